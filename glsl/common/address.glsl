@@ -1,0 +1,35 @@
+// Memory as the kernels see it: device addresses in push constants, no descriptors.
+//
+// SPIR-V treats an index into a runtime array as a signed 32-bit number, and a device need not have 64-bit integers.
+// So a tile first moves its pointer to its own first element, with the carry done by hand in two words, and
+// indexes from there with small numbers.
+
+#ifndef SUBSWEEP_ADDRESS
+#define SUBSWEEP_ADDRESS
+
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words {
+    uint word[];
+};
+
+// Only where the address is a multiple of 16.
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer Quads {
+    uvec4 quad[];
+};
+
+// `address` + `count` * `size` bytes, in 64 bits.
+uvec2 advance(uvec2 address, uint count, uint size) {
+    uint high, low, carry;
+    umulExtended(count, size, high, low);
+    low = uaddCarry(address.x, low, carry);
+    return uvec2(low, address.y + high + carry);
+}
+
+// `words` moved on by `count` runs of `run_length` words.
+Words advance_words(Words words, uint count, uint run_length) {
+    return Words(advance(uvec2(words), count, run_length * 4));
+}
+
+#endif

@@ -1,0 +1,14 @@
+// Workgroup numbering, and the one specialization constant that every kernel has: constant 0 is the workgroup size.
+
+#ifndef SUBSWEEP_DISPATCH
+#define SUBSWEEP_DISPATCH
+
+layout(local_size_x_id = 0) in;
+#define WORKGROUP_SIZE gl_WorkGroupSize.x
+
+// A dispatch of more workgroups than fit in x goes on in y; the last row may be partly beyond the end.
+uint workgroup_index() {
+    return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+}
+
+#endif
