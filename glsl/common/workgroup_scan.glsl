@@ -1,0 +1,47 @@
+// One number from each subgroup, scanned over the workgroup: the level between subgroup and device.
+//
+// Shared memory: (WORKGROUP_SIZE / 4 + 1) elements, enough for subgroups of 4 lanes and more.
+
+#ifndef SUBSWEEP_WORKGROUP_SCAN
+#define SUBSWEEP_WORKGROUP_SCAN
+
+#include "common/dispatch.glsl"
+#include "common/element.glsl"
+
+const uint MIN_SUBGROUP_SIZE = 4;
+
+// Prefixes of the subgroups' totals, and behind the last of them the workgroup's.
+shared Element s_subgroup_prefix[WORKGROUP_SIZE / MIN_SUBGROUP_SIZE + 1];
+
+// The sum of the totals of all earlier subgroups. `subgroup_total` is the same in every lane of a subgroup.
+// Every invocation of the workgroup must call it, in uniform flow, and once: a second call would need a barrier first.
+Element workgroup_exclusive_scan(Element subgroup_total, out Element workgroup_total) {
+    if (subgroupElect()) {
+        s_subgroup_prefix[gl_SubgroupID] = subgroup_total;
+    }
+    barrier();
+    // At 4 lanes a workgroup of 256 has 64 subgroups: the first takes as many at a time as it has lanes.
+    if (gl_SubgroupID == 0) {
+        Element carry = IDENTITY;
+        for (uint first = 0; first < gl_NumSubgroups; first += gl_SubgroupSize) {
+            uint i = first + gl_SubgroupInvocationID;
+            Element total = IDENTITY;
+            if (i < gl_NumSubgroups) {
+                total = s_subgroup_prefix[i];
+            }
+            Element prefix = combine(carry, subgroup_exclusive_scan(total));
+            if (i < gl_NumSubgroups) {
+                s_subgroup_prefix[i] = prefix;
+            }
+            carry = combine(carry, subgroup_reduce(total));
+        }
+        if (subgroupElect()) {
+            s_subgroup_prefix[gl_NumSubgroups] = carry;
+        }
+    }
+    barrier();
+    workgroup_total = s_subgroup_prefix[gl_NumSubgroups];
+    return s_subgroup_prefix[gl_SubgroupID];
+}
+
+#endif

@@ -1,0 +1,38 @@
+// The seed's table: how tutorial 14 keeps every chunk's sum in the chunk's own last row, level above level.
+//
+// At level 0 the entries are the table's rows. A chunk is CHUNK_ITEMS entries, and the entry of the next level is its
+// last one; so at a level whose entries are `stride` rows apart, entry j is row (j + 1) * stride - 1. Chunks are taken
+// BATCH entries at a time by a workgroup of BATCH invocations, which stands for one hardware thread of the tutorial.
+
+#ifndef SUBSWEEP_SCAN_CHUNK
+#define SUBSWEEP_SCAN_CHUNK
+
+#include "common/workgroup_scan.glsl"
+
+layout(constant_id = 1) const uint BATCHES_PER_CHUNK = 8;
+
+const uint BATCH = WORKGROUP_SIZE;
+const uint CHUNK_ITEMS = BATCH * BATCHES_PER_CHUNK;
+
+layout(push_constant, std430) uniform Push {
+    Words table;
+    uint stride;
+    uint chunk_count;
+    // Entries in the last chunk; all others are full.
+    uint last_extent;
+} push;
+
+// A pointer to entry `index` of chunk `chunk`.
+Words entry(uint chunk, uint index) {
+    uint row_size = COLUMNS * 4;
+    uvec2 address = advance(uvec2(push.table), push.stride - 1, row_size);
+    address = advance(address, chunk * CHUNK_ITEMS + index, push.stride * row_size);
+    return Words(address);
+}
+
+// The invocation's place in the batch, in lane order.
+uint batch_lane() {
+    return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
+
+#endif

@@ -1,0 +1,46 @@
+// Scans each chunk in place, from the last entry of the chunk before it: the seed's third stage.
+//
+// Dispatch: chunk_count workgroups of 32.
+// Reads:    table, the chunks' entries of COLUMNS words, and the last entry of the chunk before.
+// Writes:   table, the chunks' entries, inclusive; with HAS_SUMS all but the last of a full chunk, which the level
+//           above has finished already. So no workgroup writes what another reads.
+// CPU twin: reference::scan::chunk_prefix.
+// Source:   tutorial 14, cmk_prefix.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "scan/chunk.glsl"
+
+layout(constant_id = 2) const bool HAS_SUMS = false;
+
+void main() {
+    uint chunk = workgroup_index();
+    if (chunk >= push.chunk_count) {
+        return;
+    }
+    uint extent = chunk + 1 < push.chunk_count ? CHUNK_ITEMS : push.last_extent;
+    if (HAS_SUMS) {
+        extent = min(extent, CHUNK_ITEMS - 1);
+    }
+    Element carry = IDENTITY;
+    if (chunk > 0) {
+        carry = load_element(entry(chunk - 1, CHUNK_ITEMS - 1), 0);
+    }
+    for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
+        uint index = batch * BATCH + batch_lane();
+        Element value = IDENTITY;
+        if (index < extent) {
+            value = load_element(entry(chunk, index), 0);
+        }
+        Element batch_total;
+        Element prefix = workgroup_exclusive_scan(subgroup_reduce(value), batch_total);
+        prefix = combine(prefix, combine(subgroup_exclusive_scan(value), value));
+        if (index < extent) {
+            store_element(entry(chunk, index), 0, combine(carry, prefix));
+        }
+        carry = combine(carry, batch_total);
+        // Before the next batch writes the shared prefixes, everyone has read these.
+        barrier();
+    }
+}

@@ -1,0 +1,29 @@
+// Sums full chunks, each into its own last entry: the seed's first stage.
+//
+// Dispatch: chunk_count workgroups of 32; last_extent is not used, every chunk is full.
+// Reads:    table, the chunks' entries of COLUMNS words.
+// Writes:   table, the last entry of each chunk.
+// CPU twin: reference::scan::chunk_sum.
+// Source:   tutorial 14, cmk_sum_tuple_count.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "scan/chunk.glsl"
+
+void main() {
+    uint chunk = workgroup_index();
+    if (chunk >= push.chunk_count) {
+        return;
+    }
+    Element sum = IDENTITY;
+    for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
+        sum = combine(sum, load_element(entry(chunk, batch * BATCH + batch_lane()), 0));
+    }
+    // The barriers inside also keep the last entry from being overwritten before it is read.
+    Element chunk_sum;
+    workgroup_exclusive_scan(subgroup_reduce(sum), chunk_sum);
+    if (gl_LocalInvocationIndex == 0) {
+        store_element(entry(chunk, CHUNK_ITEMS - 1), 0, chunk_sum);
+    }
+}

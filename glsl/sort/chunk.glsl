@@ -1,0 +1,20 @@
+// The seed's chunk: 256 keys, 32 at a time, by a workgroup of 32 that stands for one hardware thread of tutorial 13.
+//
+// Where a subgroup has more than 32 lanes the workgroup is part of one, in its first lanes.
+
+#ifndef SUBSWEEP_SORT_CHUNK
+#define SUBSWEEP_SORT_CHUNK
+
+#include "sort/pass.glsl"
+
+layout(constant_id = 2) const uint BATCHES_PER_CHUNK = 8;
+
+const uint BATCH = WORKGROUP_SIZE;
+const uint CHUNK_ITEMS = BATCH * BATCHES_PER_CHUNK;
+
+// The invocation's place in the batch, in lane order.
+uint batch_lane() {
+    return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
+
+#endif

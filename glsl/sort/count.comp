@@ -1,0 +1,86 @@
+// Counts the digits of each tile.
+//
+// Dispatch: tile_count workgroups.
+// Reads:    keys, element_count words.
+// Writes:   counts, RADIX * tile_count words, digit-major.
+// Shared:   RADIX / 2 words.
+// CPU twin: reference::sort::count.
+// Source:   tutorial 13, cmk_radix_count: counters of all digits packed into words and reduced together.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "sort/pass.glsl"
+#include "sort/digit_bytes.glsl"
+
+layout(constant_id = 2) const uint QUADS_PER_INVOCATION = 4;
+// Keys are a multiple of 16 bytes.
+layout(constant_id = 3) const bool QUAD_ACCESS = false;
+
+const uint TILE_ITEMS = WORKGROUP_SIZE * QUADS_PER_INVOCATION * 4;
+
+layout(push_constant, std430) uniform Push {
+    Words keys;
+    Words counts;
+    uint tile_count;
+    // Keys in the last tile; all others are full.
+    uint last_extent;
+    uint shift;
+    uint digit_mask;
+} push;
+
+// Two 16-bit counts a word: .x of a word of DigitBytes holds its bytes 0 and 2, .y its bytes 1 and 3.
+shared uvec2 s_counts[4];
+
+void main() {
+    uint tile = workgroup_index();
+    if (tile >= push.tile_count) {
+        return;
+    }
+    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
+    Words keys = advance_words(push.keys, tile, TILE_ITEMS);
+
+    if (gl_LocalInvocationIndex < 4) {
+        s_counts[gl_LocalInvocationIndex] = uvec2(0);
+    }
+    barrier();
+
+    DigitBytes counts = DigitBytes(uvec4(0));
+    [[unroll]] for (uint q = 0; q < QUADS_PER_INVOCATION; q++) {
+        // Order does not matter to a count: neighbours load neighbouring quads.
+        uint first = (q * WORKGROUP_SIZE + gl_LocalInvocationIndex) * 4;
+        if (QUAD_ACCESS && first + 4 <= extent) {
+            uvec4 quad = Quads(uvec2(keys)).quad[first / 4];
+            [[unroll]] for (uint i = 0; i < 4; i++) {
+                count_digit(counts, digit_of(quad[i], push.shift, push.digit_mask));
+            }
+        } else {
+            [[unroll]] for (uint i = 0; i < 4; i++) {
+                if (first + i < extent) {
+                    count_digit(counts, digit_of(keys.word[first + i], push.shift, push.digit_mask));
+                }
+            }
+        }
+    }
+
+    // Bytes widen to 16 bits, which hold a whole tile, before lanes are added up.
+    uvec4 even = subgroupAdd(counts.words & 0x00ff00ff);
+    uvec4 odd = subgroupAdd((counts.words >> 8) & 0x00ff00ff);
+    if (subgroupElect()) {
+        [[unroll]] for (uint w = 0; w < 4; w++) {
+            if (w * 4 < RADIX) {
+                atomicAdd(s_counts[w].x, even[w]);
+                atomicAdd(s_counts[w].y, odd[w]);
+            }
+        }
+    }
+    barrier();
+
+    uint digit = gl_LocalInvocationIndex;
+    if (digit < RADIX) {
+        uvec2 packed = s_counts[digit >> 2];
+        uint pair = (digit & 1) == 0 ? packed.x : packed.y;
+        uint count = (digit & 2) == 0 ? pair & 0xffff : pair >> 16;
+        push.counts.word[count_index(digit, tile, push.tile_count)] = count;
+    }
+}

@@ -1,0 +1,137 @@
+//! One error type for the whole library: typed, with numbers in it, and with advice.
+
+use ash::vk;
+
+/// Everything that can go wrong below the binary. Sizes are in bytes, counts in elements.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No Vulkan loader could be opened on this machine.
+    #[error("no Vulkan loader: {reason}; install it (Debian and Ubuntu: libvulkan1)")]
+    NoLoader {
+        /// What the dynamic linker said.
+        reason: String,
+    },
+    /// The loader found no driver, or every driver has no device.
+    #[error("no Vulkan device; install a driver (Debian and Ubuntu: mesa-vulkan-drivers runs on any CPU)")]
+    NoDevice,
+    /// A device was asked for that is not among those found.
+    #[error("no Vulkan device matches '{wanted}'; found: {found}")]
+    NoMatchingDevice {
+        /// The selector as it was given.
+        wanted: String,
+        /// The devices that there are, by index and name.
+        found: String,
+    },
+    /// The device lacks something that every kernel needs.
+    #[error("'{device}' cannot run subsweep: it lacks {missing}")]
+    MissingFeature {
+        /// The device's name.
+        device: String,
+        /// What is lacking, in Vulkan's words.
+        missing: String,
+    },
+    /// A policy asks for more than the device has.
+    #[error("the policy needs {needed} {what}, this device has {got}; choose a smaller one")]
+    PolicyBeyondDevice {
+        /// The limit in question, with its unit.
+        what: &'static str,
+        /// What the policy asks for.
+        needed: u64,
+        /// What the device has.
+        got: u64,
+    },
+    /// A policy contradicts itself or what it is used for.
+    #[error("the policy does not fit: {reason}")]
+    InvalidPolicy {
+        /// What does not fit, and what would.
+        reason: &'static str,
+    },
+    /// A configuration that no plan can carry out.
+    #[error("not supported: {reason}")]
+    Unsupported {
+        /// What is not supported, and what to use instead.
+        reason: &'static str,
+    },
+    /// More elements than the plan, or a count of 32 bits, can take.
+    #[error("{count} elements are more than the {max} that {what} takes")]
+    TooManyElements {
+        /// Elements asked for.
+        count: u64,
+        /// The most that are possible.
+        max: u64,
+        /// What sets the limit.
+        what: &'static str,
+    },
+    /// The caller's scratch is smaller than `scratch_requirements` says.
+    #[error("scratch is too small: {needed} bytes are needed, {got} were given")]
+    ScratchTooSmall {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes given.
+        got: u64,
+    },
+    /// A caller's range is too small for the count.
+    #[error("{what} is too small: {needed} bytes are needed, {got} were given")]
+    RangeTooSmall {
+        /// Which range.
+        what: &'static str,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes given.
+        got: u64,
+    },
+    /// An address that is not a multiple of what the element needs.
+    #[error("{what} is misaligned: address {address:#x} is no multiple of {alignment} bytes")]
+    Misaligned {
+        /// Which range.
+        what: &'static str,
+        /// Its device address.
+        address: u64,
+        /// What it must be a multiple of, in bytes.
+        alignment: u64,
+    },
+    /// Two ranges share memory that must not.
+    #[error("{first} and {second} overlap; give them separate memory")]
+    Overlap {
+        /// One range.
+        first: &'static str,
+        /// The other range.
+        second: &'static str,
+    },
+    /// The device, or one allocation on it, is too small for the data.
+    #[error("out of device memory: {needed} bytes are needed for {what}; use fewer elements or another device")]
+    OutOfDeviceMemory {
+        /// Bytes asked for.
+        needed: u64,
+        /// What they were for.
+        what: &'static str,
+    },
+    /// The driver stopped: a reset, a crash, a watchdog.
+    #[error("the device was lost during {during}; the driver stopped working, restart the program")]
+    DeviceLost {
+        /// The Vulkan function that said so.
+        during: &'static str,
+    },
+    /// Any other failure of a Vulkan function.
+    #[error("{during} failed: {result}")]
+    Vulkan {
+        /// The Vulkan function.
+        during: &'static str,
+        /// What it returned.
+        result: vk::Result,
+    },
+}
+
+/// `std::result::Result` with [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Names the Vulkan function in a failure of it.
+    pub(crate) fn vulkan(during: &'static str) -> impl FnOnce(vk::Result) -> Self {
+        move |result| match result {
+            vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { during },
+            result => Self::Vulkan { during, result },
+        }
+    }
+}

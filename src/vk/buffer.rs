@@ -1,0 +1,156 @@
+//! Memory as the kernels are given it: addresses with sizes.
+
+use ash::vk;
+
+use super::device::Device;
+use crate::error::{Error, Result};
+
+/// A range of device memory by its address: what a plan reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AddressRange {
+    /// `vkGetBufferDeviceAddress`, plus an offset.
+    pub address: vk::DeviceAddress,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl AddressRange {
+    /// Names the range whose first byte is at `address`.
+    pub const fn new(address: vk::DeviceAddress, size: u64) -> Self {
+        Self { address, size }
+    }
+
+    /// Whether two ranges share a byte.
+    pub const fn overlaps(&self, other: &Self) -> bool {
+        self.size > 0
+            && other.size > 0
+            && self.address < other.address.saturating_add(other.size)
+            && other.address < self.address.saturating_add(self.size)
+    }
+
+    /// Whether the range starts at a multiple of `alignment` bytes.
+    pub const fn is_aligned(&self, alignment: u64) -> bool {
+        self.address.is_multiple_of(alignment)
+    }
+
+    /// The first `size` bytes, checked: `what` is the range's name in the error.
+    pub(crate) fn prefix(&self, what: &'static str, size: u64) -> Result<Self> {
+        if self.size < size {
+            return Err(Error::RangeTooSmall { what, needed: size, got: self.size });
+        }
+        Ok(Self::new(self.address, size))
+    }
+
+    /// The range itself, if it starts at a multiple of `alignment` bytes.
+    pub(crate) fn aligned(&self, what: &'static str, alignment: u64) -> Result<Self> {
+        if !self.is_aligned(alignment) {
+            return Err(Error::Misaligned { what, address: self.address, alignment });
+        }
+        Ok(*self)
+    }
+}
+
+/// A range of a buffer, by handle and by address: what fills and indirect dispatches need beside the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferRange {
+    /// The buffer.
+    pub buffer: vk::Buffer,
+    /// Where the range starts in the buffer, bytes.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// The device address of the range's first byte: the buffer's plus `offset`.
+    pub address: vk::DeviceAddress,
+}
+
+impl BufferRange {
+    /// The same bytes, by address alone.
+    pub const fn addresses(&self) -> AddressRange {
+        AddressRange::new(self.address, self.size)
+    }
+
+    /// `size` bytes from `offset` on. The caller has checked that they lie inside.
+    pub(crate) fn slice(&self, offset: u64, size: u64) -> Self {
+        debug_assert!(offset + size <= self.size, "{offset} + {size} > {}", self.size);
+        Self {
+            buffer: self.buffer,
+            offset: self.offset + offset,
+            size,
+            address: self.address + offset,
+        }
+    }
+}
+
+/// A `VkBuffer` that is destroyed when dropped. Its memory is whoever's bound it.
+#[derive(Debug)]
+pub struct Buffer {
+    device: Device,
+    raw: vk::Buffer,
+    size: u64,
+    address: vk::DeviceAddress,
+}
+
+impl Buffer {
+    /// Creates a buffer of `size` bytes, not yet bound to memory. A size of 0 is taken as 4.
+    ///
+    /// # Errors
+    /// Whatever `vkCreateBuffer` says.
+    pub fn new(device: &Device, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
+        let info = vk::BufferCreateInfo::default().size(size.max(4)).usage(usage);
+        // SAFETY: the device is alive; no queue family is named, so sharing is exclusive.
+        let raw = unsafe { device.raw().create_buffer(&info, None) }.map_err(|result| match result {
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Error::OutOfDeviceMemory { needed: size, what: "a buffer" },
+            result => Error::vulkan("vkCreateBuffer")(result),
+        })?;
+        Ok(Self { device: device.clone(), raw, size: size.max(4), address: 0 })
+    }
+
+    /// What memory the buffer wants.
+    pub fn memory_requirements(&self) -> vk::MemoryRequirements {
+        // SAFETY: the buffer is alive.
+        unsafe { self.device.raw().get_buffer_memory_requirements(self.raw) }
+    }
+
+    /// Binds memory, and from then on has an address if its usage has `SHADER_DEVICE_ADDRESS`.
+    ///
+    /// # Errors
+    /// Whatever `vkBindBufferMemory` says.
+    ///
+    /// # Safety
+    /// Nothing is bound yet; `memory` is of this device, meets [`Self::memory_requirements`] at `offset`, was
+    /// allocated with `DEVICE_ADDRESS` if the usage has it, and outlives the buffer. `usage` is what the buffer was
+    /// made with.
+    pub unsafe fn bind(
+        &mut self,
+        memory: vk::DeviceMemory,
+        offset: u64,
+        usage: vk::BufferUsageFlags,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        unsafe { self.device.raw().bind_buffer_memory(self.raw, memory, offset) }
+            .map_err(Error::vulkan("vkBindBufferMemory"))?;
+        if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+            let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
+            // SAFETY: the buffer is bound and was made for addresses.
+            self.address = unsafe { self.device.raw().get_buffer_device_address(&info) };
+        }
+        Ok(())
+    }
+
+    /// The handle.
+    pub fn raw(&self) -> vk::Buffer {
+        self.raw
+    }
+
+    /// The whole buffer. Its address is 0 before [`Self::bind`], and without `SHADER_DEVICE_ADDRESS`.
+    pub fn range(&self) -> BufferRange {
+        BufferRange { buffer: self.raw, offset: 0, size: self.size, address: self.address }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`; whoever submits work that uses it keeps it until the work is done.
+        unsafe { self.device.raw().destroy_buffer(self.raw, None) };
+    }
+}

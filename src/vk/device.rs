@@ -1,0 +1,142 @@
+//! A Vulkan device, opened here or adopted from the caller.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::capabilities::Capabilities;
+use super::recorder::Trace;
+use super::requirements::{DeviceRequirements, EnabledFeatures};
+use crate::error::{Error, Result};
+
+/// A handle to a Vulkan device; clones share it. Plans and pipelines hold one.
+#[derive(Clone)]
+pub struct Device {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    raw: ash::Device,
+    capabilities: Capabilities,
+    pipeline_cache: vk::PipelineCache,
+    trace: Option<Arc<dyn Trace>>,
+    owned: bool,
+}
+
+impl Device {
+    /// Creates a device with one queue of family `queue_family_index`, destroyed when the last clone is dropped.
+    ///
+    /// # Errors
+    /// Whatever `vkCreateDevice` says.
+    ///
+    /// # Safety
+    /// `instance` outlives the device, was made for Vulkan 1.2 or later, `physical_device` is one of its devices and
+    /// is the one that `requirements` was asked of, and it has a queue family `queue_family_index`.
+    pub unsafe fn open(
+        instance: &ash::Instance,
+        physical_device: vk::PhysicalDevice,
+        requirements: &DeviceRequirements,
+        queue_family_index: u32,
+        trace: Option<Arc<dyn Trace>>,
+    ) -> Result<Self> {
+        let queues = [vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(queue_family_index)
+            .queue_priorities(&[1.0])];
+        let extensions: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
+        let mut features = requirements.features();
+        let info = features.chain_into(
+            vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_extension_names(&extensions),
+        );
+        // SAFETY: as the caller promises; everything that `info` points to is alive.
+        let raw = unsafe { instance.create_device(physical_device, &info, None) }
+            .map_err(Error::vulkan("vkCreateDevice"))?;
+        // SAFETY: as the caller promises; `query` found the extensions that `enabled` implies.
+        let capabilities = unsafe { Capabilities::read(instance, physical_device, requirements.enabled()) };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                raw,
+                capabilities,
+                pipeline_cache: vk::PipelineCache::null(),
+                trace,
+                owned: true,
+            }),
+        })
+    }
+
+    /// Adopts a device that the caller made, and never destroys it.
+    ///
+    /// Pipelines are made with `pipeline_cache`, which may be null.
+    ///
+    /// # Errors
+    /// [`Error::MissingFeature`] where the physical device lacks what [`DeviceRequirements::query`] asks for.
+    ///
+    /// # Safety
+    /// - `instance` was made for Vulkan 1.2 or later, `physical_device` is one of its devices, and `device` was made
+    ///   from it.
+    /// - `device` was created with the feature `bufferDeviceAddress` and with every feature that `enabled` names.
+    /// - `device` and `pipeline_cache` outlive this value, its clones, and everything made from them.
+    /// - `pipeline_cache` is used by no other thread while a plan is made, unless it is internally synchronised.
+    pub unsafe fn from_raw(
+        instance: &ash::Instance,
+        physical_device: vk::PhysicalDevice,
+        device: ash::Device,
+        enabled: EnabledFeatures,
+        pipeline_cache: vk::PipelineCache,
+    ) -> Result<Self> {
+        // SAFETY: as the caller promises.
+        unsafe { DeviceRequirements::query(instance, physical_device) }?;
+        // SAFETY: as the caller promises.
+        let capabilities = unsafe { Capabilities::read(instance, physical_device, enabled) };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                raw: device,
+                capabilities,
+                pipeline_cache,
+                trace: None,
+                owned: false,
+            }),
+        })
+    }
+
+    /// The function table and handle of the device.
+    pub fn raw(&self) -> &ash::Device {
+        &self.inner.raw
+    }
+
+    /// What the device is and can do.
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.inner.capabilities
+    }
+
+    /// The cache that pipelines are made with; null if there is none.
+    pub fn pipeline_cache(&self) -> vk::PipelineCache {
+        self.inner.pipeline_cache
+    }
+
+    /// Who listens to what is recorded.
+    pub(crate) fn trace(&self) -> Option<&dyn Trace> {
+        self.inner.trace.as_deref()
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device")
+            .field("handle", &self.inner.raw.handle())
+            .field("name", &self.inner.capabilities.identity.name)
+            .field("owned", &self.inner.owned)
+            .finish()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.owned {
+            // SAFETY: the last clone is gone, and everything made from the device held one.
+            unsafe { self.raw.destroy_device(None) };
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Floor 1: what every primitive needs of Vulkan, and nothing about any primitive.
+//!
+//! Requirements before a device, a [`Device`] opened or adopted, its [`Capabilities`] read once, memory as device
+//! addresses, pipelines without descriptors, and a [`Recorder`] through which every command goes.
+//! What is made here is destroyed when dropped; what was adopted never is.
+
+mod buffer;
+mod capabilities;
+mod device;
+mod pipeline;
+mod push_constants;
+mod recorder;
+mod requirements;
+mod timestamps;
+
+pub use buffer::{AddressRange, Buffer, BufferRange};
+pub use capabilities::{Capabilities, DeviceIdentity};
+pub use device::Device;
+pub use pipeline::{Pipeline, PipelineOptions};
+pub(crate) use push_constants::push_constants;
+pub use push_constants::{PushBlock, PushConstants, PushField};
+pub use recorder::{Barrier, Command, Recorder, Trace};
+pub use requirements::{DeviceRequirements, EnabledFeatures, FeatureChain};
+pub use timestamps::Timestamps;

@@ -1,0 +1,127 @@
+//! Push constants as typed structs that cannot drift from the GLSL.
+//!
+//! A struct made by [`push_constants!`] names the kernels that it is for; its fields are compared with the block that
+//! the build reflected from their SPIR-V, at compile time. Pointers are given as [`AddressRange`]s: the address goes
+//! to the kernel, the range to the recorder, so that one cannot be told without the other.
+
+use super::buffer::AddressRange;
+use crate::kernels::Kernel;
+
+/// The bytes that every Vulkan device takes.
+const MAX_SIZE: usize = 128;
+/// The pointers that fit in them.
+const MAX_POINTERS: usize = MAX_SIZE / 8;
+
+/// Values for the push-constant block of one or several kernels.
+pub trait PushConstants {
+    /// The kernels whose block this is.
+    const KERNELS: &'static [&'static Kernel];
+
+    /// Lays the values out as the kernels read them.
+    fn block(&self) -> PushBlock;
+}
+
+/// A push-constant block, laid out, and the ranges that its pointers stand for. Lives on the stack.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PushBlock {
+    bytes: Bytes,
+    size: usize,
+    ranges: [AddressRange; MAX_POINTERS],
+    range_count: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bytes([u8; MAX_SIZE]);
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Self([0; MAX_SIZE])
+    }
+}
+
+impl PushBlock {
+    /// Appends a field at its natural alignment, which is where the compile-time check has found it.
+    pub fn push(&mut self, field: impl PushField) {
+        field.append(self);
+    }
+
+    fn append_bytes(&mut self, bytes: &[u8]) {
+        let offset = self.size.next_multiple_of(bytes.len());
+        self.bytes.0[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.size = offset + bytes.len();
+    }
+
+    /// The block as the kernel reads it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes.0[..self.size]
+    }
+
+    /// What each pointer stands for, in the order of the block.
+    pub fn ranges(&self) -> &[AddressRange] {
+        &self.ranges[..self.range_count]
+    }
+}
+
+/// A type that may stand in a push-constant block.
+pub trait PushField: Copy {
+    /// Its size in the block, bytes, which is its alignment too.
+    const SIZE: u32;
+    /// Whether the kernel sees a pointer.
+    const IS_POINTER: bool;
+
+    /// Appends itself to `block`.
+    fn append(self, block: &mut PushBlock);
+}
+
+impl PushField for u32 {
+    const SIZE: u32 = 4;
+    const IS_POINTER: bool = false;
+
+    fn append(self, block: &mut PushBlock) {
+        block.append_bytes(&self.to_ne_bytes());
+    }
+}
+
+impl PushField for AddressRange {
+    const SIZE: u32 = 8;
+    const IS_POINTER: bool = true;
+
+    fn append(self, block: &mut PushBlock) {
+        block.append_bytes(&self.address.to_ne_bytes());
+        block.ranges[block.range_count] = self;
+        block.range_count += 1;
+    }
+}
+
+/// Declares a struct for the push-constant block of the kernels named, checked against their SPIR-V at compile time.
+macro_rules! push_constants {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident for [$($kernel:ident),+ $(,)?] {
+            $($(#[$field_meta:meta])* $field:ident: $type:ty),+ $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy)]
+        $vis struct $name {
+            $($(#[$field_meta])* pub $field: $type),+
+        }
+
+        impl $crate::vk::PushConstants for $name {
+            const KERNELS: &'static [&'static $crate::kernels::Kernel] = &[$(&$crate::kernels::$kernel),+];
+
+            fn block(&self) -> $crate::vk::PushBlock {
+                let mut block = $crate::vk::PushBlock::default();
+                $(block.push(self.$field);)+
+                block
+            }
+        }
+
+        const _: () = {
+            use $crate::vk::PushField;
+            let fields = [$((stringify!($field), <$type>::SIZE, <$type>::IS_POINTER)),+];
+            $($crate::kernels::assert_layout(&$crate::kernels::$kernel, &fields);)+
+        };
+    };
+}
+pub(crate) use push_constants;

@@ -1,0 +1,231 @@
+//! The one way in which commands reach a command buffer.
+
+use ash::vk;
+
+use super::buffer::{AddressRange, BufferRange};
+use super::device::Device;
+use super::pipeline::Pipeline;
+use super::push_constants::PushConstants;
+use crate::error::{Error, Result};
+use crate::kernels::Kernel;
+
+/// A global memory barrier with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Barrier {
+    /// What it is for, in a few words.
+    pub name: &'static str,
+    /// The stages that must be done.
+    pub src_stages: vk::PipelineStageFlags,
+    /// Their accesses, made available.
+    pub src_access: vk::AccessFlags,
+    /// The stages that wait.
+    pub dst_stages: vk::PipelineStageFlags,
+    /// Their accesses, to which the former are made visible.
+    pub dst_access: vk::AccessFlags,
+}
+
+const SHADER_ACCESS: vk::AccessFlags =
+    vk::AccessFlags::from_raw(vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::SHADER_WRITE.as_raw());
+
+impl Barrier {
+    /// A dispatch reads or overwrites what an earlier one wrote, or overwrites what it read.
+    pub const COMPUTE_TO_COMPUTE: Self = Self {
+        name: "compute to compute",
+        src_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
+        src_access: vk::AccessFlags::SHADER_WRITE,
+        dst_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
+        dst_access: SHADER_ACCESS,
+    };
+    /// A dispatch reads or overwrites what a fill or a copy wrote.
+    pub const TRANSFER_TO_COMPUTE: Self = Self {
+        name: "transfer to compute",
+        src_stages: vk::PipelineStageFlags::TRANSFER,
+        src_access: vk::AccessFlags::TRANSFER_WRITE,
+        dst_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
+        dst_access: SHADER_ACCESS,
+    };
+    /// A copy reads, or a fill or copy overwrites, what a dispatch touched.
+    pub const COMPUTE_TO_TRANSFER: Self = Self {
+        name: "compute to transfer",
+        src_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
+        src_access: vk::AccessFlags::SHADER_WRITE,
+        dst_stages: vk::PipelineStageFlags::TRANSFER,
+        dst_access: vk::AccessFlags::from_raw(
+            vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw(),
+        ),
+    };
+    /// The host reads what a copy wrote, once the fence is signalled.
+    pub const TRANSFER_TO_HOST: Self = Self {
+        name: "transfer to host",
+        src_stages: vk::PipelineStageFlags::TRANSFER,
+        src_access: vk::AccessFlags::TRANSFER_WRITE,
+        dst_stages: vk::PipelineStageFlags::HOST,
+        dst_access: vk::AccessFlags::HOST_READ,
+    };
+}
+
+/// One recorded command and the memory that it touches.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Command<'a> {
+    /// A kernel; `ranges` are those of its pointers, in the order of [`Kernel::push_constants`], which says whether
+    /// each is read or written.
+    Dispatch {
+        /// The kernel.
+        kernel: &'static Kernel,
+        /// What its pointers stand for.
+        ranges: &'a [AddressRange],
+        /// Workgroups, per dimension.
+        workgroups: [u32; 3],
+    },
+    /// A fill with one word.
+    Fill {
+        /// What is written.
+        range: AddressRange,
+    },
+    /// A barrier.
+    Barrier(Barrier),
+}
+
+/// Told of every command that is recorded: for tests and for counting. Off unless a device was opened with one.
+pub trait Trace: Send + Sync {
+    /// `command` is about to be recorded into `command_buffer`.
+    fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>);
+}
+
+/// Records into a command buffer of the caller's. Makes nothing and owns nothing.
+#[derive(Debug)]
+pub struct Recorder<'d> {
+    device: &'d Device,
+    command_buffer: vk::CommandBuffer,
+}
+
+impl<'d> Recorder<'d> {
+    /// Will record into `command_buffer`.
+    ///
+    /// # Safety
+    /// `command_buffer` is of this device, is in the recording state outside of a render pass, is used by nobody else
+    /// meanwhile, and belongs to a queue family that can compute. Every range given to the recorder is alive, and was
+    /// made with the usage that its command needs, when the commands run.
+    pub unsafe fn new(device: &'d Device, command_buffer: vk::CommandBuffer) -> Self {
+        Self { device, command_buffer }
+    }
+
+    /// Runs `pipeline` on `workgroup_count` workgroups, in two dimensions where one is too short. The kernel sees a
+    /// few more than asked for where the count does not divide, and leaves those alone.
+    ///
+    /// Binds the compute pipeline and its push constants, and leaves them bound.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`] if the count does not fit the device's two dimensions.
+    pub fn dispatch<P: PushConstants>(
+        &mut self,
+        pipeline: &Pipeline,
+        push: &P,
+        workgroup_count: u64,
+    ) -> Result<()> {
+        debug_assert!(P::KERNELS.iter().any(|&kernel| std::ptr::eq(kernel, pipeline.kernel())));
+        let [x, y] = grid(workgroup_count, self.device.capabilities().max_workgroup_count)?;
+        let block = push.block();
+        self.trace(Command::Dispatch {
+            kernel: pipeline.kernel(),
+            ranges: block.ranges(),
+            workgroups: [x, y, 1],
+        });
+        let raw = self.device.raw();
+        // SAFETY: as `new` was promised; the block was checked against the kernel at compile time.
+        unsafe {
+            raw.cmd_bind_pipeline(self.command_buffer, vk::PipelineBindPoint::COMPUTE, pipeline.raw());
+            raw.cmd_push_constants(
+                self.command_buffer,
+                pipeline.layout(),
+                vk::ShaderStageFlags::COMPUTE,
+                0,
+                block.bytes(),
+            );
+            raw.cmd_dispatch(self.command_buffer, x, y, 1);
+        }
+        Ok(())
+    }
+
+    /// Orders what comes before and after.
+    pub fn barrier(&mut self, barrier: Barrier) {
+        self.trace(Command::Barrier(barrier));
+        let memory = [vk::MemoryBarrier::default()
+            .src_access_mask(barrier.src_access)
+            .dst_access_mask(barrier.dst_access)];
+        // SAFETY: as `new` was promised.
+        unsafe {
+            self.device.raw().cmd_pipeline_barrier(
+                self.command_buffer,
+                barrier.src_stages,
+                barrier.dst_stages,
+                vk::DependencyFlags::empty(),
+                &memory,
+                &[],
+                &[],
+            );
+        }
+    }
+
+    /// Fills `range` with `word`. Its offset and size are multiples of 4.
+    pub fn fill(&mut self, range: BufferRange, word: u32) {
+        self.trace(Command::Fill { range: range.addresses() });
+        // SAFETY: as `new` was promised.
+        unsafe {
+            self.device
+                .raw()
+                .cmd_fill_buffer(self.command_buffer, range.buffer, range.offset, range.size, word);
+        }
+    }
+
+    fn trace(&self, command: Command<'_>) {
+        if let Some(trace) = self.device.trace() {
+            trace.record(self.command_buffer, &command);
+        }
+    }
+}
+
+/// Two dimensions of at least `workgroup_count` workgroups, as few beyond it as a rectangle allows.
+fn grid(workgroup_count: u64, max: [u32; 3]) -> Result<[u32; 2]> {
+    let limit = u64::from(max[0]) * u64::from(max[1]);
+    if workgroup_count > limit {
+        return Err(Error::TooManyElements {
+            count: workgroup_count,
+            max: limit,
+            what: "workgroups of one dispatch on this device",
+        });
+    }
+    let y = workgroup_count.div_ceil(max[0].into()).max(1);
+    let x = workgroup_count.div_ceil(y);
+    // Both are at most their u32 limit by the check above.
+    Ok([x as u32, y as u32])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: [u32; 3] = [65_535, 65_535, 65_535];
+
+    #[test]
+    fn a_short_dispatch_is_one_row() {
+        assert_eq!(grid(1, LIMIT).unwrap(), [1, 1]);
+        assert_eq!(grid(65_535, LIMIT).unwrap(), [65_535, 1]);
+    }
+
+    #[test]
+    fn a_long_dispatch_wastes_less_than_one_row() {
+        // Tutorial 14 at 2^25 entries has 131,072 chunks.
+        for count in [65_536, 131_071, 131_072, 1_000_003, 65_535 * 65_535] {
+            let [x, y] = grid(count, LIMIT).unwrap();
+            let total = u64::from(x) * u64::from(y);
+            assert!(x <= 65_535 && y <= 65_535 && total >= count && total - count < u64::from(y), "{count}: {x} × {y}");
+        }
+    }
+
+    #[test]
+    fn beyond_two_dimensions_is_an_error() {
+        assert!(matches!(grid(65_535 * 65_535 + 1, LIMIT), Err(Error::TooManyElements { .. })));
+    }
+}

@@ -1,0 +1,149 @@
+//! What a device must have, asked before there is one.
+
+use std::ffi::CStr;
+
+use ash::vk;
+
+use crate::error::{Error, Result};
+
+/// Subgroup operations that every kernel may use.
+pub(super) const SUBGROUP_OPERATIONS: vk::SubgroupFeatureFlags = vk::SubgroupFeatureFlags::from_raw(
+    vk::SubgroupFeatureFlags::BASIC.as_raw()
+        | vk::SubgroupFeatureFlags::VOTE.as_raw()
+        | vk::SubgroupFeatureFlags::ARITHMETIC.as_raw()
+        | vk::SubgroupFeatureFlags::BALLOT.as_raw()
+        | vk::SubgroupFeatureFlags::SHUFFLE.as_raw(),
+);
+
+/// The optional features that a device was, or will be, created with.
+///
+/// Vulkan lets nobody ask which features were enabled, so whoever creates the device says it here. Turn a field off
+/// if the device was made without it; never turn one on that was not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnabledFeatures {
+    /// `VK_EXT_subgroup_size_control` with its feature `subgroupSizeControl`: a policy may ask for a subgroup size.
+    pub subgroup_size_control: bool,
+    /// The same extension's `computeFullSubgroups`: pipelines require full subgroups.
+    pub compute_full_subgroups: bool,
+}
+
+/// What to enable when creating the device, found by [`DeviceRequirements::query`].
+#[derive(Debug, Clone)]
+pub struct DeviceRequirements {
+    enabled: EnabledFeatures,
+}
+
+impl DeviceRequirements {
+    /// Asks whether `physical_device` can run every kernel, and which optional features it has.
+    ///
+    /// Needed: Vulkan 1.2, the feature `bufferDeviceAddress`, and the subgroup operations basic, vote, arithmetic,
+    /// ballot and shuffle in compute shaders.
+    ///
+    /// # Errors
+    /// [`Error::MissingFeature`] names the first thing that is lacking.
+    ///
+    /// # Safety
+    /// `instance` is alive, was created for Vulkan 1.2 or later, and `physical_device` is one of its devices.
+    pub unsafe fn query(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Result<Self> {
+        // SAFETY: as the caller promises.
+        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
+        let missing = |missing: String| Error::MissingFeature {
+            device: properties
+                .device_name_as_c_str()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            missing,
+        };
+        let (major, minor) = (
+            vk::api_version_major(properties.api_version),
+            vk::api_version_minor(properties.api_version),
+        );
+        if (major, minor) < (1, 2) {
+            return Err(missing(format!("Vulkan 1.2 (its driver has {major}.{minor}; a newer driver may have it)")));
+        }
+
+        let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+        let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup);
+        // SAFETY: as the caller promises; the chain holds structures of Vulkan 1.1.
+        unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
+        if !subgroup.supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
+            return Err(missing("subgroup operations in compute shaders".into()));
+        }
+        let lacking = SUBGROUP_OPERATIONS & !subgroup.supported_operations;
+        if !lacking.is_empty() {
+            return Err(missing(format!("subgroup operations: {lacking:?}")));
+        }
+
+        // SAFETY: as the caller promises.
+        let extensions = unsafe { instance.enumerate_device_extension_properties(physical_device) }
+            .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
+        let has_size_control = extensions
+            .iter()
+            .any(|extension| extension.extension_name_as_c_str() == Ok(ash::ext::subgroup_size_control::NAME));
+
+        let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut size_control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
+        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut vulkan12);
+        if has_size_control {
+            chain = chain.push_next(&mut size_control);
+        }
+        // SAFETY: as the caller promises; the extension's structure is chained only where the extension is.
+        unsafe { instance.get_physical_device_features2(physical_device, &mut chain) };
+        if vulkan12.buffer_device_address == vk::FALSE {
+            return Err(missing("the feature bufferDeviceAddress".into()));
+        }
+        Ok(Self {
+            enabled: EnabledFeatures {
+                subgroup_size_control: size_control.subgroup_size_control == vk::TRUE,
+                compute_full_subgroups: size_control.compute_full_subgroups == vk::TRUE,
+            },
+        })
+    }
+
+    /// The optional features to enable: everything useful that the device has.
+    pub fn enabled(&self) -> EnabledFeatures {
+        self.enabled
+    }
+
+    /// The device extensions to enable.
+    pub fn extensions(&self) -> &'static [&'static CStr] {
+        if self.enabled.subgroup_size_control || self.enabled.compute_full_subgroups {
+            &[ash::ext::subgroup_size_control::NAME]
+        } else {
+            &[]
+        }
+    }
+
+    /// The feature structures to chain into `VkDeviceCreateInfo`, or to merge into those already there.
+    pub fn features(&self) -> FeatureChain {
+        FeatureChain {
+            vulkan12: vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true),
+            subgroup_size_control: (!self.extensions().is_empty()).then(|| {
+                vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
+                    .subgroup_size_control(self.enabled.subgroup_size_control)
+                    .compute_full_subgroups(self.enabled.compute_full_subgroups)
+            }),
+        }
+    }
+}
+
+/// The structures that [`DeviceRequirements`] asks for, unchained. Merge the fields by hand if `VkDeviceCreateInfo`
+/// already has structures of these types.
+#[derive(Debug, Clone)]
+pub struct FeatureChain {
+    /// `bufferDeviceAddress`.
+    pub vulkan12: vk::PhysicalDeviceVulkan12Features<'static>,
+    /// Only where the extension is.
+    pub subgroup_size_control: Option<vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>>,
+}
+
+impl FeatureChain {
+    /// Chains the structures into `info`.
+    pub fn chain_into<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
+        let info = info.push_next(&mut self.vulkan12);
+        match &mut self.subgroup_size_control {
+            Some(features) => info.push_next(features),
+            None => info,
+        }
+    }
+}
