@@ -1,0 +1,70 @@
+//! From a manifest to the Rust that `kernels.rs` includes. Part of `build.rs`, whichever way the modules came.
+
+use super::list::{identifier, module_path};
+use super::manifest::{Kernel, Manifest};
+use std::fmt::Write as _;
+
+/// `kernels.rs`, for modules that lie in `OUT_DIR` under `folder`.
+pub fn rust(manifest: &Manifest, folder: &str) -> String {
+    let mut text = String::new();
+    write_rust(&mut text, manifest, folder).expect("a String takes every write");
+    text
+}
+
+fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::Result {
+    writeln!(to, "/// What compiled the embedded modules.")?;
+    writeln!(to, "pub const COMPILER: &str = {:?};", manifest.compiler)?;
+    for kernel in &manifest.kernels {
+        write_kernel(to, kernel, folder)?;
+    }
+    writeln!(to, "/// Every kernel, in the order of `glsl/kernels.txt`.")?;
+    writeln!(to, "pub static ALL: &[&Kernel] = &[")?;
+    for kernel in &manifest.kernels {
+        writeln!(to, "    &{},", identifier(&kernel.name))?;
+    }
+    writeln!(to, "];")
+}
+
+fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Result {
+    let path = format!("/{folder}/{}", module_path(&kernel.name));
+    writeln!(to, "/// `{}`", kernel.name)?;
+    writeln!(
+        to,
+        "pub static {}: Kernel = Kernel {{",
+        identifier(&kernel.name)
+    )?;
+    writeln!(to, "    name: {:?},", kernel.name)?;
+    writeln!(
+        to,
+        "    spirv: &Aligned {{ words: [], bytes: *include_bytes!(concat!(env!(\"OUT_DIR\"), {path:?})) }}.bytes,"
+    )?;
+    writeln!(to, "    hash: {:#018x},", kernel.hash)?;
+    writeln!(to, "    workgroup_size_id: {:?},", kernel.workgroup_size_id)?;
+    writeln!(to, "    push_constants: &[")?;
+    for push in &kernel.push_constants {
+        let access = push.access.map_or_else(
+            || "None".to_owned(),
+            |a| {
+                format!(
+                    "Some(Access {{ read: {}, write: {}, atomic: {} }})",
+                    a.read, a.write, a.atomic
+                )
+            },
+        );
+        let (name, offset, size) = (&push.name, push.offset, push.size);
+        writeln!(
+            to,
+            "        PushConstant {{ name: {name:?}, offset: {offset}, size: {size}, access: {access} }},"
+        )?;
+    }
+    writeln!(to, "    ],")?;
+    writeln!(to, "    spec_constants: &[")?;
+    for constant in &kernel.spec_constants {
+        let (name, id, default) = (&constant.name, constant.id, constant.default);
+        writeln!(
+            to,
+            "        SpecConstant {{ name: {name:?}, id: {id}, default: {default} }},"
+        )?;
+    }
+    writeln!(to, "    ],\n}};")
+}

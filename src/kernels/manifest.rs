@@ -1,0 +1,215 @@
+//! `glsl/precompiled/manifest.txt`: what the modules beside it were made from and what their reflection found.
+//!
+//! Optimised modules are stripped, so names live here; and what a plain build cannot compile it can at least
+//! compare by hash. One word is one field and one line is one thing, so that a change reads well in a diff:
+//!
+//! ```text
+//! compiler  NAME AND VERSION
+//! source    PATH HASH                            each source and include, below glsl/
+//! kernel    NAME HASH DEFINE…                    the hash is the module's; its lines follow:
+//! workgroup SPEC_ID                              the constant that is gl_WorkGroupSize.x
+//! push      NAME OFFSET SIZE ACCESS|-            "-" for what is no pointer
+//! constant  NAME SPEC_ID DEFAULT
+//! ```
+
+use super::access::Access;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+/// Everything that the build knows about a set of modules.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    /// What compiled the modules.
+    pub compiler: String,
+    /// Every file that went into them, sorted by path.
+    pub sources: Vec<Source>,
+    /// The modules, in the order of `kernels.txt`.
+    pub kernels: Vec<Kernel>,
+}
+
+/// A source or include file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Below `glsl/`, with forward slashes.
+    pub path: String,
+    /// [`text_hash`] of its content.
+    pub hash: u64,
+}
+
+/// One module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    pub name: String,
+    pub defines: Vec<String>,
+    /// [`hash`] of the module's bytes.
+    pub hash: u64,
+    pub workgroup_size_id: Option<u32>,
+    pub push_constants: Vec<PushConstant>,
+    pub spec_constants: Vec<SpecConstant>,
+}
+
+/// One member of the push-constant block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushConstant {
+    pub name: String,
+    pub offset: u32,
+    pub size: u32,
+    /// What is done through it, if it is a pointer.
+    pub access: Option<Access>,
+}
+
+/// One specialization constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecConstant {
+    pub name: String,
+    pub id: u32,
+    /// The bits of its default.
+    pub default: u32,
+}
+
+impl Manifest {
+    /// The text of the manifest.
+    pub fn write(&self) -> String {
+        let mut text = String::from(
+            "# Made by a build with compile-shaders. Run tools/precompile; do not edit.\n",
+        );
+        self.write_lines(&mut text)
+            .expect("a String takes every write");
+        text
+    }
+
+    fn write_lines(&self, to: &mut String) -> std::fmt::Result {
+        writeln!(to, "compiler {}", self.compiler)?;
+        for Source { path, hash } in &self.sources {
+            writeln!(to, "source {path} {hash:016x}")?;
+        }
+        for kernel in &self.kernels {
+            write!(to, "\nkernel {} {:016x}", kernel.name, kernel.hash)?;
+            for define in &kernel.defines {
+                write!(to, " {define}")?;
+            }
+            writeln!(to)?;
+            if let Some(id) = kernel.workgroup_size_id {
+                writeln!(to, "workgroup {id}")?;
+            }
+            for PushConstant {
+                name,
+                offset,
+                size,
+                access,
+            } in &kernel.push_constants
+            {
+                let access = access.map_or_else(|| "-".to_owned(), |access| access.to_string());
+                writeln!(to, "push {name} {offset} {size} {access}")?;
+            }
+            for SpecConstant { name, id, default } in &kernel.spec_constants {
+                writeln!(to, "constant {name} {id} {default}")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what [`write`](Self::write) wrote; an error names the line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut manifest = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            manifest
+                .parse_line(line)
+                .map_err(|why| format!("line {}: {why}", index + 1))?;
+        }
+        Ok(manifest)
+    }
+
+    fn parse_line(&mut self, line: &str) -> Result<(), String> {
+        let line = line.trim();
+        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let mut words = Words(rest.split_whitespace());
+        match what {
+            "" | "#" => return Ok(()),
+            "compiler" => {
+                self.compiler = rest.to_owned();
+                return Ok(());
+            }
+            "source" => self.sources.push(Source {
+                path: words.text()?,
+                hash: words.hash()?,
+            }),
+            "kernel" => {
+                let (name, hash) = (words.text()?, words.hash()?);
+                let defines = words.0.by_ref().map(str::to_owned).collect();
+                self.kernels.push(Kernel {
+                    name,
+                    hash,
+                    defines,
+                    ..Kernel::default()
+                });
+            }
+            "workgroup" => self.last_kernel()?.workgroup_size_id = Some(words.number()?),
+            "push" => self.last_kernel()?.push_constants.push(PushConstant {
+                name: words.text()?,
+                offset: words.number()?,
+                size: words.number()?,
+                access: words.access()?,
+            }),
+            "constant" => self.last_kernel()?.spec_constants.push(SpecConstant {
+                name: words.text()?,
+                id: words.number()?,
+                default: words.number()?,
+            }),
+            _ => return Err(format!("what is \"{what}\"?")),
+        }
+        words
+            .0
+            .next()
+            .map_or(Ok(()), |word| Err(format!("\"{word}\" is too much")))
+    }
+
+    fn last_kernel(&mut self) -> Result<&mut Kernel, String> {
+        self.kernels
+            .last_mut()
+            .ok_or_else(|| "it stands before any kernel".to_owned())
+    }
+}
+
+struct Words<'a>(std::str::SplitWhitespace<'a>);
+
+impl Words<'_> {
+    fn word(&mut self) -> Result<&str, String> {
+        self.0.next().ok_or_else(|| "a field is missing".to_owned())
+    }
+
+    fn text(&mut self) -> Result<String, String> {
+        self.word().map(str::to_owned)
+    }
+
+    fn number(&mut self) -> Result<u32, String> {
+        let word = self.word()?;
+        u32::from_str(word).map_err(|_| format!("\"{word}\" is no number"))
+    }
+
+    fn hash(&mut self) -> Result<u64, String> {
+        let word = self.word()?;
+        u64::from_str_radix(word, 16).map_err(|_| format!("\"{word}\" is no hash"))
+    }
+
+    fn access(&mut self) -> Result<Option<Access>, String> {
+        match self.word()? {
+            "-" => Ok(None),
+            word => Access::from_name(word)
+                .map(Some)
+                .ok_or_else(|| format!("\"{word}\" is no access")),
+        }
+    }
+}
+
+/// FNV-1a: enough to see that a file changed, and short enough to need no dependency.
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// The hash of a text, whatever line ends the checkout gave it.
+pub fn text_hash(text: &str) -> u64 {
+    hash(text.replace("\r\n", "\n").bytes())
+}

@@ -1,0 +1,102 @@
+//! The committed modules, refused if they are not what their sources would give. Part of `build.rs`.
+
+use super::list::module_path;
+use super::manifest::{self, Manifest};
+use super::{Modules, read, read_text, rows};
+use std::fs;
+use std::path::Path;
+
+const REMEDY: &str = "run tools/precompile, or build with --features compile-shaders";
+
+/// The manifest and modules of `glsl/precompiled`.
+pub fn modules(glsl: &Path) -> Result<Modules, String> {
+    current(glsl).map_err(|why| format!("{why}: {REMEDY}"))
+}
+
+fn current(glsl: &Path) -> Result<Modules, String> {
+    let text = read_text(glsl, "precompiled/manifest.txt")?;
+    let manifest =
+        Manifest::parse(&text).map_err(|why| format!("glsl/precompiled/manifest.txt, {why}"))?;
+    for source in &manifest.sources {
+        if manifest::text_hash(&read_text(glsl, &source.path)?) != source.hash {
+            return Err(format!(
+                "glsl/{} changed since glsl/precompiled was made",
+                source.path
+            ));
+        }
+    }
+    same_list(glsl, &manifest)?;
+    nothing_extra(glsl, &manifest)?;
+    let mut modules = Vec::new();
+    for kernel in &manifest.kernels {
+        let path = format!("precompiled/{}", module_path(&kernel.name));
+        let module = read(glsl, &path)?;
+        if manifest::hash(module.iter().copied()) != kernel.hash {
+            return Err(format!(
+                "glsl/{path} is not the module that its manifest names"
+            ));
+        }
+        modules.push(module);
+    }
+    Ok((manifest, modules))
+}
+
+fn same_list(glsl: &Path, manifest: &Manifest) -> Result<(), String> {
+    let rows = rows(glsl)?;
+    for row in &rows {
+        match manifest
+            .kernels
+            .iter()
+            .find(|kernel| kernel.name == row.name)
+        {
+            None => {
+                return Err(format!(
+                    "glsl/kernels.txt has {}, which glsl/precompiled lacks",
+                    row.name
+                ));
+            }
+            Some(kernel) if kernel.defines != row.defines => {
+                return Err(format!(
+                    "glsl/kernels.txt changed the defines of {} since glsl/precompiled was made",
+                    row.name
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    match manifest
+        .kernels
+        .iter()
+        .find(|kernel| rows.iter().all(|row| row.name != kernel.name))
+    {
+        Some(kernel) => Err(format!(
+            "glsl/precompiled has {}, which glsl/kernels.txt lacks",
+            kernel.name
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A module that nothing names is one that somebody believes to be in use.
+fn nothing_extra(glsl: &Path, manifest: &Manifest) -> Result<(), String> {
+    let known: Vec<_> = manifest
+        .kernels
+        .iter()
+        .map(|kernel| module_path(&kernel.name))
+        .collect();
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        let place = glsl.join("precompiled").join(&folder);
+        let explain = |error| format!("glsl/precompiled/{folder}: {error}");
+        for entry in fs::read_dir(&place).map_err(explain)? {
+            let entry = entry.map_err(explain)?;
+            let path = format!("{folder}{}", entry.file_name().to_string_lossy());
+            if entry.file_type().map_err(explain)?.is_dir() {
+                folders.push(format!("{path}/"));
+            } else if path.ends_with(".spv") && !known.contains(&path) {
+                return Err(format!("glsl/precompiled/{path} is in no manifest"));
+            }
+        }
+    }
+    Ok(())
+}

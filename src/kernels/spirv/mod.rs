@@ -1,0 +1,212 @@
+//! As much of SPIR-V as it takes to say what a kernel's push constants are and what it does through its pointers.
+//!
+//! Part of `build.rs`, under `compile-shaders`; in the crate it exists for its tests. Numbers are those of the
+//! SPIR-V specification, version 1.5; a module is one that glslang made, but nothing here panics on another.
+
+mod flow;
+mod opcode;
+mod reflect;
+
+pub use flow::accesses;
+pub use reflect::{Constant, Member, reflect};
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// An SSA id.
+pub type Id = u32;
+
+/// A module, split into instructions, with its declarations indexed.
+#[derive(Debug, Default)]
+pub struct Module {
+    words: Vec<u32>,
+    instructions: Vec<Range<usize>>,
+    types: HashMap<Id, Type>,
+    /// The type of each value.
+    type_of: HashMap<Id, Id>,
+    /// The first word of each scalar constant; of a specialization constant, its default.
+    constants: HashMap<Id, u32>,
+}
+
+/// A type, as far as layouts and addresses need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    Bool,
+    /// An integer or float of so many bytes.
+    Scalar(u32),
+    /// A vector, or a matrix of its columns.
+    Vector {
+        of: Id,
+        count: u32,
+    },
+    Array {
+        of: Id,
+        length: Id,
+    },
+    Struct(Vec<Id>),
+    Pointer {
+        storage: u32,
+        to: Id,
+    },
+    Other,
+}
+
+/// Storage classes.
+pub mod storage {
+    pub const WORKGROUP: u32 = 4;
+    pub const PRIVATE: u32 = 6;
+    pub const FUNCTION: u32 = 7;
+    pub const PUSH_CONSTANT: u32 = 9;
+    pub const PHYSICAL: u32 = 5349;
+}
+
+/// One instruction: its number and the words after the first.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction<'a> {
+    pub opcode: u32,
+    pub operands: &'a [u32],
+    /// Where it stands in the module, in words.
+    pub position: usize,
+}
+
+impl Instruction<'_> {
+    /// An operand that the specification says is there.
+    pub fn operand(&self, index: usize) -> Result<u32, String> {
+        self.operands.get(index).copied().ok_or_else(|| {
+            format!(
+                "instruction {} at word {} is too short",
+                self.opcode, self.position
+            )
+        })
+    }
+
+    /// The operands from `index` on.
+    pub fn from(&self, index: usize) -> &[u32] {
+        self.operands.get(index..).unwrap_or_default()
+    }
+}
+
+impl Module {
+    const HEADER: usize = 5;
+
+    /// Reads a module in the byte order of its words.
+    pub fn new(words: Vec<u32>) -> Result<Self, String> {
+        if words.first() != Some(&0x0723_0203) || words.len() < Self::HEADER {
+            return Err("this is no SPIR-V".to_owned());
+        }
+        let mut module = Self {
+            words,
+            ..Self::default()
+        };
+        let mut position = Self::HEADER;
+        while let Some(first) = module.words.get(position) {
+            let end = position + (first >> 16) as usize;
+            if end == position || end > module.words.len() {
+                return Err(format!(
+                    "the instruction at word {position} has no sound length"
+                ));
+            }
+            module.instructions.push(position..end);
+            position = end;
+        }
+        module.index()?;
+        Ok(module)
+    }
+
+    /// The tool that wrote the module, by its registered number and version.
+    pub fn generator(&self) -> u32 {
+        self.words[2]
+    }
+
+    /// One more than the greatest id.
+    pub fn bound(&self) -> u32 {
+        self.words[3]
+    }
+
+    /// All instructions, in order.
+    pub fn instructions(&self) -> impl Iterator<Item = Instruction<'_>> {
+        self.instructions.iter().map(|range| Instruction {
+            opcode: self.words[range.start] & 0xffff,
+            operands: &self.words[range.start + 1..range.end],
+            position: range.start,
+        })
+    }
+
+    /// A type by its id.
+    pub fn type_by_id(&self, id: Id) -> Option<&Type> {
+        self.types.get(&id)
+    }
+
+    /// The type of a value.
+    pub fn type_of(&self, value: Id) -> Option<&Type> {
+        self.types.get(self.type_of.get(&value)?)
+    }
+
+    /// The storage class that a pointer points into; none if the value is no pointer.
+    pub fn storage_of(&self, value: Id) -> Option<u32> {
+        match self.type_of(value) {
+            Some(Type::Pointer { storage, .. }) => Some(*storage),
+            _ => None,
+        }
+    }
+
+    /// The value of a scalar constant, or a specialization constant's default.
+    pub fn constant(&self, id: Id) -> Option<u32> {
+        self.constants.get(&id).copied()
+    }
+
+    /// Whether a type is, or has in it, a device address.
+    pub fn holds_pointer(&self, id: Id) -> bool {
+        match self.types.get(&id) {
+            Some(Type::Pointer { storage, .. }) => *storage == storage::PHYSICAL,
+            Some(Type::Array { of, .. }) => self.holds_pointer(*of),
+            Some(Type::Struct(members)) => members.iter().any(|member| self.holds_pointer(*member)),
+            _ => false,
+        }
+    }
+
+    fn index(&mut self) -> Result<(), String> {
+        let (mut types, mut type_of, mut constants) =
+            (HashMap::new(), HashMap::new(), HashMap::new());
+        for instruction in self.instructions() {
+            let operand = |index| instruction.operand(index);
+            if let Some(made) = match instruction.opcode {
+                opcode::TYPE_BOOL => Some(Type::Bool),
+                opcode::TYPE_INT | opcode::TYPE_FLOAT => Some(Type::Scalar(operand(1)? / 8)),
+                opcode::TYPE_VECTOR | opcode::TYPE_MATRIX => Some(Type::Vector {
+                    of: operand(1)?,
+                    count: operand(2)?,
+                }),
+                opcode::TYPE_ARRAY => Some(Type::Array {
+                    of: operand(1)?,
+                    length: operand(2)?,
+                }),
+                opcode::TYPE_STRUCT => Some(Type::Struct(instruction.from(1).to_vec())),
+                opcode::TYPE_POINTER => Some(Type::Pointer {
+                    storage: operand(1)?,
+                    to: operand(2)?,
+                }),
+                opcode::TYPE_VOID..=opcode::TYPE_LAST => Some(Type::Other),
+                _ => None,
+            } {
+                types.insert(operand(0)?, made);
+                continue;
+            }
+            // A type as the first operand is a result type, for only such instructions name types.
+            if let [of, result, value @ ..] = instruction.operands
+                && types.contains_key(of)
+            {
+                type_of.insert(*result, *of);
+                let value = match instruction.opcode {
+                    opcode::CONSTANT_TRUE | opcode::SPEC_CONSTANT_TRUE => Some(1),
+                    opcode::CONSTANT_FALSE | opcode::SPEC_CONSTANT_FALSE => Some(0),
+                    opcode::CONSTANT | opcode::SPEC_CONSTANT => value.first().copied(),
+                    _ => None,
+                };
+                constants.extend(value.map(|value| (*result, value)));
+            }
+        }
+        (self.types, self.type_of, self.constants) = (types, type_of, constants);
+        Ok(())
+    }
+}

@@ -1,0 +1,3 @@
+//! Prefix sums and radix sorts for Vulkan.
+
+pub mod kernels;
