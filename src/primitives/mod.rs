@@ -1,0 +1,158 @@
+//! Floor 2: plans that record a primitive into a caller's command buffer.
+//!
+//! A plan is made once from a configuration, holds pipelines and nothing else, and may be shared between threads. All
+//! mutable state is in the caller's scratch, so that frames in flight need a scratch range each. Recording allocates
+//! nothing, submits nothing and waits for nothing.
+
+pub mod scan;
+pub mod sort;
+
+use ash::vk;
+
+use crate::error::{Error, Result};
+use crate::vk::{BufferRange, Capabilities};
+
+/// How many elements there are, and who knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Count {
+    /// Known while recording.
+    Host(u64),
+}
+
+impl From<u64> for Count {
+    fn from(count: u64) -> Self {
+        Self::Host(count)
+    }
+}
+
+impl Count {
+    fn on_host(self) -> u64 {
+        match self {
+            Self::Host(count) => count,
+        }
+    }
+}
+
+/// The scratch memory that a recording needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScratchRequirements {
+    /// Bytes; 0 if none is needed.
+    pub size: u64,
+    /// What the range's address must be a multiple of, bytes.
+    pub alignment: u64,
+    /// What the buffer must have been made with.
+    pub usage: vk::BufferUsageFlags,
+}
+
+impl ScratchRequirements {
+    /// Where every array in scratch starts: at a multiple of 16-byte accesses.
+    const ALIGNMENT: u64 = 16;
+
+    const fn new(size: u64) -> Self {
+        Self {
+            size,
+            alignment: Self::ALIGNMENT,
+            usage: vk::BufferUsageFlags::from_raw(
+                vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
+                    | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
+                    | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
+            ),
+        }
+    }
+
+    /// `scratch`, if it will do.
+    fn check(&self, scratch: BufferRange) -> Result<BufferRange> {
+        if scratch.size < self.size {
+            return Err(Error::ScratchTooSmall { needed: self.size, got: scratch.size });
+        }
+        if self.size > 0 {
+            scratch.addresses().aligned("scratch", self.alignment)?;
+        }
+        Ok(scratch.slice(0, self.size))
+    }
+}
+
+/// A policy, and why it was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice<P> {
+    /// The policy.
+    pub policy: P,
+    /// Why, in a few words.
+    pub reason: &'static str,
+}
+
+/// Elements cut into tiles: all full but the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tiles {
+    count: u32,
+    last_extent: u32,
+}
+
+impl Tiles {
+    /// `count` elements, at least one, in tiles of `tile_size` elements.
+    fn new(count: u64, tile_size: u32) -> Result<Self> {
+        let tile_count = count.div_ceil(tile_size.into());
+        let last_extent = count - (tile_count - 1) * u64::from(tile_size);
+        match u32::try_from(tile_count) {
+            Ok(tile_count) => Ok(Self { count: tile_count, last_extent: last_extent as u32 }),
+            Err(_) => Err(Error::TooManyElements {
+                count,
+                max: u64::from(u32::MAX) * u64::from(tile_size),
+                what: "2^32 - 1 tiles of this policy",
+            }),
+        }
+    }
+}
+
+/// Hands out scratch: consecutive arrays, each at the alignment that [`ScratchRequirements`] promises.
+#[derive(Debug, Clone, Copy, Default)]
+struct ScratchCursor {
+    size: u64,
+}
+
+impl ScratchCursor {
+    /// The offset of a new array of `size` bytes.
+    fn take(&mut self, size: u64) -> u64 {
+        let offset = self.size;
+        self.size += size.next_multiple_of(ScratchRequirements::ALIGNMENT);
+        offset
+    }
+}
+
+/// Checks a policy's demand against a limit of the device.
+fn within(what: &'static str, needed: impl Into<u64>, got: impl Into<u64>) -> Result<()> {
+    let (needed, got) = (needed.into(), got.into());
+    if needed > got {
+        return Err(Error::PolicyBeyondDevice { what, needed, got });
+    }
+    Ok(())
+}
+
+/// Checks a workgroup size: a multiple of 32 holds the shared tables that kernels size for subgroups of 4 lanes.
+fn check_workgroup(workgroup_size: u32, capabilities: &Capabilities) -> Result<()> {
+    if workgroup_size == 0 || !workgroup_size.is_multiple_of(32) {
+        return Err(Error::InvalidPolicy { reason: "workgroup_size is a multiple of 32" });
+    }
+    within("invocations in a workgroup", workgroup_size, capabilities.max_workgroup_invocations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_tile_holds_the_rest() {
+        assert_eq!(Tiles::new(1, 256).unwrap(), Tiles { count: 1, last_extent: 1 });
+        assert_eq!(Tiles::new(256, 256).unwrap(), Tiles { count: 1, last_extent: 256 });
+        assert_eq!(Tiles::new(257, 256).unwrap(), Tiles { count: 2, last_extent: 1 });
+        assert!(Tiles::new(1 << 40, 128).is_err());
+    }
+
+    #[test]
+    fn scratch_arrays_start_aligned() {
+        let mut cursor = ScratchCursor::default();
+        assert_eq!([cursor.take(4), cursor.take(20), cursor.take(16)], [0, 16, 48]);
+        assert_eq!(cursor.size, 64);
+    }
+}

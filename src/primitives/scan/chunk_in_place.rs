@@ -1,0 +1,100 @@
+//! The seed's scan: every sum in its chunk's own last row.
+//!
+//! Tutorial 14 sums chunks, scans the sums on the CPU, and scans the chunks from their predecessor's last row. Here
+//! the middle stage is the same again, one level up: the last rows of chunks are entries of a table whose rows lie 256
+//! times as far apart.
+
+use super::config::{ScanBuffers, ScanConfig};
+use super::policy::ScanPolicy;
+use crate::error::{Error, Result};
+use crate::kernels::{self, Kernel};
+use crate::primitives::Tiles;
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct ChunkPush for [
+        SCAN_CHUNK_SUM_U32X1,
+        SCAN_CHUNK_SUM_U32X2,
+        SCAN_CHUNK_SUM_U32X3,
+        SCAN_CHUNK_SUM_U32X4,
+        SCAN_CHUNK_PREFIX_U32X1,
+        SCAN_CHUNK_PREFIX_U32X2,
+        SCAN_CHUNK_PREFIX_U32X3,
+        SCAN_CHUNK_PREFIX_U32X4,
+    ] {
+        table: AddressRange,
+        stride: u32,
+        chunk_count: u32,
+        last_extent: u32,
+    }
+}
+
+/// The kernels of each number of columns.
+const KERNELS: [(&Kernel, &Kernel); ScanConfig::MAX_COLUMNS as usize] = [
+    (&kernels::SCAN_CHUNK_SUM_U32X1, &kernels::SCAN_CHUNK_PREFIX_U32X1),
+    (&kernels::SCAN_CHUNK_SUM_U32X2, &kernels::SCAN_CHUNK_PREFIX_U32X2),
+    (&kernels::SCAN_CHUNK_SUM_U32X3, &kernels::SCAN_CHUNK_PREFIX_U32X3),
+    (&kernels::SCAN_CHUNK_SUM_U32X4, &kernels::SCAN_CHUNK_PREFIX_U32X4),
+];
+
+/// Beyond it a stride of rows, in bytes, would not fit the kernels' 32 bits.
+const MAX_COUNT: u64 = 1 << 32;
+
+#[derive(Debug)]
+pub(super) struct ChunkInPlace {
+    chunk_size: u32,
+    sum: Pipeline,
+    /// For a level whose chunks keep sums in their last entries.
+    prefix_below_sums: Pipeline,
+    /// For the one chunk of the last level.
+    prefix: Pipeline,
+}
+
+impl ChunkInPlace {
+    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+        let (sum, prefix) = KERNELS[config.columns as usize - 1];
+        let pipeline = |kernel, constants: &[(&'static str, u32)]| {
+            let options = PipelineOptions { workgroup_size: policy.workgroup_size, constants, subgroup_size: None };
+            Pipeline::new(device, kernel, options)
+        };
+        let batches = ("BATCHES_PER_CHUNK", policy.items_per_invocation);
+        Ok(Self {
+            chunk_size: policy.tile_size(),
+            sum: pipeline(sum, &[batches])?,
+            prefix_below_sums: pipeline(prefix, &[batches, ("HAS_SUMS", 1)])?,
+            prefix: pipeline(prefix, &[batches, ("HAS_SUMS", 0)])?,
+        })
+    }
+
+    pub(super) fn record(&self, recorder: &mut Recorder<'_>, buffers: &ScanBuffers, count: u64) -> Result<()> {
+        if buffers.source != buffers.destination {
+            return Err(Error::Unsupported {
+                reason: "the seed's scan is in place: give it one range as source and destination",
+            });
+        }
+        if count > MAX_COUNT {
+            return Err(Error::TooManyElements { count, max: MAX_COUNT, what: "the seed's scan" });
+        }
+        self.record_level(recorder, buffers.destination, count, 1)
+    }
+
+    /// Scans the `count` entries that lie `stride` rows apart.
+    fn record_level(&self, recorder: &mut Recorder<'_>, table: AddressRange, count: u64, stride: u32) -> Result<()> {
+        let chunks = Tiles::new(count, self.chunk_size)?;
+        let push = ChunkPush { table, stride, chunk_count: chunks.count, last_extent: chunks.last_extent };
+        if chunks.count == 1 {
+            return recorder.dispatch(&self.prefix, &push, 1);
+        }
+        // A chunk that is not full is the last: nobody needs its sum.
+        let full_chunks = (count / u64::from(self.chunk_size)) as u32;
+        let sums = ChunkPush { chunk_count: full_chunks, ..push };
+        recorder.dispatch(&self.sum, &sums, full_chunks.into())?;
+        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        // The scan of a single sum is that sum.
+        if full_chunks > 1 {
+            self.record_level(recorder, table, full_chunks.into(), stride * self.chunk_size)?;
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
+        recorder.dispatch(&self.prefix_below_sums, &push, chunks.count.into())
+    }
+}

@@ -1,0 +1,141 @@
+//! How a scan is tuned, as a value.
+
+use std::fmt;
+
+use super::config::{ScanConfig, ScanKind};
+use crate::error::{Error, Result};
+use crate::primitives::{Choice, check_workgroup, within};
+use crate::vk::Capabilities;
+
+/// Where the sums of tiles are kept between the way up and the way down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SumsPlacement {
+    /// In arrays of their own.
+    Scratch,
+    /// In each tile's own last row, in place: the seed's way, which needs no scratch.
+    LastRow,
+}
+
+/// How a scan goes about it. A tile is `workgroup_size * items_per_invocation` elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ScanPolicy {
+    /// Where the sums of tiles are kept.
+    pub sums: SumsPlacement,
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Elements that an invocation scans.
+    pub items_per_invocation: u32,
+    /// Elements that follow one another among them: a divisor of `items_per_invocation`, and a multiple of the
+    /// elements in 16-byte quads (4 for 1 and 3 columns, 2 for 2, 1 for 4).
+    pub items_per_run: u32,
+}
+
+/// The scan algorithms, by the name that selects them, with one line for a list: passes and bytes moved, and source.
+pub const SCAN_ALGORITHMS: &[(&str, &str)] = &[(
+    "reduce-then-scan",
+    "sums of tiles, scan of the sums level by level, scan of the tiles; moves 12 bytes per u32; C-for-Metal tutorial 14",
+)];
+
+/// The words of an invocation's elements that registers should hold.
+const WORDS_PER_INVOCATION: u32 = 16;
+/// On a CPU an invocation is a loop over memory: one long run amortises the subgroup scan.
+const WORDS_PER_INVOCATION_CPU: u32 = 32;
+
+impl ScanPolicy {
+    /// The policy for a device, with the reason.
+    pub fn choose(capabilities: &Capabilities, columns: u32) -> Choice<Self> {
+        let workgroup_size = capabilities.max_workgroup_invocations.min(256);
+        let pack = items_per_pack(columns);
+        if capabilities.is_cpu() {
+            let items = (WORDS_PER_INVOCATION_CPU / columns).next_multiple_of(pack);
+            Choice {
+                policy: Self::tiled(workgroup_size, items, items),
+                reason: "reduce-then-scan needs no forward progress; one long run per invocation, as CPUs like",
+            }
+        } else {
+            let items = (WORDS_PER_INVOCATION / columns).next_multiple_of(pack);
+            Choice {
+                policy: Self::tiled(workgroup_size, items, pack),
+                reason: "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
+            }
+        }
+    }
+
+    /// Reduce-then-scan with sums in scratch.
+    pub const fn tiled(workgroup_size: u32, items_per_invocation: u32, items_per_run: u32) -> Self {
+        Self { sums: SumsPlacement::Scratch, workgroup_size, items_per_invocation, items_per_run }
+    }
+
+    /// Tutorial 14's own: 256-element chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in
+    /// place only.
+    pub const fn seed() -> Self {
+        Self { sums: SumsPlacement::LastRow, workgroup_size: 32, items_per_invocation: 8, items_per_run: 1 }
+    }
+
+    /// Elements in a tile.
+    pub const fn tile_size(&self) -> u32 {
+        self.workgroup_size * self.items_per_invocation
+    }
+
+    pub(super) fn check(&self, config: &ScanConfig, capabilities: &Capabilities) -> Result<()> {
+        let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        if self.workgroup_size == 0 || self.items_per_invocation == 0 || self.items_per_run == 0 {
+            return invalid("workgroup_size, items_per_invocation and items_per_run are at least 1");
+        }
+        if self.workgroup_size.saturating_mul(self.items_per_invocation) > 1 << 20 {
+            return invalid("a tile is at most 2^20 elements");
+        }
+        check_workgroup(self.workgroup_size, capabilities)?;
+        // workgroup_scan.glsl: a row for each subgroup of 4 lanes, and one for the total. A three-column row takes
+        // the room of four.
+        let row_size = config.columns.next_power_of_two() * 4;
+        let shared_size = (self.workgroup_size / 4 + 1) * row_size;
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
+        match self.sums {
+            SumsPlacement::Scratch => {
+                if !self.workgroup_size.is_multiple_of(capabilities.max_subgroup_size) {
+                    return invalid("workgroup_size is a multiple of the device's subgroup size");
+                }
+                if !self.items_per_run.is_multiple_of(items_per_pack(config.columns)) {
+                    return invalid("items_per_run is a multiple of the elements in 16-byte quads");
+                }
+                if !self.items_per_invocation.is_multiple_of(self.items_per_run) {
+                    return invalid("items_per_run divides items_per_invocation");
+                }
+            }
+            SumsPlacement::LastRow => {
+                if *self != Self::seed() {
+                    return invalid("sums in the last row come with the seed's chunks only: ScanPolicy::seed()");
+                }
+                if config.kind != ScanKind::Inclusive {
+                    return invalid("the seed's scan is inclusive; use the default policy for an exclusive one");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Elements in the fewest 16-byte quads that hold whole elements.
+pub(super) const fn items_per_pack(columns: u32) -> u32 {
+    match columns {
+        1 | 3 => 4,
+        2 => 2,
+        _ => 1,
+    }
+}
+
+impl fmt::Display for ScanPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sums = match self.sums {
+            SumsPlacement::Scratch => "scratch",
+            SumsPlacement::LastRow => "last row",
+        };
+        write!(
+            f,
+            "reduce-then-scan: workgroup {}, {} items per invocation in runs of {}, sums in {sums}",
+            self.workgroup_size, self.items_per_invocation, self.items_per_run
+        )
+    }
+}

@@ -1,0 +1,228 @@
+//! Sums of tiles on the way up, the tiles themselves on the way down.
+//!
+//! ```text
+//!   elements ── reduce ──► sums of tiles ── reduce ──► sums of sums …   until one tile holds a level
+//!      │                       │                          │
+//!      └──── downsweep ◄───────┴─────── downsweep ◄───────┴── downsweep (that tile, with no carry-in)
+//! ```
+//!
+//! Every level above the elements is scanned exclusively, in place, in scratch: then it holds the carry-in of each
+//! tile of the level below.
+
+use super::config::{ScanBuffers, ScanConfig, ScanKind};
+use super::policy::{ScanPolicy, items_per_pack};
+use crate::error::Result;
+use crate::kernels::{self, Kernel};
+use crate::primitives::{ScratchCursor, Tiles};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct ReducePush for [SCAN_REDUCE_U32X1, SCAN_REDUCE_U32X2, SCAN_REDUCE_U32X3, SCAN_REDUCE_U32X4] {
+        source: AddressRange,
+        sums: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+    }
+}
+
+push_constants! {
+    struct DownsweepPush for [
+        SCAN_DOWNSWEEP_U32X1,
+        SCAN_DOWNSWEEP_U32X2,
+        SCAN_DOWNSWEEP_U32X3,
+        SCAN_DOWNSWEEP_U32X4,
+    ] {
+        source: AddressRange,
+        destination: AddressRange,
+        carries: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+    }
+}
+
+/// The kernels of each number of columns.
+const KERNELS: [(&Kernel, &Kernel); ScanConfig::MAX_COLUMNS as usize] = [
+    (&kernels::SCAN_REDUCE_U32X1, &kernels::SCAN_DOWNSWEEP_U32X1),
+    (&kernels::SCAN_REDUCE_U32X2, &kernels::SCAN_DOWNSWEEP_U32X2),
+    (&kernels::SCAN_REDUCE_U32X3, &kernels::SCAN_DOWNSWEEP_U32X3),
+    (&kernels::SCAN_REDUCE_U32X4, &kernels::SCAN_DOWNSWEEP_U32X4),
+];
+
+/// More than the levels of 2^64 elements in the smallest tiles.
+const MAX_LEVELS: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct ReduceThenScan {
+    kind: ScanKind,
+    element_size: u64,
+    tile_size: u32,
+    reduce: ByAccess,
+    downsweeps: Vec<(Downsweep, Pipeline)>,
+}
+
+/// One pipeline for ranges at multiples of 16 bytes, one for all others.
+#[derive(Debug)]
+struct ByAccess {
+    quads: Pipeline,
+    words: Pipeline,
+}
+
+/// What tells the pipelines of the way down apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Downsweep {
+    kind: ScanKind,
+    has_carry: bool,
+    quad_access: bool,
+}
+
+/// Where the levels above the elements lie in scratch.
+#[derive(Debug)]
+struct Levels {
+    /// Elements, from the lowest level up; level 0 is the caller's own.
+    counts: [u64; MAX_LEVELS],
+    /// Offset in scratch, for every level but 0.
+    offsets: [u64; MAX_LEVELS],
+    len: usize,
+    scratch_size: u64,
+}
+
+impl Levels {
+    fn new(count: u64, tile_size: u32, element_size: u64) -> Self {
+        let mut levels = Self { counts: [0; MAX_LEVELS], offsets: [0; MAX_LEVELS], len: 1, scratch_size: 0 };
+        let mut cursor = ScratchCursor::default();
+        levels.counts[0] = count;
+        let mut tiles = count.div_ceil(tile_size.into());
+        while tiles > 1 {
+            levels.counts[levels.len] = tiles;
+            levels.offsets[levels.len] = cursor.take(tiles.saturating_mul(element_size));
+            levels.len += 1;
+            tiles = tiles.div_ceil(tile_size.into());
+        }
+        levels.scratch_size = cursor.size;
+        levels
+    }
+}
+
+impl ReduceThenScan {
+    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+        let (reduce, downsweep) = KERNELS[config.columns as usize - 1];
+        let shape = [
+            ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
+            ("PACKS_PER_RUN", policy.items_per_run / items_per_pack(config.columns)),
+        ];
+        let pipeline = |kernel, extra: &[(&'static str, u32)]| {
+            let constants: Vec<_> = shape.iter().chain(extra).copied().collect();
+            let options =
+                PipelineOptions { workgroup_size: policy.workgroup_size, constants: &constants, subgroup_size: None };
+            Pipeline::new(device, kernel, options)
+        };
+
+        let mut downsweeps: Vec<(Downsweep, Pipeline)> = Vec::new();
+        for has_carry in [false, true] {
+            // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch.
+            for (kind, quad_access) in [(config.kind, true), (config.kind, false), (ScanKind::Exclusive, true)] {
+                let key = Downsweep { kind, has_carry, quad_access };
+                if downsweeps.iter().all(|(made, _)| *made != key) {
+                    let constants = [
+                        ("QUAD_ACCESS", quad_access.into()),
+                        ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
+                        ("HAS_CARRY", has_carry.into()),
+                    ];
+                    downsweeps.push((key, pipeline(downsweep, &constants)?));
+                }
+            }
+        }
+        Ok(Self {
+            kind: config.kind,
+            element_size: config.element_size(),
+            tile_size: policy.tile_size(),
+            reduce: ByAccess {
+                quads: pipeline(reduce, &[("QUAD_ACCESS", 1)])?,
+                words: pipeline(reduce, &[("QUAD_ACCESS", 0)])?,
+            },
+            downsweeps,
+        })
+    }
+
+    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
+        self.levels(max_count).scratch_size
+    }
+
+    fn levels(&self, count: u64) -> Levels {
+        Levels::new(count, self.tile_size, self.element_size)
+    }
+
+    pub(super) fn record(&self, recorder: &mut Recorder<'_>, buffers: &ScanBuffers, count: u64) -> Result<()> {
+        let levels = self.levels(count);
+        let top = levels.len - 1;
+        let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_size);
+        let array = |level: usize| {
+            let size = levels.counts[level] * self.element_size;
+            buffers.scratch.slice(levels.offsets[level], size).addresses()
+        };
+        let source = |level| if level == 0 { buffers.source } else { array(level) };
+        let destination = |level| if level == 0 { buffers.destination } else { array(level) };
+
+        for level in 0..top {
+            let tiles = tiles(level)?;
+            let push = ReducePush {
+                source: source(level),
+                sums: array(level + 1),
+                tile_count: tiles.count,
+                last_extent: tiles.last_extent,
+            };
+            let pipeline = if is_quad_aligned(&[push.source]) { &self.reduce.quads } else { &self.reduce.words };
+            recorder.dispatch(pipeline, &push, tiles.count.into())?;
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
+        for level in (0..=top).rev() {
+            let tiles = tiles(level)?;
+            let push = DownsweepPush {
+                source: source(level),
+                destination: destination(level),
+                carries: if level < top { array(level + 1) } else { AddressRange::default() },
+                tile_count: tiles.count,
+                last_extent: tiles.last_extent,
+            };
+            let key = Downsweep {
+                kind: if level == 0 { self.kind } else { ScanKind::Exclusive },
+                has_carry: level < top,
+                quad_access: is_quad_aligned(&[push.source, push.destination]),
+            };
+            recorder.dispatch(self.downsweep(key), &push, tiles.count.into())?;
+            if level > 0 {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+        }
+        Ok(())
+    }
+
+    fn downsweep(&self, key: Downsweep) -> &Pipeline {
+        let (_, pipeline) = self
+            .downsweeps
+            .iter()
+            .find(|(made, _)| *made == key)
+            .expect("`new` makes the pipeline of every key");
+        pipeline
+    }
+}
+
+/// Whether kernels may use 16-byte accesses on all of `ranges`.
+fn is_quad_aligned(ranges: &[AddressRange]) -> bool {
+    ranges.iter().all(|range| range.is_aligned(16))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_end_at_one_tile() {
+        let levels = Levels::new(1, 256, 4);
+        assert_eq!((levels.len, levels.scratch_size), (1, 0));
+        let levels = Levels::new(256 * 256 * 256 + 1, 256, 16);
+        assert_eq!(&levels.counts[..levels.len], &[16_777_217, 65_537, 257, 2]);
+        assert_eq!(&levels.offsets[..levels.len], &[0, 0, 65_537 * 16, (65_537 + 257) * 16]);
+        assert_eq!(Levels::new(u64::MAX, 4, 4).counts[0], u64::MAX);
+    }
+}

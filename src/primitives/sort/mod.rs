@@ -1,0 +1,114 @@
+//! Stable radix sort of u32 keys, least significant digit first.
+//!
+//! Each pass sorts by one digit: count the digits of every tile, scan the counts, scatter the keys to where the scan
+//! says. An even number of passes leaves the keys where they were.
+
+mod config;
+mod passes;
+mod policy;
+
+pub use config::{KeyType, SortBuffers, SortConfig};
+pub use policy::{Ranking, SORT_ALGORITHMS, SortAlgorithm, SortPolicy};
+
+use ash::vk;
+
+use super::{Count, ScratchRequirements};
+use crate::error::{Error, Result};
+use crate::vk::{Device, Recorder};
+use passes::Passes;
+
+/// A sort, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
+#[derive(Debug)]
+pub struct SortPlan {
+    device: Device,
+    config: SortConfig,
+    policy: SortPolicy,
+    passes: Passes,
+}
+
+impl SortPlan {
+    /// The most keys of one sort: places are 32-bit numbers.
+    pub const MAX_COUNT: u64 = u32::MAX as u64;
+
+    /// Makes every pipeline that any recording may need.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a bit range outside of the key, [`Error::InvalidPolicy`] and
+    /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device, and whatever the
+    /// driver's compiler says.
+    pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
+        if config.begin_bit > config.end_bit || config.end_bit > config.key.bits() {
+            return Err(Error::Unsupported { reason: "the bit range of a sort of u32 keys lies within 0..32" });
+        }
+        let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(device.capabilities()).policy);
+        policy.check(device.capabilities())?;
+        let passes = Passes::new(device, &config, &policy)?;
+        Ok(Self { device: device.clone(), config, policy, passes })
+    }
+
+    /// What the plan was made for.
+    pub fn config(&self) -> &SortConfig {
+        &self.config
+    }
+
+    /// How it goes about it.
+    pub fn policy(&self) -> &SortPolicy {
+        &self.policy
+    }
+
+    /// How often the keys are moved.
+    pub fn pass_count(&self) -> u32 {
+        self.passes.count()
+    }
+
+    /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys: as many keys again, and a word per
+    /// digit and tile with what their scan needs.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`] above [`Self::MAX_COUNT`].
+    pub fn scratch_requirements(&self, max_count: u64) -> Result<ScratchRequirements> {
+        if max_count > Self::MAX_COUNT {
+            return Err(Error::TooManyElements { count: max_count, max: Self::MAX_COUNT, what: "one sort" });
+        }
+        Ok(ScratchRequirements::new(self.passes.layout(max_count).size))
+    }
+
+    /// Records the sort of `count` keys, ascending, by the bits of the configuration.
+    ///
+    /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
+    /// 2. **Memory**: `keys` of at least `count * 4` bytes, at a multiple of 4 (faster at a multiple of 16), in a
+    ///    buffer with `SHADER_DEVICE_ADDRESS`. `scratch` as [`Self::scratch_requirements`] says, its content of no
+    ///    matter, and used by nothing else until the work is done.
+    /// 3. **Commands**: for each of [`Self::pass_count`] passes a dispatch that counts, those of a scan, and one that
+    ///    scatters, with compute-to-compute barriers between them. The first access is COMPUTE_SHADER / SHADER_READ
+    ///    of `keys`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys`, with no barrier before or after. Leaves a
+    ///    compute pipeline and push constants bound, and touches no other state.
+    /// 4. **Limits**: `count` of 0 or 1, and an empty bit range, record nothing. At most [`Self::MAX_COUNT`] keys, and
+    ///    what the device's memory holds.
+    /// 5. **Result**: in `keys`. Keys that agree in the bits of the configuration keep their order.
+    ///
+    /// # Errors
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
+    /// [`Error::TooManyElements`]. Nothing is recorded then.
+    ///
+    /// # Safety
+    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
+    /// other thread meanwhile. The ranges are live memory of the device, made with the usage named above, when the
+    /// commands run, and the plan outlives them. The caller orders their accesses with what comes before and after.
+    pub unsafe fn cmd_sort(
+        &self,
+        command_buffer: vk::CommandBuffer,
+        buffers: &SortBuffers,
+        count: impl Into<Count>,
+    ) -> Result<()> {
+        let count = count.into().on_host();
+        let scratch = self.scratch_requirements(count)?;
+        if count <= 1 || self.pass_count() == 0 {
+            return Ok(());
+        }
+        let buffers = buffers.checked(count, scratch)?;
+        // SAFETY: as the caller promises.
+        let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
+        self.passes.record(&mut recorder, &buffers, count)
+    }
+}

@@ -1,0 +1,172 @@
+//! How a sort is tuned, as a value.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::primitives::scan::ScanPolicy;
+use crate::primitives::{Choice, check_workgroup, within};
+use crate::vk::Capabilities;
+
+/// The sort algorithms, which differ in how many bits a pass takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SortAlgorithm {
+    /// 2 bits: 16 passes over 32-bit keys.
+    Radix2Bit,
+    /// 4 bits: 8 passes.
+    Radix4Bit,
+}
+
+impl SortAlgorithm {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Radix2Bit, Self::Radix4Bit];
+
+    /// The name that selects it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Radix2Bit => "radix-2bit",
+            Self::Radix4Bit => "radix-4bit",
+        }
+    }
+
+    /// Bits of a digit.
+    pub const fn radix_bits(self) -> u32 {
+        match self {
+            Self::Radix2Bit => 2,
+            Self::Radix4Bit => 4,
+        }
+    }
+}
+
+/// The sort algorithms, by the name that selects them, with one line for a list: passes and bytes moved, and source.
+pub const SORT_ALGORITHMS: &[(&str, &str)] = &[
+    (
+        SortAlgorithm::Radix4Bit.name(),
+        "count, scan and scatter by 4 bits, 8 passes; moves 96 bytes per u32 key; C-for-Metal tutorial 13",
+    ),
+    (
+        SortAlgorithm::Radix2Bit.name(),
+        "the same by 2 bits, 16 passes; moves 192 bytes per u32 key; C-for-Metal tutorial 13",
+    ),
+];
+
+/// How a tile's keys are counted and ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ranking {
+    /// Packed counters of every invocation, scanned over the workgroup.
+    CounterScan,
+    /// A ballot for each digit, 32 keys at a time: the seed's way.
+    Ballot,
+}
+
+/// How a sort goes about it. A tile is `workgroup_size * items_per_invocation` keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct SortPolicy {
+    /// How many bits a pass takes.
+    pub algorithm: SortAlgorithm,
+    /// How a tile's keys are counted and ranked.
+    pub ranking: Ranking,
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Keys that an invocation takes: a multiple of 4, at most 252.
+    pub items_per_invocation: u32,
+    /// How the counts are scanned.
+    pub scan: ScanPolicy,
+}
+
+impl SortPolicy {
+    /// The policy for a device, with the reason.
+    pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
+        Choice {
+            policy: Self::tuned(SortAlgorithm::Radix4Bit, capabilities),
+            reason: "three kernels a pass need no forward progress; 4 bits move half the bytes of 2",
+        }
+    }
+
+    /// An algorithm, tuned for a device.
+    pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
+        let workgroup_size = capabilities.max_workgroup_invocations.min(256);
+        // The tile and the small tables beside it share the memory.
+        let tables_size = shared_tables_size(algorithm, workgroup_size);
+        let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size);
+        Self {
+            algorithm,
+            ranking: Ranking::CounterScan,
+            workgroup_size,
+            items_per_invocation: room.clamp(4, 16) / 4 * 4,
+            scan: ScanPolicy::choose(capabilities, 1).policy,
+        }
+    }
+
+    /// Tutorial 13's own: 256-key chunks, 32 keys at a time, packed 16-bit counters, and ballots. The counts are
+    /// scanned by the library's own scan, where the tutorial used the CPU.
+    pub fn seed(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
+        Self {
+            algorithm,
+            ranking: Ranking::Ballot,
+            workgroup_size: 32,
+            items_per_invocation: 8,
+            scan: ScanPolicy::choose(capabilities, 1).policy,
+        }
+    }
+
+    /// Keys in a tile.
+    pub const fn tile_size(&self) -> u32 {
+        self.workgroup_size * self.items_per_invocation
+    }
+
+    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        check_workgroup(self.workgroup_size, capabilities)?;
+        match self.ranking {
+            Ranking::CounterScan => {
+                if self.items_per_invocation == 0
+                    || !self.items_per_invocation.is_multiple_of(4)
+                    || self.items_per_invocation > 252
+                {
+                    return invalid("items_per_invocation is a multiple of 4, from 4 to 252");
+                }
+                // A digit's count in a tile has 16 bits.
+                if self.tile_size() > 65_532 {
+                    return invalid("a tile is at most 65532 keys");
+                }
+                if !self.workgroup_size.is_multiple_of(capabilities.max_subgroup_size) {
+                    return invalid("workgroup_size is a multiple of the device's subgroup size");
+                }
+                let counters = (1 << self.algorithm.radix_bits()) / 2 * self.workgroup_size;
+                let shared_size =
+                    self.tile_size().max(counters) * 4 + shared_tables_size(self.algorithm, self.workgroup_size);
+                within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
+            }
+            Ranking::Ballot => {
+                if (self.workgroup_size, self.items_per_invocation) != (32, 8) {
+                    return invalid("ballot ranking comes with the seed's chunks only: SortPolicy::seed()");
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Shared memory of scatter.comp beside the tile: an offset for each digit, and the workgroup scan's prefixes.
+const fn shared_tables_size(algorithm: SortAlgorithm, workgroup_size: u32) -> u32 {
+    4 * ((1 << algorithm.radix_bits()) + workgroup_size / 4 + 1)
+}
+
+impl fmt::Display for SortPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranking = match self.ranking {
+            Ranking::CounterScan => "counter scan",
+            Ranking::Ballot => "ballots",
+        };
+        write!(
+            f,
+            "{}: workgroup {}, {} items per invocation, ranked by {ranking}; counts by {}",
+            self.algorithm.name(),
+            self.workgroup_size,
+            self.items_per_invocation,
+            self.scan
+        )
+    }
+}
