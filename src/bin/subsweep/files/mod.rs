@@ -10,13 +10,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 mod element;
+mod identity;
 pub mod input;
 mod npy;
+pub mod output;
 #[cfg(test)]
 mod testing;
 
 pub use element::ElementType;
 pub use input::read;
+pub use output::Output;
 
 /// The elements of one file, as they lie in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
