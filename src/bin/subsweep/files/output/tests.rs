@@ -1,0 +1,299 @@
+use super::*;
+use crate::files::testing::*;
+use crate::files::{ElementType, Shape};
+
+fn grid() -> Table {
+    Table {
+        format: Format::Npy,
+        element: ElementType::U32,
+        shape: Shape::Grid {
+            rows: 3,
+            columns: 2,
+        },
+        words: (0..6).collect(),
+    }
+}
+
+fn prepare(path: &Path) -> Result<Output, OutputError> {
+    Output::prepare(&Destination::File(path.to_owned()), &[])
+}
+
+fn refusal(path: &Path, input: &Path) -> OutputProblem {
+    let sources = [&Source::Stdin, &Source::File(input.to_owned())];
+    Output::prepare(&Destination::File(path.to_owned()), &sources)
+        .unwrap_err()
+        .problem
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_table_is_written_as_numpy_writes_it_or_raw() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    prepare(&path).unwrap().commit(&grid()).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), GRID);
+    prepare(&path)
+        .unwrap()
+        .commit(&Table {
+            format: Format::Raw,
+            ..grid()
+        })
+        .unwrap();
+    assert_eq!(fs::read(&path).unwrap(), GRID[128..]);
+    assert_eq!(names_in(folder.path()), ["out"]);
+}
+
+#[test]
+fn without_a_commit_nothing_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    drop(prepare(&path).unwrap());
+    assert!(names_in(folder.path()).is_empty());
+    fs::write(&path, "before").unwrap();
+    drop(prepare(&path).unwrap());
+    assert_eq!(fs::read(&path).unwrap(), b"before");
+    assert_eq!(names_in(folder.path()), ["out"]);
+}
+
+#[test]
+fn a_commit_that_fails_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    let output = prepare(&path).unwrap();
+    // A directory that came in between cannot be renamed over.
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("inside"), "before").unwrap();
+    let error = output.commit(&grid()).unwrap_err();
+    assert!(matches!(error.problem, OutputProblem::Write(_)));
+    assert!(
+        error
+            .to_string()
+            .starts_with(&format!("{}: could not be written (", path.display())),
+        "{error}"
+    );
+    assert_eq!(names_in(folder.path()), ["out"]);
+    assert_eq!(names_in(&path), ["inside"]);
+}
+
+#[test]
+fn places_that_take_no_file_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = |name: &str| folder.path().join(name);
+    fs::write(inside("file"), "before").unwrap();
+    let refusal = |path: &Path| prepare(path).unwrap_err().problem;
+    assert!(matches!(refusal(folder.path()), OutputProblem::Directory));
+    assert!(matches!(
+        refusal(&inside("none/")),
+        OutputProblem::Directory
+    ));
+    assert!(matches!(refusal(Path::new("")), OutputProblem::NoName));
+    assert!(matches!(
+        refusal(&inside("none/out")),
+        OutputProblem::Folder(_)
+    ));
+    assert!(matches!(
+        refusal(&inside("file/out")),
+        OutputProblem::Unreachable(_)
+    ));
+    let message = refusal(&inside("none/out")).to_string();
+    assert!(!message.contains(".subsweep-"), "{message}");
+    assert_eq!(names_in(folder.path()), ["file"]);
+}
+
+#[test]
+fn the_input_is_refused_however_it_is_spelt() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = |name: &str| folder.path().join(name);
+    fs::create_dir(inside("sub")).unwrap();
+    fs::write(inside("in"), "before").unwrap();
+    fs::write(inside("other"), "before").unwrap();
+    let mut spellings = vec![inside("in"), inside("./in"), inside("sub/../in")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("in", inside("link")).unwrap();
+        std::os::unix::fs::symlink(inside("link"), inside("sub/link")).unwrap();
+        fs::hard_link(inside("in"), inside("hard")).unwrap();
+        spellings.extend([inside("link"), inside("sub/link"), inside("hard")]);
+    }
+    for path in &spellings {
+        assert!(
+            matches!(refusal(path, &inside("in")), OutputProblem::IsInput { .. }),
+            "{}",
+            path.display()
+        );
+        assert!(
+            matches!(refusal(&inside("in"), path), OutputProblem::IsInput { .. }),
+            "{}",
+            path.display()
+        );
+    }
+    assert!(
+        Output::prepare(
+            &Destination::File(inside("other")),
+            &[&Source::File(inside("in"))]
+        )
+        .is_ok()
+    );
+    assert!(
+        Output::prepare(
+            &Destination::File(inside("new")),
+            &[&Source::File(inside("none"))]
+        )
+        .is_ok()
+    );
+    assert_eq!(fs::read(inside("in")).unwrap(), b"before");
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn permissions_of_an_existing_file_stay_and_a_new_one_gets_what_new_files_get() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |name: &str| fs::metadata(folder.path().join(name)).unwrap().mode() & 0o777;
+        for bits in [0o640, 0o600, 0o755, 0o666] {
+            let path = folder.path().join("out");
+            fs::write(&path, "before").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
+            prepare(&path).unwrap().commit(&grid()).unwrap();
+            assert_eq!(mode("out"), bits);
+        }
+        File::create(folder.path().join("plain")).unwrap();
+        prepare(&folder.path().join("new"))
+            .unwrap()
+            .commit(&grid())
+            .unwrap();
+        assert_eq!(mode("new"), mode("plain"));
+    }
+
+    #[test]
+    fn links_are_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = |name: &str| folder.path().join(name);
+        fs::create_dir(inside("sub")).unwrap();
+        fs::write(inside("sub/there"), "before").unwrap();
+        for (link, target) in [("link", "sub/there"), ("dangling", "sub/new")] {
+            symlink(target, inside(link)).unwrap();
+            symlink(inside(link), inside("sub").join(link)).unwrap();
+            for link in [inside(link), inside("sub").join(link)] {
+                prepare(&link).unwrap().commit(&grid()).unwrap();
+                assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+                assert_eq!(fs::read(inside(target)).unwrap(), GRID);
+                fs::write(inside(target), "before").unwrap();
+            }
+            if target == "sub/new" {
+                fs::remove_file(inside(target)).unwrap();
+                prepare(&inside("sub/dangling"))
+                    .unwrap()
+                    .commit(&grid())
+                    .unwrap();
+                assert_eq!(fs::read(inside(target)).unwrap(), GRID);
+            }
+        }
+        symlink("loop", inside("loop")).unwrap();
+        assert!(matches!(
+            prepare(&inside("loop")).unwrap_err().problem,
+            OutputProblem::Unreachable(_)
+        ));
+    }
+
+    #[test]
+    fn devices_are_written_and_never_replaced() {
+        prepare(Path::new("/dev/null"))
+            .unwrap()
+            .commit(&grid())
+            .unwrap();
+        assert!(
+            fs::metadata("/dev/null")
+                .unwrap()
+                .file_type()
+                .is_char_device()
+        );
+        // Nothing that is read from a device can be lost by writing to it.
+        let null = Path::new("/dev/null").to_owned();
+        Output::prepare(&Destination::File(null.clone()), &[&Source::File(null)]).unwrap();
+        if Path::new("/dev/full").exists() {
+            let error = prepare(Path::new("/dev/full"))
+                .unwrap()
+                .commit(&grid())
+                .unwrap_err();
+            assert!(matches!(error.problem, OutputProblem::Write(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn pipes_are_written_and_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let reader = std::thread::spawn({
+            let path = path.clone();
+            move || fs::read(path).unwrap()
+        });
+        prepare(&path).unwrap().commit(&grid()).unwrap();
+        assert_eq!(reader.join().unwrap(), GRID);
+        assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+    }
+
+    #[test]
+    fn a_reader_that_has_gone_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let reader = std::thread::spawn({
+            let path = path.clone();
+            move || drop(File::open(path).unwrap())
+        });
+        let output = prepare(&path).unwrap();
+        reader.join().unwrap();
+        assert!(matches!(
+            output.commit(&grid()).unwrap_err().problem,
+            OutputProblem::BrokenPipe
+        ));
+    }
+
+    #[test]
+    fn protected_files_and_directories_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        fs::write(&path, "before").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        if OpenOptions::new().write(true).open(&path).is_ok() {
+            eprintln!("not supported: permissions bind everybody but root");
+            return;
+        }
+        assert!(matches!(
+            prepare(&path).unwrap_err().problem,
+            OutputProblem::Existing(_)
+        ));
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        let new = prepare(&folder.path().join("new"));
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(matches!(new.unwrap_err().problem, OutputProblem::Folder(_)));
+        assert_eq!(fs::read(&path).unwrap(), b"before");
+    }
+}
