@@ -25,6 +25,16 @@ pub struct Kernel {
     pub spec_constants: &'static [SpecConstant],
 }
 
+impl Kernel {
+    /// Bytes of the push-constant block.
+    pub const fn push_constant_size(&self) -> u32 {
+        match self.push_constants.last() {
+            Some(member) => member.offset + member.size,
+            None => 0,
+        }
+    }
+}
+
 /// One member of a push-constant block.
 #[derive(Debug)]
 pub struct PushConstant {

@@ -1,3 +1,16 @@
-//! Prefix sums and radix sorts for Vulkan.
+//! Prefix sums (scan) and radix sorts for Vulkan.
+//!
+//! The floors, from the ground: [`kernels`], what the shaders are; [`vk`], what every primitive needs of Vulkan;
+//! [`scan`] and [`sort`], plans that record into a caller's command buffer; and, with the feature `headless`, a device
+//! of one's own with safe calls on slices.
 
+pub mod error;
+#[cfg(feature = "headless")]
+pub mod headless;
 pub mod kernels;
+mod primitives;
+pub mod vk;
+
+pub use ash;
+pub use error::{Error, Result};
+pub use primitives::{Choice, Count, ScratchRequirements, scan, sort};

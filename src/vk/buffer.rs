@@ -64,6 +64,9 @@ pub struct BufferRange {
 }
 
 impl BufferRange {
+    /// No memory: for scratch where none is needed.
+    pub const NONE: Self = Self { buffer: vk::Buffer::null(), offset: 0, size: 0, address: 0 };
+
     /// The same bytes, by address alone.
     pub const fn addresses(&self) -> AddressRange {
         AddressRange::new(self.address, self.size)

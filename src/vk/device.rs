@@ -1,5 +1,6 @@
 //! A Vulkan device, opened here or adopted from the caller.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,26 +23,38 @@ struct Inner {
     pipeline_cache: vk::PipelineCache,
     trace: Option<Arc<dyn Trace>>,
     owned: bool,
+    _keep_alive: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// How [`Device::open`] makes a device.
+#[derive(Clone, Default)]
+pub struct OpenOptions {
+    /// The family of its one queue.
+    pub queue_family_index: u32,
+    /// Who is told of every command that is recorded.
+    pub trace: Option<Arc<dyn Trace>>,
+    /// Dropped after the device: the instance, say.
+    pub keep_alive: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Device {
-    /// Creates a device with one queue of family `queue_family_index`, destroyed when the last clone is dropped.
+    /// Creates a device with one queue, destroyed when the last clone is dropped.
     ///
     /// # Errors
     /// Whatever `vkCreateDevice` says.
     ///
     /// # Safety
-    /// `instance` outlives the device, was made for Vulkan 1.2 or later, `physical_device` is one of its devices and
-    /// is the one that `requirements` was asked of, and it has a queue family `queue_family_index`.
+    /// `instance` outlives the device (`keep_alive` can see to that), was made for Vulkan 1.2 or later,
+    /// `physical_device` is one of its devices and is the one that `requirements` was asked of, and it has the queue
+    /// family.
     pub unsafe fn open(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
         requirements: &DeviceRequirements,
-        queue_family_index: u32,
-        trace: Option<Arc<dyn Trace>>,
+        options: OpenOptions,
     ) -> Result<Self> {
         let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(queue_family_index)
+            .queue_family_index(options.queue_family_index)
             .queue_priorities(&[1.0])];
         let extensions: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
         let mut features = requirements.features();
@@ -60,8 +73,9 @@ impl Device {
                 raw,
                 capabilities,
                 pipeline_cache: vk::PipelineCache::null(),
-                trace,
+                trace: options.trace,
                 owned: true,
+                _keep_alive: options.keep_alive,
             }),
         })
     }
@@ -97,6 +111,7 @@ impl Device {
                 pipeline_cache,
                 trace: None,
                 owned: false,
+                _keep_alive: None,
             }),
         })
     }

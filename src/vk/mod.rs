@@ -15,7 +15,7 @@ mod timestamps;
 
 pub use buffer::{AddressRange, Buffer, BufferRange};
 pub use capabilities::{Capabilities, DeviceIdentity};
-pub use device::Device;
+pub use device::{Device, OpenOptions};
 pub use pipeline::{Pipeline, PipelineOptions};
 pub(crate) use push_constants::push_constants;
 pub use push_constants::{PushBlock, PushConstants, PushField};

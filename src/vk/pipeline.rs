@@ -103,8 +103,7 @@ impl Pipeline {
             .map_entries(&entries)
             .data(bytemuck::cast_slice(&values));
 
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(self.kernel.spirv);
-        let module_info = vk::ShaderModuleCreateInfo::default().code(&words);
+        let module_info = vk::ShaderModuleCreateInfo::default().code(bytemuck::cast_slice(self.kernel.spirv));
         // SAFETY: the module was compiled and validated for Vulkan 1.2 when the crate was built.
         let module = unsafe { raw.create_shader_module(&module_info, None) }
             .map_err(Error::vulkan("vkCreateShaderModule"))?;

@@ -5,7 +5,7 @@
 //! to the kernel, the range to the recorder, so that one cannot be told without the other.
 
 use super::buffer::AddressRange;
-use crate::kernels::Kernel;
+use crate::kernels::{Field, Kernel};
 
 /// The bytes that every Vulkan device takes.
 const MAX_SIZE: usize = 128;
@@ -49,6 +49,20 @@ impl PushBlock {
         let offset = self.size.next_multiple_of(bytes.len());
         self.bytes.0[offset..offset + bytes.len()].copy_from_slice(bytes);
         self.size = offset + bytes.len();
+    }
+
+    /// Where [`Self::push`] would put fields of these names, sizes and pointer-ness.
+    pub(crate) const fn fields<const N: usize>(fields: [(&'static str, u32, bool); N]) -> [Field; N] {
+        let mut placed = [Field { name: "", offset: 0, size: 0, pointer: false }; N];
+        let (mut index, mut end) = (0, 0u32);
+        while index < N {
+            let (name, size, pointer) = fields[index];
+            let offset = end.next_multiple_of(size);
+            placed[index] = Field { name, offset, size, pointer };
+            end = offset + size;
+            index += 1;
+        }
+        placed
     }
 
     /// The block as the kernel reads it.
@@ -118,8 +132,9 @@ macro_rules! push_constants {
         }
 
         const _: () = {
-            use $crate::vk::PushField;
+            use $crate::vk::{PushBlock, PushField};
             let fields = [$((stringify!($field), <$type>::SIZE, <$type>::IS_POINTER)),+];
+            let fields = PushBlock::fields(fields);
             $($crate::kernels::assert_layout(&$crate::kernels::$kernel, &fields);)+
         };
     };

@@ -54,14 +54,6 @@ impl Barrier {
             vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw(),
         ),
     };
-    /// The host reads what a copy wrote, once the fence is signalled.
-    pub const TRANSFER_TO_HOST: Self = Self {
-        name: "transfer to host",
-        src_stages: vk::PipelineStageFlags::TRANSFER,
-        src_access: vk::AccessFlags::TRANSFER_WRITE,
-        dst_stages: vk::PipelineStageFlags::HOST,
-        dst_access: vk::AccessFlags::HOST_READ,
-    };
 }
 
 /// One recorded command and the memory that it touches.
@@ -82,6 +74,13 @@ pub enum Command<'a> {
     Fill {
         /// What is written.
         range: AddressRange,
+    },
+    /// A copy.
+    Copy {
+        /// What is read.
+        source: AddressRange,
+        /// What is written.
+        destination: AddressRange,
     },
     /// A barrier.
     Barrier(Barrier),
@@ -176,6 +175,20 @@ impl<'d> Recorder<'d> {
             self.device
                 .raw()
                 .cmd_fill_buffer(self.command_buffer, range.buffer, range.offset, range.size, word);
+        }
+    }
+
+    /// Copies `source` to `destination`, which are of the same size.
+    pub fn copy(&mut self, source: BufferRange, destination: BufferRange) {
+        debug_assert_eq!(source.size, destination.size);
+        self.trace(Command::Copy { source: source.addresses(), destination: destination.addresses() });
+        let region = [vk::BufferCopy::default()
+            .src_offset(source.offset)
+            .dst_offset(destination.offset)
+            .size(source.size)];
+        // SAFETY: as `new` was promised.
+        unsafe {
+            self.device.raw().cmd_copy_buffer(self.command_buffer, source.buffer, destination.buffer, &region);
         }
     }
 

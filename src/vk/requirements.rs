@@ -27,6 +27,11 @@ pub struct EnabledFeatures {
     pub compute_full_subgroups: bool,
 }
 
+impl EnabledFeatures {
+    /// No optional feature.
+    pub const NONE: Self = Self { subgroup_size_control: false, compute_full_subgroups: false };
+}
+
 /// What to enable when creating the device, found by [`DeviceRequirements::query`].
 #[derive(Debug, Clone)]
 pub struct DeviceRequirements {

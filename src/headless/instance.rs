@@ -1,0 +1,206 @@
+//! The Vulkan loader, an instance, and the devices that it knows.
+
+use std::ffi::{CStr, c_void};
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use ash::vk;
+
+use crate::error::{Error, Result};
+use crate::vk::{Capabilities, DeviceRequirements, EnabledFeatures};
+
+const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// An instance for Vulkan 1.2, or later where the loader has it, with or without the validation layer.
+pub struct Instance {
+    raw: ash::Instance,
+    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    /// Boxed: the messenger has its address.
+    messages: Box<Messages>,
+    // Unloads the library when dropped, so it comes last.
+    _entry: ash::Entry,
+}
+
+type Messages = Mutex<Vec<String>>;
+
+/// A physical device, and whether it will do.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// The handle.
+    pub physical_device: vk::PhysicalDevice,
+    /// What it is and can do, where it has Vulkan 1.2.
+    pub capabilities: Option<Capabilities>,
+    /// Its name, whatever it has.
+    pub name: String,
+    /// What to enable on it, or why it will not do.
+    pub requirements: Result<DeviceRequirements>,
+}
+
+impl Instance {
+    /// Loads the Vulkan loader and makes an instance.
+    ///
+    /// # Errors
+    /// [`Error::NoLoader`], [`Error::NoDevice`] if the loader finds no driver that works, or whatever Vulkan says.
+    pub fn new(validation: bool) -> Result<Self> {
+        // SAFETY: the system's loader is trusted to be one.
+        let entry =
+            unsafe { ash::Entry::load() }.map_err(|error| Error::NoLoader { reason: error.to_string() })?;
+        let application =
+            vk::ApplicationInfo::default().application_name(c"subsweep").api_version(vk::API_VERSION_1_3);
+        let messages = Box::new(Messages::default());
+        let mut info = vk::InstanceCreateInfo::default().application_info(&application);
+
+        let (layers, extensions) = ([VALIDATION_LAYER.as_ptr()], [ash::ext::debug_utils::NAME.as_ptr()]);
+        let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+        let mut messenger_info = messenger_info(&messages);
+        if validation {
+            info = info
+                .enabled_layer_names(&layers)
+                .enabled_extension_names(&extensions)
+                .push_next(&mut features)
+                .push_next(&mut messenger_info);
+        }
+        // SAFETY: everything that `info` points to is alive.
+        let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
+            result => Error::vulkan("vkCreateInstance")(result),
+        })?;
+        // From here on an early return destroys the instance.
+        let mut instance = Self { raw, messenger: None, messages, _entry: entry };
+        if validation {
+            let debug = ash::ext::debug_utils::Instance::new(&instance._entry, &instance.raw);
+            let info = self::messenger_info(&instance.messages);
+            // SAFETY: the messages outlive the messenger: see `drop`.
+            let messenger = unsafe { debug.create_debug_utils_messenger(&info, None) }
+                .map_err(Error::vulkan("vkCreateDebugUtilsMessengerEXT"))?;
+            instance.messenger = Some((debug, messenger));
+        }
+        Ok(instance)
+    }
+
+    /// The function table and handle.
+    pub fn raw(&self) -> &ash::Instance {
+        &self.raw
+    }
+
+    /// Every device, the best first: discrete, integrated, virtual, CPU; lavapipe before SwiftShader; those that will
+    /// not do last.
+    ///
+    /// # Errors
+    /// Whatever Vulkan says. No device is an empty list.
+    pub fn candidates(&self) -> Result<Vec<Candidate>> {
+        // SAFETY: the instance is alive.
+        let devices = match unsafe { self.raw.enumerate_physical_devices() } {
+            Ok(devices) => devices,
+            // What a loader says that has drivers but none that starts.
+            Err(vk::Result::ERROR_INITIALIZATION_FAILED) => Vec::new(),
+            Err(result) => return Err(Error::vulkan("vkEnumeratePhysicalDevices")(result)),
+        };
+        let mut candidates: Vec<_> = devices.into_iter().map(|device| self.candidate(device)).collect();
+        candidates.sort_by_key(Candidate::order);
+        Ok(candidates)
+    }
+
+    fn candidate(&self, physical_device: vk::PhysicalDevice) -> Candidate {
+        // SAFETY: the device is this instance's.
+        let properties = unsafe { self.raw.get_physical_device_properties(physical_device) };
+        // SAFETY: as above, and the instance is made for Vulkan 1.3.
+        let requirements = unsafe { DeviceRequirements::query(&self.raw, physical_device) };
+        let has_vulkan_1_2 = properties.api_version >= vk::API_VERSION_1_2;
+        let enabled = requirements.as_ref().map_or(EnabledFeatures::NONE, DeviceRequirements::enabled);
+        Candidate {
+            physical_device,
+            // SAFETY: as above; the device has Vulkan 1.2, and `query` found the extensions.
+            capabilities: has_vulkan_1_2
+                .then(|| unsafe { Capabilities::read(&self.raw, physical_device, enabled) }),
+            name: properties
+                .device_name_as_c_str()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            requirements,
+        }
+    }
+
+    /// The queue family to compute on: one that does nothing else where there is one.
+    pub(super) fn compute_family(
+        &self,
+        physical_device: vk::PhysicalDevice,
+    ) -> Result<(u32, vk::QueueFamilyProperties)> {
+        // SAFETY: the device is this instance's.
+        let families = unsafe { self.raw.get_physical_device_queue_family_properties(physical_device) };
+        (0u32..)
+            .zip(families)
+            .filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
+            .min_by_key(|(_, family)| family.queue_flags.contains(vk::QueueFlags::GRAPHICS))
+            .ok_or(Error::Unsupported { reason: "the device has no queue that computes; choose another" })
+    }
+
+    pub(super) fn take_messages(&self) -> Vec<String> {
+        std::mem::take(&mut self.messages.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance")
+            .field("handle", &self.raw.handle())
+            .field("validation", &self.messenger.is_some())
+            .finish()
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: every device made from the instance keeps it alive, so none is left.
+        unsafe {
+            if let Some((debug, messenger)) = self.messenger.take() {
+                debug.destroy_debug_utils_messenger(messenger, None);
+            }
+            self.raw.destroy_instance(None);
+        }
+    }
+}
+
+impl Candidate {
+    /// Lower is better.
+    fn order(&self) -> (bool, u32, bool) {
+        let Some(capabilities) = &self.capabilities else {
+            return (true, u32::MAX, true);
+        };
+        let kind = match capabilities.identity.device_type {
+            vk::PhysicalDeviceType::DISCRETE_GPU => 0,
+            vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
+            vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
+            vk::PhysicalDeviceType::CPU => 3,
+            _ => 4,
+        };
+        let is_swiftshader = capabilities.identity.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER;
+        (self.requirements.is_err(), kind, is_swiftshader)
+    }
+}
+
+fn messenger_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    vk::DebugUtilsMessengerCreateInfoEXT::default()
+        .message_severity(
+            vk::DebugUtilsMessageSeverityFlagsEXT::WARNING | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+        )
+        .message_type(
+            vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION | vk::DebugUtilsMessageTypeFlagsEXT::PERFORMANCE,
+        )
+        .pfn_user_callback(Some(keep_message))
+        .user_data(std::ptr::from_ref(messages).cast_mut().cast())
+}
+
+unsafe extern "system" fn keep_message(
+    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _kind: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    messages: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: Vulkan passes valid data, and the user data that `messenger_info` gave, which outlives the messenger.
+    let (text, messages) = unsafe { ((*data).message_as_c_str(), &*messages.cast::<Messages>().cast_const()) };
+    let text = text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
+    messages.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    vk::FALSE
+}

@@ -1,0 +1,145 @@
+//! Device memory, by `gpu-allocator`.
+
+use std::mem::ManuallyDrop;
+use std::sync::{Arc, Mutex};
+
+use ash::vk;
+use gpu_allocator::vulkan::{
+    Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
+};
+use gpu_allocator::{AllocationError, MemoryLocation};
+
+use super::lock;
+use crate::error::{Error, Result};
+use crate::vk::{Buffer, BufferRange, Device};
+
+/// Every role that a plan can give a buffer, and copies both ways.
+const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
+        | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
+);
+const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::TRANSFER_SRC.as_raw() | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
+);
+
+pub(super) struct Memory {
+    // Dropped before the device.
+    allocator: Mutex<Allocator>,
+    device: Device,
+    largest_heap: u64,
+}
+
+/// A buffer and its memory, freed when dropped.
+pub struct GpuBuffer {
+    // The buffer goes before its memory: see `drop`.
+    buffer: ManuallyDrop<Buffer>,
+    allocation: ManuallyDrop<Allocation>,
+    memory: Arc<Memory>,
+}
+
+impl Memory {
+    pub(super) fn new(
+        instance: &ash::Instance,
+        physical_device: vk::PhysicalDevice,
+        device: &Device,
+    ) -> Result<Self> {
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.clone(),
+            device: device.raw().clone(),
+            physical_device,
+            debug_settings: Default::default(),
+            buffer_device_address: true,
+            allocation_sizes: Default::default(),
+        })
+        .map_err(|error| allocation_error(error, 0))?;
+        // SAFETY: the device is the instance's.
+        let heaps = unsafe { instance.get_physical_device_memory_properties(physical_device) };
+        let largest_heap = heaps.memory_heaps_as_slice().iter().map(|heap| heap.size).max().unwrap_or(0);
+        Ok(Self { allocator: Mutex::new(allocator), device: device.clone(), largest_heap })
+    }
+
+    pub(super) fn allocate(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
+        self.allocate_as("subsweep", size, BUFFER_USAGE, MemoryLocation::GpuOnly)
+    }
+
+    /// Memory that the host can read and write.
+    pub(super) fn allocate_staging(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
+        // Cached memory: reads back from the other kind are slow, and writes are only a little slower.
+        self.allocate_as("subsweep staging", size, STAGING_USAGE, MemoryLocation::GpuToCpu)
+    }
+
+    fn allocate_as(
+        self: &Arc<Self>,
+        name: &str,
+        size: u64,
+        usage: vk::BufferUsageFlags,
+        location: MemoryLocation,
+    ) -> Result<GpuBuffer> {
+        // Some drivers promise more than they have, and the process is killed when the memory is touched.
+        if size > self.largest_heap.min(self.device.capabilities().max_allocation_size) {
+            return Err(out_of_memory(size));
+        }
+        let mut buffer = Buffer::new(&self.device, size, usage)?;
+        let allocation = lock(&self.allocator)
+            .allocate(&AllocationCreateDesc {
+                name,
+                requirements: buffer.memory_requirements(),
+                location,
+                linear: true,
+                allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+            })
+            .map_err(|error| allocation_error(error, size))?;
+        // SAFETY: the allocation meets the buffer's requirements, is bound once, and is freed after the buffer.
+        let bound = unsafe { buffer.bind(allocation.memory(), allocation.offset(), usage) };
+        let buffer = GpuBuffer {
+            buffer: ManuallyDrop::new(buffer),
+            allocation: ManuallyDrop::new(allocation),
+            memory: Arc::clone(self),
+        };
+        bound.map(|()| buffer)
+    }
+}
+
+impl GpuBuffer {
+    /// The whole buffer; its size is at least what was asked for.
+    pub fn range(&self) -> BufferRange {
+        self.buffer.range()
+    }
+
+    /// The bytes, as the host sees them.
+    ///
+    /// # Panics
+    /// If the memory is not for the host: only staging is asked for them.
+    pub(super) fn mapped(&mut self) -> &mut [u8] {
+        self.allocation.mapped_slice_mut().expect("staging memory is mapped")
+    }
+}
+
+impl Drop for GpuBuffer {
+    fn drop(&mut self) {
+        // SAFETY: neither is used again.
+        let allocation = unsafe {
+            ManuallyDrop::drop(&mut self.buffer);
+            ManuallyDrop::take(&mut self.allocation)
+        };
+        // Freeing fails only for an allocation of another allocator.
+        let _ = lock(&self.memory.allocator).free(allocation);
+    }
+}
+
+fn out_of_memory(needed: u64) -> Error {
+    Error::OutOfDeviceMemory { needed, what: "a buffer" }
+}
+
+fn allocation_error(error: AllocationError, needed: u64) -> Error {
+    match error {
+        AllocationError::OutOfMemory => out_of_memory(needed),
+        AllocationError::NoCompatibleMemoryTypeFound => {
+            Error::Unsupported { reason: "the device has no memory of the kind that is needed; choose another" }
+        }
+        _ => Error::Vulkan { during: "vkAllocateMemory", result: vk::Result::ERROR_UNKNOWN },
+    }
+}

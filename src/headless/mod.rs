@@ -1,0 +1,275 @@
+//! Floor 3, the convenience floor: a device of one's own and safe calls on slices.
+//!
+//! This is the only part of the library that submits, waits, and allocates device memory. It stands on the same plans
+//! that an embedder records.
+
+mod instance;
+mod memory;
+mod select;
+mod submit;
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ash::vk;
+
+pub use instance::{Candidate, Instance};
+pub use memory::GpuBuffer;
+pub use select::DeviceSelector;
+
+use crate::error::{Error, Result};
+use crate::scan::{ScanBuffers, ScanConfig, ScanPlan};
+use crate::sort::{SortBuffers, SortConfig, SortPlan};
+use crate::vk::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
+use memory::Memory;
+use submit::Submitter;
+
+/// How [`Gpu::open`] goes about it.
+#[derive(Clone, Default)]
+pub struct GpuOptions {
+    /// Which device.
+    pub device: DeviceSelector,
+    /// Switches the validation layer on, with synchronisation validation; what it says is kept for
+    /// [`Gpu::validation_messages`]. Opening fails where the layer is not installed.
+    pub validation: bool,
+    /// Is told of every command that is recorded.
+    pub trace: Option<Arc<dyn Trace>>,
+}
+
+/// A device with a queue, memory and plans of its own.
+pub struct Gpu {
+    // Dropped in this order: what is made from the device before the device, which keeps the instance.
+    scan_plans: Mutex<HashMap<ScanConfig, Arc<ScanPlan>>>,
+    sort_plans: Mutex<HashMap<SortConfig, Arc<SortPlan>>>,
+    submitter: Mutex<Submitter>,
+    staging: Mutex<GpuBuffer>,
+    memory: Arc<Memory>,
+    device: Device,
+    instance: Arc<Instance>,
+}
+
+/// Bytes that go to or from the device at a time.
+const STAGING_SIZE: u64 = 16 << 20;
+
+impl Gpu {
+    /// Opens the best device that there is, or the one that `options` asks for.
+    ///
+    /// # Errors
+    /// [`Error::NoLoader`], [`Error::NoDevice`], [`Error::NoMatchingDevice`], [`Error::MissingFeature`], or whatever
+    /// Vulkan says.
+    pub fn open(options: GpuOptions) -> Result<Self> {
+        let instance = Arc::new(Instance::new(options.validation)?);
+        let candidate = options.device.select(instance.candidates()?)?;
+        Self::open_candidate(instance, candidate, options.trace)
+    }
+
+    /// Opens one of the candidates of `instance`.
+    ///
+    /// # Errors
+    /// [`Error::MissingFeature`] if it is below the floor, or whatever Vulkan says.
+    pub fn open_candidate(
+        instance: Arc<Instance>,
+        candidate: Candidate,
+        trace: Option<Arc<dyn Trace>>,
+    ) -> Result<Self> {
+        let requirements = candidate.requirements?;
+        let physical_device = candidate.physical_device;
+        let (family_index, family) = instance.compute_family(physical_device)?;
+        let keep_alive: Arc<Instance> = Arc::clone(&instance);
+        let options = OpenOptions { queue_family_index: family_index, trace, keep_alive: Some(keep_alive) };
+        // SAFETY: the instance is made for Vulkan 1.2 and kept alive; the candidate and the family are its own.
+        let device = unsafe { Device::open(instance.raw(), physical_device, &requirements, options) }?;
+        let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device)?);
+        let submitter = Submitter::new(&device, family_index, family.timestamp_valid_bits)?;
+        let staging = memory.allocate_staging(STAGING_SIZE)?;
+        Ok(Self {
+            scan_plans: Mutex::default(),
+            sort_plans: Mutex::default(),
+            submitter: Mutex::new(submitter),
+            staging: Mutex::new(staging),
+            memory,
+            device,
+            instance,
+        })
+    }
+
+    /// The device, for plans and pipelines of one's own.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// What the device is and can do.
+    pub fn capabilities(&self) -> &Capabilities {
+        self.device.capabilities()
+    }
+
+    /// Who made the device and its driver.
+    pub fn identity(&self) -> &DeviceIdentity {
+        &self.capabilities().identity
+    }
+
+    /// What the validation layer has said since the last call; always empty without [`GpuOptions::validation`].
+    pub fn validation_messages(&self) -> Vec<String> {
+        self.instance.take_messages()
+    }
+
+    /// Scans `values` in place: rows of the configuration's columns, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the last row is not whole, the errors of [`ScanPlan`], and
+    /// [`Error::OutOfDeviceMemory`].
+    pub fn scan(&self, config: ScanConfig, values: &mut [u32]) -> Result<()> {
+        let plan = self.scan_plan(config)?;
+        let columns = config.element_size() as usize / 4;
+        if !values.len().is_multiple_of(columns) {
+            return Err(Error::Unsupported { reason: "a table's values are whole rows" });
+        }
+        let count = (values.len() / columns) as u64;
+        if count == 0 {
+            return Ok(());
+        }
+        let table = self.allocate(size_of_val(values) as u64)?;
+        let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
+        self.upload(&table, values)?;
+        let addresses = table.range().addresses();
+        let buffers = ScanBuffers { source: addresses, destination: addresses, scratch: scratch_range(&scratch) };
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        self.submit(|command_buffer| unsafe { plan.cmd_scan(command_buffer, &buffers, count) })?;
+        self.download(&table, values)
+    }
+
+    /// Sorts `keys` in place.
+    ///
+    /// # Errors
+    /// The errors of [`SortPlan`], and [`Error::OutOfDeviceMemory`].
+    pub fn sort(&self, config: SortConfig, keys: &mut [u32]) -> Result<()> {
+        let plan = self.sort_plan(config)?;
+        let count = keys.len() as u64;
+        let scratch_size = plan.scratch_requirements(count)?.size;
+        if count == 0 {
+            return Ok(());
+        }
+        let buffer = self.allocate(size_of_val(keys) as u64)?;
+        let scratch = self.allocate_scratch(scratch_size)?;
+        self.upload(&buffer, keys)?;
+        let buffers = SortBuffers { keys: buffer.range().addresses(), scratch: scratch_range(&scratch) };
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        self.submit(|command_buffer| unsafe { plan.cmd_sort(command_buffer, &buffers, count) })?;
+        self.download(&buffer, keys)
+    }
+
+    /// The plan for a configuration, made on first use and kept.
+    ///
+    /// # Errors
+    /// Those of [`ScanPlan::new`].
+    pub fn scan_plan(&self, config: ScanConfig) -> Result<Arc<ScanPlan>> {
+        kept(&self.scan_plans, config, || ScanPlan::new(&self.device, config))
+    }
+
+    /// The plan for a configuration, made on first use and kept.
+    ///
+    /// # Errors
+    /// Those of [`SortPlan::new`].
+    pub fn sort_plan(&self, config: SortConfig) -> Result<Arc<SortPlan>> {
+        kept(&self.sort_plans, config, || SortPlan::new(&self.device, config))
+    }
+
+    /// Device memory of `size` bytes that plans can use in any role, its content undefined.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`], or whatever Vulkan says.
+    pub fn allocate(&self, size: u64) -> Result<GpuBuffer> {
+        self.memory.allocate(size)
+    }
+
+    fn allocate_scratch(&self, size: u64) -> Result<Option<GpuBuffer>> {
+        if size == 0 { Ok(None) } else { self.allocate(size).map(Some) }
+    }
+
+    /// Copies `words` to the start of `buffer`, in chunks through the staging buffer, and waits.
+    ///
+    /// # Errors
+    /// [`Error::RangeTooSmall`], or whatever Vulkan says.
+    pub fn upload(&self, buffer: &GpuBuffer, words: &[u32]) -> Result<()> {
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        let range = checked(buffer, bytes.len())?;
+        let mut staging = lock(&self.staging);
+        let mut offset = 0;
+        for chunk in bytes.chunks(STAGING_SIZE as usize) {
+            staging.mapped()[..chunk.len()].copy_from_slice(chunk);
+            let size = chunk.len() as u64;
+            self.copy(staging.range().slice(0, size), range.slice(offset, size))?;
+            offset += size;
+        }
+        Ok(())
+    }
+
+    /// Copies the start of `buffer` to `words`, in chunks through the staging buffer, and waits.
+    ///
+    /// # Errors
+    /// [`Error::RangeTooSmall`], or whatever Vulkan says.
+    pub fn download(&self, buffer: &GpuBuffer, words: &mut [u32]) -> Result<()> {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+        let range = checked(buffer, bytes.len())?;
+        let mut staging = lock(&self.staging);
+        let mut offset = 0;
+        for chunk in bytes.chunks_mut(STAGING_SIZE as usize) {
+            let size = chunk.len() as u64;
+            self.copy(range.slice(offset, size), staging.range().slice(0, size))?;
+            chunk.copy_from_slice(&staging.mapped()[..chunk.len()]);
+            offset += size;
+        }
+        Ok(())
+    }
+
+    fn copy(&self, from: BufferRange, to: BufferRange) -> Result<()> {
+        self.submit(|command_buffer| {
+            // SAFETY: both ranges are this device's and live until `submit` has waited.
+            unsafe { Recorder::new(&self.device, command_buffer) }.copy(from, to);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Records with `record`, submits, waits, and tells the nanoseconds of GPU time in between, where the queue has
+    /// timestamps. Everything before is visible to the commands; everything that they wrote is visible to later
+    /// submissions and, where memory is mapped, to the host.
+    ///
+    /// # Errors
+    /// What `record` returns, [`Error::DeviceLost`], or whatever Vulkan says.
+    pub fn submit(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<Option<f64>> {
+        lock(&self.submitter).submit(record)
+    }
+}
+
+fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {
+    scratch.as_ref().map_or(BufferRange::NONE, GpuBuffer::range)
+}
+
+fn checked(buffer: &GpuBuffer, size: usize) -> Result<BufferRange> {
+    let (range, needed) = (buffer.range(), size as u64);
+    if range.size < needed {
+        return Err(Error::RangeTooSmall { what: "the buffer", needed, got: range.size });
+    }
+    Ok(range.slice(0, needed))
+}
+
+fn kept<C: Eq + Hash, P>(
+    plans: &Mutex<HashMap<C, Arc<P>>>,
+    config: C,
+    make: impl FnOnce() -> Result<P>,
+) -> Result<Arc<P>> {
+    let mut plans = lock(plans);
+    if let Some(plan) = plans.get(&config) {
+        return Ok(Arc::clone(plan));
+    }
+    let plan = Arc::new(make()?);
+    plans.insert(config, Arc::clone(&plan));
+    Ok(plan)
+}
+
+/// What the mutexes here guard stays whole if a holder panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

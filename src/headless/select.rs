@@ -1,0 +1,115 @@
+//! Which device to open.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::instance::Candidate;
+use crate::error::{Error, Result};
+
+/// How a device is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum DeviceSelector {
+    /// The first of the list that will do.
+    #[default]
+    Best,
+    /// By its place in the list.
+    Index(usize),
+    /// By a part of its name; case does not matter.
+    Name(String),
+    /// By the start of its `deviceUUID` in hexadecimal digits.
+    Uuid(String),
+    /// By a part of its driver's name; case does not matter.
+    Driver(String),
+}
+
+impl FromStr for DeviceSelector {
+    type Err = std::convert::Infallible;
+
+    /// `INDEX`, `NAME`, `uuid:…` or `driver:…`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(if let Some(uuid) = text.strip_prefix("uuid:") {
+            Self::Uuid(uuid.to_lowercase().replace('-', ""))
+        } else if let Some(driver) = text.strip_prefix("driver:") {
+            Self::Driver(driver.to_lowercase())
+        } else if let Ok(index) = text.parse() {
+            Self::Index(index)
+        } else {
+            Self::Name(text.to_lowercase())
+        })
+    }
+}
+
+impl fmt::Display for DeviceSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Best => write!(f, "best"),
+            Self::Index(index) => write!(f, "{index}"),
+            Self::Name(name) => write!(f, "{name}"),
+            Self::Uuid(uuid) => write!(f, "uuid:{uuid}"),
+            Self::Driver(driver) => write!(f, "driver:{driver}"),
+        }
+    }
+}
+
+impl DeviceSelector {
+    /// The candidate that is meant: of several that match, the best.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`], [`Error::NoMatchingDevice`]; [`Error::MissingFeature`] if no candidate will do.
+    pub fn select(&self, candidates: Vec<Candidate>) -> Result<Candidate> {
+        if candidates.is_empty() {
+            return Err(Error::NoDevice);
+        }
+        let found = candidates
+            .iter()
+            .enumerate()
+            .map(|(index, candidate)| format!("{index} ({})", candidate.name))
+            .collect::<Vec<_>>()
+            .join(", ");
+        candidates
+            .into_iter()
+            .enumerate()
+            .find_map(|(index, candidate)| self.matches(index, &candidate).then_some(candidate))
+            .ok_or_else(|| Error::NoMatchingDevice { wanted: self.to_string(), found })
+    }
+
+    fn matches(&self, index: usize, candidate: &Candidate) -> bool {
+        let identity = candidate.capabilities.as_ref().map(|capabilities| &capabilities.identity);
+        match self {
+            // The list begins with those that will do.
+            Self::Best => true,
+            Self::Index(wanted) => *wanted == index,
+            Self::Name(wanted) => candidate.name.to_lowercase().contains(wanted),
+            Self::Uuid(wanted) => identity.is_some_and(|identity| {
+                let uuid: String = identity.device_uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+                !wanted.is_empty() && uuid.starts_with(wanted)
+            }),
+            Self::Driver(wanted) => {
+                identity.is_some_and(|identity| identity.driver_name.to_lowercase().contains(wanted))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_read_as_they_are_written() {
+        for (text, selector) in [
+            ("0", DeviceSelector::Index(0)),
+            ("llvmpipe", DeviceSelector::Name("llvmpipe".into())),
+            ("RTX 4090", DeviceSelector::Name("rtx 4090".into())),
+            ("uuid:6D65-7361", DeviceSelector::Uuid("6d657361".into())),
+            ("driver:RADV", DeviceSelector::Driver("radv".into())),
+        ] {
+            assert_eq!(text.parse(), Ok(selector));
+        }
+    }
+
+    #[test]
+    fn an_empty_list_is_no_device() {
+        assert_eq!(DeviceSelector::Best.select(Vec::new()).unwrap_err(), Error::NoDevice);
+    }
+}
