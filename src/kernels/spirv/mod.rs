@@ -4,11 +4,14 @@
 //! SPIR-V specification, version 1.5; a module is one that glslang made, but nothing here panics on another.
 
 mod flow;
+mod graph;
 mod opcode;
 mod reflect;
+#[cfg(all(test, feature = "compile-shaders"))]
+mod tests;
 
 pub use flow::accesses;
-pub use reflect::{Constant, Member, reflect};
+pub use reflect::reflect;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -72,17 +75,22 @@ pub struct Instruction<'a> {
 impl Instruction<'_> {
     /// An operand that the specification says is there.
     pub fn operand(&self, index: usize) -> Result<u32, String> {
-        self.operands.get(index).copied().ok_or_else(|| {
-            format!(
-                "instruction {} at word {} is too short",
-                self.opcode, self.position
-            )
-        })
+        let operand = self.operands.get(index).copied();
+        operand.ok_or_else(|| self.describe("is too short"))
     }
 
     /// The operands from `index` on.
     pub fn from(&self, index: usize) -> &[u32] {
         self.operands.get(index..).unwrap_or_default()
+    }
+
+    /// A sentence about this instruction; its place is what `spirv-dis --offsets` prints.
+    pub fn describe(&self, what: &str) -> String {
+        format!(
+            "{} at byte {:#010x} {what}",
+            opcode::name(self.opcode),
+            4 * self.position
+        )
     }
 }
 
@@ -165,6 +173,20 @@ impl Module {
         }
     }
 
+    /// The types of the members of a block, given the block's variable.
+    pub fn block_members(&self, variable: Id) -> Result<&[Id], String> {
+        let block = match self.type_of(variable) {
+            Some(Type::Pointer { to, .. }) => self.types.get(to),
+            _ => None,
+        };
+        match block {
+            Some(Type::Struct(members)) => Ok(members),
+            _ => Err(format!(
+                "the push-constant block %{variable} is no structure"
+            )),
+        }
+    }
+
     fn index(&mut self) -> Result<(), String> {
         let (mut types, mut type_of, mut constants) =
             (HashMap::new(), HashMap::new(), HashMap::new());
@@ -186,13 +208,13 @@ impl Module {
                     storage: operand(1)?,
                     to: operand(2)?,
                 }),
-                opcode::TYPE_VOID..=opcode::TYPE_LAST => Some(Type::Other),
+                opcode::TYPE_VOID..=opcode::TYPE_FORWARD_POINTER => Some(Type::Other),
                 _ => None,
             } {
                 types.insert(operand(0)?, made);
                 continue;
             }
-            // A type as the first operand is a result type, for only such instructions name types.
+            // Only a result type is a type as the first operand: names and decorations of types stand before them.
             if let [of, result, value @ ..] = instruction.operands
                 && types.contains_key(of)
             {
