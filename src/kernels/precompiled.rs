@@ -1,6 +1,6 @@
 //! The committed modules, refused if they are not what their sources would give. Part of `build.rs`.
 
-use super::list::module_path;
+use super::list::{Row, module_path};
 use super::manifest::{self, Manifest};
 use super::{Modules, read, read_text, rows};
 use std::fs;
@@ -10,10 +10,11 @@ const REMEDY: &str = "run tools/precompile, or build with --features compile-sha
 
 /// The manifest and modules of `glsl/precompiled`.
 pub fn modules(glsl: &Path) -> Result<Modules, String> {
-    current(glsl).map_err(|why| format!("{why}: {REMEDY}"))
+    let rows = rows(glsl)?;
+    current(glsl, &rows).map_err(|why| format!("{why}: {REMEDY}"))
 }
 
-fn current(glsl: &Path) -> Result<Modules, String> {
+fn current(glsl: &Path, rows: &[Row]) -> Result<Modules, String> {
     let text = read_text(glsl, "precompiled/manifest.txt")?;
     let manifest =
         Manifest::parse(&text).map_err(|why| format!("glsl/precompiled/manifest.txt, {why}"))?;
@@ -25,7 +26,7 @@ fn current(glsl: &Path) -> Result<Modules, String> {
             ));
         }
     }
-    same_list(glsl, &manifest)?;
+    same_list(rows, &manifest)?;
     nothing_extra(glsl, &manifest)?;
     let mut modules = Vec::new();
     for kernel in &manifest.kernels {
@@ -41,10 +42,9 @@ fn current(glsl: &Path) -> Result<Modules, String> {
     Ok((manifest, modules))
 }
 
-fn same_list(glsl: &Path, manifest: &Manifest) -> Result<(), String> {
-    let rows = rows(glsl)?;
+fn same_list(rows: &[Row], manifest: &Manifest) -> Result<(), String> {
     let named = |name: &str| manifest.kernels.iter().find(|kernel| kernel.name == name);
-    for row in &rows {
+    for row in rows {
         match named(&row.name) {
             None => {
                 return Err(format!(
