@@ -42,7 +42,7 @@ pub struct PushConstant {
     pub offset: u32,
     /// Bytes.
     pub size: u32,
-    /// What the kernel does through it, if it is a pointer.
+    /// What the kernel does through it in any specialization, if it is a pointer.
     pub access: Option<Access>,
 }
 
