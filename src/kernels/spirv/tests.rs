@@ -93,6 +93,16 @@ fn shared_memory_hands_an_address_on() {
 }
 
 #[test]
+fn a_subgroup_hands_an_address_on() {
+    check("broadcast", "counts read, destination write");
+}
+
+#[test]
+fn a_constant_beside_an_address_is_no_other_memory() {
+    check("or_null", "destination write");
+}
+
+#[test]
 fn calls_pass_and_return_pointers() {
     check("called", "source read, destination write");
     let named = module("called.named.spv");
