@@ -89,6 +89,6 @@ impl fmt::Display for Access {
             .iter()
             .find(|(access, _)| access == self)
             .map(|(_, name)| *name);
-        f.pad(name.unwrap_or("atomic nothing"))
+        f.pad(name.unwrap_or("none"))
     }
 }
