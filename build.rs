@@ -50,11 +50,7 @@ fn build() -> Result<(), String> {
     #[cfg(feature = "compile-shaders")]
     let (manifest, modules) = compile::modules(&glsl)?;
     #[cfg(feature = "compile-shaders")]
-    compile::fixtures(
-        &glsl,
-        &root.join("src/kernels/fixtures"),
-        &out.join("fixtures"),
-    )?;
+    compile::fixtures(&glsl, &root.join("src/kernels/fixtures"), &out.join("fixtures"))?;
 
     embed(&manifest, &modules, &out)
 }
@@ -62,8 +58,7 @@ fn build() -> Result<(), String> {
 /// What is embedded is what the manifest's text says: no build can know more than a plain one does.
 fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Result<(), String> {
     let text = manifest.write();
-    let manifest =
-        manifest::Manifest::parse(&text).map_err(|why| format!("manifest.txt, {why}"))?;
+    let manifest = manifest::Manifest::parse(&text).map_err(|why| format!("manifest.txt, {why}"))?;
     let folder = out.join("precompiled");
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -73,16 +68,11 @@ fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Resu
         write(&folder.join(list::module_path(&kernel.name)), module)?;
     }
     println!("cargo::rustc-env=SUBSWEEP_SHADER_OUT={}", folder.display());
-    write(
-        &out.join("kernels.rs"),
-        generate::rust(&manifest, "precompiled").as_bytes(),
-    )
+    write(&out.join("kernels.rs"), generate::rust(&manifest, "precompiled").as_bytes())
 }
 
 fn folder_of(variable: &str) -> Result<PathBuf, String> {
-    env::var_os(variable)
-        .map(PathBuf::from)
-        .ok_or_else(|| format!("{variable} is not set"))
+    env::var_os(variable).map(PathBuf::from).ok_or_else(|| format!("{variable} is not set"))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {

@@ -70,10 +70,7 @@ pub struct SpecConstant {
 impl fmt::Debug for Kernel {
     /// Without the module's bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kernel")
-            .field("name", &self.name)
-            .field("hash", &self.hash)
-            .finish_non_exhaustive()
+        f.debug_struct("Kernel").field("name", &self.name).field("hash", &self.hash).finish_non_exhaustive()
     }
 }
 
@@ -92,8 +89,7 @@ mod tests {
     use super::*;
 
     fn module(kernel: &Kernel) -> Module {
-        let words: &[u32] =
-            bytemuck::try_cast_slice(kernel.spirv).expect("whole words, aligned as words");
+        let words: &[u32] = bytemuck::try_cast_slice(kernel.spirv).expect("whole words, aligned as words");
         Module::new(words.to_vec()).unwrap_or_else(|why| panic!("{}: {why}", kernel.name))
     }
 
@@ -102,43 +98,20 @@ mod tests {
         for kernel in ALL {
             let module = module(kernel);
             let found = spirv::reflect(&module).expect(kernel.name);
-            assert_eq!(
-                found.workgroup_size_id, kernel.workgroup_size_id,
-                "{}",
-                kernel.name
-            );
+            assert_eq!(found.workgroup_size_id, kernel.workgroup_size_id, "{}", kernel.name);
             for constant in found.spec_constants {
-                let told = kernel
-                    .spec_constants
-                    .iter()
-                    .find(|told| told.id == constant.id);
-                assert_eq!(
-                    told.map(|told| told.default),
-                    Some(constant.default),
-                    "{}",
-                    kernel.name
-                );
+                let told = kernel.spec_constants.iter().find(|told| told.id == constant.id);
+                assert_eq!(told.map(|told| told.default), Some(constant.default), "{}", kernel.name);
             }
             // A block that is never read may be gone from the module.
             let accesses = spirv::accesses(&module).expect(kernel.name);
             for (index, told) in kernel.push_constants.iter().enumerate() {
                 if let Some(member) = found.push_constants.get(index) {
-                    assert_eq!(
-                        (member.offset, member.size),
-                        (told.offset, told.size),
-                        "{}",
-                        kernel.name
-                    );
+                    assert_eq!((member.offset, member.size), (told.offset, told.size), "{}", kernel.name);
                     assert_eq!(member.pointer, told.access.is_some(), "{}", kernel.name);
                 }
                 let access = accesses.get(index).copied().unwrap_or_default();
-                assert_eq!(
-                    access,
-                    told.access.unwrap_or_default(),
-                    "{} of {}",
-                    told.name,
-                    kernel.name
-                );
+                assert_eq!(access, told.access.unwrap_or_default(), "{} of {}", told.name, kernel.name);
             }
         }
     }
@@ -146,12 +119,7 @@ mod tests {
     #[test]
     fn hashes_are_of_the_embedded_bytes() {
         for kernel in ALL {
-            assert_eq!(
-                kernel.hash,
-                manifest::hash(kernel.spirv.iter().copied()),
-                "{}",
-                kernel.name
-            );
+            assert_eq!(kernel.hash, manifest::hash(kernel.spirv.iter().copied()), "{}", kernel.name);
         }
     }
 }

@@ -19,8 +19,7 @@ fn committed_modules_are_what_this_build_compiles() -> Result<()> {
     if env::var_os("SUBSWEEP_BLESS").is_some_and(|value| value == "1") {
         return bless(&built);
     }
-    compare(&built, &files(Path::new(COMMITTED))?)
-        .context("glsl/precompiled is stale: run tools/precompile")
+    compare(&built, &files(Path::new(COMMITTED))?).context("glsl/precompiled is stale: run tools/precompile")
 }
 
 /// Another compiler may write other instructions, but what a host relies on must be the same.
@@ -30,31 +29,16 @@ fn compare(built: &Files, committed: &Files) -> Result<()> {
     for (ours, theirs) in ours.iter().zip(&theirs) {
         ensure!(ours == theirs, "built:     {ours}\ncommitted: {theirs}");
     }
-    ensure!(
-        ours.len() == theirs.len(),
-        "a line of the manifest is gone or new"
-    );
+    ensure!(ours.len() == theirs.len(), "a line of the manifest is gone or new");
     ensure!(built.keys().eq(committed.keys()), "a module is gone or new");
 
     // Two that do not say who they are may be two.
     let same_compiler = our_compiler == their_compiler && !our_compiler.contains("unknown");
-    for (path, ours) in built
-        .iter()
-        .filter(|(path, _)| *path != Path::new(MANIFEST))
-    {
+    for (path, ours) in built.iter().filter(|(path, _)| *path != Path::new(MANIFEST)) {
         let theirs = &committed[path];
         if ours != theirs {
-            println!(
-                "{}: {} bytes built, {} bytes committed",
-                path.display(),
-                ours.len(),
-                theirs.len()
-            );
-            ensure!(
-                !same_compiler,
-                "{} differs, by one compiler",
-                path.display()
-            );
+            println!("{}: {} bytes built, {} bytes committed", path.display(), ours.len(), theirs.len());
+            ensure!(!same_compiler, "{} differs, by one compiler", path.display());
         }
     }
     Ok(())
@@ -62,9 +46,7 @@ fn compare(built: &Files, committed: &Files) -> Result<()> {
 
 /// The lines of a manifest that no compiler may change, and the compiler.
 fn table(files: &Files) -> Result<(Vec<String>, String)> {
-    let text = files
-        .get(Path::new(MANIFEST))
-        .context("there is no manifest")?;
+    let text = files.get(Path::new(MANIFEST)).context("there is no manifest")?;
     let mut compiler = String::new();
     let mut lines = Vec::new();
     for line in String::from_utf8(text.clone())?.lines() {
@@ -80,19 +62,12 @@ fn table(files: &Files) -> Result<(Vec<String>, String)> {
 }
 
 fn bless(built: &Files) -> Result<()> {
-    let committed = if Path::new(COMMITTED).exists() {
-        files(Path::new(COMMITTED))?
-    } else {
-        Files::new()
-    };
+    let committed = if Path::new(COMMITTED).exists() { files(Path::new(COMMITTED))? } else { Files::new() };
     for path in committed.keys().filter(|path| !built.contains_key(*path)) {
         fs::remove_file(Path::new(COMMITTED).join(path))?;
     }
     // What is right already keeps its time, so that no build runs for it.
-    for (path, bytes) in built
-        .iter()
-        .filter(|(path, bytes)| committed.get(*path) != Some(bytes))
-    {
+    for (path, bytes) in built.iter().filter(|(path, bytes)| committed.get(*path) != Some(bytes)) {
         let to = Path::new(COMMITTED).join(path);
         fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;
         fs::write(to, bytes)?;

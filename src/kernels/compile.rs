@@ -4,8 +4,8 @@ use super::manifest::{self, Kernel, Manifest, PushConstant, Source, SpecConstant
 use super::spirv::{self, Module};
 use super::{Modules, folder_of, list::Row, read_text, rows, write};
 use shaderc::{
-    CompileOptions, Compiler, EnvVersion, OptimizationLevel, ResolvedInclude, ShaderKind,
-    SpirvVersion, TargetEnv,
+    CompileOptions, Compiler, EnvVersion, OptimizationLevel, ResolvedInclude, ShaderKind, SpirvVersion,
+    TargetEnv,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,27 +24,15 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
     for Row { name, defines } in rows(glsl)? {
         let explain = |why| format!("{name}: {why}");
         let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
-        let named = shaders
-            .compile(&path, &defines, OptimizationLevel::Zero)
-            .map_err(explain)?;
-        let optimised = shaders
-            .compile(&path, &defines, OptimizationLevel::Performance)
-            .map_err(explain)?;
-        let module: Vec<u8> = optimised
-            .iter()
-            .flat_map(|word| word.to_le_bytes())
-            .collect();
+        let named = shaders.compile(&path, &defines, OptimizationLevel::Zero).map_err(explain)?;
+        let optimised = shaders.compile(&path, &defines, OptimizationLevel::Performance).map_err(explain)?;
+        let module: Vec<u8> = optimised.iter().flat_map(|word| word.to_le_bytes()).collect();
         let optimised = Module::new(optimised).map_err(explain)?;
         generator = optimised.generator();
         let named = Module::new(named).map_err(explain)?;
         let described = describe(&named, &optimised).map_err(explain)?;
         let hash = manifest::hash(module.iter().copied());
-        manifest.kernels.push(Kernel {
-            name,
-            defines,
-            hash,
-            ..described
-        });
+        manifest.kernels.push(Kernel { name, defines, hash, ..described });
         modules.push(module);
     }
     manifest.compiler = format!("{}; generator {generator:08x}", compiler_version()?);
@@ -61,10 +49,9 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
         let path = entry.map_err(explain)?.path();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let source = fs::read_to_string(&path).map_err(explain)?;
-        for (level, extension) in [
-            (OptimizationLevel::Zero, "named.spv"),
-            (OptimizationLevel::Performance, "spv"),
-        ] {
+        for (level, extension) in
+            [(OptimizationLevel::Zero, "named.spv"), (OptimizationLevel::Performance, "spv")]
+        {
             let words = shaders.compile_text(&source, &path.to_string_lossy(), &[], level)?;
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             write(&to.join(format!("{stem}.{extension}")), &bytes)?;
@@ -98,11 +85,7 @@ struct Shaders<'a> {
 impl<'a> Shaders<'a> {
     fn new(glsl: &'a Path) -> Result<Self, String> {
         let compiler = Compiler::new().map_err(|error| error.to_string())?;
-        Ok(Self {
-            compiler,
-            glsl,
-            hashes: RefCell::default(),
-        })
+        Ok(Self { compiler, glsl, hashes: RefCell::default() })
     }
 
     fn sources(self) -> Vec<Source> {
@@ -110,12 +93,7 @@ impl<'a> Shaders<'a> {
         hashes.map(|(path, hash)| Source { path, hash }).collect()
     }
 
-    fn compile(
-        &self,
-        path: &str,
-        defines: &[String],
-        level: OptimizationLevel,
-    ) -> Result<Vec<u32>, String> {
+    fn compile(&self, path: &str, defines: &[String], level: OptimizationLevel) -> Result<Vec<u32>, String> {
         let source = self.read(path)?;
         self.compile_text(&source, &format!("glsl/{path}"), defines, level)
     }
@@ -133,17 +111,12 @@ impl<'a> Shaders<'a> {
         options.set_warnings_as_errors();
         options.set_optimization_level(level);
         for define in defines {
-            let (name, value) = define
-                .split_once('=')
-                .map_or((&**define, None), |(n, v)| (n, Some(v)));
+            let (name, value) = define.split_once('=').map_or((&**define, None), |(n, v)| (n, Some(v)));
             options.add_macro_definition(name, value);
         }
         options.set_include_callback(|name, _, _, _| {
             let content = self.read(name)?;
-            Ok(ResolvedInclude {
-                resolved_name: format!("glsl/{name}"),
-                content,
-            })
+            Ok(ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
         });
         self.compiler
             .compile_into_spirv(source, ShaderKind::Compute, path, "main", Some(&options))
@@ -153,9 +126,7 @@ impl<'a> Shaders<'a> {
 
     fn read(&self, path: &str) -> Result<String, String> {
         let text = read_text(self.glsl, path)?;
-        self.hashes
-            .borrow_mut()
-            .insert(path.to_owned(), manifest::text_hash(&text));
+        self.hashes.borrow_mut().insert(path.to_owned(), manifest::text_hash(&text));
         Ok(text)
     }
 }
@@ -171,47 +142,28 @@ fn describe(named: &Module, optimised: &Module) -> Result<Kernel, String> {
     if truth.workgroup_size_id != names.workgroup_size_id {
         return Err("the optimiser changed the workgroup size".to_owned());
     }
-    let size = names
-        .push_constants
-        .iter()
-        .map(|member| member.offset + member.size)
-        .max();
+    let size = names.push_constants.iter().map(|member| member.offset + member.size).max();
     if size > Some(MAX_PUSH_CONSTANTS_SIZE) {
-        return Err(format!(
-            "its push constants are larger than {MAX_PUSH_CONSTANTS_SIZE} bytes"
-        ));
+        return Err(format!("its push constants are larger than {MAX_PUSH_CONSTANTS_SIZE} bytes"));
     }
 
     let accesses = spirv::accesses(optimised)?;
-    let push_constants = names
-        .push_constants
-        .into_iter()
-        .enumerate()
-        .map(|(index, member)| PushConstant {
-            access: member
-                .pointer
-                .then(|| accesses.get(index).copied().unwrap_or_default()),
-            name: member.name,
-            offset: member.offset,
-            size: member.size,
-        });
+    let push_constants = names.push_constants.into_iter().enumerate().map(|(index, member)| PushConstant {
+        access: member.pointer.then(|| accesses.get(index).copied().unwrap_or_default()),
+        name: member.name,
+        offset: member.offset,
+        size: member.size,
+    });
     let mut spec_constants = Vec::new();
     for constant in names.spec_constants {
         let name = match constant.name.as_str() {
             "" if Some(constant.id) == truth.workgroup_size_id => "WORKGROUP_SIZE".to_owned(),
             "" => {
-                return Err(format!(
-                    "specialization constant {} has no name",
-                    constant.id
-                ));
+                return Err(format!("specialization constant {} has no name", constant.id));
             }
             _ => constant.name,
         };
-        spec_constants.push(SpecConstant {
-            name,
-            id: constant.id,
-            default: constant.default,
-        });
+        spec_constants.push(SpecConstant { name, id: constant.id, default: constant.default });
     }
     Ok(Kernel {
         workgroup_size_id: truth.workgroup_size_id,

@@ -44,17 +44,11 @@ const fn difference(kernel: &Kernel, fields: &[Field]) -> Option<Difference> {
     let mut index = 0;
     while index < members.len() || index < fields.len() {
         if index >= fields.len() {
-            return Some(Difference {
-                what: "a push constant has no field",
-                field: members[index].name,
-            });
+            return Some(Difference { what: "a push constant has no field", field: members[index].name });
         }
         let field = &fields[index];
         if index >= members.len() {
-            return Some(Difference {
-                what: "a field is beyond the push constants",
-                field: field.name,
-            });
+            return Some(Difference { what: "a field is beyond the push constants", field: field.name });
         }
         let member = &members[index];
         let what = if !same_text(member.name, field.name) {
@@ -69,10 +63,7 @@ const fn difference(kernel: &Kernel, fields: &[Field]) -> Option<Difference> {
             index += 1;
             continue;
         };
-        return Some(Difference {
-            what,
-            field: field.name,
-        });
+        return Some(Difference { what, field: field.name });
     }
     None
 }
@@ -94,10 +85,7 @@ struct Message {
 
 impl Message {
     const fn new() -> Self {
-        Self {
-            bytes: [0; 256],
-            length: 0,
-        }
+        Self { bytes: [0; 256], length: 0 }
     }
 
     const fn with(mut self, text: &str) -> Self {
@@ -131,24 +119,9 @@ mod tests {
         hash: 0,
         workgroup_size_id: None,
         push_constants: &[
-            PushConstant {
-                name: "source",
-                offset: 0,
-                size: 8,
-                access: Some(Access::READ),
-            },
-            PushConstant {
-                name: "destination",
-                offset: 8,
-                size: 8,
-                access: Some(Access::NONE),
-            },
-            PushConstant {
-                name: "count",
-                offset: 16,
-                size: 4,
-                access: None,
-            },
+            PushConstant { name: "source", offset: 0, size: 8, access: Some(Access::READ) },
+            PushConstant { name: "destination", offset: 8, size: 8, access: Some(Access::NONE) },
+            PushConstant { name: "count", offset: 16, size: 4, access: None },
         ],
         spec_constants: &[],
     };
@@ -161,12 +134,7 @@ mod tests {
     }
 
     const fn field(name: &'static str, offset: usize, size: u32, pointer: bool) -> Field {
-        Field {
-            name,
-            offset: offset as u32,
-            size,
-            pointer,
-        }
+        Field { name, offset: offset as u32, size, pointer }
     }
 
     const RIGHT: [Field; 3] = [
@@ -181,10 +149,7 @@ mod tests {
     fn difference_at(index: usize, wrong: Field) -> Option<&'static str> {
         let mut fields = RIGHT;
         fields[index] = wrong;
-        assert_eq!(
-            same_layout(&KERNEL, &fields),
-            difference(&KERNEL, &fields).is_none()
-        );
+        assert_eq!(same_layout(&KERNEL, &fields), difference(&KERNEL, &fields).is_none());
         difference(&KERNEL, &fields).map(|difference| difference.what)
     }
 
@@ -211,10 +176,7 @@ mod tests {
         let [source, destination, count] = RIGHT;
         assert!(!same_layout(&KERNEL, &[destination, source, count]));
         assert!(!same_layout(&KERNEL, &[source, destination]));
-        assert!(!same_layout(
-            &KERNEL,
-            &[source, destination, count, field("more", 20, 4, false)]
-        ));
+        assert!(!same_layout(&KERNEL, &[source, destination, count, field("more", 20, 4, false)]));
         assert!(!same_layout(&KERNEL, &[]));
     }
 

@@ -18,16 +18,8 @@ pub fn parse(text: &str) -> Result<Vec<Row>, String> {
             continue;
         };
         let row = row(stem, words).map_err(|why| format!("line {}: {why}", index + 1))?;
-        if let Some(twin) = rows
-            .iter()
-            .find(|other| identifier(&other.name) == identifier(&row.name))
-        {
-            return Err(format!(
-                "line {}: {} and {} have one name in Rust",
-                index + 1,
-                twin.name,
-                row.name
-            ));
+        if let Some(twin) = rows.iter().find(|other| identifier(&other.name) == identifier(&row.name)) {
+            return Err(format!("line {}: {} and {} have one name in Rust", index + 1, twin.name, row.name));
         }
         rows.push(row);
     }
@@ -41,21 +33,13 @@ fn row<'a>(stem: &str, mut words: impl Iterator<Item = &'a str>) -> Result<Row, 
         _ => return Err(format!("{stem} lacks a variant, or \"-\" for none")),
     };
     if !stem.split('/').all(is_plain) {
-        return Err(format!(
-            "{stem} is no path of lower-case letters, digits and _"
-        ));
+        return Err(format!("{stem} is no path of lower-case letters, digits and _"));
     }
-    Ok(Row {
-        name,
-        defines: words.map(str::to_owned).collect(),
-    })
+    Ok(Row { name, defines: words.map(str::to_owned).collect() })
 }
 
 fn is_plain(word: &str) -> bool {
-    !word.is_empty()
-        && word
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 /// The module of a kernel, below `glsl/precompiled/`.
@@ -87,10 +71,7 @@ mod tests {
     #[test]
     fn a_wrong_row_is_named() {
         let error = |text| parse(text).expect_err("a wrong list");
-        assert_eq!(
-            error("# a list\nscan/reduce"),
-            "line 2: scan/reduce lacks a variant, or \"-\" for none"
-        );
+        assert_eq!(error("# a list\nscan/reduce"), "line 2: scan/reduce lacks a variant, or \"-\" for none");
         assert!(error("scan//reduce -").contains("no path"));
         assert!(error("../reduce -").contains("no path"));
         assert!(error("scan/reduce Wide").contains("variant"));

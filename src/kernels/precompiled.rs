@@ -16,14 +16,10 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
 
 fn current(glsl: &Path, rows: &[Row]) -> Result<Modules, String> {
     let text = read_text(glsl, "precompiled/manifest.txt")?;
-    let manifest =
-        Manifest::parse(&text).map_err(|why| format!("glsl/precompiled/manifest.txt, {why}"))?;
+    let manifest = Manifest::parse(&text).map_err(|why| format!("glsl/precompiled/manifest.txt, {why}"))?;
     for source in &manifest.sources {
         if manifest::text_hash(&read_text(glsl, &source.path)?) != source.hash {
-            return Err(format!(
-                "glsl/{} changed since glsl/precompiled was made",
-                source.path
-            ));
+            return Err(format!("glsl/{} changed since glsl/precompiled was made", source.path));
         }
     }
     same_list(rows, &manifest)?;
@@ -33,9 +29,7 @@ fn current(glsl: &Path, rows: &[Row]) -> Result<Modules, String> {
         let path = format!("precompiled/{}", module_path(&kernel.name));
         let module = read(glsl, &path)?;
         if manifest::hash(module.iter().copied()) != kernel.hash {
-            return Err(format!(
-                "glsl/{path} is not the module that its manifest describes"
-            ));
+            return Err(format!("glsl/{path} is not the module that its manifest describes"));
         }
         modules.push(module);
     }
@@ -47,39 +41,23 @@ fn same_list(rows: &[Row], manifest: &Manifest) -> Result<(), String> {
     for row in rows {
         match named(&row.name) {
             None => {
-                return Err(format!(
-                    "glsl/precompiled lacks {} of glsl/kernels.txt",
-                    row.name
-                ));
+                return Err(format!("glsl/precompiled lacks {} of glsl/kernels.txt", row.name));
             }
             Some(kernel) if kernel.defines != row.defines => {
-                return Err(format!(
-                    "glsl/kernels.txt changed the defines of {}",
-                    row.name
-                ));
+                return Err(format!("glsl/kernels.txt changed the defines of {}", row.name));
             }
             Some(_) => {}
         }
     }
-    if !rows
-        .iter()
-        .map(|row| &row.name)
-        .eq(manifest.kernels.iter().map(|kernel| &kernel.name))
-    {
-        return Err(
-            "glsl/kernels.txt lost or moved a row since glsl/precompiled was made".to_owned(),
-        );
+    if !rows.iter().map(|row| &row.name).eq(manifest.kernels.iter().map(|kernel| &kernel.name)) {
+        return Err("glsl/kernels.txt lost or moved a row since glsl/precompiled was made".to_owned());
     }
     Ok(())
 }
 
 /// A module that nothing names is one that somebody believes to be in use.
 fn nothing_extra(glsl: &Path, manifest: &Manifest) -> Result<(), String> {
-    let known: Vec<_> = manifest
-        .kernels
-        .iter()
-        .map(|kernel| module_path(&kernel.name))
-        .collect();
+    let known: Vec<_> = manifest.kernels.iter().map(|kernel| module_path(&kernel.name)).collect();
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {
         let explain = |error| format!("glsl/precompiled/{folder}: {error}");

@@ -62,9 +62,7 @@ fn parameters(module: &Module) -> Result<HashMap<Id, Vec<Id>>, String> {
     for i in module.instructions() {
         match i.opcode {
             opcode::FUNCTION => function = i.operand(1)?,
-            opcode::FUNCTION_PARAMETER => {
-                parameters.entry(function).or_default().push(i.operand(1)?)
-            }
+            opcode::FUNCTION_PARAMETER => parameters.entry(function).or_default().push(i.operand(1)?),
             _ => {}
         }
     }
@@ -76,9 +74,7 @@ impl<'m> Flow<'m> {
         match i.opcode {
             opcode::UNDEF
             | opcode::CONSTANT_TRUE..=opcode::CONSTANT_NULL
-            | opcode::SPEC_CONSTANT_TRUE..=opcode::SPEC_CONSTANT_OP => {
-                self.graph.constant(i.operand(1)?)
-            }
+            | opcode::SPEC_CONSTANT_TRUE..=opcode::SPEC_CONSTANT_OP => self.graph.constant(i.operand(1)?),
             opcode::VARIABLE => self.variable(i)?,
             opcode::FUNCTION => self.function = Some(i.operand(1)?),
             opcode::FUNCTION_END => self.function = None,
@@ -91,9 +87,7 @@ impl<'m> Flow<'m> {
                 self.store(i, i.operand(0)?, value, Access::WRITE)?;
             }
             opcode::ATOMIC_LOAD => self.load(i, i.operand(2)?, Access::ATOMIC_READ)?,
-            opcode::ATOMIC_STORE => {
-                self.store(i, i.operand(0)?, i.operand(3)?, Access::ATOMIC_WRITE)?
-            }
+            opcode::ATOMIC_STORE => self.store(i, i.operand(0)?, i.operand(3)?, Access::ATOMIC_WRITE)?,
             opcode::ATOMIC_EXCHANGE..=opcode::ATOMIC_XOR
             | opcode::ATOMIC_F_MIN
             | opcode::ATOMIC_F_MAX
@@ -152,9 +146,7 @@ impl<'m> Flow<'m> {
             let mut roots = 0;
             for (index, member) in (0..).zip(self.module.block_members(variable)?) {
                 if index >= MAX_MEMBERS {
-                    return Err(format!(
-                        "the push-constant block has more than {MAX_MEMBERS} members"
-                    ));
+                    return Err(format!("the push-constant block has more than {MAX_MEMBERS} members"));
                 }
                 roots |= Roots::from(self.module.holds_pointer(*member)) << index;
             }
@@ -172,10 +164,7 @@ impl<'m> Flow<'m> {
         if let Some(&roots) = self.push_roots.get(&base) {
             let picked = match i.operands.get(3) {
                 Some(index) if self.block == Some(base) => {
-                    let member = self
-                        .module
-                        .constant(*index)
-                        .filter(|member| *member < MAX_MEMBERS);
+                    let member = self.module.constant(*index).filter(|member| *member < MAX_MEMBERS);
                     1 << member.ok_or_else(|| i.describe("picks a push constant by no constant"))?
                 }
                 _ => Roots::MAX,
@@ -199,11 +188,7 @@ impl<'m> Flow<'m> {
     fn content(&mut self, i: &Instruction<'m>, pointer: Id, access: Access) -> Result<Id, String> {
         match self.module.storage_of(pointer) {
             Some(storage::PHYSICAL) => {
-                self.through.push(Through {
-                    instruction: *i,
-                    pointer,
-                    access,
-                });
+                self.through.push(Through { instruction: *i, pointer, access });
                 Ok(self.graph.source(0))
             }
             Some(storage::PUSH_CONSTANT) => match self.push_roots.get(&pointer) {
@@ -215,19 +200,9 @@ impl<'m> Flow<'m> {
         }
     }
 
-    fn store(
-        &mut self,
-        i: &Instruction<'m>,
-        pointer: Id,
-        value: Id,
-        access: Access,
-    ) -> Result<(), String> {
+    fn store(&mut self, i: &Instruction<'m>, pointer: Id, value: Id, access: Access) -> Result<(), String> {
         match self.module.storage_of(pointer) {
-            Some(storage::PHYSICAL) => self.through.push(Through {
-                instruction: *i,
-                pointer,
-                access,
-            }),
+            Some(storage::PHYSICAL) => self.through.push(Through { instruction: *i, pointer, access }),
             Some(class) if is_variable(class) => {
                 let variable = self.variable_behind(i, pointer)?;
                 self.graph.choice(value, variable);
@@ -241,9 +216,7 @@ impl<'m> Flow<'m> {
         let pointer = i.operand(2)?;
         self.load(i, pointer, Access::ATOMIC)?;
         let value = match i.opcode {
-            opcode::ATOMIC_COMPARE_EXCHANGE | opcode::ATOMIC_COMPARE_EXCHANGE_WEAK => {
-                i.operand(6)?
-            }
+            opcode::ATOMIC_COMPARE_EXCHANGE | opcode::ATOMIC_COMPARE_EXCHANGE_WEAK => i.operand(6)?,
             opcode::ATOMIC_I_INCREMENT | opcode::ATOMIC_I_DECREMENT => return Ok(()),
             _ => i.operand(5)?,
         };
@@ -266,10 +239,7 @@ impl<'m> Flow<'m> {
     /// All calls of a function are one: what any of them passes may be what any of them gives.
     fn call(&mut self, i: &Instruction<'m>) -> Result<(), String> {
         let function = i.operand(2)?;
-        let parameters = self
-            .parameters
-            .get(&function)
-            .map_or(&[][..], Vec::as_slice);
+        let parameters = self.parameters.get(&function).map_or(&[][..], Vec::as_slice);
         for (&argument, &parameter) in i.from(3).iter().zip(parameters) {
             if let Some(&variable) = self.variables.get(&argument) {
                 self.graph.choice(variable, parameter);
@@ -296,9 +266,7 @@ impl<'m> Flow<'m> {
     fn compute(&mut self, i: &Instruction<'m>, values: &[Id]) -> Result<(), String> {
         let result = i.operand(1)?;
         if self.module.type_of(result) != Some(&Type::Bool) {
-            let values = values
-                .iter()
-                .filter(|value| self.module.type_of(**value).is_some());
+            let values = values.iter().filter(|value| self.module.type_of(**value).is_some());
             values.for_each(|value| self.graph.operand(*value, result));
         }
         Ok(())
@@ -306,49 +274,26 @@ impl<'m> Flow<'m> {
 
     /// Arithmetic, for the most part. A literal among the operands may be taken for a value, which can only add roots.
     fn other(&mut self, i: &Instruction<'m>, operands: &[Id]) -> Result<(), String> {
-        if operands
-            .iter()
-            .any(|operand| self.module.storage_of(*operand).is_some())
-        {
+        if operands.iter().any(|operand| self.module.storage_of(*operand).is_some()) {
             return Err(i.describe("takes a pointer, and what it does with one is unknown"));
         }
-        match i
-            .operands
-            .first()
-            .and_then(|first| self.module.type_by_id(*first))
-        {
+        match i.operands.first().and_then(|first| self.module.type_by_id(*first)) {
             Some(_) => self.compute(i, operands),
             None => Ok(()),
         }
     }
 
     fn resolve(self) -> Result<Vec<Access>, String> {
-        let Self {
-            module,
-            graph,
-            block,
-            through,
-            ..
-        } = self;
-        let pointers =
-            (0..module.bound()).filter(|id| module.storage_of(*id) == Some(storage::PHYSICAL));
+        let Self { module, graph, block, through, .. } = self;
+        let pointers = (0..module.bound()).filter(|id| module.storage_of(*id) == Some(storage::PHYSICAL));
         let roots = graph.solve(pointers);
         let members = block.map_or(Ok(&[][..]), |block| module.block_members(block))?;
         let mut accesses = vec![Access::NONE; members.len()];
-        for Through {
-            instruction,
-            pointer,
-            access,
-        } in through
-        {
+        for Through { instruction, pointer, access } in through {
             let roots = roots.get(&pointer).copied().unwrap_or(0);
             if roots & UNTRACED != 0 || roots == 0 {
                 let never = roots & !UNTRACED == 0;
-                let what = if never {
-                    "no push constant gave"
-                } else {
-                    "perhaps no push constant gave"
-                };
+                let what = if never { "no push constant gave" } else { "perhaps no push constant gave" };
                 return Err(instruction.describe(&format!("goes through an address that {what}")));
             }
             for (member, all) in accesses.iter_mut().enumerate() {
@@ -363,8 +308,5 @@ impl<'m> Flow<'m> {
 
 /// Memory of an invocation or a workgroup: only the kernel itself can put an address there.
 fn is_variable(class: u32) -> bool {
-    matches!(
-        class,
-        storage::FUNCTION | storage::PRIVATE | storage::WORKGROUP
-    )
+    matches!(class, storage::FUNCTION | storage::PRIVATE | storage::WORKGROUP)
 }

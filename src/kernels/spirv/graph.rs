@@ -32,12 +32,7 @@ struct Edge {
 impl Graph {
     /// A graph whose own nodes are numbered from `bound`.
     pub fn new(bound: Id) -> Self {
-        Self {
-            edges: Vec::new(),
-            roots: HashMap::new(),
-            constants: HashSet::new(),
-            next: bound,
-        }
+        Self { edges: Vec::new(), roots: HashMap::new(), constants: HashSet::new(), next: bound }
     }
 
     /// A value that no instruction names: what a load gives.
@@ -55,20 +50,12 @@ impl Graph {
 
     /// `to` is computed from `from`, and perhaps from more: an address and a count make an address.
     pub fn operand(&mut self, from: Id, to: Id) {
-        self.edges.push(Edge {
-            from,
-            to,
-            choice: false,
-        });
+        self.edges.push(Edge { from, to, choice: false });
     }
 
     /// `to` is `from`, or else another value that flows into it.
     pub fn choice(&mut self, from: Id, to: Id) {
-        self.edges.push(Edge {
-            from,
-            to,
-            choice: true,
-        });
+        self.edges.push(Edge { from, to, choice: true });
     }
 
     /// The roots of every value that has any. `pointers` are the device addresses among the values.

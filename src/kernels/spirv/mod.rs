@@ -86,11 +86,7 @@ impl Instruction<'_> {
 
     /// A sentence about this instruction; its place is what `spirv-dis --offsets` prints.
     pub fn describe(&self, what: &str) -> String {
-        format!(
-            "{} at byte {:#010x} {what}",
-            opcode::name(self.opcode),
-            4 * self.position
-        )
+        format!("{} at byte {:#010x} {what}", opcode::name(self.opcode), 4 * self.position)
     }
 }
 
@@ -102,17 +98,12 @@ impl Module {
         if words.first() != Some(&0x0723_0203) || words.len() < Self::HEADER {
             return Err("this is no SPIR-V".to_owned());
         }
-        let mut module = Self {
-            words,
-            ..Self::default()
-        };
+        let mut module = Self { words, ..Self::default() };
         let mut position = Self::HEADER;
         while let Some(first) = module.words.get(position) {
             let end = position + (first >> 16) as usize;
             if end == position || end > module.words.len() {
-                return Err(format!(
-                    "the instruction at word {position} has no sound length"
-                ));
+                return Err(format!("the instruction at word {position} has no sound length"));
             }
             module.instructions.push(position..end);
             position = end;
@@ -181,15 +172,12 @@ impl Module {
         };
         match block {
             Some(Type::Struct(members)) => Ok(members),
-            _ => Err(format!(
-                "the push-constant block %{variable} is no structure"
-            )),
+            _ => Err(format!("the push-constant block %{variable} is no structure")),
         }
     }
 
     fn index(&mut self) -> Result<(), String> {
-        let (mut types, mut type_of, mut constants) =
-            (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut types, mut type_of, mut constants) = (HashMap::new(), HashMap::new(), HashMap::new());
         for instruction in self.instructions() {
             if let Some(declared) = declared_type(&instruction)? {
                 types.insert(instruction.operand(0)?, declared);
@@ -214,19 +202,10 @@ fn declared_type(i: &Instruction<'_>) -> Result<Option<Type>, String> {
     Ok(Some(match i.opcode {
         opcode::TYPE_BOOL => Type::Bool,
         opcode::TYPE_INT | opcode::TYPE_FLOAT => Type::Scalar(i.operand(1)? / 8),
-        opcode::TYPE_VECTOR | opcode::TYPE_MATRIX => Type::Vector {
-            of: i.operand(1)?,
-            count: i.operand(2)?,
-        },
-        opcode::TYPE_ARRAY => Type::Array {
-            of: i.operand(1)?,
-            length: i.operand(2)?,
-        },
+        opcode::TYPE_VECTOR | opcode::TYPE_MATRIX => Type::Vector { of: i.operand(1)?, count: i.operand(2)? },
+        opcode::TYPE_ARRAY => Type::Array { of: i.operand(1)?, length: i.operand(2)? },
         opcode::TYPE_STRUCT => Type::Struct(i.from(1).to_vec()),
-        opcode::TYPE_POINTER => Type::Pointer {
-            storage: i.operand(1)?,
-            to: i.operand(2)?,
-        },
+        opcode::TYPE_POINTER => Type::Pointer { storage: i.operand(1)?, to: i.operand(2)? },
         opcode::TYPE_VOID..=opcode::TYPE_FORWARD_POINTER => Type::Other,
         _ => return Ok(None),
     }))

@@ -15,14 +15,8 @@ fn table_of(module: &Module, fixture: &str) -> Result<String, String> {
     let members = reflect(&self::module(&format!("{fixture}.named.spv")))?.push_constants;
     let accesses = accesses(module)?;
     assert_eq!(members.len(), accesses.len());
-    let rows = members
-        .iter()
-        .zip(accesses)
-        .filter(|(member, _)| member.pointer);
-    Ok(rows
-        .map(|(member, access)| format!("{} {access}", member.name))
-        .collect::<Vec<_>>()
-        .join(", "))
+    let rows = members.iter().zip(accesses).filter(|(member, _)| member.pointer);
+    Ok(rows.map(|(member, access)| format!("{} {access}", member.name)).collect::<Vec<_>>().join(", "))
 }
 
 fn table(fixture: &str) -> Result<String, String> {
@@ -66,10 +60,7 @@ fn an_address_survives_sums_and_a_count_makes_none() {
 
 #[test]
 fn both_sides_of_a_choice_are_marked() {
-    check(
-        "selected",
-        "even atomic, odd write, either atomic, left read, right read",
-    );
+    check("selected", "even atomic, odd write, either atomic, left read, right read");
 }
 
 #[test]
@@ -106,23 +97,14 @@ fn a_constant_beside_an_address_is_no_other_memory() {
 fn calls_pass_and_return_pointers() {
     check("called", "source read, destination write");
     let named = module("called.named.spv");
-    assert_eq!(
-        table_of(&named, "called").as_deref(),
-        Ok("source read, destination write")
-    );
+    assert_eq!(table_of(&named, "called").as_deref(), Ok("source read, destination write"));
 }
 
 #[test]
 fn an_address_from_memory_is_refused() {
     check_refused("pointer_from_memory", "OpStore at byte 0x");
-    check_refused(
-        "pointer_from_memory",
-        "goes through an address that no push constant gave",
-    );
-    check_refused(
-        "address_from_memory",
-        "goes through an address that no push constant gave",
-    );
+    check_refused("pointer_from_memory", "goes through an address that no push constant gave");
+    check_refused("address_from_memory", "goes through an address that no push constant gave");
 }
 
 #[test]
@@ -140,11 +122,8 @@ fn a_block_is_reflected_by_name_and_by_layout() {
     let named = reflect(&module("block.named.spv")).expect("a block");
     let stripped = reflect(&module("block.spv")).expect("a block");
     assert_eq!(named.layout(), stripped.layout());
-    let rows: Vec<_> = named
-        .push_constants
-        .iter()
-        .map(|m| (m.name.as_str(), m.offset, m.size, m.pointer))
-        .collect();
+    let rows: Vec<_> =
+        named.push_constants.iter().map(|m| (m.name.as_str(), m.offset, m.size, m.pointer)).collect();
     assert_eq!(
         rows,
         [
@@ -161,20 +140,8 @@ fn a_block_is_reflected_by_name_and_by_layout() {
 #[test]
 fn specialization_constants_are_reflected_with_their_defaults() {
     let reflection = reflect(&module("block.named.spv")).expect("constants");
-    let rows: Vec<_> = reflection
-        .spec_constants
-        .iter()
-        .map(|c| (c.name.as_str(), c.id, c.default))
-        .collect();
-    assert_eq!(
-        rows,
-        [
-            ("ITEMS", 1, 16),
-            ("", 2, 1),
-            ("WIDE", 5, 1),
-            ("SCALE", 7, 1.5_f32.to_bits())
-        ]
-    );
+    let rows: Vec<_> = reflection.spec_constants.iter().map(|c| (c.name.as_str(), c.id, c.default)).collect();
+    assert_eq!(rows, [("ITEMS", 1, 16), ("", 2, 1), ("WIDE", 5, 1), ("SCALE", 7, 1.5_f32.to_bits())]);
     assert_eq!(reflection.workgroup_size_id, Some(2));
 }
 
@@ -185,12 +152,8 @@ fn an_array_of_pointers_has_the_accesses_of_all() {
 
 #[test]
 fn what_is_no_module_is_refused() {
-    for words in [
-        vec![],
-        vec![0x0723_0203],
-        vec![1, 2, 3, 4, 5],
-        vec![0x0723_0203, 0, 0, 9, 0, 0x0009_003d],
-    ] {
+    for words in [vec![], vec![0x0723_0203], vec![1, 2, 3, 4, 5], vec![0x0723_0203, 0, 0, 9, 0, 0x0009_003d]]
+    {
         assert!(Module::new(words).is_err());
     }
 }
