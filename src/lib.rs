@@ -9,6 +9,8 @@ pub mod error;
 pub mod headless;
 pub mod kernels;
 mod primitives;
+#[cfg(any(test, feature = "cli"))]
+pub mod reference;
 pub mod vk;
 
 pub use ash;
