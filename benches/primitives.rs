@@ -15,7 +15,10 @@ fn primitives(criterion: &mut Criterion) {
         .unwrap_or_else(|error| panic!("{error}"));
     let identity = gpu.identity();
     eprintln!("{}, {} {}", identity.name, identity.driver_name, identity.driver_info);
-    assert!(gpu.has_timestamps(), "this device has no timestamps; `subsweep bench` measures by the wall clock");
+    assert!(
+        gpu.has_timestamps(),
+        "this device has no timestamps; `subsweep bench` measures by the wall clock"
+    );
 
     for case in bench_cases(Effort::Quick) {
         let workload = Workload::new(&gpu, &case).unwrap_or_else(|error| panic!("{}: {error}", case.id()));
