@@ -35,7 +35,7 @@ mod tests {
         assert_eq!(exclusive_scan(&[1, 2, 3], 1), [0, 1, 3]);
         assert_eq!(inclusive_scan(&[1, u32::MAX, 3, 2, 5, 0], 2), [1, u32::MAX, 4, 1, 9, 1]);
         assert_eq!(exclusive_scan(&[1, u32::MAX, 3, 2, 5, 0], 2), [0, 0, 1, u32::MAX, 4, 1]);
-        assert_eq!(inclusive_scan(&[], 3), []);
+        assert_eq!(inclusive_scan(&[], 3), [0; 0]);
     }
 
     #[test]
