@@ -45,10 +45,7 @@ impl Output {
         };
         match target {
             Ok(target) => Ok(Output { name, target }),
-            Err(problem) => Err(OutputError {
-                output: name,
-                problem,
-            }),
+            Err(problem) => Err(OutputError { output: name, problem }),
         }
     }
 
@@ -57,20 +54,11 @@ impl Output {
         let result = match self.target {
             Target::Stdout => write(&mut io::stdout().lock(), table),
             Target::Special(mut file) => write(&mut file, table),
-            Target::Regular {
-                mut temporary,
-                path,
-            } => write(temporary.as_file_mut(), table).and_then(|()| {
-                temporary
-                    .persist(path)
-                    .map(drop)
-                    .map_err(|error| OutputProblem::Write(error.error))
+            Target::Regular { mut temporary, path } => write(temporary.as_file_mut(), table).and_then(|()| {
+                temporary.persist(path).map(drop).map_err(|error| OutputProblem::Write(error.error))
             }),
         };
-        result.map_err(|problem| OutputError {
-            output: self.name,
-            problem,
-        })
+        result.map_err(|problem| OutputError { output: self.name, problem })
     }
 }
 
@@ -110,9 +98,7 @@ pub enum OutputProblem {
     #[error("cannot be reached ({0}); check the path")]
     Unreachable(io::Error),
     /// The directory that the file should be in takes none.
-    #[error(
-        "no file can be made in its directory ({0}); make the directory, or name another place"
-    )]
+    #[error("no file can be made in its directory ({0}); make the directory, or name another place")]
     Folder(io::Error),
     /// Writing failed on the way. An existing file is as it was.
     #[error("could not be written ({0})")]
@@ -136,10 +122,7 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
         Ok(metadata) => {
             refuse_input(FileId::of_path(path), sources)?;
             // A rename asks the directory alone; a file that is itself protected has to be asked.
-            let file = OpenOptions::new()
-                .write(true)
-                .open(path)
-                .map_err(OutputProblem::Existing)?;
+            let file = OpenOptions::new().write(true).open(path).map_err(OutputProblem::Existing)?;
             if file.is_terminal() {
                 return Err(OutputProblem::Terminal);
             }
@@ -156,17 +139,11 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
             if text.is_empty() {
                 return Err(OutputProblem::NoName);
             }
-            if text
-                .last()
-                .is_some_and(|&byte| std::path::is_separator(byte.into()))
-            {
+            if text.last().is_some_and(|&byte| std::path::is_separator(byte.into())) {
                 return Err(OutputProblem::Directory);
             }
             let path = follow(path)?;
-            Ok(Target::Regular {
-                temporary: make_beside(&path)?,
-                path,
-            })
+            Ok(Target::Regular { temporary: make_beside(&path)?, path })
         }
         Err(error) => Err(OutputProblem::Unreachable(error)),
     }
@@ -174,13 +151,8 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
 
 fn refuse_input(output: Option<FileId>, sources: &[&Source]) -> Result<(), OutputProblem> {
     let Some(output) = output else { return Ok(()) };
-    match sources
-        .iter()
-        .find(|source| FileId::of_source(source).as_ref() == Some(&output))
-    {
-        Some(source) => Err(OutputProblem::IsInput {
-            input: source.to_string(),
-        }),
+    match sources.iter().find(|source| FileId::of_source(source).as_ref() == Some(&output)) {
+        Some(source) => Err(OutputProblem::IsInput { input: source.to_string() }),
         None => Ok(()),
     }
 }
@@ -202,9 +174,7 @@ fn follow(path: &Path) -> Result<PathBuf, OutputProblem> {
 }
 
 fn folder_of(path: &Path) -> &Path {
-    path.parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A temporary file in the same directory, because a rename is whole within a file system alone.
@@ -219,9 +189,7 @@ fn make_beside(path: &Path) -> Result<NamedTempFile, OutputProblem> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     // The kind alone: the whole error names the temporary file, which would only puzzle.
-    builder
-        .tempfile_in(folder_of(path))
-        .map_err(|error| OutputProblem::Folder(error.kind().into()))
+    builder.tempfile_in(folder_of(path)).map_err(|error| OutputProblem::Folder(error.kind().into()))
 }
 
 /// Gives the file that will replace another the other's permissions, and its owner as far as is
@@ -241,10 +209,7 @@ fn copy_access(replaced: &fs::Metadata, file: &File) -> io::Result<()> {
 }
 
 fn write(to: &mut impl Write, table: &Table) -> Result<(), OutputProblem> {
-    debug_assert_eq!(
-        size_of_val(table.words.as_slice()),
-        table.shape.element_count() * table.element.size()
-    );
+    debug_assert_eq!(size_of_val(table.words.as_slice()), table.shape.element_count() * table.element.size());
     let mut write_all = || {
         if table.format == Format::Npy {
             to.write_all(&npy::header(table.element, table.shape))?;
