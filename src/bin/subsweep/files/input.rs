@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::{ElementType, Format, Shape, Source, Table, npy};
+use super::{ElementType, Format, Shape, Source, Table, memory, npy};
 
 /// Reads all of `source`, which is an `.npy` file if it starts with the magic of one, and else raw
 /// elements of the type `declared`. Of an `.npy` file `declared` may be left out, and must agree
@@ -299,7 +299,11 @@ fn read_words(
     const CHUNK_SIZE: u64 = 1 << 20;
 
     let mut words = Vec::new();
+    let available = memory::available().unwrap_or(u64::MAX);
     if is_known {
+        if max_size > available {
+            return Err(InputProblem::Memory { size: max_size });
+        }
         let count = usize::try_from(max_size / 4).map_err(|_| InputProblem::Memory { size: max_size })?;
         words.try_reserve_exact(count).map_err(|_| InputProblem::Memory { size: max_size })?;
     }
@@ -309,7 +313,10 @@ fn read_words(
         let start = words.len();
         let size = CHUNK_SIZE.min(max_size - held) as usize;
         let count = size.div_ceil(4);
-        words.try_reserve(count).map_err(|_| InputProblem::Memory { size: held + size as u64 })?;
+        let needed = held + size as u64;
+        if needed > available || words.try_reserve(count).is_err() {
+            return Err(InputProblem::Memory { size: needed });
+        }
         words.resize(start + count, 0);
         let filled = read_full(reader, &mut bytemuck::cast_slice_mut(&mut words[start..])[..size])?;
         held += filled as u64;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 mod element;
 mod identity;
 pub mod input;
+pub mod memory;
 mod npy;
 pub mod output;
 #[cfg(test)]

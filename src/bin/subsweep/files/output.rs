@@ -14,9 +14,7 @@ use super::{Destination, Format, Source, Table, npy};
 ///
 /// A file is written beside its place under a name of its own, and renamed when it is complete:
 /// until [`commit`](Self::commit) succeeds an existing file stands as it was, and without it
-/// nothing is left behind. For that an `Output` has to be dropped: return from `main` rather than
-/// call `std::process::exit` while there is one. Standard output, pipes and devices are written
-/// directly.
+/// nothing is left behind. Standard output, pipes and devices are written directly.
 #[derive(Debug)]
 pub struct Output {
     name: String,
@@ -28,10 +26,15 @@ enum Target {
     Stdout,
     /// A pipe or a device, which must be written through and never be replaced.
     Special(File),
-    Regular {
-        temporary: NamedTempFile,
-        path: PathBuf,
-    },
+    Regular(Place),
+}
+
+/// Where a file goes, under whatever links.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    /// What is there already.
+    replaced: Option<fs::Metadata>,
 }
 
 impl Output {
@@ -54,15 +57,23 @@ impl Output {
         let result = match self.target {
             Target::Stdout => write(&mut io::stdout().lock(), table),
             Target::Special(mut file) => write(&mut file, table),
-            Target::Regular { mut temporary, path } => write(temporary.as_file_mut(), table).and_then(|()| {
-                temporary.persist(path).map(drop).map_err(|error| OutputProblem::Write(error.error))
-            }),
+            Target::Regular(place) => place.replace(table),
         };
         result.map_err(|problem| OutputError { output: self.name, problem })
     }
 }
 
-/// Why no table was written. One line, with the file's name and what to do.
+/// Writes words to standard output.
+pub fn print(text: &str) -> Result<(), OutputError> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| OutputError {
+        output: Destination::Stdout.to_string(),
+        problem: OutputProblem::writing(error),
+    })
+}
+
+/// Why nothing was written. One line, with the file's name and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{output}: {problem}")]
 pub struct OutputError {
@@ -108,6 +119,15 @@ pub enum OutputProblem {
     BrokenPipe,
 }
 
+impl OutputProblem {
+    fn writing(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            _ => Self::Write(error),
+        }
+    }
+}
+
 fn prepare_stdout(sources: &[&Source]) -> Result<Target, OutputProblem> {
     if io::stdout().is_terminal() {
         return Err(OutputProblem::Terminal);
@@ -130,9 +150,7 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
                 return Ok(Target::Special(file));
             }
             let path = fs::canonicalize(path).map_err(OutputProblem::Unreachable)?;
-            let temporary = make_beside(&path)?;
-            copy_access(&metadata, temporary.as_file()).map_err(OutputProblem::Folder)?;
-            Ok(Target::Regular { temporary, path })
+            Place { path, replaced: Some(metadata) }.checked()
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = path.as_os_str().as_encoded_bytes();
@@ -142,10 +160,32 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
             if text.last().is_some_and(|&byte| std::path::is_separator(byte.into())) {
                 return Err(OutputProblem::Directory);
             }
-            let path = follow(path)?;
-            Ok(Target::Regular { temporary: make_beside(&path)?, path })
+            Place { path: follow(path)?, replaced: None }.checked()
         }
         Err(error) => Err(OutputProblem::Unreachable(error)),
+    }
+}
+
+impl Place {
+    /// Shows that a file can be made here, and leaves none: one that waited for the work to be done would be left
+    /// behind by whoever interrupts it.
+    fn checked(self) -> Result<Target, OutputProblem> {
+        self.temporary().map(|_| Target::Regular(self))
+    }
+
+    /// A temporary file in the same directory, because a rename is whole within a file system alone.
+    fn temporary(&self) -> Result<NamedTempFile, OutputProblem> {
+        let temporary = make_beside(&self.path)?;
+        if let Some(replaced) = &self.replaced {
+            copy_access(replaced, temporary.as_file()).map_err(OutputProblem::Folder)?;
+        }
+        Ok(temporary)
+    }
+
+    fn replace(&self, table: &Table) -> Result<(), OutputProblem> {
+        let mut temporary = self.temporary()?;
+        write(temporary.as_file_mut(), table)?;
+        temporary.persist(&self.path).map(drop).map_err(|error| OutputProblem::Write(error.error))
     }
 }
 
@@ -177,7 +217,6 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A temporary file in the same directory, because a rename is whole within a file system alone.
 fn make_beside(path: &Path) -> Result<NamedTempFile, OutputProblem> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".subsweep-").suffix(".tmp");
@@ -217,10 +256,7 @@ fn write(to: &mut impl Write, table: &Table) -> Result<(), OutputProblem> {
         to.write_all(bytemuck::cast_slice(&table.words))?;
         to.flush()
     };
-    write_all().map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => OutputProblem::BrokenPipe,
-        _ => OutputProblem::Write(error),
-    })
+    write_all().map_err(OutputProblem::writing)
 }
 
 #[cfg(test)]
