@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 #[path = "src/kernels/access.rs"]
+#[cfg_attr(
+    not(feature = "compile-shaders"),
+    expect(dead_code, reason = "a plain build reads accesses but derives none")
+)]
 mod access;
 #[cfg(feature = "compile-shaders")]
 #[path = "src/kernels/compile.rs"]
@@ -28,6 +32,7 @@ type Modules = (manifest::Manifest, Vec<Vec<u8>>);
 
 fn main() {
     if let Err(message) = build() {
+        // Cargo shows these lines alone, and fails.
         for line in message.lines() {
             println!("cargo::error={line}");
         }
@@ -36,33 +41,38 @@ fn main() {
 
 fn build() -> Result<(), String> {
     println!("cargo::rerun-if-changed=glsl");
-    let glsl = variable("CARGO_MANIFEST_DIR")?.join("glsl");
-    let out = variable("OUT_DIR")?;
-    #[cfg(feature = "compile-shaders")]
-    let (manifest, modules) = compile::modules(&glsl)?;
+    let root = folder_of("CARGO_MANIFEST_DIR")?;
+    let out = folder_of("OUT_DIR")?;
+    let glsl = root.join("glsl");
+
     #[cfg(not(feature = "compile-shaders"))]
     let (manifest, modules) = precompiled::modules(&glsl)?;
+    #[cfg(feature = "compile-shaders")]
+    let (manifest, modules) = compile::modules(&glsl)?;
+    #[cfg(feature = "compile-shaders")]
+    compile::fixtures(&glsl, &root.join("src/kernels/fixtures"), &out.join("fixtures"))?;
 
-    // What is embedded is what the manifest's text says, so that no build can know more than a plain one does.
+    embed(&manifest, &modules, &out)
+}
+
+/// What is embedded is what the manifest's text says: no build can know more than a plain one does.
+fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Result<(), String> {
     let text = manifest.write();
-    let manifest =
-        manifest::Manifest::parse(&text).map_err(|why| format!("manifest.txt, {why}"))?;
+    let manifest = manifest::Manifest::parse(&text).map_err(|why| format!("manifest.txt, {why}"))?;
     let folder = out.join("precompiled");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
     write(&folder.join("manifest.txt"), text.as_bytes())?;
-    for (kernel, module) in manifest.kernels.iter().zip(&modules) {
+    for (kernel, module) in manifest.kernels.iter().zip(modules) {
         write(&folder.join(list::module_path(&kernel.name)), module)?;
     }
     println!("cargo::rustc-env=SUBSWEEP_SHADER_OUT={}", folder.display());
-    write(
-        &out.join("kernels.rs"),
-        generate::rust(&manifest, "precompiled").as_bytes(),
-    )
+    write(&out.join("kernels.rs"), generate::rust(&manifest, "precompiled").as_bytes())
 }
 
-fn variable(name: &str) -> Result<PathBuf, String> {
-    env::var_os(name)
-        .map(PathBuf::from)
-        .ok_or_else(|| format!("{name} is not set: build.rs is run by cargo"))
+fn folder_of(variable: &str) -> Result<PathBuf, String> {
+    env::var_os(variable).map(PathBuf::from).ok_or_else(|| format!("{variable} is not set"))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {

@@ -100,7 +100,9 @@ pub enum Error {
         second: &'static str,
     },
     /// The device, or one allocation on it, is too small for the data.
-    #[error("out of device memory: {needed} bytes are needed for {what}; use fewer elements or another device")]
+    #[error(
+        "out of device memory: {needed} bytes are needed for {what}; use fewer elements or another device"
+    )]
     OutOfDeviceMemory {
         /// Bytes asked for.
         needed: u64,

@@ -4,12 +4,20 @@
 
 mod access;
 mod layout;
+#[cfg(test)]
+mod list;
+#[cfg(test)]
+mod manifest;
+#[cfg(test)]
+#[allow(dead_code, reason = "build.rs uses the rest")]
+mod spirv;
 
 pub use access::Access;
 pub use layout::{Field, assert_layout, same_layout};
 
+use std::fmt;
+
 /// One compute shader, whole: its only entry point is `main`.
-#[derive(Debug)]
 pub struct Kernel {
     /// Its source's path without the extension, and the variant after a colon if it has one.
     pub name: &'static str,
@@ -36,7 +44,7 @@ impl Kernel {
 }
 
 /// One member of a push-constant block.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PushConstant {
     /// Its name in GLSL.
     pub name: &'static str,
@@ -44,12 +52,12 @@ pub struct PushConstant {
     pub offset: u32,
     /// Bytes.
     pub size: u32,
-    /// What the kernel does through it, if it is a pointer.
+    /// What the kernel does through it in any specialization, if it is a pointer.
     pub access: Option<Access>,
 }
 
 /// One specialization constant.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpecConstant {
     /// Its name in GLSL; the workgroup size, which has none there, is `WORKGROUP_SIZE`.
     pub name: &'static str,
@@ -59,7 +67,14 @@ pub struct SpecConstant {
     pub default: u32,
 }
 
-/// Bytes that lie as words do, for a driver reads them so.
+impl fmt::Debug for Kernel {
+    /// Without the module's bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel").field("name", &self.name).field("hash", &self.hash).finish_non_exhaustive()
+    }
+}
+
+/// Bytes that lie as words do: a driver is given words.
 #[repr(C)]
 struct Aligned<const N: usize> {
     words: [u32; 0],
@@ -67,3 +82,44 @@ struct Aligned<const N: usize> {
 }
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::spirv::{self, Module};
+    use super::*;
+
+    fn module(kernel: &Kernel) -> Module {
+        let words: &[u32] = bytemuck::try_cast_slice(kernel.spirv).expect("whole words, aligned as words");
+        Module::new(words.to_vec()).unwrap_or_else(|why| panic!("{}: {why}", kernel.name))
+    }
+
+    #[test]
+    fn the_table_says_what_the_modules_do() {
+        for kernel in ALL {
+            let module = module(kernel);
+            let found = spirv::reflect(&module).expect(kernel.name);
+            assert_eq!(found.workgroup_size_id, kernel.workgroup_size_id, "{}", kernel.name);
+            for constant in found.spec_constants {
+                let told = kernel.spec_constants.iter().find(|told| told.id == constant.id);
+                assert_eq!(told.map(|told| told.default), Some(constant.default), "{}", kernel.name);
+            }
+            // A block that is never read may be gone from the module.
+            let accesses = spirv::accesses(&module).expect(kernel.name);
+            for (index, told) in kernel.push_constants.iter().enumerate() {
+                if let Some(member) = found.push_constants.get(index) {
+                    assert_eq!((member.offset, member.size), (told.offset, told.size), "{}", kernel.name);
+                    assert_eq!(member.pointer, told.access.is_some(), "{}", kernel.name);
+                }
+                let access = accesses.get(index).copied().unwrap_or_default();
+                assert_eq!(access, told.access.unwrap_or_default(), "{} of {}", told.name, kernel.name);
+            }
+        }
+    }
+
+    #[test]
+    fn hashes_are_of_the_embedded_bytes() {
+        for kernel in ALL {
+            assert_eq!(kernel.hash, manifest::hash(kernel.spirv.iter().copied()), "{}", kernel.name);
+        }
+    }
+}

@@ -5,10 +5,14 @@
 //! of one's own with safe calls on slices.
 
 pub mod error;
+#[cfg(feature = "cli")]
+pub mod harness;
 #[cfg(feature = "headless")]
 pub mod headless;
 pub mod kernels;
 mod primitives;
+#[cfg(any(test, feature = "cli"))]
+pub mod reference;
 pub mod vk;
 
 pub use ash;

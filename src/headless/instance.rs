@@ -204,7 +204,8 @@ unsafe extern "system" fn keep_message(
     messages: *mut c_void,
 ) -> vk::Bool32 {
     // SAFETY: Vulkan passes valid data, and the user data that `messenger_info` gave, which outlives the messenger.
-    let (text, messages) = unsafe { ((*data).message_as_c_str(), &*messages.cast::<Messages>().cast_const()) };
+    let (text, messages) =
+        unsafe { ((*data).message_as_c_str(), &*messages.cast::<Messages>().cast_const()) };
     let text = text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
     messages.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     vk::FALSE

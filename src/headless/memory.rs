@@ -134,9 +134,9 @@ fn out_of_memory(needed: u64) -> Error {
 fn allocation_error(error: AllocationError, needed: u64) -> Error {
     match error {
         AllocationError::OutOfMemory => out_of_memory(needed),
-        AllocationError::NoCompatibleMemoryTypeFound => {
-            Error::Unsupported { reason: "the device has no memory of the kind that is needed; choose another" }
-        }
+        AllocationError::NoCompatibleMemoryTypeFound => Error::Unsupported {
+            reason: "the device has no memory of the kind that is needed; choose another",
+        },
         _ => Error::Vulkan { during: "vkAllocateMemory", result: vk::Result::ERROR_UNKNOWN },
     }
 }

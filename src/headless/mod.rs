@@ -94,6 +94,11 @@ impl Gpu {
         })
     }
 
+    /// Whether [`Self::submit`] tells GPU time.
+    pub fn has_timestamps(&self) -> bool {
+        lock(&self.submitter).has_timestamps()
+    }
+
     /// The device, for plans and pipelines of one's own.
     pub fn device(&self) -> &Device {
         &self.device
@@ -131,9 +136,10 @@ impl Gpu {
         }
         let table = self.allocate(size_of_val(values) as u64)?;
         let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
-        self.upload(&table, values)?;
+        self.upload(&table, 0, values)?;
         let addresses = table.range().addresses();
-        let buffers = ScanBuffers { source: addresses, destination: addresses, scratch: scratch_range(&scratch) };
+        let buffers =
+            ScanBuffers { source: addresses, destination: addresses, scratch: scratch_range(&scratch) };
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
         self.submit(|command_buffer| unsafe { plan.cmd_scan(command_buffer, &buffers, count) })?;
         self.download(&table, values)
@@ -152,7 +158,7 @@ impl Gpu {
         }
         let buffer = self.allocate(size_of_val(keys) as u64)?;
         let scratch = self.allocate_scratch(scratch_size)?;
-        self.upload(&buffer, keys)?;
+        self.upload(&buffer, 0, keys)?;
         let buffers = SortBuffers { keys: buffer.range().addresses(), scratch: scratch_range(&scratch) };
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
         self.submit(|command_buffer| unsafe { plan.cmd_sort(command_buffer, &buffers, count) })?;
@@ -187,13 +193,14 @@ impl Gpu {
         if size == 0 { Ok(None) } else { self.allocate(size).map(Some) }
     }
 
-    /// Copies `words` to the start of `buffer`, in chunks through the staging buffer, and waits.
+    /// Copies `words` into `buffer` from byte `offset` on, a multiple of 4, in chunks through the staging buffer, and
+    /// waits.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], or whatever Vulkan says.
-    pub fn upload(&self, buffer: &GpuBuffer, words: &[u32]) -> Result<()> {
+    pub fn upload(&self, buffer: &GpuBuffer, offset: u64, words: &[u32]) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(words);
-        let range = checked(buffer, bytes.len())?;
+        let range = checked(buffer, offset, bytes.len())?;
         let mut staging = lock(&self.staging);
         let mut offset = 0;
         for chunk in bytes.chunks(STAGING_SIZE as usize) {
@@ -211,7 +218,7 @@ impl Gpu {
     /// [`Error::RangeTooSmall`], or whatever Vulkan says.
     pub fn download(&self, buffer: &GpuBuffer, words: &mut [u32]) -> Result<()> {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
-        let range = checked(buffer, bytes.len())?;
+        let range = checked(buffer, 0, bytes.len())?;
         let mut staging = lock(&self.staging);
         let mut offset = 0;
         for chunk in bytes.chunks_mut(STAGING_SIZE as usize) {
@@ -247,12 +254,13 @@ fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {
     scratch.as_ref().map_or(BufferRange::NONE, GpuBuffer::range)
 }
 
-fn checked(buffer: &GpuBuffer, size: usize) -> Result<BufferRange> {
-    let (range, needed) = (buffer.range(), size as u64);
+fn checked(buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
+    let (range, size) = (buffer.range(), size as u64);
+    let needed = offset.saturating_add(size);
     if range.size < needed {
         return Err(Error::RangeTooSmall { what: "the buffer", needed, got: range.size });
     }
-    Ok(range.slice(0, needed))
+    Ok(range.slice(offset, size))
 }
 
 fn kept<C: Eq + Hash, P>(

@@ -31,7 +31,8 @@ impl Submitter {
             fence: vk::Fence::null(),
             timestamps: Timestamps::new(device, 2, timestamp_valid_bits)?,
         };
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(submitter.pool).command_buffer_count(1);
+        let info =
+            vk::CommandBufferAllocateInfo::default().command_pool(submitter.pool).command_buffer_count(1);
         // SAFETY: the pool is the device's.
         submitter.command_buffer = unsafe { raw.allocate_command_buffers(&info) }
             .map_err(Error::vulkan("vkAllocateCommandBuffers"))?[0];
@@ -39,6 +40,10 @@ impl Submitter {
         submitter.fence = unsafe { raw.create_fence(&vk::FenceCreateInfo::default(), None) }
             .map_err(Error::vulkan("vkCreateFence"))?;
         Ok(submitter)
+    }
+
+    pub(super) fn has_timestamps(&self) -> bool {
+        self.timestamps.is_some()
     }
 
     pub(super) fn submit(

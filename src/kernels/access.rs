@@ -15,45 +15,19 @@ pub struct Access {
 
 impl Access {
     /// The kernel never follows the pointer.
-    pub const NONE: Self = Self {
-        read: false,
-        write: false,
-        atomic: false,
-    };
+    pub const NONE: Self = Self { read: false, write: false, atomic: false };
     /// Loads alone.
-    pub const READ: Self = Self {
-        read: true,
-        ..Self::NONE
-    };
+    pub const READ: Self = Self { read: true, ..Self::NONE };
     /// Stores alone.
-    pub const WRITE: Self = Self {
-        write: true,
-        ..Self::NONE
-    };
+    pub const WRITE: Self = Self { write: true, ..Self::NONE };
     /// Loads and stores.
-    pub const READ_WRITE: Self = Self {
-        read: true,
-        write: true,
-        atomic: false,
-    };
+    pub const READ_WRITE: Self = Self { read: true, write: true, atomic: false };
     /// Atomic loads alone.
-    pub const ATOMIC_READ: Self = Self {
-        read: true,
-        write: false,
-        atomic: true,
-    };
+    pub const ATOMIC_READ: Self = Self { read: true, write: false, atomic: true };
     /// Atomic stores alone.
-    pub const ATOMIC_WRITE: Self = Self {
-        read: false,
-        write: true,
-        atomic: true,
-    };
+    pub const ATOMIC_WRITE: Self = Self { read: false, write: true, atomic: true };
     /// Atomic read-modify-writes.
-    pub const ATOMIC: Self = Self {
-        read: true,
-        write: true,
-        atomic: true,
-    };
+    pub const ATOMIC: Self = Self { read: true, write: true, atomic: true };
 
     const NAMES: [(Self, &'static str); 7] = [
         (Self::NONE, "none"),
@@ -76,19 +50,13 @@ impl Access {
 
     /// The access that [`Display`](fmt::Display) writes as `name`.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES
-            .iter()
-            .find(|(_, n)| *n == name)
-            .map(|(access, _)| *access)
+        Self::NAMES.iter().find(|(_, n)| *n == name).map(|(access, _)| *access)
     }
 }
 
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES
-            .iter()
-            .find(|(access, _)| access == self)
-            .map(|(_, name)| *name);
-        f.pad(name.unwrap_or("atomic nothing"))
+        let name = Self::NAMES.iter().find(|(access, _)| access == self).map(|(_, name)| *name);
+        f.pad(name.unwrap_or("none"))
     }
 }

@@ -28,11 +28,7 @@ fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::R
 fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Result {
     let path = format!("/{folder}/{}", module_path(&kernel.name));
     writeln!(to, "/// `{}`", kernel.name)?;
-    writeln!(
-        to,
-        "pub static {}: Kernel = Kernel {{",
-        identifier(&kernel.name)
-    )?;
+    writeln!(to, "pub static {}: Kernel = Kernel {{", identifier(&kernel.name))?;
     writeln!(to, "    name: {:?},", kernel.name)?;
     writeln!(
         to,
@@ -44,12 +40,7 @@ fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Res
     for push in &kernel.push_constants {
         let access = push.access.map_or_else(
             || "None".to_owned(),
-            |a| {
-                format!(
-                    "Some(Access {{ read: {}, write: {}, atomic: {} }})",
-                    a.read, a.write, a.atomic
-                )
-            },
+            |a| format!("Some(Access {{ read: {}, write: {}, atomic: {} }})", a.read, a.write, a.atomic),
         );
         let (name, offset, size) = (&push.name, push.offset, push.size);
         writeln!(
@@ -61,10 +52,7 @@ fn write_kernel(to: &mut String, kernel: &Kernel, folder: &str) -> std::fmt::Res
     writeln!(to, "    spec_constants: &[")?;
     for constant in &kernel.spec_constants {
         let (name, id, default) = (&constant.name, constant.id, constant.default);
-        writeln!(
-            to,
-            "        SpecConstant {{ name: {name:?}, id: {id}, default: {default} }},"
-        )?;
+        writeln!(to, "        SpecConstant {{ name: {name:?}, id: {id}, default: {default} }},")?;
     }
     writeln!(to, "    ],\n}};")
 }

@@ -44,17 +44,11 @@ const fn difference(kernel: &Kernel, fields: &[Field]) -> Option<Difference> {
     let mut index = 0;
     while index < members.len() || index < fields.len() {
         if index >= fields.len() {
-            return Some(Difference {
-                what: "a push constant has no field",
-                field: members[index].name,
-            });
+            return Some(Difference { what: "a push constant has no field", field: members[index].name });
         }
         let field = &fields[index];
         if index >= members.len() {
-            return Some(Difference {
-                what: "a field is beyond the push constants",
-                field: field.name,
-            });
+            return Some(Difference { what: "a field is beyond the push constants", field: field.name });
         }
         let member = &members[index];
         let what = if !same_text(member.name, field.name) {
@@ -69,10 +63,7 @@ const fn difference(kernel: &Kernel, fields: &[Field]) -> Option<Difference> {
             index += 1;
             continue;
         };
-        return Some(Difference {
-            what,
-            field: field.name,
-        });
+        return Some(Difference { what, field: field.name });
     }
     None
 }
@@ -94,10 +85,7 @@ struct Message {
 
 impl Message {
     const fn new() -> Self {
-        Self {
-            bytes: [0; 256],
-            length: 0,
-        }
+        Self { bytes: [0; 256], length: 0 }
     }
 
     const fn with(mut self, text: &str) -> Self {
@@ -121,40 +109,53 @@ impl Message {
 
 #[cfg(test)]
 mod tests {
-    use super::super::PROBE_COPY;
+    use super::super::{Access, PushConstant};
     use super::*;
+    use std::mem::offset_of;
 
-    const fn field(name: &'static str, offset: u32, size: u32, pointer: bool) -> Field {
-        Field {
-            name,
-            offset,
-            size,
-            pointer,
-        }
+    static KERNEL: Kernel = Kernel {
+        name: "probe/copy",
+        spirv: &[],
+        hash: 0,
+        workgroup_size_id: None,
+        push_constants: &[
+            PushConstant { name: "source", offset: 0, size: 8, access: Some(Access::READ) },
+            PushConstant { name: "destination", offset: 8, size: 8, access: Some(Access::NONE) },
+            PushConstant { name: "count", offset: 16, size: 4, access: None },
+        ],
+        spec_constants: &[],
+    };
+
+    #[repr(C)]
+    struct Push {
+        source: u64,
+        destination: u64,
+        count: u32,
+    }
+
+    const fn field(name: &'static str, offset: usize, size: u32, pointer: bool) -> Field {
+        Field { name, offset: offset as u32, size, pointer }
     }
 
     const RIGHT: [Field; 3] = [
-        field("source", 0, 8, true),
-        field("destination", 8, 8, true),
-        field("quad_count", 16, 4, false),
+        field("source", offset_of!(Push, source), 8, true),
+        field("destination", offset_of!(Push, destination), 8, true),
+        field("count", offset_of!(Push, count), 4, false),
     ];
 
-    const _: () = assert_layout(&PROBE_COPY, &RIGHT);
+    const _: () = assert_layout(&KERNEL, &RIGHT);
 
     /// The first difference, with one field replaced.
     fn difference_at(index: usize, wrong: Field) -> Option<&'static str> {
         let mut fields = RIGHT;
         fields[index] = wrong;
-        assert_eq!(
-            same_layout(&PROBE_COPY, &fields),
-            difference(&PROBE_COPY, &fields).is_none()
-        );
-        difference(&PROBE_COPY, &fields).map(|difference| difference.what)
+        assert_eq!(same_layout(&KERNEL, &fields), difference(&KERNEL, &fields).is_none());
+        difference(&KERNEL, &fields).map(|difference| difference.what)
     }
 
     #[test]
     fn the_right_fields_pass() {
-        assert!(same_layout(&PROBE_COPY, &RIGHT));
+        assert!(same_layout(&KERNEL, &RIGHT));
     }
 
     #[test]
@@ -162,35 +163,26 @@ mod tests {
         let part = |word: &str, found: Option<&str>| {
             assert!(found.is_some_and(|found| found.contains(word)), "{found:?}")
         };
-        part("name", difference_at(2, field("quad_coun", 16, 4, false)));
-        part("name", difference_at(2, field("quad_counts", 16, 4, false)));
-        part(
-            "offset",
-            difference_at(2, field("quad_count", 20, 4, false)),
-        );
-        part("size", difference_at(2, field("quad_count", 16, 8, false)));
-        part(
-            "pointer",
-            difference_at(2, field("quad_count", 16, 4, true)),
-        );
+        part("name", difference_at(2, field("coun", 16, 4, false)));
+        part("name", difference_at(2, field("counts", 16, 4, false)));
+        part("offset", difference_at(2, field("count", 20, 4, false)));
+        part("size", difference_at(2, field("count", 16, 8, false)));
+        part("pointer", difference_at(2, field("count", 16, 4, true)));
         part("pointer", difference_at(0, field("source", 0, 8, false)));
     }
 
     #[test]
     fn moved_missing_and_extra_fields_are_refused() {
         let [source, destination, count] = RIGHT;
-        assert!(!same_layout(&PROBE_COPY, &[destination, source, count]));
-        assert!(!same_layout(&PROBE_COPY, &[source, destination]));
-        assert!(!same_layout(
-            &PROBE_COPY,
-            &[source, destination, count, field("more", 20, 4, false)]
-        ));
-        assert!(!same_layout(&PROBE_COPY, &[]));
+        assert!(!same_layout(&KERNEL, &[destination, source, count]));
+        assert!(!same_layout(&KERNEL, &[source, destination]));
+        assert!(!same_layout(&KERNEL, &[source, destination, count, field("more", 20, 4, false)]));
+        assert!(!same_layout(&KERNEL, &[]));
     }
 
     #[test]
     #[should_panic(expected = "differ in offset (kernel probe/copy, field source)")]
     fn the_message_names_kernel_and_field() {
-        assert_layout(&PROBE_COPY, &[field("source", 4, 8, true)]);
+        assert_layout(&KERNEL, &[field("source", 4, 8, true)]);
     }
 }

@@ -18,16 +18,8 @@ pub fn parse(text: &str) -> Result<Vec<Row>, String> {
             continue;
         };
         let row = row(stem, words).map_err(|why| format!("line {}: {why}", index + 1))?;
-        if let Some(twin) = rows
-            .iter()
-            .find(|other| identifier(&other.name) == identifier(&row.name))
-        {
-            return Err(format!(
-                "line {}: {} and {} have one name in Rust",
-                index + 1,
-                twin.name,
-                row.name
-            ));
+        if let Some(twin) = rows.iter().find(|other| identifier(&other.name) == identifier(&row.name)) {
+            return Err(format!("line {}: {} and {} have one name in Rust", index + 1, twin.name, row.name));
         }
         rows.push(row);
     }
@@ -41,26 +33,13 @@ fn row<'a>(stem: &str, mut words: impl Iterator<Item = &'a str>) -> Result<Row, 
         _ => return Err(format!("{stem} lacks a variant, or \"-\" for none")),
     };
     if !stem.split('/').all(is_plain) {
-        return Err(format!(
-            "{stem} is no path of lower-case letters, digits and _"
-        ));
+        return Err(format!("{stem} is no path of lower-case letters, digits and _"));
     }
-    Ok(Row {
-        name,
-        defines: words.map(str::to_owned).collect(),
-    })
+    Ok(Row { name, defines: words.map(str::to_owned).collect() })
 }
 
 fn is_plain(word: &str) -> bool {
-    !word.is_empty()
-        && word
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-}
-
-/// The source of a kernel, below `glsl/`.
-pub fn source_path(name: &str) -> String {
-    format!("{}.comp", name.split(':').next().unwrap_or(name))
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 /// The module of a kernel, below `glsl/precompiled/`.
@@ -71,4 +50,34 @@ pub fn module_path(name: &str) -> String {
 /// The static of a kernel in `kernels`.
 pub fn identifier(name: &str) -> String {
     name.replace(['/', ':'], "_").to_ascii_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_names_its_module_and_its_static() {
+        let text = "# a list\n\nscan/reduce -\r\nscan/reduce\tu32x1  COMPONENTS=1 WIDE\n";
+        let rows = parse(text).expect("a sound list");
+        let names: Vec<_> = rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["scan/reduce", "scan/reduce:u32x1"]);
+        assert_eq!(rows[1].defines, ["COMPONENTS=1", "WIDE"]);
+        assert_eq!(module_path(names[0]), "scan/reduce.spv");
+        assert_eq!(module_path(names[1]), "scan/reduce.u32x1.spv");
+        assert_eq!(identifier(names[1]), "SCAN_REDUCE_U32X1");
+    }
+
+    #[test]
+    fn a_wrong_row_is_named() {
+        let error = |text| parse(text).expect_err("a wrong list");
+        assert_eq!(error("# a list\nscan/reduce"), "line 2: scan/reduce lacks a variant, or \"-\" for none");
+        assert!(error("scan//reduce -").contains("no path"));
+        assert!(error("../reduce -").contains("no path"));
+        assert!(error("scan/reduce Wide").contains("variant"));
+        assert_eq!(
+            error("scan/reduce wide\nscan/reduce_wide -"),
+            "line 2: scan/reduce:wide and scan/reduce_wide have one name in Rust"
+        );
+    }
 }

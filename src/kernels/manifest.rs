@@ -70,11 +70,9 @@ pub struct SpecConstant {
 impl Manifest {
     /// The text of the manifest.
     pub fn write(&self) -> String {
-        let mut text = String::from(
-            "# Made by a build with compile-shaders. Run tools/precompile; do not edit.\n",
-        );
-        self.write_lines(&mut text)
-            .expect("a String takes every write");
+        let mut text =
+            String::from("# Made by a build with compile-shaders. Do not edit: run tools/precompile.\n");
+        self.write_lines(&mut text).expect("a String takes every write");
         text
     }
 
@@ -92,13 +90,7 @@ impl Manifest {
             if let Some(id) = kernel.workgroup_size_id {
                 writeln!(to, "workgroup {id}")?;
             }
-            for PushConstant {
-                name,
-                offset,
-                size,
-                access,
-            } in &kernel.push_constants
-            {
+            for PushConstant { name, offset, size, access } in &kernel.push_constants {
                 let access = access.map_or_else(|| "-".to_owned(), |access| access.to_string());
                 writeln!(to, "push {name} {offset} {size} {access}")?;
             }
@@ -113,9 +105,7 @@ impl Manifest {
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut manifest = Self::default();
         for (index, line) in text.lines().enumerate() {
-            manifest
-                .parse_line(line)
-                .map_err(|why| format!("line {}: {why}", index + 1))?;
+            manifest.parse_line(line).map_err(|why| format!("line {}: {why}", index + 1))?;
         }
         Ok(manifest)
     }
@@ -130,19 +120,11 @@ impl Manifest {
                 self.compiler = rest.to_owned();
                 return Ok(());
             }
-            "source" => self.sources.push(Source {
-                path: words.text()?,
-                hash: words.hash()?,
-            }),
+            "source" => self.sources.push(Source { path: words.text()?, hash: words.hash()? }),
             "kernel" => {
                 let (name, hash) = (words.text()?, words.hash()?);
                 let defines = words.0.by_ref().map(str::to_owned).collect();
-                self.kernels.push(Kernel {
-                    name,
-                    hash,
-                    defines,
-                    ..Kernel::default()
-                });
+                self.kernels.push(Kernel { name, hash, defines, ..Kernel::default() });
             }
             "workgroup" => self.last_kernel()?.workgroup_size_id = Some(words.number()?),
             "push" => self.last_kernel()?.push_constants.push(PushConstant {
@@ -158,16 +140,11 @@ impl Manifest {
             }),
             _ => return Err(format!("what is \"{what}\"?")),
         }
-        words
-            .0
-            .next()
-            .map_or(Ok(()), |word| Err(format!("\"{word}\" is too much")))
+        words.0.next().map_or(Ok(()), |word| Err(format!("\"{word}\" is too much")))
     }
 
     fn last_kernel(&mut self) -> Result<&mut Kernel, String> {
-        self.kernels
-            .last_mut()
-            .ok_or_else(|| "it stands before any kernel".to_owned())
+        self.kernels.last_mut().ok_or_else(|| "it stands before any kernel".to_owned())
     }
 }
 
@@ -195,9 +172,7 @@ impl Words<'_> {
     fn access(&mut self) -> Result<Option<Access>, String> {
         match self.word()? {
             "-" => Ok(None),
-            word => Access::from_name(word)
-                .map(Some)
-                .ok_or_else(|| format!("\"{word}\" is no access")),
+            word => Access::from_name(word).map(Some).ok_or_else(|| format!("\"{word}\" is no access")),
         }
     }
 }
@@ -212,4 +187,62 @@ pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
 /// The hash of a text, whatever line ends the checkout gave it.
 pub fn text_hash(text: &str) -> u64 {
     hash(text.replace("\r\n", "\n").bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        let push =
+            |name: &str, offset, size, access| PushConstant { name: name.into(), offset, size, access };
+        Manifest {
+            compiler: "a compiler 1.2, with words; generator 000d000b".into(),
+            sources: vec![Source { path: "scan/reduce.comp".into(), hash: u64::MAX }],
+            kernels: vec![
+                Kernel { name: "scan/plain".into(), hash: 1, ..Kernel::default() },
+                Kernel {
+                    name: "scan/reduce:u32x1".into(),
+                    defines: vec!["COMPONENTS=1".into(), "WIDE".into()],
+                    hash: 2,
+                    workgroup_size_id: Some(0),
+                    push_constants: vec![
+                        push("input", 0, 8, Some(Access::READ)),
+                        push("state", 8, 8, Some(Access::ATOMIC)),
+                        push("unused", 16, 8, Some(Access::NONE)),
+                        push("count", 24, 4, None),
+                    ],
+                    spec_constants: vec![SpecConstant {
+                        name: "RADIX_BITS".into(),
+                        id: 3,
+                        default: u32::MAX,
+                    }],
+                },
+            ],
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        assert_eq!(Manifest::parse(&manifest().write()), Ok(manifest()));
+        assert_eq!(Manifest::parse(&manifest().write().replace('\n', "\r\n")), Ok(manifest()));
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        let error = |text| Manifest::parse(text).expect_err("a wrong manifest");
+        assert_eq!(error("compiler c\nkernel k"), "line 2: a field is missing");
+        assert_eq!(error("kernel k 1\npush p 0 8 reads"), "line 2: \"reads\" is no access");
+        assert_eq!(error("push p 0 8 read"), "line 1: it stands before any kernel");
+        assert_eq!(error("source s 0 1"), "line 1: \"1\" is too much");
+        assert_eq!(error("kernel k 1\nworkgroup -1"), "line 2: \"-1\" is no number");
+        assert_eq!(error("kernels k"), "line 1: what is \"kernels\"?");
+    }
+
+    #[test]
+    fn line_ends_change_no_hash_and_everything_else_does() {
+        assert_eq!(text_hash("a\r\nb\n"), text_hash("a\nb\n"));
+        assert_ne!(text_hash("a\nb\n"), text_hash("a\nb"));
+        assert_eq!(hash(*b"foobar"), 0x8594_4171_f739_67e8);
+    }
 }

@@ -1,6 +1,6 @@
 //! The committed modules, refused if they are not what their sources would give. Part of `build.rs`.
 
-use super::list::module_path;
+use super::list::{Row, module_path};
 use super::manifest::{self, Manifest};
 use super::{Modules, read, read_text, rows};
 use std::fs;
@@ -10,85 +10,58 @@ const REMEDY: &str = "run tools/precompile, or build with --features compile-sha
 
 /// The manifest and modules of `glsl/precompiled`.
 pub fn modules(glsl: &Path) -> Result<Modules, String> {
-    current(glsl).map_err(|why| format!("{why}: {REMEDY}"))
+    let rows = rows(glsl)?;
+    current(glsl, &rows).map_err(|why| format!("{why}: {REMEDY}"))
 }
 
-fn current(glsl: &Path) -> Result<Modules, String> {
+fn current(glsl: &Path, rows: &[Row]) -> Result<Modules, String> {
     let text = read_text(glsl, "precompiled/manifest.txt")?;
-    let manifest =
-        Manifest::parse(&text).map_err(|why| format!("glsl/precompiled/manifest.txt, {why}"))?;
+    let manifest = Manifest::parse(&text).map_err(|why| format!("glsl/precompiled/manifest.txt, {why}"))?;
     for source in &manifest.sources {
         if manifest::text_hash(&read_text(glsl, &source.path)?) != source.hash {
-            return Err(format!(
-                "glsl/{} changed since glsl/precompiled was made",
-                source.path
-            ));
+            return Err(format!("glsl/{} changed since glsl/precompiled was made", source.path));
         }
     }
-    same_list(glsl, &manifest)?;
+    same_list(rows, &manifest)?;
     nothing_extra(glsl, &manifest)?;
     let mut modules = Vec::new();
     for kernel in &manifest.kernels {
         let path = format!("precompiled/{}", module_path(&kernel.name));
         let module = read(glsl, &path)?;
         if manifest::hash(module.iter().copied()) != kernel.hash {
-            return Err(format!(
-                "glsl/{path} is not the module that its manifest names"
-            ));
+            return Err(format!("glsl/{path} is not the module that its manifest describes"));
         }
         modules.push(module);
     }
     Ok((manifest, modules))
 }
 
-fn same_list(glsl: &Path, manifest: &Manifest) -> Result<(), String> {
-    let rows = rows(glsl)?;
-    for row in &rows {
-        match manifest
-            .kernels
-            .iter()
-            .find(|kernel| kernel.name == row.name)
-        {
+fn same_list(rows: &[Row], manifest: &Manifest) -> Result<(), String> {
+    let named = |name: &str| manifest.kernels.iter().find(|kernel| kernel.name == name);
+    for row in rows {
+        match named(&row.name) {
             None => {
-                return Err(format!(
-                    "glsl/kernels.txt has {}, which glsl/precompiled lacks",
-                    row.name
-                ));
+                return Err(format!("glsl/precompiled lacks {} of glsl/kernels.txt", row.name));
             }
             Some(kernel) if kernel.defines != row.defines => {
-                return Err(format!(
-                    "glsl/kernels.txt changed the defines of {} since glsl/precompiled was made",
-                    row.name
-                ));
+                return Err(format!("glsl/kernels.txt changed the defines of {}", row.name));
             }
             Some(_) => {}
         }
     }
-    match manifest
-        .kernels
-        .iter()
-        .find(|kernel| rows.iter().all(|row| row.name != kernel.name))
-    {
-        Some(kernel) => Err(format!(
-            "glsl/precompiled has {}, which glsl/kernels.txt lacks",
-            kernel.name
-        )),
-        None => Ok(()),
+    if !rows.iter().map(|row| &row.name).eq(manifest.kernels.iter().map(|kernel| &kernel.name)) {
+        return Err("glsl/kernels.txt lost or moved a row since glsl/precompiled was made".to_owned());
     }
+    Ok(())
 }
 
 /// A module that nothing names is one that somebody believes to be in use.
 fn nothing_extra(glsl: &Path, manifest: &Manifest) -> Result<(), String> {
-    let known: Vec<_> = manifest
-        .kernels
-        .iter()
-        .map(|kernel| module_path(&kernel.name))
-        .collect();
+    let known: Vec<_> = manifest.kernels.iter().map(|kernel| module_path(&kernel.name)).collect();
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {
-        let place = glsl.join("precompiled").join(&folder);
         let explain = |error| format!("glsl/precompiled/{folder}: {error}");
-        for entry in fs::read_dir(&place).map_err(explain)? {
+        for entry in fs::read_dir(glsl.join("precompiled").join(&folder)).map_err(explain)? {
             let entry = entry.map_err(explain)?;
             let path = format!("{folder}{}", entry.file_name().to_string_lossy());
             if entry.file_type().map_err(explain)?.is_dir() {

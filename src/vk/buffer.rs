@@ -75,12 +75,7 @@ impl BufferRange {
     /// `size` bytes from `offset` on. The caller has checked that they lie inside.
     pub(crate) fn slice(&self, offset: u64, size: u64) -> Self {
         debug_assert!(offset + size <= self.size, "{offset} + {size} > {}", self.size);
-        Self {
-            buffer: self.buffer,
-            offset: self.offset + offset,
-            size,
-            address: self.address + offset,
-        }
+        Self { buffer: self.buffer, offset: self.offset + offset, size, address: self.address + offset }
     }
 }
 
@@ -102,7 +97,9 @@ impl Buffer {
         let info = vk::BufferCreateInfo::default().size(size.max(4)).usage(usage);
         // SAFETY: the device is alive; no queue family is named, so sharing is exclusive.
         let raw = unsafe { device.raw().create_buffer(&info, None) }.map_err(|result| match result {
-            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Error::OutOfDeviceMemory { needed: size, what: "a buffer" },
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
+                Error::OutOfDeviceMemory { needed: size, what: "a buffer" }
+            }
             result => Error::vulkan("vkCreateBuffer")(result),
         })?;
         Ok(Self { device: device.clone(), raw, size: size.max(4), address: 0 })

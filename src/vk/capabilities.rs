@@ -87,9 +87,8 @@ impl Capabilities {
         let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut vulkan12 = vk::PhysicalDeviceVulkan12Properties::default();
         let mut size_control = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
-        let mut chain = vk::PhysicalDeviceProperties2::default()
-            .push_next(&mut vulkan11)
-            .push_next(&mut vulkan12);
+        let mut chain =
+            vk::PhysicalDeviceProperties2::default().push_next(&mut vulkan11).push_next(&mut vulkan12);
         if has_size_control {
             chain = chain.push_next(&mut size_control);
         }
@@ -114,7 +113,12 @@ impl Capabilities {
                 driver_id: vulkan12.driver_id,
                 driver_name: text(vulkan12.driver_name_as_c_str()),
                 driver_info: text(vulkan12.driver_info_as_c_str()),
-                conformance_version: [conformance.major, conformance.minor, conformance.subminor, conformance.patch],
+                conformance_version: [
+                    conformance.major,
+                    conformance.minor,
+                    conformance.subminor,
+                    conformance.patch,
+                ],
                 device_uuid: vulkan11.device_uuid,
                 driver_uuid: vulkan11.driver_uuid,
             },

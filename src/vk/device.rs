@@ -59,9 +59,7 @@ impl Device {
         let extensions: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
         let mut features = requirements.features();
         let info = features.chain_into(
-            vk::DeviceCreateInfo::default()
-                .queue_create_infos(&queues)
-                .enabled_extension_names(&extensions),
+            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions),
         );
         // SAFETY: as the caller promises; everything that `info` points to is alive.
         let raw = unsafe { instance.create_device(physical_device, &info, None) }

@@ -71,7 +71,8 @@ impl Pipeline {
             ));
         }
         let lanes = requested.unwrap_or(capabilities.subgroup_size);
-        let full = capabilities.enabled.compute_full_subgroups && options.workgroup_size.is_multiple_of(lanes);
+        let full =
+            capabilities.enabled.compute_full_subgroups && options.workgroup_size.is_multiple_of(lanes);
 
         let layout = create_layout(device, kernel)?;
         // From here on the layout is owned: an early return drops it.
@@ -91,17 +92,19 @@ impl Pipeline {
         let (ids, values): (Vec<u32>, Vec<u32>) = std::iter::once((0, options.workgroup_size))
             .chain(options.constants.iter().map(|&(name, value)| {
                 let constant = self.kernel.spec_constants.iter().find(|constant| constant.name == name);
-                let constant = constant.unwrap_or_else(|| panic!("{} has no constant {name}", self.kernel.name));
+                let constant =
+                    constant.unwrap_or_else(|| panic!("{} has no constant {name}", self.kernel.name));
                 (constant.id, value)
             }))
             .unzip();
         let entries: Vec<_> = (0u32..)
             .zip(&ids)
-            .map(|(index, &id)| vk::SpecializationMapEntry::default().constant_id(id).offset(4 * index).size(4))
+            .map(|(index, &id)| {
+                vk::SpecializationMapEntry::default().constant_id(id).offset(4 * index).size(4)
+            })
             .collect();
-        let specialization = vk::SpecializationInfo::default()
-            .map_entries(&entries)
-            .data(bytemuck::cast_slice(&values));
+        let specialization =
+            vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&values));
 
         let module_info = vk::ShaderModuleCreateInfo::default().code(bytemuck::cast_slice(self.kernel.spirv));
         // SAFETY: the module was compiled and validated for Vulkan 1.2 when the crate was built.
@@ -157,7 +160,8 @@ fn create_layout(device: &Device, kernel: &Kernel) -> Result<vk::PipelineLayout>
         .size(kernel.push_constant_size())];
     let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push_constants);
     // SAFETY: the device is alive.
-    unsafe { device.raw().create_pipeline_layout(&info, None) }.map_err(Error::vulkan("vkCreatePipelineLayout"))
+    unsafe { device.raw().create_pipeline_layout(&info, None) }
+        .map_err(Error::vulkan("vkCreatePipelineLayout"))
 }
 
 impl Drop for Pipeline {

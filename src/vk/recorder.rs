@@ -27,6 +27,10 @@ pub struct Barrier {
 const SHADER_ACCESS: vk::AccessFlags =
     vk::AccessFlags::from_raw(vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::SHADER_WRITE.as_raw());
 
+const TRANSFER_ACCESS: vk::AccessFlags = vk::AccessFlags::from_raw(
+    vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw(),
+);
+
 impl Barrier {
     /// A dispatch reads or overwrites what an earlier one wrote, or overwrites what it read.
     pub const COMPUTE_TO_COMPUTE: Self = Self {
@@ -44,15 +48,21 @@ impl Barrier {
         dst_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
         dst_access: SHADER_ACCESS,
     };
+    /// A fill or copy reads or overwrites what another wrote.
+    pub const TRANSFER_TO_TRANSFER: Self = Self {
+        name: "transfer to transfer",
+        src_stages: vk::PipelineStageFlags::TRANSFER,
+        src_access: vk::AccessFlags::TRANSFER_WRITE,
+        dst_stages: vk::PipelineStageFlags::TRANSFER,
+        dst_access: TRANSFER_ACCESS,
+    };
     /// A copy reads, or a fill or copy overwrites, what a dispatch touched.
     pub const COMPUTE_TO_TRANSFER: Self = Self {
         name: "compute to transfer",
         src_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
         src_access: vk::AccessFlags::SHADER_WRITE,
         dst_stages: vk::PipelineStageFlags::TRANSFER,
-        dst_access: vk::AccessFlags::from_raw(
-            vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw(),
-        ),
+        dst_access: TRANSFER_ACCESS,
     };
 }
 
@@ -172,9 +182,13 @@ impl<'d> Recorder<'d> {
         self.trace(Command::Fill { range: range.addresses() });
         // SAFETY: as `new` was promised.
         unsafe {
-            self.device
-                .raw()
-                .cmd_fill_buffer(self.command_buffer, range.buffer, range.offset, range.size, word);
+            self.device.raw().cmd_fill_buffer(
+                self.command_buffer,
+                range.buffer,
+                range.offset,
+                range.size,
+                word,
+            );
         }
     }
 
@@ -188,7 +202,12 @@ impl<'d> Recorder<'d> {
             .size(source.size)];
         // SAFETY: as `new` was promised.
         unsafe {
-            self.device.raw().cmd_copy_buffer(self.command_buffer, source.buffer, destination.buffer, &region);
+            self.device.raw().cmd_copy_buffer(
+                self.command_buffer,
+                source.buffer,
+                destination.buffer,
+                &region,
+            );
         }
     }
 
@@ -233,7 +252,10 @@ mod tests {
         for count in [65_536, 131_071, 131_072, 1_000_003, 65_535 * 65_535] {
             let [x, y] = grid(count, LIMIT).unwrap();
             let total = u64::from(x) * u64::from(y);
-            assert!(x <= 65_535 && y <= 65_535 && total >= count && total - count < u64::from(y), "{count}: {x} × {y}");
+            assert!(
+                x <= 65_535 && y <= 65_535 && total >= count && total - count < u64::from(y),
+                "{count}: {x} × {y}"
+            );
         }
     }
 

@@ -59,12 +59,12 @@ impl DeviceRequirements {
                 .unwrap_or_default(),
             missing,
         };
-        let (major, minor) = (
-            vk::api_version_major(properties.api_version),
-            vk::api_version_minor(properties.api_version),
-        );
+        let (major, minor) =
+            (vk::api_version_major(properties.api_version), vk::api_version_minor(properties.api_version));
         if (major, minor) < (1, 2) {
-            return Err(missing(format!("Vulkan 1.2 (its driver has {major}.{minor}; a newer driver may have it)")));
+            return Err(missing(format!(
+                "Vulkan 1.2 (its driver has {major}.{minor}; a newer driver may have it)"
+            )));
         }
 
         let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
@@ -82,9 +82,9 @@ impl DeviceRequirements {
         // SAFETY: as the caller promises.
         let extensions = unsafe { instance.enumerate_device_extension_properties(physical_device) }
             .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
-        let has_size_control = extensions
-            .iter()
-            .any(|extension| extension.extension_name_as_c_str() == Ok(ash::ext::subgroup_size_control::NAME));
+        let has_size_control = extensions.iter().any(|extension| {
+            extension.extension_name_as_c_str() == Ok(ash::ext::subgroup_size_control::NAME)
+        });
 
         let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut size_control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();

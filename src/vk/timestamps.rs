@@ -24,9 +24,7 @@ impl Timestamps {
         if valid_bits == 0 {
             return Ok(None);
         }
-        let info = vk::QueryPoolCreateInfo::default()
-            .query_type(vk::QueryType::TIMESTAMP)
-            .query_count(count);
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
         // SAFETY: the device is alive.
         let pool = unsafe { device.raw().create_query_pool(&info, None) }
             .map_err(Error::vulkan("vkCreateQueryPool"))?;
@@ -46,7 +44,12 @@ impl Timestamps {
     ///
     /// # Safety
     /// As for [`Self::cmd_reset`], which comes first; `index` is below the pool's count and written once.
-    pub unsafe fn cmd_write(&self, command_buffer: vk::CommandBuffer, stage: vk::PipelineStageFlags, index: u32) {
+    pub unsafe fn cmd_write(
+        &self,
+        command_buffer: vk::CommandBuffer,
+        stage: vk::PipelineStageFlags,
+        index: u32,
+    ) {
         // SAFETY: as the caller promises.
         unsafe { self.device.raw().cmd_write_timestamp(command_buffer, stage, self.pool, index) };
     }
@@ -59,12 +62,11 @@ impl Timestamps {
         let mut ticks = [0u64; 2];
         // SAFETY: the pool is alive; without WAIT an unfinished query is an error, not a wait.
         unsafe {
-            self.device
-                .raw()
-                .get_query_pool_results(self.pool, 0, &mut ticks, vk::QueryResultFlags::TYPE_64)
+            self.device.raw().get_query_pool_results(self.pool, 0, &mut ticks, vk::QueryResultFlags::TYPE_64)
         }
         .map_err(Error::vulkan("vkGetQueryPoolResults"))?;
-        Ok(elapsed_ticks(ticks, self.valid_bits) as f64 * f64::from(self.device.capabilities().timestamp_period_ns))
+        Ok(elapsed_ticks(ticks, self.valid_bits) as f64
+            * f64::from(self.device.capabilities().timestamp_period_ns))
     }
 }
 

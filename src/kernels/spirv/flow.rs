@@ -1,156 +1,111 @@
 //! Which push-constant pointers a kernel reads, writes or uses atomically, from its instructions.
 //!
-//! GLSL's `readonly` and `writeonly` do not bind what a kernel stores or loads through, so they are not asked. Instead every
-//! load of a pointer from the push-constant block is a *root*, and roots flow forward to a fixpoint: through bit casts,
-//! arithmetic, composites, selections, phis, variables and calls, and through the base of an access chain, never its
-//! indices. Whatever an access goes through then has the set of roots that it may come from, and all of them are marked.
+//! GLSL's `readonly` and `writeonly` do not bind what a kernel stores or loads through, so they are not asked. Instead
+//! every load of a pointer from the push-constant block is a *root*, and roots flow forward: through bit casts, arithmetic,
+//! composites, selections, phis, variables and calls, and through the base of an access chain but never its indices.
+//! Whatever an access goes through then has the set of roots that it may come from, and all of them are marked.
 //!
-//! What cannot be traced is refused rather than left out. A value is *untraced* if it is a pointer without a root, one loaded
-//! from memory say; or if a phi, selection or variable may hold either an address with a root or some other value that is no
-//! constant. An access through an untraced pointer is an error. Sums are trusted to be an address and a count.
+//! An access that cannot be traced is refused, not left out. *Untraced* is a pointer without a root, one loaded from memory
+//! say, and what may be either an address with a root or some other value that is no constant. Arithmetic alone is trusted:
+//! from an address and something else it makes that address, moved.
 
+use super::super::access::Access;
+use super::graph::{Graph, MAX_MEMBERS, Roots, UNTRACED};
 use super::{Id, Instruction, Module, Type, opcode, storage};
-use crate::access::Access;
-use std::collections::{HashMap, HashSet};
-
-/// A set of push-constant members, one bit each, and [`UNTRACED`].
-type Roots = u64;
-
-const UNTRACED: Roots = 1 << 63;
+use std::collections::HashMap;
 
 /// What is done through each member of the push-constant block; nothing, for a member that is no pointer.
 pub fn accesses(module: &Module) -> Result<Vec<Access>, String> {
-    let mut flow = Flow::new(module);
-    flow.collect()?;
-    flow.solve();
-    flow.find_untraced();
-    flow.solve();
+    let mut flow = Flow {
+        module,
+        graph: Graph::new(module.bound()),
+        variables: HashMap::new(),
+        block: None,
+        push_roots: HashMap::new(),
+        parameters: parameters(module)?,
+        function: None,
+        through: Vec::new(),
+    };
+    for instruction in module.instructions() {
+        flow.visit(&instruction)?;
+    }
     flow.resolve()
 }
 
 struct Flow<'m> {
     module: &'m Module,
-    /// By id; for a variable, of its content. Nodes beyond the module's bound are values that have no id.
-    roots: Vec<Roots>,
-    edges: Vec<(Id, Id)>,
-    /// Nodes that hold one of several values, not a value computed from them.
-    choices: HashSet<Id>,
-    /// Constants and undefined values: no memory lies behind them.
-    neutral: HashSet<Id>,
-    /// The variable or parameter that a pointer to invocation or workgroup memory points into.
+    graph: Graph,
+    /// The variable or parameter that a pointer to invocation or workgroup memory points into. Its node in the graph is
+    /// the whole of its content: what is stored to any part is there to be loaded from every part.
     variables: HashMap<Id, Id>,
     /// The push-constant block.
     block: Option<Id>,
-    /// The pointers that a pointer into the push-constant block points to.
+    /// The device addresses that lie where a pointer into the block points.
     push_roots: HashMap<Id, Roots>,
+    /// Of each function.
     parameters: HashMap<Id, Vec<Id>>,
-    function: Id,
-    through: Vec<Through>,
+    /// The one that is being read; its node is what it returns.
+    function: Option<Id>,
+    through: Vec<Through<'m>>,
 }
 
 /// An access through a device address.
-struct Through {
+struct Through<'m> {
+    instruction: Instruction<'m>,
     pointer: Id,
     access: Access,
-    opcode: u32,
-    position: usize,
+}
+
+fn parameters(module: &Module) -> Result<HashMap<Id, Vec<Id>>, String> {
+    let mut parameters: HashMap<Id, Vec<Id>> = HashMap::new();
+    let mut function = 0;
+    for i in module.instructions() {
+        match i.opcode {
+            opcode::FUNCTION => function = i.operand(1)?,
+            opcode::FUNCTION_PARAMETER => parameters.entry(function).or_default().push(i.operand(1)?),
+            _ => {}
+        }
+    }
+    Ok(parameters)
 }
 
 impl<'m> Flow<'m> {
-    fn new(module: &'m Module) -> Self {
-        Self {
-            module,
-            roots: vec![0; module.bound() as usize],
-            edges: Vec::new(),
-            choices: HashSet::new(),
-            neutral: HashSet::new(),
-            variables: HashMap::new(),
-            block: None,
-            push_roots: HashMap::new(),
-            parameters: HashMap::new(),
-            function: 0,
-            through: Vec::new(),
-        }
-    }
-
-    fn collect(&mut self) -> Result<(), String> {
-        let mut function = 0;
-        for i in self.module.instructions() {
-            match i.opcode {
-                opcode::FUNCTION => function = i.operand(1)?,
-                opcode::FUNCTION_PARAMETER => self
-                    .parameters
-                    .entry(function)
-                    .or_default()
-                    .push(i.operand(1)?),
-                _ => {}
-            }
-        }
-        for i in self.module.instructions() {
-            self.visit(i)?;
-        }
-        Ok(())
-    }
-
-    fn visit(&mut self, i: Instruction<'_>) -> Result<(), String> {
+    fn visit(&mut self, i: &Instruction<'m>) -> Result<(), String> {
         match i.opcode {
             opcode::UNDEF
             | opcode::CONSTANT_TRUE..=opcode::CONSTANT_NULL
-            | opcode::SPEC_CONSTANT_TRUE..=opcode::SPEC_CONSTANT_OP => {
-                self.neutral.insert(i.operand(1)?);
-            }
+            | opcode::SPEC_CONSTANT_TRUE..=opcode::SPEC_CONSTANT_OP => self.graph.constant(i.operand(1)?),
             opcode::VARIABLE => self.variable(i)?,
-            opcode::FUNCTION => self.function = i.operand(1)?,
-            opcode::FUNCTION_END => self.function = 0,
-            _ if self.function == 0 => {}
-            opcode::FUNCTION_PARAMETER => {
-                let parameter = i.operand(1)?;
-                self.choices.insert(parameter);
-                if self.module.storage_of(parameter).is_some_and(is_variable) {
-                    self.variables.insert(parameter, parameter);
-                }
-            }
-            opcode::FUNCTION_CALL => self.call(i)?,
-            opcode::RETURN_VALUE => {
-                self.choices.insert(self.function);
-                self.edge(i.operand(0)?, self.function);
-            }
-            opcode::LOAD => {
-                let value = self.load(i, i.operand(2)?, Access::READ)?;
-                self.edge(value, i.operand(1)?);
-            }
+            opcode::FUNCTION => self.function = Some(i.operand(1)?),
+            opcode::FUNCTION_END => self.function = None,
+            _ if self.function.is_none() => {}
+
+            opcode::LOAD => self.load(i, i.operand(2)?, Access::READ)?,
             opcode::STORE => self.store(i, i.operand(0)?, i.operand(1)?, Access::WRITE)?,
             opcode::COPY_MEMORY | opcode::COPY_MEMORY_SIZED => {
-                let value = self.load(i, i.operand(1)?, Access::READ)?;
+                let value = self.content(i, i.operand(1)?, Access::READ)?;
                 self.store(i, i.operand(0)?, value, Access::WRITE)?;
             }
-            opcode::ATOMIC_LOAD => {
-                let value = self.load(i, i.operand(2)?, Access::ATOMIC_READ)?;
-                self.edge(value, i.operand(1)?);
-            }
-            opcode::ATOMIC_STORE | opcode::ATOMIC_FLAG_CLEAR => {
-                let pointer = i.operand(0)?;
-                let value = i.operands.get(3).copied().unwrap_or_else(|| self.node(0));
-                self.store(i, pointer, value, Access::ATOMIC_WRITE)?;
-            }
+            opcode::ATOMIC_LOAD => self.load(i, i.operand(2)?, Access::ATOMIC_READ)?,
+            opcode::ATOMIC_STORE => self.store(i, i.operand(0)?, i.operand(3)?, Access::ATOMIC_WRITE)?,
             opcode::ATOMIC_EXCHANGE..=opcode::ATOMIC_XOR
-            | opcode::ATOMIC_FLAG_TEST_AND_SET
             | opcode::ATOMIC_F_MIN
             | opcode::ATOMIC_F_MAX
             | opcode::ATOMIC_F_ADD => self.atomic(i)?,
+
             opcode::ACCESS_CHAIN
             | opcode::IN_BOUNDS_ACCESS_CHAIN
             | opcode::PTR_ACCESS_CHAIN
-            | opcode::IN_BOUNDS_PTR_ACCESS_CHAIN => self.access_chain(i)?,
-            opcode::COPY_OBJECT => self.access_chain(i)?,
-            opcode::SELECT => self.choose(i, i.from(3).iter().copied())?,
-            opcode::PHI => self.choose(i, i.from(2).iter().step_by(2).copied())?,
+            | opcode::IN_BOUNDS_PTR_ACCESS_CHAIN
+            | opcode::COPY_OBJECT => self.access_chain(i)?,
+            opcode::SELECT => self.choose(i, i.from(3).iter())?,
+            opcode::PHI => self.choose(i, i.from(2).iter().step_by(2))?,
             opcode::COMPOSITE_EXTRACT | opcode::VECTOR_EXTRACT_DYNAMIC => {
-                self.edge(i.operand(2)?, i.operand(1)?)
+                self.graph.operand(i.operand(2)?, i.operand(1)?);
             }
             opcode::COMPOSITE_INSERT | opcode::VECTOR_INSERT_DYNAMIC | opcode::VECTOR_SHUFFLE => {
-                self.edge(i.operand(2)?, i.operand(1)?);
-                self.edge(i.operand(3)?, i.operand(1)?);
+                self.graph.operand(i.operand(2)?, i.operand(1)?);
+                self.graph.operand(i.operand(3)?, i.operand(1)?);
             }
             opcode::BITCAST
             | opcode::CONVERT_PTR_TO_U
@@ -160,287 +115,198 @@ impl<'m> Flow<'m> {
             | opcode::PTR_EQUAL
             | opcode::PTR_NOT_EQUAL
             | opcode::PTR_DIFF => self.compute(i, i.from(2))?,
+
+            opcode::FUNCTION_PARAMETER => self.parameter(i)?,
+            opcode::FUNCTION_CALL => self.call(i)?,
+            opcode::RETURN_VALUE => {
+                if let Some(function) = self.function {
+                    self.graph.choice(i.operand(0)?, function);
+                }
+            }
             opcode::LINE
             | opcode::NO_LINE
             | opcode::CONTROL_BARRIER
             | opcode::MEMORY_BARRIER
             | opcode::LOOP_MERGE..=opcode::LIFETIME_STOP => {}
-            opcode::EXT_INST => self.unknown(i, i.from(4))?,
-            opcode::GROUP_NON_UNIFORM_BALLOT_BIT_COUNT
+
+            // After the result come two words that are no values: a set and its instruction, or a scope and its operation.
+            opcode::EXT_INST
+            | opcode::GROUP_NON_UNIFORM_BALLOT_BIT_COUNT
             | opcode::GROUP_NON_UNIFORM_I_ADD..=opcode::GROUP_NON_UNIFORM_LOGICAL_XOR => {
-                self.unknown(i, i.from(4))?
+                self.other(i, i.from(4))?
             }
-            _ => self.unknown(i, i.from(2))?,
+            _ => self.other(i, i.operands)?,
         }
         Ok(())
     }
 
-    fn variable(&mut self, i: Instruction<'_>) -> Result<(), String> {
+    fn variable(&mut self, i: &Instruction<'m>) -> Result<(), String> {
         let (variable, class) = (i.operand(1)?, i.operand(2)?);
         if class == storage::PUSH_CONSTANT {
-            let Some(Type::Pointer { to, .. }) = self.module.type_of(variable) else {
-                return Err(describe(
-                    &i,
-                    "makes a push-constant block that is no variable",
-                ));
-            };
-            self.push_roots.insert(variable, self.roots_of_block(*to)?);
+            let mut roots = 0;
+            for (index, member) in (0..).zip(self.module.block_members(variable)?) {
+                if index >= MAX_MEMBERS {
+                    return Err(format!("the push-constant block has more than {MAX_MEMBERS} members"));
+                }
+                roots |= Roots::from(self.module.holds_pointer(*member)) << index;
+            }
+            self.push_roots.insert(variable, roots);
             self.block = Some(variable);
         } else if is_variable(class) {
-            self.choices.insert(variable);
             self.variables.insert(variable, variable);
         }
         Ok(())
     }
 
-    /// One bit for each member with a pointer in it.
-    fn roots_of_block(&self, block: Id) -> Result<Roots, String> {
-        let Some(Type::Struct(members)) = self.module.type_by_id(block) else {
-            return Err("the push-constant block is no structure".to_owned());
-        };
-        if members.len() > 63 {
-            return Err(format!(
-                "the push-constant block has {} members, more than 63",
-                members.len()
-            ));
-        }
-        let bit =
-            |(index, member): (u32, &Id)| Roots::from(self.module.holds_pointer(*member)) << index;
-        Ok((0..).zip(members).map(bit).sum())
-    }
-
-    /// Into the block the first index picks a member; elsewhere a part has the roots of the whole.
-    fn access_chain(&mut self, i: Instruction<'_>) -> Result<(), String> {
+    /// The first index into the block picks a member; everywhere else a part has the roots of the whole.
+    fn access_chain(&mut self, i: &Instruction<'m>) -> Result<(), String> {
         let (result, base) = (i.operand(1)?, i.operand(2)?);
         if let Some(&roots) = self.push_roots.get(&base) {
-            let roots = match i.operands.get(3) {
-                Some(index) if Some(base) == self.block => {
-                    let index = self.module.constant(*index).filter(|index| *index < 63);
-                    roots
-                        & (1 << index
-                            .ok_or_else(|| describe(&i, "picks a push constant by no constant"))?)
+            let picked = match i.operands.get(3) {
+                Some(index) if self.block == Some(base) => {
+                    let member = self.module.constant(*index).filter(|member| *member < MAX_MEMBERS);
+                    1 << member.ok_or_else(|| i.describe("picks a push constant by no constant"))?
                 }
-                _ => roots,
+                _ => Roots::MAX,
             };
-            self.push_roots.insert(result, roots);
-        }
-        if let Some(&variable) = self.variables.get(&base) {
+            self.push_roots.insert(result, roots & picked);
+        } else if let Some(&variable) = self.variables.get(&base) {
             self.variables.insert(result, variable);
-        }
-        self.edge(base, result);
-        Ok(())
-    }
-
-    fn call(&mut self, i: Instruction<'_>) -> Result<(), String> {
-        let function = i.operand(2)?;
-        let parameters = self.parameters.get(&function).cloned().unwrap_or_default();
-        for (&argument, &parameter) in i.from(3).iter().zip(&parameters) {
-            match self.variables.get(&argument).copied() {
-                Some(variable) => {
-                    self.edge(variable, parameter);
-                    self.edge(parameter, variable);
-                }
-                None => self.edge(argument, parameter),
-            }
-        }
-        self.edge(function, i.operand(1)?);
-        Ok(())
-    }
-
-    fn atomic(&mut self, i: Instruction<'_>) -> Result<(), String> {
-        let pointer = i.operand(2)?;
-        let old = self.load(i, pointer, Access::ATOMIC)?;
-        self.edge(old, i.operand(1)?);
-        let values = match i.opcode {
-            opcode::ATOMIC_COMPARE_EXCHANGE | opcode::ATOMIC_COMPARE_EXCHANGE_WEAK => i.from(6),
-            _ => i.from(5),
-        };
-        for &value in values.iter().take(1) {
-            self.store(i, pointer, value, Access::ATOMIC)?;
+        } else {
+            self.graph.operand(base, result);
         }
         Ok(())
     }
 
-    /// The node of the value that a load gives.
-    fn load(&mut self, i: Instruction<'_>, pointer: Id, access: Access) -> Result<Id, String> {
+    fn load(&mut self, i: &Instruction<'m>, pointer: Id, access: Access) -> Result<(), String> {
+        let value = self.content(i, pointer, access)?;
+        self.graph.operand(value, i.operand(1)?);
+        Ok(())
+    }
+
+    /// The value that a load gives.
+    fn content(&mut self, i: &Instruction<'m>, pointer: Id, access: Access) -> Result<Id, String> {
         match self.module.storage_of(pointer) {
             Some(storage::PHYSICAL) => {
-                self.note(i, pointer, access);
-                Ok(self.node(0))
+                self.through.push(Through { instruction: *i, pointer, access });
+                Ok(self.graph.source(0))
             }
-            Some(storage::PUSH_CONSTANT) => {
-                let roots = self.push_roots.get(&pointer).copied();
-                Ok(self.node(
-                    roots.ok_or_else(|| describe(&i, "reads push constants in an unknown way"))?,
-                ))
-            }
-            Some(class) if is_variable(class) => self.variable_of(i, pointer),
-            _ => Ok(self.node(0)),
+            Some(storage::PUSH_CONSTANT) => match self.push_roots.get(&pointer) {
+                Some(&roots) => Ok(self.graph.source(roots)),
+                None => Err(i.describe("reads a push constant in an unknown way")),
+            },
+            Some(class) if is_variable(class) => self.variable_behind(i, pointer),
+            _ => Ok(self.graph.source(0)),
         }
     }
 
-    fn store(
-        &mut self,
-        i: Instruction<'_>,
-        pointer: Id,
-        value: Id,
-        access: Access,
-    ) -> Result<(), String> {
+    fn store(&mut self, i: &Instruction<'m>, pointer: Id, value: Id, access: Access) -> Result<(), String> {
         match self.module.storage_of(pointer) {
-            Some(storage::PHYSICAL) => self.note(i, pointer, access),
+            Some(storage::PHYSICAL) => self.through.push(Through { instruction: *i, pointer, access }),
             Some(class) if is_variable(class) => {
-                let variable = self.variable_of(i, pointer)?;
-                self.edge(value, variable);
+                let variable = self.variable_behind(i, pointer)?;
+                self.graph.choice(value, variable);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn variable_of(&self, i: Instruction<'_>, pointer: Id) -> Result<Id, String> {
+    fn atomic(&mut self, i: &Instruction<'m>) -> Result<(), String> {
+        let pointer = i.operand(2)?;
+        self.load(i, pointer, Access::ATOMIC)?;
+        let value = match i.opcode {
+            opcode::ATOMIC_COMPARE_EXCHANGE | opcode::ATOMIC_COMPARE_EXCHANGE_WEAK => i.operand(6)?,
+            opcode::ATOMIC_I_INCREMENT | opcode::ATOMIC_I_DECREMENT => return Ok(()),
+            _ => i.operand(5)?,
+        };
+        self.store(i, pointer, value, Access::ATOMIC)
+    }
+
+    fn variable_behind(&self, i: &Instruction<'m>, pointer: Id) -> Result<Id, String> {
         let variable = self.variables.get(&pointer).copied();
-        variable.ok_or_else(|| {
-            describe(
-                &i,
-                "uses a pointer to a variable that an unknown instruction made",
-            )
-        })
+        variable.ok_or_else(|| i.describe("goes to a variable by a pointer that cannot be traced"))
     }
 
-    fn note(&mut self, i: Instruction<'_>, pointer: Id, access: Access) {
-        self.through.push(Through {
-            pointer,
-            access,
-            opcode: i.opcode,
-            position: i.position,
-        });
+    fn parameter(&mut self, i: &Instruction<'m>) -> Result<(), String> {
+        let parameter = i.operand(1)?;
+        if self.module.storage_of(parameter).is_some_and(is_variable) {
+            self.variables.insert(parameter, parameter);
+        }
+        Ok(())
     }
 
-    fn choose(
+    /// All calls of a function are one: what any of them passes may be what any of them gives.
+    fn call(&mut self, i: &Instruction<'m>) -> Result<(), String> {
+        let function = i.operand(2)?;
+        let parameters = self.parameters.get(&function).map_or(&[][..], Vec::as_slice);
+        for (&argument, &parameter) in i.from(3).iter().zip(parameters) {
+            if let Some(&variable) = self.variables.get(&argument) {
+                self.graph.choice(variable, parameter);
+                self.graph.choice(parameter, variable);
+            } else {
+                self.graph.choice(argument, parameter);
+            }
+        }
+        self.graph.operand(function, i.operand(1)?);
+        Ok(())
+    }
+
+    fn choose<'a>(
         &mut self,
-        i: Instruction<'_>,
-        values: impl Iterator<Item = Id>,
+        i: &Instruction<'m>,
+        values: impl Iterator<Item = &'a Id>,
     ) -> Result<(), String> {
         let result = i.operand(1)?;
-        self.choices.insert(result);
-        values.for_each(|value| self.edge(value, result));
+        values.for_each(|value| self.graph.choice(*value, result));
         Ok(())
     }
 
     /// A truth value is no address, whatever was compared.
-    fn compute(&mut self, i: Instruction<'_>, values: &[Id]) -> Result<(), String> {
+    fn compute(&mut self, i: &Instruction<'m>, values: &[Id]) -> Result<(), String> {
         let result = i.operand(1)?;
         if self.module.type_of(result) != Some(&Type::Bool) {
-            values
-                .iter()
-                .filter(|value| **value < self.module.bound())
-                .for_each(|value| self.edges.push((*value, result)));
+            let values = values.iter().filter(|value| self.module.type_of(**value).is_some());
+            values.for_each(|value| self.graph.operand(*value, result));
         }
         Ok(())
     }
 
-    /// Arithmetic for the most part. Operands that are literals may be taken for ids, which can only add roots.
-    fn unknown(&mut self, i: Instruction<'_>, operands: &[Id]) -> Result<(), String> {
-        let is_address = |id: &Id| {
-            self.module
-                .storage_of(*id)
-                .is_some_and(|c| c == storage::PHYSICAL || is_variable(c))
-        };
-        if operands.iter().any(is_address) {
-            return Err(describe(
-                &i,
-                "takes a pointer, and src/kernels/spirv does not know what it does",
-            ));
+    /// Arithmetic, for the most part. A literal among the operands may be taken for a value, which can only add roots.
+    fn other(&mut self, i: &Instruction<'m>, operands: &[Id]) -> Result<(), String> {
+        if operands.iter().any(|operand| self.module.storage_of(*operand).is_some()) {
+            return Err(i.describe("takes a pointer, and what it does with one is unknown"));
         }
-        match i
-            .operands
-            .first()
-            .and_then(|of| self.module.type_by_id(*of))
-        {
+        match i.operands.first().and_then(|first| self.module.type_by_id(*first)) {
             Some(_) => self.compute(i, operands),
             None => Ok(()),
         }
     }
 
-    fn edge(&mut self, from: Id, to: Id) {
-        self.edges.push((from, to));
-    }
-
-    fn node(&mut self, roots: Roots) -> Id {
-        self.roots.push(roots);
-        (self.roots.len() - 1) as Id
-    }
-
-    fn solve(&mut self) {
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &(from, to) in &self.edges {
-                let (from, to) = (from as usize, to as usize);
-                changed |= self.roots[from] & !self.roots[to] != 0;
-                self.roots[to] |= self.roots[from];
-            }
-        }
-    }
-
-    fn find_untraced(&mut self) {
-        for id in 0..self.module.bound() {
-            let is_pointer = self.module.storage_of(id) == Some(storage::PHYSICAL);
-            if is_pointer && self.roots[id as usize] == 0 && !self.neutral.contains(&id) {
-                self.roots[id as usize] = UNTRACED;
-            }
-        }
-        let mixed: Vec<Id> = self
-            .edges
-            .iter()
-            .filter(|(from, to)| {
-                self.choices.contains(to)
-                    && self.roots[*to as usize] != 0
-                    && self.roots[*from as usize] == 0
-                    && !self.neutral.contains(from)
-            })
-            .map(|(_, to)| *to)
-            .collect();
-        mixed
-            .into_iter()
-            .for_each(|to| self.roots[to as usize] |= UNTRACED);
-    }
-
     fn resolve(self) -> Result<Vec<Access>, String> {
-        let mut accesses = vec![Access::NONE; 63];
-        for Through {
-            pointer,
-            access,
-            opcode,
-            position,
-        } in self.through
-        {
-            let roots = self.roots[pointer as usize];
-            if roots == 0 || roots & UNTRACED != 0 {
-                return Err(format!(
-                    "instruction {opcode} at word {position} goes through a pointer that comes from no push constant, or not only"
-                ));
+        let Self { module, graph, block, through, .. } = self;
+        let pointers = (0..module.bound()).filter(|id| module.storage_of(*id) == Some(storage::PHYSICAL));
+        let roots = graph.solve(pointers);
+        let members = block.map_or(Ok(&[][..]), |block| module.block_members(block))?;
+        let mut accesses = vec![Access::NONE; members.len()];
+        for Through { instruction, pointer, access } in through {
+            let roots = roots.get(&pointer).copied().unwrap_or(0);
+            if roots & UNTRACED != 0 || roots == 0 {
+                let never = roots & !UNTRACED == 0;
+                let what = if never { "no push constant gave" } else { "perhaps no push constant gave" };
+                return Err(instruction.describe(&format!("goes through an address that {what}")));
             }
-            for (index, all) in accesses
-                .iter_mut()
-                .enumerate()
-                .filter(|(index, _)| roots & (1 << index) != 0)
-            {
-                let _ = index;
-                *all = all.union(access);
+            for (member, all) in accesses.iter_mut().enumerate() {
+                if roots & (1 << member) != 0 {
+                    *all = all.union(access);
+                }
             }
         }
         Ok(accesses)
     }
 }
 
+/// Memory of an invocation or a workgroup: only the kernel itself can put an address there.
 fn is_variable(class: u32) -> bool {
-    matches!(
-        class,
-        storage::FUNCTION | storage::PRIVATE | storage::WORKGROUP
-    )
-}
-
-fn describe(i: &Instruction<'_>, what: &str) -> String {
-    format!("instruction {} at word {} {what}", i.opcode, i.position)
+    matches!(class, storage::FUNCTION | storage::PRIVATE | storage::WORKGROUP)
 }

@@ -4,11 +4,14 @@
 //! SPIR-V specification, version 1.5; a module is one that glslang made, but nothing here panics on another.
 
 mod flow;
+mod graph;
 mod opcode;
 mod reflect;
+#[cfg(all(test, feature = "compile-shaders"))]
+mod tests;
 
 pub use flow::accesses;
-pub use reflect::{Constant, Member, reflect};
+pub use reflect::reflect;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -72,17 +75,18 @@ pub struct Instruction<'a> {
 impl Instruction<'_> {
     /// An operand that the specification says is there.
     pub fn operand(&self, index: usize) -> Result<u32, String> {
-        self.operands.get(index).copied().ok_or_else(|| {
-            format!(
-                "instruction {} at word {} is too short",
-                self.opcode, self.position
-            )
-        })
+        let operand = self.operands.get(index).copied();
+        operand.ok_or_else(|| self.describe("is too short"))
     }
 
     /// The operands from `index` on.
     pub fn from(&self, index: usize) -> &[u32] {
         self.operands.get(index..).unwrap_or_default()
+    }
+
+    /// A sentence about this instruction; its place is what `spirv-dis --offsets` prints.
+    pub fn describe(&self, what: &str) -> String {
+        format!("{} at byte {:#010x} {what}", opcode::name(self.opcode), 4 * self.position)
     }
 }
 
@@ -94,17 +98,12 @@ impl Module {
         if words.first() != Some(&0x0723_0203) || words.len() < Self::HEADER {
             return Err("this is no SPIR-V".to_owned());
         }
-        let mut module = Self {
-            words,
-            ..Self::default()
-        };
+        let mut module = Self { words, ..Self::default() };
         let mut position = Self::HEADER;
         while let Some(first) = module.words.get(position) {
             let end = position + (first >> 16) as usize;
             if end == position || end > module.words.len() {
-                return Err(format!(
-                    "the instruction at word {position} has no sound length"
-                ));
+                return Err(format!("the instruction at word {position} has no sound length"));
             }
             module.instructions.push(position..end);
             position = end;
@@ -165,48 +164,58 @@ impl Module {
         }
     }
 
+    /// The types of the members of a block, given the block's variable.
+    pub fn block_members(&self, variable: Id) -> Result<&[Id], String> {
+        let block = match self.type_of(variable) {
+            Some(Type::Pointer { to, .. }) => self.types.get(to),
+            _ => None,
+        };
+        match block {
+            Some(Type::Struct(members)) => Ok(members),
+            _ => Err(format!("the push-constant block %{variable} is no structure")),
+        }
+    }
+
     fn index(&mut self) -> Result<(), String> {
-        let (mut types, mut type_of, mut constants) =
-            (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut types, mut type_of, mut constants) = (HashMap::new(), HashMap::new(), HashMap::new());
         for instruction in self.instructions() {
-            let operand = |index| instruction.operand(index);
-            if let Some(made) = match instruction.opcode {
-                opcode::TYPE_BOOL => Some(Type::Bool),
-                opcode::TYPE_INT | opcode::TYPE_FLOAT => Some(Type::Scalar(operand(1)? / 8)),
-                opcode::TYPE_VECTOR | opcode::TYPE_MATRIX => Some(Type::Vector {
-                    of: operand(1)?,
-                    count: operand(2)?,
-                }),
-                opcode::TYPE_ARRAY => Some(Type::Array {
-                    of: operand(1)?,
-                    length: operand(2)?,
-                }),
-                opcode::TYPE_STRUCT => Some(Type::Struct(instruction.from(1).to_vec())),
-                opcode::TYPE_POINTER => Some(Type::Pointer {
-                    storage: operand(1)?,
-                    to: operand(2)?,
-                }),
-                opcode::TYPE_VOID..=opcode::TYPE_LAST => Some(Type::Other),
-                _ => None,
-            } {
-                types.insert(operand(0)?, made);
+            if let Some(declared) = declared_type(&instruction)? {
+                types.insert(instruction.operand(0)?, declared);
                 continue;
             }
-            // A type as the first operand is a result type, for only such instructions name types.
-            if let [of, result, value @ ..] = instruction.operands
-                && types.contains_key(of)
-            {
-                type_of.insert(*result, *of);
-                let value = match instruction.opcode {
-                    opcode::CONSTANT_TRUE | opcode::SPEC_CONSTANT_TRUE => Some(1),
-                    opcode::CONSTANT_FALSE | opcode::SPEC_CONSTANT_FALSE => Some(0),
-                    opcode::CONSTANT | opcode::SPEC_CONSTANT => value.first().copied(),
-                    _ => None,
-                };
-                constants.extend(value.map(|value| (*result, value)));
+            // Only a result type is a type as the first operand: names and decorations of types stand before them.
+            match instruction.operands {
+                [of, result, value @ ..] if types.contains_key(of) => {
+                    type_of.insert(*result, *of);
+                    let value = constant_value(instruction.opcode, value);
+                    constants.extend(value.map(|value| (*result, value)));
+                }
+                _ => {}
             }
         }
         (self.types, self.type_of, self.constants) = (types, type_of, constants);
         Ok(())
+    }
+}
+
+fn declared_type(i: &Instruction<'_>) -> Result<Option<Type>, String> {
+    Ok(Some(match i.opcode {
+        opcode::TYPE_BOOL => Type::Bool,
+        opcode::TYPE_INT | opcode::TYPE_FLOAT => Type::Scalar(i.operand(1)? / 8),
+        opcode::TYPE_VECTOR | opcode::TYPE_MATRIX => Type::Vector { of: i.operand(1)?, count: i.operand(2)? },
+        opcode::TYPE_ARRAY => Type::Array { of: i.operand(1)?, length: i.operand(2)? },
+        opcode::TYPE_STRUCT => Type::Struct(i.from(1).to_vec()),
+        opcode::TYPE_POINTER => Type::Pointer { storage: i.operand(1)?, to: i.operand(2)? },
+        opcode::TYPE_VOID..=opcode::TYPE_FORWARD_POINTER => Type::Other,
+        _ => return Ok(None),
+    }))
+}
+
+fn constant_value(opcode: u32, value: &[u32]) -> Option<u32> {
+    match opcode {
+        opcode::CONSTANT_TRUE | opcode::SPEC_CONSTANT_TRUE => Some(1),
+        opcode::CONSTANT_FALSE | opcode::SPEC_CONSTANT_FALSE => Some(0),
+        opcode::CONSTANT | opcode::SPEC_CONSTANT => value.first().copied(),
+        _ => None,
     }
 }

@@ -14,7 +14,7 @@ pub const TYPE_MATRIX: u32 = 24;
 pub const TYPE_ARRAY: u32 = 28;
 pub const TYPE_STRUCT: u32 = 30;
 pub const TYPE_POINTER: u32 = 32;
-pub const TYPE_LAST: u32 = 38;
+pub const TYPE_FORWARD_POINTER: u32 = 39;
 pub const CONSTANT_TRUE: u32 = 41;
 pub const CONSTANT_FALSE: u32 = 42;
 pub const CONSTANT: u32 = 43;
@@ -57,14 +57,14 @@ pub const ATOMIC_STORE: u32 = 228;
 pub const ATOMIC_EXCHANGE: u32 = 229;
 pub const ATOMIC_COMPARE_EXCHANGE: u32 = 230;
 pub const ATOMIC_COMPARE_EXCHANGE_WEAK: u32 = 231;
+pub const ATOMIC_I_INCREMENT: u32 = 232;
+pub const ATOMIC_I_DECREMENT: u32 = 233;
 pub const ATOMIC_XOR: u32 = 242;
 pub const PHI: u32 = 245;
 pub const LOOP_MERGE: u32 = 246;
 pub const RETURN_VALUE: u32 = 254;
 pub const LIFETIME_STOP: u32 = 257;
 pub const NO_LINE: u32 = 317;
-pub const ATOMIC_FLAG_TEST_AND_SET: u32 = 318;
-pub const ATOMIC_FLAG_CLEAR: u32 = 319;
 pub const GROUP_NON_UNIFORM_BALLOT_BIT_COUNT: u32 = 342;
 pub const GROUP_NON_UNIFORM_I_ADD: u32 = 349;
 pub const GROUP_NON_UNIFORM_LOGICAL_XOR: u32 = 364;
@@ -75,3 +75,19 @@ pub const PTR_DIFF: u32 = 403;
 pub const ATOMIC_F_MIN: u32 = 5614;
 pub const ATOMIC_F_MAX: u32 = 5615;
 pub const ATOMIC_F_ADD: u32 = 6035;
+
+/// What a person calls an instruction that an error is about.
+pub fn name(opcode: u32) -> String {
+    match opcode {
+        LOAD => "OpLoad".to_owned(),
+        STORE => "OpStore".to_owned(),
+        COPY_MEMORY | COPY_MEMORY_SIZED => "OpCopyMemory".to_owned(),
+        ATOMIC_LOAD => "OpAtomicLoad".to_owned(),
+        ATOMIC_STORE => "OpAtomicStore".to_owned(),
+        ATOMIC_EXCHANGE..=ATOMIC_XOR | ATOMIC_F_MIN | ATOMIC_F_MAX | ATOMIC_F_ADD => {
+            format!("an atomic instruction ({opcode})")
+        }
+        EXT_INST => "OpExtInst".to_owned(),
+        _ => format!("instruction {opcode}"),
+    }
+}

@@ -54,7 +54,8 @@ impl ChunkInPlace {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let (sum, prefix) = KERNELS[config.columns as usize - 1];
         let pipeline = |kernel, constants: &[(&'static str, u32)]| {
-            let options = PipelineOptions { workgroup_size: policy.workgroup_size, constants, subgroup_size: None };
+            let options =
+                PipelineOptions { workgroup_size: policy.workgroup_size, constants, subgroup_size: None };
             Pipeline::new(device, kernel, options)
         };
         let batches = ("BATCHES_PER_CHUNK", policy.items_per_invocation);
@@ -66,7 +67,12 @@ impl ChunkInPlace {
         })
     }
 
-    pub(super) fn record(&self, recorder: &mut Recorder<'_>, buffers: &ScanBuffers, count: u64) -> Result<()> {
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: u64,
+    ) -> Result<()> {
         if buffers.source != buffers.destination {
             return Err(Error::Unsupported {
                 reason: "the seed's scan is in place: give it one range as source and destination",
@@ -79,7 +85,13 @@ impl ChunkInPlace {
     }
 
     /// Scans the `count` entries that lie `stride` rows apart.
-    fn record_level(&self, recorder: &mut Recorder<'_>, table: AddressRange, count: u64, stride: u32) -> Result<()> {
+    fn record_level(
+        &self,
+        recorder: &mut Recorder<'_>,
+        table: AddressRange,
+        count: u64,
+        stride: u32,
+    ) -> Result<()> {
         let chunks = Tiles::new(count, self.chunk_size)?;
         let push = ChunkPush { table, stride, chunk_count: chunks.count, last_extent: chunks.last_extent };
         if chunks.count == 1 {

@@ -42,7 +42,9 @@ impl ScanPlan {
     /// a policy that fits neither the configuration nor the device, and whatever the driver's compiler says.
     pub fn new(device: &Device, config: ScanConfig) -> Result<Self> {
         if !(1..=ScanConfig::MAX_COLUMNS).contains(&config.columns) {
-            return Err(Error::Unsupported { reason: "a scan takes 1 to 4 columns; scan the table in parts" });
+            return Err(Error::Unsupported {
+                reason: "a scan takes 1 to 4 columns; scan the table in parts",
+            });
         }
         let policy = match config.policy {
             Some(policy) => policy,
@@ -50,7 +52,9 @@ impl ScanPlan {
         };
         policy.check(&config, device.capabilities())?;
         let strategy = match policy.sums {
-            SumsPlacement::Scratch => Strategy::ReduceThenScan(ReduceThenScan::new(device, &config, &policy)?),
+            SumsPlacement::Scratch => {
+                Strategy::ReduceThenScan(ReduceThenScan::new(device, &config, &policy)?)
+            }
             SumsPlacement::LastRow => Strategy::ChunkInPlace(ChunkInPlace::new(device, &config, &policy)?),
         };
         Ok(Self { device: device.clone(), config, policy, strategy })
@@ -110,7 +114,12 @@ impl ScanPlan {
     }
 
     /// [`Self::cmd_scan`] for plans that hold this one.
-    pub(super) fn record(&self, recorder: &mut Recorder<'_>, buffers: &ScanBuffers, count: u64) -> Result<()> {
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: u64,
+    ) -> Result<()> {
         if count == 0 {
             return Ok(());
         }

@@ -106,10 +106,14 @@ impl ScanPolicy {
             }
             SumsPlacement::LastRow => {
                 if *self != Self::seed() {
-                    return invalid("sums in the last row come with the seed's chunks only: ScanPolicy::seed()");
+                    return invalid(
+                        "sums in the last row come with the seed's chunks only: ScanPolicy::seed()",
+                    );
                 }
                 if config.kind != ScanKind::Inclusive {
-                    return invalid("the seed's scan is inclusive; use the default policy for an exclusive one");
+                    return invalid(
+                        "the seed's scan is inclusive; use the default policy for an exclusive one",
+                    );
                 }
             }
         }

@@ -112,15 +112,20 @@ impl ReduceThenScan {
         ];
         let pipeline = |kernel, extra: &[(&'static str, u32)]| {
             let constants: Vec<_> = shape.iter().chain(extra).copied().collect();
-            let options =
-                PipelineOptions { workgroup_size: policy.workgroup_size, constants: &constants, subgroup_size: None };
+            let options = PipelineOptions {
+                workgroup_size: policy.workgroup_size,
+                constants: &constants,
+                subgroup_size: None,
+            };
             Pipeline::new(device, kernel, options)
         };
 
         let mut downsweeps: Vec<(Downsweep, Pipeline)> = Vec::new();
         for has_carry in [false, true] {
             // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch.
-            for (kind, quad_access) in [(config.kind, true), (config.kind, false), (ScanKind::Exclusive, true)] {
+            for (kind, quad_access) in
+                [(config.kind, true), (config.kind, false), (ScanKind::Exclusive, true)]
+            {
                 let key = Downsweep { kind, has_carry, quad_access };
                 if downsweeps.iter().all(|(made, _)| *made != key) {
                     let constants = [
@@ -152,7 +157,12 @@ impl ReduceThenScan {
         Levels::new(count, self.tile_size, self.element_size)
     }
 
-    pub(super) fn record(&self, recorder: &mut Recorder<'_>, buffers: &ScanBuffers, count: u64) -> Result<()> {
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: u64,
+    ) -> Result<()> {
         let levels = self.levels(count);
         let top = levels.len - 1;
         let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_size);
@@ -171,7 +181,8 @@ impl ReduceThenScan {
                 tile_count: tiles.count,
                 last_extent: tiles.last_extent,
             };
-            let pipeline = if is_quad_aligned(&[push.source]) { &self.reduce.quads } else { &self.reduce.words };
+            let pipeline =
+                if is_quad_aligned(&[push.source]) { &self.reduce.quads } else { &self.reduce.words };
             recorder.dispatch(pipeline, &push, tiles.count.into())?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }

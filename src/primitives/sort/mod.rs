@@ -38,7 +38,9 @@ impl SortPlan {
     /// driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
         if config.begin_bit > config.end_bit || config.end_bit > config.key.bits() {
-            return Err(Error::Unsupported { reason: "the bit range of a sort of u32 keys lies within 0..32" });
+            return Err(Error::Unsupported {
+                reason: "the bit range of a sort of u32 keys lies within 0..32",
+            });
         }
         let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(device.capabilities()).policy);
         policy.check(device.capabilities())?;

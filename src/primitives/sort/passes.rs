@@ -79,7 +79,8 @@ impl Passes {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
         let radix_bits = policy.algorithm.radix_bits();
         let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
-            let options = PipelineOptions { workgroup_size: policy.workgroup_size, constants, subgroup_size: None };
+            let options =
+                PipelineOptions { workgroup_size: policy.workgroup_size, constants, subgroup_size: None };
             Pipeline::new(device, kernel, options)
         };
         let (quads, words) = match policy.ranking {
@@ -98,7 +99,8 @@ impl Passes {
                 (kernels(1)?, Some(kernels(0)?))
             }
             Ranking::Ballot => {
-                let constants = [("RADIX_BITS", radix_bits), ("BATCHES_PER_CHUNK", policy.items_per_invocation)];
+                let constants =
+                    [("RADIX_BITS", radix_bits), ("BATCHES_PER_CHUNK", policy.items_per_invocation)];
                 let kernels = Kernels {
                     count: pipeline(&kernels::SORT_CHUNK_COUNT, &constants)?,
                     scatter: pipeline(&kernels::SORT_CHUNK_BUCKET, &constants)?,
@@ -132,7 +134,12 @@ impl Passes {
         Layout { keys_offset, counts_offset, counts, scan_offset, scan_size, size: cursor.size }
     }
 
-    pub(super) fn record(&self, recorder: &mut Recorder<'_>, buffers: &SortBuffers, count: u64) -> Result<()> {
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SortBuffers,
+        count: u64,
+    ) -> Result<()> {
         let layout = self.layout(count);
         let tiles = Tiles::new(count, self.tile_size)?;
         let scratch = buffers.scratch;
@@ -160,8 +167,15 @@ impl Passes {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             self.scan.record(recorder, &scan_buffers, layout.counts)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            let push =
-                ScatterPush { keys: from, sorted: to, offsets: counts, tile_count, last_extent, shift, digit_mask };
+            let push = ScatterPush {
+                keys: from,
+                sorted: to,
+                offsets: counts,
+                tile_count,
+                last_extent,
+                shift,
+                digit_mask,
+            };
             recorder.dispatch(&kernels.scatter, &push, tile_count.into())?;
             (from, to) = (to, from);
         }
@@ -201,7 +215,10 @@ mod tests {
                     let mut next = begin;
                     for pass in 0..count {
                         let digit = nth_digit(begin, end, count, pass);
-                        assert!(digit.shift == next && digit.width <= radix_bits, "{begin}..{end}: {digit:?}");
+                        assert!(
+                            digit.shift == next && digit.width <= radix_bits,
+                            "{begin}..{end}: {digit:?}"
+                        );
                         next += digit.width;
                     }
                     assert_eq!(next, end);

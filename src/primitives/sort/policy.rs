@@ -135,8 +135,8 @@ impl SortPolicy {
                     return invalid("workgroup_size is a multiple of the device's subgroup size");
                 }
                 let counters = (1 << self.algorithm.radix_bits()) / 2 * self.workgroup_size;
-                let shared_size =
-                    self.tile_size().max(counters) * 4 + shared_tables_size(self.algorithm, self.workgroup_size);
+                let shared_size = self.tile_size().max(counters) * 4
+                    + shared_tables_size(self.algorithm, self.workgroup_size);
                 within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
             }
             Ranking::Ballot => {

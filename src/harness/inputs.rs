@@ -1,0 +1,130 @@
+//! Inputs: what algorithms are tried on, by name.
+
+use std::fmt;
+
+/// A way to fill an array of u32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Input {
+    /// Every bit at random.
+    Uniform,
+    /// Random words and-ed together, `ands` of them beyond the first: fewer ones, less entropy. After Thearling and
+    /// Smith, "An Improved Supercomputer Sorting Benchmark", SC 1992.
+    Entropy {
+        /// 2 gives an entropy of 0.544 bits a bit, 4 gives 0.201.
+        ands: u32,
+    },
+    /// 0, 1, 2, …
+    Sorted,
+    /// …, 2, 1, 0.
+    Reversed,
+    /// Up to the middle, and down again.
+    OrganPipe,
+    /// One value everywhere.
+    Constant(u32),
+    /// Two values at random.
+    TwoValued,
+    /// Random, but bits 8 to 15 are the same in all: passes over them have one bucket.
+    ConstantDigit,
+}
+
+impl Input {
+    /// Those that every algorithm is tried on.
+    pub const ALL: [Self; 11] = [
+        Self::Uniform,
+        Self::Entropy { ands: 2 },
+        Self::Entropy { ands: 4 },
+        Self::Sorted,
+        Self::Reversed,
+        Self::OrganPipe,
+        Self::Constant(0),
+        Self::Constant(1),
+        Self::Constant(u32::MAX),
+        Self::TwoValued,
+        Self::ConstantDigit,
+    ];
+
+    /// `count` words; the same for the same `seed`.
+    pub fn generate(self, count: usize, seed: u64) -> Vec<u32> {
+        let mut random = SplitMix64(seed);
+        let last = (count as u32).wrapping_sub(1);
+        (0..count as u32)
+            .map(|i| match self {
+                Self::Uniform => random.next_u32(),
+                Self::Entropy { ands } => {
+                    (0..ands).fold(random.next_u32(), |word, _| word & random.next_u32())
+                }
+                Self::Sorted => i,
+                Self::Reversed => last - i,
+                Self::OrganPipe => i.min(last - i),
+                Self::Constant(value) => value,
+                Self::TwoValued => [3, 0x8000_0001][(random.next_u32() & 1) as usize],
+                Self::ConstantDigit => random.next_u32() & !0xff00 | 0x5a00,
+            })
+            .collect()
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uniform => write!(f, "uniform"),
+            Self::Entropy { ands: 2 } => write!(f, "entropy-0.544"),
+            Self::Entropy { ands: 4 } => write!(f, "entropy-0.201"),
+            Self::Entropy { ands } => write!(f, "ands-{ands}"),
+            Self::Sorted => write!(f, "sorted"),
+            Self::Reversed => write!(f, "reversed"),
+            Self::OrganPipe => write!(f, "organ-pipe"),
+            Self::Constant(value) => write!(f, "constant-{value:#x}"),
+            Self::TwoValued => write!(f, "two-valued"),
+            Self::ConstantDigit => write!(f, "constant-digit"),
+        }
+    }
+}
+
+/// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next_u32(&mut self) -> u32 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 32) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_is_what_its_name_says() {
+        for (input, expected) in [
+            (Input::Uniform, 1.000),
+            (Input::Entropy { ands: 2 }, 0.544),
+            (Input::Entropy { ands: 4 }, 0.201),
+        ] {
+            let words = input.generate(100_000, 1);
+            let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
+            let p = f64::from(ones) / (32.0 * words.len() as f64);
+            let entropy = -p * p.log2() - (1.0 - p) * (1.0 - p).log2();
+            assert!((entropy - expected).abs() < 0.005, "{input}: {entropy}");
+        }
+    }
+
+    #[test]
+    fn every_input_takes_every_length() {
+        for input in Input::ALL {
+            for count in [0, 1, 2, 7] {
+                assert_eq!(input.generate(count, 3).len(), count);
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_are_what_their_names_say() {
+        assert_eq!(Input::OrganPipe.generate(5, 0), [0, 1, 2, 1, 0]);
+        assert_eq!(Input::Reversed.generate(3, 0), [2, 1, 0]);
+    }
+}

@@ -1,0 +1,19 @@
+//! Floor 4: one table of cases, and what is done with it.
+//!
+//! A [`Case`] is a piece of work with a stable id. `verify`, the tests, `bench` and criterion draw from the same
+//! table, run it through the same [`Workload`], and hold it to the same oracle, so that nothing is measured that was
+//! not proved on the same memory first.
+
+mod bench;
+mod cases;
+mod inputs;
+mod report;
+mod verify;
+mod workload;
+
+pub use bench::{BenchOptions, CopyRoof, bench_case};
+pub use cases::{Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases, verify_cases};
+pub use inputs::Input;
+pub use report::{DeviceReport, Measurement, Report, Summary, VerifiedCase};
+pub use verify::{Outcome, verify_case};
+pub use workload::Workload;

@@ -1,0 +1,201 @@
+//! What is written down: one JSON file, versioned, whole after every case.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::verify::Outcome;
+use crate::headless::Gpu;
+use crate::kernels;
+
+/// Everything that one command found out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of this layout: 1.
+    pub schema: u32,
+    /// subsweep's own version.
+    pub version: String,
+    /// What compiled the kernels to SPIR-V.
+    pub shader_compiler: String,
+    /// One section a device.
+    pub devices: Vec<DeviceReport>,
+}
+
+/// What was found out about one device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceReport {
+    /// `deviceName`.
+    pub name: String,
+    /// `vendorID`.
+    pub vendor_id: u32,
+    /// `deviceID`.
+    pub device_id: u32,
+    /// `driverName`.
+    pub driver_name: String,
+    /// `driverInfo`.
+    pub driver_info: String,
+    /// `driverVersion`, packed as the vendor likes.
+    pub driver_version: u32,
+    /// `apiVersion`, packed.
+    pub api_version: u32,
+    /// `deviceUUID` in hexadecimal digits.
+    pub device_uuid: String,
+    /// `subgroupSize`.
+    pub subgroup_size: u32,
+    /// Whether times are from GPU timestamps; else they are wall-clock.
+    pub gpu_timestamps: bool,
+    /// What was verified.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verified: Vec<VerifiedCase>,
+    /// What was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<Measurement>,
+}
+
+/// A case that was verified.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VerifiedCase {
+    /// The case.
+    pub id: String,
+    /// `pass`, `fail` or `not supported`.
+    pub outcome: String,
+    /// Why, where it did not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A case that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The case.
+    pub id: String,
+    /// The policy, in words.
+    pub policy: String,
+    /// Elements.
+    pub element_count: u64,
+    /// Bytes of an element.
+    pub element_size: u64,
+    /// Bytes that the algorithm reads and writes of the elements.
+    pub traffic_size: u64,
+    /// Elements over the median time.
+    pub elements_per_second: f64,
+    /// Traffic over the median time.
+    pub bytes_per_second: f64,
+    /// The median time of a copy of the elements in the same run, over this one's, in percent.
+    pub copy_percent: f64,
+    /// What that copy read and wrote, over its median time.
+    pub copy_bytes_per_second: f64,
+    /// Time of a run.
+    pub time: Summary,
+    /// Time of a copy.
+    pub copy: Summary,
+    /// Every run's time, nanoseconds, in order.
+    pub samples_ns: Vec<f64>,
+    /// Every copy's.
+    pub copy_samples_ns: Vec<f64>,
+}
+
+/// A sample of times, in short.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The middle one, nanoseconds.
+    pub median_ns: f64,
+    /// The quartiles' distance, nanoseconds.
+    pub iqr_ns: f64,
+    /// The least, nanoseconds.
+    pub min_ns: f64,
+}
+
+impl Summary {
+    /// Sums up `samples`, of which there is at least one.
+    pub fn of(samples: &[f64]) -> Self {
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let quantile = |q: f64| {
+            let place = q * (sorted.len() - 1) as f64;
+            let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+            below + (above - below) * place.fract()
+        };
+        Self { median_ns: quantile(0.5), iqr_ns: quantile(0.75) - quantile(0.25), min_ns: sorted[0] }
+    }
+}
+
+impl VerifiedCase {
+    /// Writes an outcome down.
+    pub fn new(id: String, outcome: &Outcome) -> Self {
+        let (name, reason) = match outcome {
+            Outcome::Pass => ("pass", None),
+            Outcome::Fail(reason) => ("fail", Some(reason.clone())),
+            Outcome::NotSupported(reason) => ("not supported", Some(reason.clone())),
+        };
+        Self { id, outcome: name.to_owned(), reason }
+    }
+}
+
+impl DeviceReport {
+    /// Names a device; nothing is found out yet.
+    pub fn new(gpu: &Gpu) -> Self {
+        let identity = gpu.identity();
+        Self {
+            name: identity.name.clone(),
+            vendor_id: identity.vendor_id,
+            device_id: identity.device_id,
+            driver_name: identity.driver_name.clone(),
+            driver_info: identity.driver_info.clone(),
+            driver_version: identity.driver_version,
+            api_version: identity.api_version,
+            device_uuid: identity.device_uuid.iter().map(|byte| format!("{byte:02x}")).collect(),
+            subgroup_size: gpu.capabilities().subgroup_size,
+            gpu_timestamps: gpu.has_timestamps(),
+            verified: Vec::new(),
+            measured: Vec::new(),
+        }
+    }
+}
+
+impl Report {
+    /// An empty report of this build.
+    pub fn new() -> Self {
+        Self {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            shader_compiler: kernels::COMPILER.to_owned(),
+            devices: Vec::new(),
+        }
+    }
+
+    /// Writes the whole report beside `path` and renames it, so that a reader never sees half of one.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut file = tempfile::Builder::new().prefix(".subsweep-").suffix(".tmp").tempfile_in(folder)?;
+        serde_json::to_writer_pretty(&mut file, self)?;
+        file.write_all(b"\n")?;
+        file.persist(path)?;
+        Ok(())
+    }
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Summary;
+
+    #[test]
+    fn a_summary_is_by_linear_quantiles() {
+        let summary = Summary::of(&[4.0, 1.0, 3.0, 2.0, 5.0]);
+        assert_eq!(summary, Summary { median_ns: 3.0, iqr_ns: 2.0, min_ns: 1.0 });
+        assert_eq!(Summary::of(&[7.0]), Summary { median_ns: 7.0, iqr_ns: 0.0, min_ns: 7.0 });
+    }
+}

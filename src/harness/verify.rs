@@ -1,0 +1,67 @@
+//! Holding a device to the oracle, case by case.
+
+use std::fmt;
+
+use super::cases::Case;
+use super::workload::{Mismatch, Workload};
+use crate::error::{Error, Result};
+use crate::headless::Gpu;
+
+/// How a case ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Right, twice in a row, with nothing touched beside it.
+    Pass,
+    /// Wrong.
+    Fail(String),
+    /// The device, or a policy on it, cannot do this: counted, never hidden.
+    NotSupported(String),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pass => write!(f, "pass"),
+            Self::Fail(reason) => write!(f, "FAIL: {reason}"),
+            Self::NotSupported(reason) => write!(f, "not supported: {reason}"),
+        }
+    }
+}
+
+/// Runs a case twice, the second time with the scratch that the first left behind.
+///
+/// # Errors
+/// [`Error::DeviceLost`]: nothing more can be tried on this device then. Every other failure is an [`Outcome`].
+pub fn verify_case(gpu: &Gpu, case: &Case) -> Result<Outcome> {
+    match run_twice(gpu, case) {
+        Ok(None) => Ok(Outcome::Pass),
+        Ok(Some((run, mismatch))) => Ok(Outcome::Fail(format!("run {run}: {mismatch}"))),
+        Err(error @ Error::DeviceLost { .. }) => Err(error),
+        Err(
+            error @ (Error::PolicyBeyondDevice { .. }
+            | Error::OutOfDeviceMemory { .. }
+            | Error::TooManyElements { .. }
+            | Error::MissingFeature { .. }),
+        ) => Ok(Outcome::NotSupported(error.to_string())),
+        Err(error) => Ok(Outcome::Fail(error.to_string())),
+    }
+}
+
+fn run_twice(gpu: &Gpu, case: &Case) -> Result<Option<(u32, Mismatch)>> {
+    let workload = Workload::new(gpu, case)?;
+    for run in 1..=2 {
+        workload.restore()?;
+        workload.run()?;
+        if let Some(mismatch) = workload.check()? {
+            return Ok(Some((run, mismatch)));
+        }
+    }
+    Ok(None)
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, index, expected, got } = self;
+        write!(f, "{what}[{index}] is {got} ({got:#010x}), expected {expected} ({expected:#010x})")
+    }
+}

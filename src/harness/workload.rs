@@ -1,0 +1,266 @@
+//! A case on a device: its memory, ready to run any number of times.
+//!
+//! ```text
+//!   | guard | pristine input | guard | source | guard | destination | guard | scratch | guard |
+//! ```
+//!
+//! Source, destination and scratch begin poisoned; the source is restored from the pristine input before each run.
+//! Guards catch a store outside of a range on every driver, whatever it checks by itself.
+
+use std::sync::Arc;
+
+use super::cases::{Case, Work};
+use crate::error::Result;
+use crate::headless::{Gpu, GpuBuffer};
+use crate::primitives::ScratchRequirements;
+use crate::reference;
+use crate::scan::{ScanBuffers, ScanConfig, ScanKind, ScanPlan};
+use crate::sort::{SortBuffers, SortConfig, SortPlan};
+use crate::vk::{Barrier, BufferRange, Recorder};
+
+/// Words on each side of a range.
+const GUARD_WORDS: u64 = 16;
+const GUARD: u32 = 0x6a8d_c0de;
+const POISON: u32 = 0xdead_beef;
+
+/// A plan, its memory on a device, and the input.
+pub struct Workload<'g> {
+    gpu: &'g Gpu,
+    memory: GpuBuffer,
+    input: Vec<u32>,
+    expected: Expected,
+    job: Job,
+    pristine: Span,
+    source: Span,
+    destination: Span,
+    scratch: Span,
+    size: u64,
+}
+
+enum Job {
+    Scan(Arc<ScanPlan>),
+    Sort(Arc<SortPlan>),
+}
+
+/// How the right answer is found.
+enum Expected {
+    Scan { columns: usize, kind: ScanKind },
+    Sort { bits: std::ops::Range<u32> },
+}
+
+/// A range of the memory, in words.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    first: u64,
+    count: u64,
+}
+
+impl Span {
+    /// A span of `count` words at `misalignment` bytes past a multiple of 16, behind a guard; moves `end` past it.
+    fn take(end: &mut u64, count: u64, misalignment: u32) -> Self {
+        let first = (*end + GUARD_WORDS).next_multiple_of(4) + u64::from(misalignment) / 4;
+        *end = first + count;
+        Self { first, count }
+    }
+
+    fn range(self, memory: &GpuBuffer) -> BufferRange {
+        memory.range().slice(self.first * 4, self.count * 4)
+    }
+
+    fn words(self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}
+
+/// What stood in memory where it should not, or did not where it should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Of what, in words: `result`, `source`, `guard`.
+    pub what: &'static str,
+    /// The first index at fault, in words.
+    pub index: u64,
+    /// What should be there.
+    pub expected: u32,
+    /// What is.
+    pub got: u32,
+}
+
+impl<'g> Workload<'g> {
+    /// Makes the plan, the memory and the input of `case`.
+    ///
+    /// # Errors
+    /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
+    pub fn new(gpu: &'g Gpu, case: &Case) -> Result<Self> {
+        let (job, expected, scratch, in_place, misalignment) = Job::new(gpu, case)?;
+        let word_count = case.count * case.element_size() / 4;
+        let mut size = 0;
+        let pristine = Span::take(&mut size, word_count, 0);
+        let source = Span::take(&mut size, word_count, misalignment);
+        let destination = if in_place { source } else { Span::take(&mut size, word_count, misalignment) };
+        let scratch = Span::take(&mut size, scratch.size / 4, 0);
+        size += GUARD_WORDS;
+
+        let memory = gpu.allocate(size * 4)?;
+        let input = case.input.generate(word_count as usize, word_count);
+        let workload =
+            Self { gpu, memory, input, expected, job, pristine, source, destination, scratch, size };
+        workload.fill_memory()?;
+        Ok(workload)
+    }
+
+    /// Writes guards, poison and the pristine input.
+    fn fill_memory(&self) -> Result<()> {
+        self.gpu.submit(|command_buffer| {
+            // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
+            let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
+            recorder.fill(self.memory.range().slice(0, self.size * 4), GUARD);
+            recorder.barrier(Barrier::TRANSFER_TO_TRANSFER);
+            for span in [self.source, self.destination, self.scratch] {
+                if span.count > 0 {
+                    recorder.fill(span.range(&self.memory), POISON);
+                    recorder.barrier(Barrier::TRANSFER_TO_TRANSFER);
+                }
+            }
+            Ok(())
+        })?;
+        self.gpu.upload(&self.memory, self.pristine.first * 4, &self.input)
+    }
+
+    /// Puts the input back, on the device. Scratch keeps what the last run left in it.
+    ///
+    /// # Errors
+    /// Whatever Vulkan says.
+    pub fn restore(&self) -> Result<()> {
+        if self.source.count == 0 {
+            return Ok(());
+        }
+        self.gpu.submit(|command_buffer| {
+            // SAFETY: as in `fill_memory`.
+            let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
+            recorder.copy(self.pristine.range(&self.memory), self.source.range(&self.memory));
+            if self.destination.first != self.source.first {
+                recorder.fill(self.destination.range(&self.memory), POISON);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Runs once, and tells the nanoseconds of GPU time where the device does.
+    ///
+    /// # Errors
+    /// Those of recording and submitting.
+    pub fn run(&self) -> Result<Option<f64>> {
+        let scratch = match self.scratch.count {
+            0 => BufferRange::NONE,
+            _ => self.scratch.range(&self.memory),
+        };
+        let source = self.source.range(&self.memory).addresses();
+        let destination = self.destination.range(&self.memory).addresses();
+        self.gpu.submit(|command_buffer| match &self.job {
+            Job::Scan(plan) => {
+                let count = self.source.count * 4 / plan.config().element_size();
+                let buffers = ScanBuffers { source, destination, scratch };
+                // SAFETY: as in `fill_memory`.
+                unsafe { plan.cmd_scan(command_buffer, &buffers, count) }
+            }
+            Job::Sort(plan) => {
+                let buffers = SortBuffers { keys: source, scratch };
+                // SAFETY: as in `fill_memory`.
+                unsafe { plan.cmd_sort(command_buffer, &buffers, self.source.count) }
+            }
+        })
+    }
+
+    /// The plan's policy, in words.
+    pub fn policy(&self) -> String {
+        match &self.job {
+            Job::Scan(plan) => plan.policy().to_string(),
+            Job::Sort(plan) => plan.policy().to_string(),
+        }
+    }
+
+    /// Bytes that the algorithm reads and writes of the elements themselves; small change is not counted.
+    pub fn traffic_size(&self) -> u64 {
+        let size = self.source.count * 4;
+        match &self.job {
+            // Sums read it all once, and the scan reads and writes it all; a single tile needs no sums.
+            Job::Scan(plan) => {
+                let elements = size / plan.config().element_size();
+                if elements <= plan.policy().tile_size().into() { 2 * size } else { 3 * size }
+            }
+            // Counting reads, scattering reads and writes.
+            Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
+        }
+    }
+
+    /// Reads everything back and holds it to the oracle: the result, an untouched source, and every guard.
+    ///
+    /// # Errors
+    /// Whatever Vulkan says. A wrong result is no error but the first mismatch.
+    pub fn check(&self) -> Result<Option<Mismatch>> {
+        let mut image = vec![0; self.size as usize];
+        self.gpu.download(&self.memory, &mut image)?;
+        let expected = match &self.expected {
+            Expected::Scan { columns, kind: ScanKind::Inclusive } => {
+                reference::scan::inclusive(&self.input, *columns)
+            }
+            Expected::Scan { columns, kind: ScanKind::Exclusive } => {
+                reference::scan::exclusive(&self.input, *columns)
+            }
+            Expected::Sort { bits } => reference::sort::stable(&self.input, bits.clone()),
+        };
+        if let Some(mismatch) = first_mismatch("result", &image[self.destination.words()], &expected) {
+            return Ok(Some(mismatch));
+        }
+        if self.destination.first != self.source.first
+            && let Some(mismatch) = first_mismatch("source", &image[self.source.words()], &self.input)
+        {
+            return Ok(Some(mismatch));
+        }
+        let mut spans = [self.pristine, self.source, self.destination, self.scratch];
+        spans.sort_by_key(|span| span.first);
+        let mut guard_start = 0;
+        for span in spans.map(Span::words).into_iter().chain([image.len()..image.len()]) {
+            let guard = guard_start..span.start.max(guard_start);
+            if let Some(index) = image[guard].iter().position(|&word| word != GUARD) {
+                let index = guard_start + index;
+                let (index, got) = (index as u64, image[index]);
+                return Ok(Some(Mismatch { what: "guard", index, expected: GUARD, got }));
+            }
+            guard_start = guard_start.max(span.end);
+        }
+        Ok(None)
+    }
+}
+
+impl Job {
+    /// The plan of a case, how to check it, its scratch, whether it works in place, and its misalignment.
+    fn new(gpu: &Gpu, case: &Case) -> Result<(Self, Expected, ScratchRequirements, bool, u32)> {
+        let capabilities = gpu.capabilities();
+        Ok(match &case.work {
+            Work::Scan(scan) => {
+                let policy = scan.policy.scan(capabilities, scan.columns);
+                let config = ScanConfig::new(scan.kind).columns(scan.columns).policy(policy);
+                let plan = gpu.scan_plan(config)?;
+                let scratch = plan.scratch_requirements(case.count);
+                let expected = Expected::Scan { columns: scan.columns as usize, kind: scan.kind };
+                (Self::Scan(plan), expected, scratch, scan.in_place, scan.misalignment)
+            }
+            Work::Sort(sort) => {
+                let policy = sort.policy.sort(capabilities, sort.algorithm);
+                let config =
+                    SortConfig::keys(crate::sort::KeyType::U32).bits(sort.bits.clone()).policy(policy);
+                let plan = gpu.sort_plan(config)?;
+                let scratch = plan.scratch_requirements(case.count)?;
+                let expected = Expected::Sort { bits: sort.bits.clone() };
+                (Self::Sort(plan), expected, scratch, true, sort.misalignment)
+            }
+        })
+    }
+}
+
+fn first_mismatch(what: &'static str, got: &[u32], expected: &[u32]) -> Option<Mismatch> {
+    let index = got.iter().zip(expected).position(|(got, expected)| got != expected)?;
+    Some(Mismatch { what, index: index as u64, expected: expected[index], got: got[index] })
+}

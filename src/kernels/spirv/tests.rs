@@ -1,0 +1,159 @@
+//! Small kernels in `src/kernels/fixtures`, which `build.rs` compiles, each for one way that an address can go.
+
+use super::{Module, accesses, reflect};
+use std::path::Path;
+
+fn module(file: &str) -> Module {
+    let path = Path::new(concat!(env!("OUT_DIR"), "/fixtures")).join(file);
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    Module::new(bytes.chunks_exact(4).map(word).collect()).expect("glslang makes sound modules")
+}
+
+/// `member access`, for each pointer of the block.
+fn table_of(module: &Module, fixture: &str) -> Result<String, String> {
+    let members = reflect(&self::module(&format!("{fixture}.named.spv")))?.push_constants;
+    let accesses = accesses(module)?;
+    assert_eq!(members.len(), accesses.len());
+    let rows = members.iter().zip(accesses).filter(|(member, _)| member.pointer);
+    Ok(rows.map(|(member, access)| format!("{} {access}", member.name)).collect::<Vec<_>>().join(", "))
+}
+
+fn table(fixture: &str) -> Result<String, String> {
+    table_of(&module(&format!("{fixture}.spv")), fixture)
+}
+
+#[track_caller]
+fn check(fixture: &str, expected: &str) {
+    assert_eq!(table(fixture).as_deref(), Ok(expected));
+}
+
+#[track_caller]
+fn check_refused(fixture: &str, why: &str) {
+    let error = table(fixture).expect_err("it cannot be traced");
+    assert!(error.contains(why), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}
+
+#[test]
+fn loads_and_stores_are_told_apart() {
+    check("copied", "source read, destination write, unused none");
+}
+
+#[test]
+fn a_store_through_readonly_is_a_write() {
+    check("readonly_store", "destination write");
+}
+
+#[test]
+fn atomics_are_told_from_plain_accesses() {
+    check(
+        "atomics",
+        "loaded atomic-read, stored atomic-write, added atomic, swapped atomic, exchanged atomic",
+    );
+}
+
+#[test]
+fn an_address_survives_sums_and_a_count_makes_none() {
+    check("moved", "counts read, source read, destination write");
+}
+
+#[test]
+fn both_sides_of_a_choice_are_marked() {
+    check("selected", "even atomic, odd write, either atomic, left read, right read");
+}
+
+#[test]
+fn a_loop_carries_a_pointer() {
+    check("looped", "source read, sum write");
+}
+
+#[test]
+fn an_index_is_no_address() {
+    check("indexed", "indices read, destination write");
+}
+
+#[test]
+fn an_array_holds_every_pointer_put_into_it() {
+    check("array", "first write, second write, other read");
+}
+
+#[test]
+fn shared_memory_hands_an_address_on() {
+    check("shared_address", "destination write");
+}
+
+#[test]
+fn a_subgroup_hands_an_address_on() {
+    check("broadcast", "counts read, destination write");
+}
+
+#[test]
+fn a_constant_beside_an_address_is_no_other_memory() {
+    check("or_null", "destination write");
+}
+
+#[test]
+fn calls_pass_and_return_pointers() {
+    check("called", "source read, destination write");
+    let named = module("called.named.spv");
+    assert_eq!(table_of(&named, "called").as_deref(), Ok("source read, destination write"));
+}
+
+#[test]
+fn an_address_from_memory_is_refused() {
+    check_refused("pointer_from_memory", "OpStore at byte 0x");
+    check_refused("pointer_from_memory", "goes through an address that no push constant gave");
+    check_refused("address_from_memory", "goes through an address that no push constant gave");
+}
+
+#[test]
+fn an_address_that_is_only_sometimes_a_push_constant_is_refused() {
+    check_refused("perhaps_from_memory", "perhaps no push constant");
+}
+
+#[test]
+fn an_address_that_is_not_declared_as_one_is_refused() {
+    check_refused("address_in_words", "that no push constant gave");
+}
+
+#[test]
+fn a_block_is_reflected_by_name_and_by_layout() {
+    let named = reflect(&module("block.named.spv")).expect("a block");
+    let stripped = reflect(&module("block.spv")).expect("a block");
+    assert_eq!(named.layout(), stripped.layout());
+    let rows: Vec<_> =
+        named.push_constants.iter().map(|m| (m.name.as_str(), m.offset, m.size, m.pointer)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("scalar", 0, 4, false),
+            ("pair", 8, 8, false),
+            ("words", 16, 8, true),
+            ("array", 24, 12, false),
+            ("pointers", 40, 16, true),
+            ("last", 56, 4, false),
+        ]
+    );
+}
+
+#[test]
+fn specialization_constants_are_reflected_with_their_defaults() {
+    let reflection = reflect(&module("block.named.spv")).expect("constants");
+    let rows: Vec<_> = reflection.spec_constants.iter().map(|c| (c.name.as_str(), c.id, c.default)).collect();
+    assert_eq!(rows, [("ITEMS", 1, 16), ("", 2, 1), ("WIDE", 5, 1), ("SCALE", 7, 1.5_f32.to_bits())]);
+    assert_eq!(reflection.workgroup_size_id, Some(2));
+}
+
+#[test]
+fn an_array_of_pointers_has_the_accesses_of_all() {
+    check("block", "words write, pointers read");
+}
+
+#[test]
+fn what_is_no_module_is_refused() {
+    for words in [vec![], vec![0x0723_0203], vec![1, 2, 3, 4, 5], vec![0x0723_0203, 0, 0, 9, 0, 0x0009_003d]]
+    {
+        assert!(Module::new(words).is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! The case table, a trial for each group of cases that differ in size and input alone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::harness::{Case, Effort, Outcome, verify_case, verify_cases};
+use subsweep::headless::Gpu;
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let mut groups = BTreeMap::<String, Vec<Case>>::new();
+    for case in verify_cases(Effort::Normal, gpu.capabilities()) {
+        groups.entry(case.work.to_string()).or_default().push(case);
+    }
+    groups
+        .into_iter()
+        .map(|(name, cases)| {
+            let gpu = Arc::clone(gpu);
+            Trial::test(name, move || verify(&gpu, &cases))
+        })
+        .collect()
+}
+
+fn verify(gpu: &Gpu, cases: &[Case]) -> Result<(), Failed> {
+    for case in cases {
+        match verify_case(gpu, case)? {
+            Outcome::Pass => {}
+            // No case of this table is beyond any driver of the matrix.
+            outcome => return Err(format!("{}: {outcome}", case.id()).into()),
+        }
+        expect_silence(gpu, &case.id())?;
+    }
+    Ok(())
+}
+
+/// Fails if the validation layer has said anything.
+pub fn expect_silence(gpu: &Gpu, during: &str) -> Result<(), Failed> {
+    match gpu.validation_messages().first() {
+        None => Ok(()),
+        Some(message) => Err(format!("{during}: validation: {message}").into()),
+    }
+}

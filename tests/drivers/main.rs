@@ -1,0 +1,55 @@
+//! The driver matrix: everything that needs a device, on every driver and lane count that this machine can have.
+//!
+//! A driver's lane count is fixed for a process, and so is the choice of drivers; hence a child process for each row.
+//! Without arguments this is the parent: it runs every row and sums up. `--row NAME` is the child, which takes the
+//! usual test arguments behind it; `cargo test --test drivers -- --list-rows` names the rows.
+
+mod cases;
+mod embedding;
+mod rows;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::Arguments;
+use subsweep::headless::{Gpu, GpuOptions};
+
+fn main() -> ExitCode {
+    let mut arguments: Vec<_> = std::env::args().collect();
+    match arguments.get(1).map(String::as_str) {
+        Some("--row") => {
+            arguments.drain(1..=2);
+            run_row(&Arguments::from_iter(arguments))
+        }
+        Some("--list-rows") => {
+            rows::ROWS.iter().for_each(|row| println!("{}", row.name));
+            ExitCode::SUCCESS
+        }
+        _ => rows::run_all(&arguments[1..]),
+    }
+}
+
+/// The child: every trial on the one device that the row's environment leaves.
+fn run_row(arguments: &Arguments) -> ExitCode {
+    let options = GpuOptions { validation: true, ..GpuOptions::default() };
+    let gpu = match Gpu::open(options) {
+        Ok(gpu) => Arc::new(gpu),
+        Err(error) => {
+            eprintln!("cannot open the row's device: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let identity = gpu.identity();
+    println!(
+        "{}: {} {}, {} lanes",
+        rows::DEVICE_LINE,
+        identity.driver_name,
+        identity.driver_info,
+        gpu.capabilities().subgroup_size
+    );
+    let mut trials = cases::trials(&gpu);
+    trials.extend(embedding::trials(&gpu));
+    // A device has one queue here, and the validation messages are the process's: one trial at a time.
+    let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
