@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use subsweep::harness::Effort;
 
 use crate::device::DeviceChoice;
 use crate::files::{Destination, ElementType, Source};
@@ -15,6 +16,8 @@ Examples:
   subsweep scan counts.npy -o offsets.npy --exclusive  where each part begins, from how long it is
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
   subsweep sort - --type u32 <keys.bin >sorted.bin     raw little-endian elements, by standard streams
+  subsweep verify --quick --device all                 is every device right?
+  subsweep bench --filter sort --json report.json      and how fast?
 
 Exit codes:
   0  done
@@ -41,6 +44,17 @@ pub enum Command {
     Devices(DevicesArgs),
     Scan(ScanArgs),
     Sort(SortArgs),
+    /// Prove devices right, case by case
+    ///
+    /// Every case of the table runs twice, in memory with guards around every range, and is compared with a plain loop
+    /// on the CPU. What a device cannot do is counted and listed. Exits with 1 if any case was wrong.
+    Verify(SuiteArgs),
+    /// Measure devices, each case beside a copy of as many bytes
+    ///
+    /// Each case is verified first, and is not measured if it was wrong. Times are medians of GPU time (of wall-clock
+    /// time where a device has no timestamps), with the distance of their quartiles; bytes are those of the elements
+    /// that the algorithm has to read and write.
+    Bench(SuiteArgs),
 }
 
 /// Options of every command.
@@ -56,9 +70,9 @@ pub struct Common {
     #[arg(long, global = true, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
 
-    /// How algorithms are tuned
-    #[arg(long, global = true, value_enum, default_value_t)]
-    pub policy: PolicyKind,
+    /// How algorithms are tuned [default: default; in verify and bench every way]
+    #[arg(long, global = true, value_enum)]
+    pub policy: Option<PolicyKind>,
 
     /// List the algorithms and what they cost, and exit
     #[arg(long, global = true)]
@@ -66,10 +80,9 @@ pub struct Common {
 }
 
 /// Where a policy comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PolicyKind {
     /// For the device, as `subsweep devices` shows it
-    #[default]
     Default,
     /// As the C-for-Metal tutorials 13 and 14 do it, to compare with
     Seed,
@@ -123,6 +136,37 @@ pub struct SortArgs {
     /// Compare bits B to E - 1 of the keys alone, bit 0 being the lowest; fewer bits take less time
     #[arg(long, value_name = "B:E", value_parser = parse_bits, default_value = "0:32")]
     pub bits: Range<u32>,
+}
+
+/// Which cases, and where their report goes.
+#[derive(Debug, Args)]
+pub struct SuiteArgs {
+    /// Only cases whose id holds PATTERN, in which * stands for anything: sort, columns=4, radix-2bit*n=1048576
+    #[arg(long, value_name = "PATTERN")]
+    pub filter: Option<String>,
+
+    /// Fewer cases: some seconds
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+
+    /// All cases, the largest as well: as long as it takes
+    #[arg(long)]
+    pub full: bool,
+
+    /// Write a report as JSON, whole after each case; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<OsString>,
+}
+
+impl SuiteArgs {
+    /// How much is done.
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.full) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            (false, false) => Effort::Normal,
+        }
+    }
 }
 
 /// One table in, one out.

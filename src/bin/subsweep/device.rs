@@ -8,7 +8,7 @@ use anyhow::Result;
 use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance};
 use subsweep::vk::DeviceIdentity;
 
-use crate::error::Usage;
+use crate::error::Ended;
 use crate::files::memory;
 use crate::words;
 
@@ -47,10 +47,10 @@ pub struct Numbered {
 }
 
 /// Refuses `all`, for a command that has one result.
-pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Usage> {
+pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
     match choice {
         DeviceChoice::All => {
-            Err(Usage(format!("{command} runs on one device, and --device says all; name one")))
+            Err(Ended::usage(format!("{command} runs on one device, and --device says all; name one")))
         }
         DeviceChoice::Unsaid | DeviceChoice::One(_) => Ok(()),
     }
@@ -78,17 +78,27 @@ pub fn select(list: &[Numbered], selector: &DeviceSelector) -> Result<Numbered> 
     Ok(found.expect("the selected device is one of the list").clone())
 }
 
+/// The devices that are meant: the best where nothing is said.
+///
+/// # Errors
+/// That there is none, or none that matches.
+pub fn choose(instance: &Instance, choice: &DeviceChoice) -> Result<Vec<Numbered>> {
+    let list = list(instance)?;
+    Ok(match choice {
+        DeviceChoice::Unsaid => vec![select(&list, &DeviceSelector::Best)?],
+        DeviceChoice::One(selector) => vec![select(&list, selector)?],
+        DeviceChoice::All => list,
+    })
+}
+
 /// Opens the one device that is meant, and names it.
 ///
 /// # Errors
 /// That there is none, that none matches, that it lacks something, or whatever its driver says.
 pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
-    let selector = match choice {
-        DeviceChoice::One(selector) => selector.clone(),
-        DeviceChoice::Unsaid | DeviceChoice::All => DeviceSelector::Best,
-    };
     let instance = Arc::new(Instance::new(false)?);
-    let Numbered { index, candidate } = select(&list(&instance)?, &selector)?;
+    // `check_one` has seen to it that there is one.
+    let Numbered { index, candidate } = choose(&instance, choice)?.swap_remove(0);
     let gpu = Gpu::open_candidate(instance, candidate, None)?;
     words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
@@ -97,8 +107,8 @@ pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
 /// What a report must name, on one line.
 pub fn name_with_driver(identity: &DeviceIdentity) -> String {
     let info = identity.driver_info.trim();
-    let separator = if info.is_empty() { "" } else { " " };
-    format!("{} (driver {}{separator}{info})", identity.name, identity.driver_name)
+    let separator = if info.is_empty() { "" } else { ", " };
+    format!("{}, driver {}{separator}{info}", identity.name, identity.driver_name)
 }
 
 /// Refuses `size` bytes on a CPU that has not got them: its driver would take more than there is, and the process be

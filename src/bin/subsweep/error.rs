@@ -23,10 +23,30 @@ pub enum Exit {
     Failed = 4,
 }
 
-/// Options or an input that cannot be meant. The text says what to do.
+/// An end that a command comes to by itself. The text says what to do.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(pub String);
+#[error("{text}")]
+pub struct Ended {
+    exit: Exit,
+    text: String,
+}
+
+impl Ended {
+    /// Options or an input that cannot be meant.
+    pub fn usage(text: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, text: text.into() }
+    }
+
+    /// A wrong result.
+    pub fn wrong(text: impl Into<String>) -> Self {
+        Self { exit: Exit::Wrong, text: text.into() }
+    }
+
+    /// No device can do it.
+    pub fn unable(text: impl Into<String>) -> Self {
+        Self { exit: Exit::NoDevice, text: text.into() }
+    }
+}
 
 /// Says in one line what went wrong, and ends the program.
 pub fn report(result: anyhow::Result<()>) -> ExitCode {
@@ -56,7 +76,7 @@ fn of(error: &anyhow::Error) -> Exit {
             .map(of_library)
             .or_else(|| cause.downcast_ref::<InputError>().map(|error| of_input(&error.problem)))
             .or_else(|| cause.downcast_ref::<OutputError>().map(|_| Exit::Usage))
-            .or_else(|| cause.downcast_ref::<Usage>().map(|_| Exit::Usage))
+            .or_else(|| cause.downcast_ref::<Ended>().map(|ended| ended.exit))
     });
     // An error without a type of ours comes from a file, as no Vulkan function returns one.
     typed.unwrap_or(Exit::Usage)
@@ -141,7 +161,9 @@ mod tests {
         assert_eq!(of(&input(InputProblem::Memory { size: 1 })), Exit::Failed);
         let output = OutputError { output: "out".into(), problem: OutputProblem::Terminal };
         assert_eq!(of(&output.into()), Exit::Usage);
-        assert_eq!(of(&Usage("no".into()).into()), Exit::Usage);
+        assert_eq!(of(&Ended::usage("no").into()), Exit::Usage);
+        assert_eq!(of(&Ended::wrong("no").into()), Exit::Wrong);
+        assert_eq!(of(&Ended::unable("no").into()), Exit::NoDevice);
         assert_eq!(of(&anyhow::anyhow!("untyped")), Exit::Usage);
     }
 }

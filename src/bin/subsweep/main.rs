@@ -1,6 +1,7 @@
 //! The command line: files in, files out, and what the devices of this machine can do.
 
 mod args;
+mod bench;
 mod device;
 mod devices;
 mod error;
@@ -8,6 +9,8 @@ mod files;
 mod policy;
 mod scan;
 mod sort;
+mod suite;
+mod verify;
 mod words;
 
 use std::process::ExitCode;
@@ -39,10 +42,12 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         return list_algorithms();
     }
     match &cli.command {
-        None => Err(error::Usage("a command is missing; subsweep --help lists them".into()).into()),
+        None => Err(error::Ended::usage("a command is missing; subsweep --help lists them").into()),
         Some(Command::Devices(args)) => devices::run(args, common),
         Some(Command::Scan(args)) => scan::run(args, common),
         Some(Command::Sort(args)) => sort::run(args, common),
+        Some(Command::Verify(args)) => verify::run(args, common),
+        Some(Command::Bench(args)) => bench::run(args, common),
     }
 }
 

@@ -8,7 +8,7 @@ use subsweep::sort::{SORT_ALGORITHMS, SortAlgorithm, SortPolicy};
 use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind};
-use crate::error::Usage;
+use crate::error::Ended;
 
 /// An algorithm, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,16 @@ pub enum Algorithm {
     Scan(&'static str),
     /// Of a sort.
     Sort(SortAlgorithm),
+}
+
+impl Algorithm {
+    /// What selects it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scan(name) => name,
+            Self::Sort(algorithm) => algorithm.name(),
+        }
+    }
 }
 
 impl FromStr for Algorithm {
@@ -33,7 +43,7 @@ impl FromStr for Algorithm {
 }
 
 /// Refuses the algorithm of a sort.
-pub fn check_scan(common: &Common) -> Result<(), Usage> {
+pub fn check_scan(common: &Common) -> Result<(), Ended> {
     match common.algorithm {
         Some(Algorithm::Sort(algorithm)) => {
             Err(other_primitive(algorithm.name(), "a sort", "scan", SCAN_ALGORITHMS))
@@ -43,7 +53,7 @@ pub fn check_scan(common: &Common) -> Result<(), Usage> {
 }
 
 /// Refuses the algorithm of a scan.
-pub fn check_sort(common: &Common) -> Result<(), Usage> {
+pub fn check_sort(common: &Common) -> Result<(), Ended> {
     match common.algorithm {
         Some(Algorithm::Scan(name)) => Err(other_primitive(name, "a scan", "sort", SORT_ALGORITHMS)),
         Some(Algorithm::Sort(_)) | None => Ok(()),
@@ -53,8 +63,8 @@ pub fn check_sort(common: &Common) -> Result<(), Usage> {
 /// How a scan would go about it, and why.
 pub fn of_scan(common: &Common, capabilities: &Capabilities, columns: u32) -> Choice<ScanPolicy> {
     match common.policy {
-        PolicyKind::Default => ScanPolicy::choose(capabilities, columns),
-        PolicyKind::Seed => {
+        None | Some(PolicyKind::Default) => ScanPolicy::choose(capabilities, columns),
+        Some(PolicyKind::Seed) => {
             Choice { policy: ScanPolicy::seed(), reason: "it is asked for with --policy seed" }
         }
     }
@@ -68,12 +78,12 @@ pub fn of_sort(common: &Common, capabilities: &Capabilities) -> Choice<SortPolic
         Some(Algorithm::Scan(_)) | None => None,
     };
     match (common.policy, asked) {
-        (PolicyKind::Default, None) => chosen,
-        (PolicyKind::Default, Some(algorithm)) => Choice {
+        (None | Some(PolicyKind::Default), None) => chosen,
+        (None | Some(PolicyKind::Default), Some(algorithm)) => Choice {
             policy: SortPolicy::tuned(algorithm, capabilities),
             reason: "it is asked for with --algorithm, tuned for the device",
         },
-        (PolicyKind::Seed, asked) => Choice {
+        (Some(PolicyKind::Seed), asked) => Choice {
             policy: SortPolicy::seed(asked.unwrap_or(chosen.policy.algorithm), capabilities),
             reason: "it is asked for with --policy seed",
         },
@@ -95,8 +105,8 @@ fn names(list: &[(&str, &str)]) -> String {
     list.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
-fn other_primitive(name: &str, of: &str, command: &str, list: &[(&str, &str)]) -> Usage {
-    Usage(format!("{name} is the algorithm of {of}; {command} has {}", names(list)))
+fn other_primitive(name: &str, of: &str, command: &str, list: &[(&str, &str)]) -> Ended {
+    Ended::usage(format!("{name} is the algorithm of {of}; {command} has {}", names(list)))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use anyhow::Result;
 use subsweep::scan::{ScanConfig, ScanKind};
 
 use crate::args::{Common, Operator, PolicyKind, ScanArgs};
-use crate::error::Usage;
+use crate::error::Ended;
 use crate::files::{self, ElementType, Output, Source, Table};
 use crate::words::Doing;
 use crate::{device, policy};
@@ -37,21 +37,21 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
 }
 
 /// Refuses options that contradict each other.
-fn check(kind: ScanKind, common: &Common) -> Result<(), Usage> {
+fn check(kind: ScanKind, common: &Common) -> Result<(), Ended> {
     device::check_one(&common.device, "scan")?;
     policy::check_scan(common)?;
     match (kind, common.policy) {
-        (ScanKind::Exclusive, PolicyKind::Seed) => {
-            Err(Usage("--policy seed scans inclusively only; leave out it or --exclusive".into()))
+        (ScanKind::Exclusive, Some(PolicyKind::Seed)) => {
+            Err(Ended::usage("--policy seed scans inclusively only; leave out one of it and --exclusive"))
         }
-        (ScanKind::Inclusive, _) | (_, PolicyKind::Default) => Ok(()),
+        (ScanKind::Inclusive, _) | (_, None | Some(PolicyKind::Default)) => Ok(()),
     }
 }
 
-fn check_columns(source: &Source, table: &Table) -> Result<u32, Usage> {
+fn check_columns(source: &Source, table: &Table) -> Result<u32, Ended> {
     let columns = table.shape.columns();
     u32::try_from(columns).ok().filter(|columns| *columns <= ScanConfig::MAX_COLUMNS).ok_or_else(|| {
         let max = ScanConfig::MAX_COLUMNS;
-        Usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))
+        Ended::usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))
     })
 }

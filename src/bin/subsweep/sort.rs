@@ -4,7 +4,7 @@ use anyhow::Result;
 use subsweep::sort::{KeyType, SortConfig, SortPlan};
 
 use crate::args::{Common, SortArgs};
-use crate::error::Usage;
+use crate::error::Ended;
 use crate::files::{self, ElementType, Output, Shape, Source, Table};
 use crate::words::Doing;
 use crate::{device, policy};
@@ -40,7 +40,7 @@ fn check_count(source: &Source, table: &Table) -> Result<u64> {
     let count = match table.shape {
         Shape::Flat { count } => count as u64,
         shape @ Shape::Grid { .. } => {
-            return Err(Usage(format!(
+            return Err(Ended::usage(format!(
                 "{source}: has two dimensions, shape {shape}, and one is sorted; save a.reshape(-1)"
             ))
             .into());

@@ -1,4 +1,4 @@
-//! Writing a table so that it appears whole or not at all.
+//! Writing a table or a report so that it appears whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 use super::identity::FileId;
 use super::{Destination, Format, Source, Table, npy};
 
-/// A place that is ready for a table; to be prepared before any work that would be lost if there
+/// A place that is ready for a table or a report; to be prepared before any work that would be lost if there
 /// were none.
 ///
 /// A file is written beside its place under a name of its own, and renamed when it is complete:
@@ -54,23 +54,52 @@ impl Output {
 
     /// Writes all of `table`, and puts it in its place.
     pub fn commit(self, table: &Table) -> Result<(), OutputError> {
-        let result = match self.target {
-            Target::Stdout => write(&mut io::stdout().lock(), table),
-            Target::Special(mut file) => write(&mut file, table),
-            Target::Regular(place) => place.replace(table),
+        let header = match table.format {
+            Format::Npy => npy::header(table.element, table.shape),
+            Format::Raw => Vec::new(),
         };
-        result.map_err(|problem| OutputError { output: self.name, problem })
+        let words: &[u8] = bytemuck::cast_slice(&table.words);
+        debug_assert_eq!(words.len(), table.shape.element_count() * table.element.size());
+        self.commit_pieces(&[&header, words])
+    }
+
+    /// Writes a report that will be written again, where that can be done: a file is replaced each time, and what else
+    /// there is gets the last one alone.
+    pub fn update(&self, report: &[u8]) -> Result<(), OutputError> {
+        match &self.target {
+            Target::Stdout | Target::Special(_) => Ok(()),
+            Target::Regular(place) => self.named(place.replace(&[report])),
+        }
+    }
+
+    /// Writes a report for the last time.
+    pub fn commit_report(self, report: &[u8]) -> Result<(), OutputError> {
+        self.commit_pieces(&[report])
+    }
+
+    /// Whether this is standard output, which then has no room for anything else.
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.target, Target::Stdout)
+    }
+
+    fn commit_pieces(&self, pieces: &[&[u8]]) -> Result<(), OutputError> {
+        self.named(match &self.target {
+            Target::Stdout => write(&mut io::stdout().lock(), pieces),
+            Target::Special(file) => write(&mut &*file, pieces),
+            Target::Regular(place) => place.replace(pieces),
+        })
+    }
+
+    fn named(&self, result: Result<(), OutputProblem>) -> Result<(), OutputError> {
+        result.map_err(|problem| OutputError { output: self.name.clone(), problem })
     }
 }
 
 /// Writes words to standard output.
 pub fn print(text: &str) -> Result<(), OutputError> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| OutputError {
-        output: Destination::Stdout.to_string(),
-        problem: OutputProblem::writing(error),
-    })
+    write(&mut stdout, &[text.as_bytes()])
+        .map_err(|problem| OutputError { output: Destination::Stdout.to_string(), problem })
 }
 
 /// Why nothing was written. One line, with the file's name and what to do.
@@ -87,8 +116,8 @@ pub struct OutputError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputProblem {
-    /// Elements are no text.
-    #[error("is a terminal; name a file with -o, or redirect")]
+    /// Neither elements nor reports are words.
+    #[error("is a terminal; name a file, or redirect")]
     Terminal,
     /// The path is a directory's, or ends as one.
     #[error("is a directory; name a file in it")]
@@ -182,9 +211,9 @@ impl Place {
         Ok(temporary)
     }
 
-    fn replace(&self, table: &Table) -> Result<(), OutputProblem> {
+    fn replace(&self, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
         let mut temporary = self.temporary()?;
-        write(temporary.as_file_mut(), table)?;
+        write(temporary.as_file_mut(), pieces)?;
         temporary.persist(&self.path).map(drop).map_err(|error| OutputProblem::Write(error.error))
     }
 }
@@ -247,16 +276,9 @@ fn copy_access(replaced: &fs::Metadata, file: &File) -> io::Result<()> {
     file.set_permissions(replaced.permissions())
 }
 
-fn write(to: &mut impl Write, table: &Table) -> Result<(), OutputProblem> {
-    debug_assert_eq!(size_of_val(table.words.as_slice()), table.shape.element_count() * table.element.size());
-    let mut write_all = || {
-        if table.format == Format::Npy {
-            to.write_all(&npy::header(table.element, table.shape))?;
-        }
-        to.write_all(bytemuck::cast_slice(&table.words))?;
-        to.flush()
-    };
-    write_all().map_err(OutputProblem::writing)
+fn write(to: &mut impl Write, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
+    let written = pieces.iter().try_for_each(|piece| to.write_all(piece));
+    written.and_then(|()| to.flush()).map_err(OutputProblem::writing)
 }
 
 #[cfg(test)]
