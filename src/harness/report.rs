@@ -165,6 +165,16 @@ impl Report {
         }
     }
 
+    /// The whole report, as it is written.
+    ///
+    /// # Errors
+    /// None that a report can cause.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        let mut json = serde_json::to_vec_pretty(self)?;
+        json.push(b'\n');
+        Ok(json)
+    }
+
     /// Writes the whole report beside `path` and renames it, so that a reader never sees half of one.
     ///
     /// # Errors
@@ -175,8 +185,7 @@ impl Report {
             _ => Path::new("."),
         };
         let mut file = tempfile::Builder::new().prefix(".subsweep-").suffix(".tmp").tempfile_in(folder)?;
-        serde_json::to_writer_pretty(&mut file, self)?;
-        file.write_all(b"\n")?;
+        file.write_all(&self.to_json()?)?;
         file.persist(path)?;
         Ok(())
     }

@@ -18,6 +18,23 @@ pub enum Outcome {
     NotSupported(String),
 }
 
+impl Outcome {
+    /// How a case ended that could not be carried through.
+    ///
+    /// # Errors
+    /// The error itself, where nothing more can be tried on the device: [`Error::DeviceLost`].
+    pub fn of_error(error: Error) -> Result<Self> {
+        match error {
+            error @ Error::DeviceLost { .. } => Err(error),
+            error @ (Error::PolicyBeyondDevice { .. }
+            | Error::OutOfDeviceMemory { .. }
+            | Error::TooManyElements { .. }
+            | Error::MissingFeature { .. }) => Ok(Self::NotSupported(error.to_string())),
+            error => Ok(Self::Fail(error.to_string())),
+        }
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -36,14 +53,7 @@ pub fn verify_case(gpu: &Gpu, case: &Case) -> Result<Outcome> {
     match run_twice(gpu, case) {
         Ok(None) => Ok(Outcome::Pass),
         Ok(Some((run, mismatch))) => Ok(Outcome::Fail(format!("run {run}: {mismatch}"))),
-        Err(error @ Error::DeviceLost { .. }) => Err(error),
-        Err(
-            error @ (Error::PolicyBeyondDevice { .. }
-            | Error::OutOfDeviceMemory { .. }
-            | Error::TooManyElements { .. }
-            | Error::MissingFeature { .. }),
-        ) => Ok(Outcome::NotSupported(error.to_string())),
-        Err(error) => Ok(Outcome::Fail(error.to_string())),
+        Err(error) => Outcome::of_error(error),
     }
 }
 

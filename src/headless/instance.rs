@@ -32,6 +32,8 @@ pub struct Candidate {
     pub capabilities: Option<Capabilities>,
     /// Its name, whatever it has.
     pub name: String,
+    /// `timestampValidBits` of the queue that would be used; 0 if its GPU time cannot be told.
+    pub timestamp_valid_bits: u32,
     /// What to enable on it, or why it will not do.
     pub requirements: Result<DeviceRequirements>,
 }
@@ -118,6 +120,9 @@ impl Instance {
                 .device_name_as_c_str()
                 .map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default(),
+            timestamp_valid_bits: self
+                .compute_family(physical_device)
+                .map_or(0, |(_, family)| family.timestamp_valid_bits),
             requirements,
         }
     }

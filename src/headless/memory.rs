@@ -29,7 +29,6 @@ pub(super) struct Memory {
     // Dropped before the device.
     allocator: Mutex<Allocator>,
     device: Device,
-    largest_heap: u64,
 }
 
 /// A buffer and its memory, freed when dropped.
@@ -55,10 +54,7 @@ impl Memory {
             allocation_sizes: Default::default(),
         })
         .map_err(|error| allocation_error(error, 0))?;
-        // SAFETY: the device is the instance's.
-        let heaps = unsafe { instance.get_physical_device_memory_properties(physical_device) };
-        let largest_heap = heaps.memory_heaps_as_slice().iter().map(|heap| heap.size).max().unwrap_or(0);
-        Ok(Self { allocator: Mutex::new(allocator), device: device.clone(), largest_heap })
+        Ok(Self { allocator: Mutex::new(allocator), device: device.clone() })
     }
 
     pub(super) fn allocate(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
@@ -79,7 +75,8 @@ impl Memory {
         location: MemoryLocation,
     ) -> Result<GpuBuffer> {
         // Some drivers promise more than they have, and the process is killed when the memory is touched.
-        if size > self.largest_heap.min(self.device.capabilities().max_allocation_size) {
+        let capabilities = self.device.capabilities();
+        if size > capabilities.largest_heap_size.min(capabilities.max_allocation_size) {
             return Err(out_of_memory(size));
         }
         let mut buffer = Buffer::new(&self.device, size, usage)?;

@@ -62,6 +62,8 @@ pub struct Capabilities {
     pub max_workgroup_count: [u32; 3],
     /// `maxMemoryAllocationSize`, bytes.
     pub max_allocation_size: u64,
+    /// The size of the largest memory heap, bytes.
+    pub largest_heap_size: u64,
     /// `maxStorageBufferRange`, bytes. Nothing here binds a descriptor, so it limits nothing; it is for reports.
     pub max_storage_buffer_range: u64,
     /// Nanoseconds of one timestamp tick.
@@ -79,6 +81,8 @@ impl Capabilities {
         physical_device: vk::PhysicalDevice,
         enabled: EnabledFeatures,
     ) -> Self {
+        // SAFETY: as the caller promises.
+        let memory = unsafe { instance.get_physical_device_memory_properties(physical_device) };
         let has_size_control = enabled.subgroup_size_control || enabled.compute_full_subgroups;
         let mut vulkan11 = vk::PhysicalDeviceVulkan11Properties::default();
         let mut vulkan12 = vk::PhysicalDeviceVulkan12Properties::default();
@@ -130,6 +134,7 @@ impl Capabilities {
             shared_memory_size: limits.max_compute_shared_memory_size,
             max_workgroup_count: limits.max_compute_work_group_count,
             max_allocation_size: vulkan11.max_memory_allocation_size,
+            largest_heap_size: memory.memory_heaps_as_slice().iter().map(|heap| heap.size).max().unwrap_or(0),
             max_storage_buffer_range: limits.max_storage_buffer_range.into(),
             timestamp_period_ns: limits.timestamp_period,
         }

@@ -48,10 +48,7 @@ impl ElementType {
 
     /// The type with this code in an `.npy` header, less the byte order: `u4`.
     pub(super) fn from_code(code: &[u8]) -> Option<Self> {
-        TYPES
-            .iter()
-            .find(|row| row.3.as_bytes() == code)
-            .map(|row| row.0)
+        TYPES.iter().find(|row| row.3.as_bytes() == code).map(|row| row.0)
     }
 }
 
@@ -71,15 +68,9 @@ mod tests {
     fn the_table_is_in_the_order_of_the_enum_and_names_what_the_command_line_takes() {
         for (row, element) in TYPES.iter().zip(ElementType::value_variants()) {
             assert_eq!(row.0, *element);
-            assert_eq!(
-                element.to_possible_value().unwrap().get_name(),
-                element.name()
-            );
+            assert_eq!(element.to_possible_value().unwrap().get_name(), element.name());
             assert_eq!(element.size() % 4, 0);
-            assert_eq!(
-                ElementType::from_code(&element.descr().as_bytes()[1..]),
-                Some(*element)
-            );
+            assert_eq!(ElementType::from_code(&element.descr().as_bytes()[1..]), Some(*element));
         }
         assert_eq!(TYPES.len(), ElementType::value_variants().len());
         assert_eq!(ElementType::from_code(b"u1"), None);

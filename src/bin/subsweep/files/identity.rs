@@ -59,11 +59,7 @@ mod unix {
 
     fn of_descriptor(descriptor: BorrowedFd<'_>) -> Option<FileId> {
         // A duplicate, because dropping a `File` closes its descriptor.
-        of_metadata(
-            &File::from(descriptor.try_clone_to_owned().ok()?)
-                .metadata()
-                .ok()?,
-        )
+        of_metadata(&File::from(descriptor.try_clone_to_owned().ok()?).metadata().ok()?)
     }
 
     fn of_metadata(metadata: &Metadata) -> Option<FileId> {
@@ -86,10 +82,7 @@ mod other {
     pub type Inner = PathBuf;
 
     pub fn of_path(path: &Path) -> Option<FileId> {
-        path.canonicalize()
-            .ok()
-            .filter(|path| path.is_file())
-            .map(FileId)
+        path.canonicalize().ok().filter(|path| path.is_file()).map(FileId)
     }
 
     pub fn of_stdin() -> Option<FileId> {

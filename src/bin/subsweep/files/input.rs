@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::{ElementType, Format, Shape, Source, Table, npy};
+use super::{ElementType, Format, Shape, Source, Table, memory, npy};
 
 /// Reads all of `source`, which is an `.npy` file if it starts with the magic of one, and else raw
 /// elements of the type `declared`. Of an `.npy` file `declared` may be left out, and must agree
@@ -18,14 +18,9 @@ pub fn read(
 ) -> Result<Table, InputError> {
     let table = match source {
         Source::Stdin => read_from(io::stdin().lock(), None, declared, taken),
-        Source::File(path) => {
-            open(path).and_then(|(file, size)| read_from(file, size, declared, taken))
-        }
+        Source::File(path) => open(path).and_then(|(file, size)| read_from(file, size, declared, taken)),
     };
-    table.map_err(|problem| InputError {
-        input: source.to_string(),
-        problem,
-    })
+    table.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
 /// Why no table was read. One line, with the file's name and what to do.
@@ -82,11 +77,7 @@ pub enum InputProblem {
         declared: ElementType,
     },
     /// A type that is not taken.
-    #[error(
-        "holds elements of type {found}, and {} is taken; save {}",
-        names(taken),
-        conversions(taken)
-    )]
+    #[error("holds elements of type {found}, and {} is taken; save {}", names(taken), conversions(taken))]
     ElementNotTaken {
         /// The type as it was found, cut to a line.
         found: String,
@@ -122,9 +113,7 @@ pub enum InputProblem {
         size: u32,
     },
     /// An `.npy` header that is none.
-    #[error(
-        "has a damaged .npy header ({what}, at byte {at} of its text); save it again with numpy.save"
-    )]
+    #[error("has a damaged .npy header ({what}, at byte {at} of its text); save it again with numpy.save")]
     Malformed {
         /// What is wrong.
         what: &'static str,
@@ -196,19 +185,11 @@ pub enum InputProblem {
 }
 
 fn names(elements: &[ElementType]) -> String {
-    elements
-        .iter()
-        .map(|element| element.name())
-        .collect::<Vec<_>>()
-        .join("|")
+    elements.iter().map(|element| element.name()).collect::<Vec<_>>().join("|")
 }
 
 fn conversions(elements: &[ElementType]) -> String {
-    elements
-        .iter()
-        .map(|element| format!("a.astype('{}')", element.descr()))
-        .collect::<Vec<_>>()
-        .join(" or ")
+    elements.iter().map(|element| format!("a.astype('{}')", element.descr())).collect::<Vec<_>>().join(" or ")
 }
 
 /// Fills `bytes` as far as `reader` goes, and returns how far that was.
@@ -252,10 +233,7 @@ fn read_from(
             _ => InputProblem::TypeMissing,
         })?;
         if !taken.contains(&element) {
-            return Err(InputProblem::ElementNotTaken {
-                found: element.to_string(),
-                taken: taken.to_vec(),
-            });
+            return Err(InputProblem::ElementNotTaken { found: element.to_string(), taken: taken.to_vec() });
         }
         read_raw(start[..start_size].chain(reader), file_size, element)
     }
@@ -267,17 +245,9 @@ fn read_npy(
     declared: Option<ElementType>,
     taken: &[ElementType],
 ) -> Result<Table, InputProblem> {
-    let npy::Header {
-        element,
-        shape,
-        header_size,
-        payload_size,
-    } = npy::read_header(&mut reader, taken)?;
+    let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
     if let Some(declared) = declared.filter(|&declared| declared != element) {
-        return Err(InputProblem::TypeDisagrees {
-            found: element,
-            declared,
-        });
+        return Err(InputProblem::TypeDisagrees { found: element, declared });
     }
     let needed = header_size + payload_size;
     match file_size {
@@ -289,25 +259,13 @@ fn read_npy(
     if held < payload_size {
         return Err(match file_size {
             Some(_) => InputProblem::Changed,
-            None => InputProblem::Ended {
-                held: header_size + held,
-                needed,
-            },
+            None => InputProblem::Ended { held: header_size + held, needed },
         });
     }
     if goes_on(&mut reader)? {
-        return Err(if file_size.is_some() {
-            InputProblem::Changed
-        } else {
-            InputProblem::Extra { needed }
-        });
+        return Err(if file_size.is_some() { InputProblem::Changed } else { InputProblem::Extra { needed } });
     }
-    Ok(Table {
-        format: Format::Npy,
-        element,
-        shape,
-        words,
-    })
+    Ok(Table { format: Format::Npy, element, shape, words })
 }
 
 fn read_raw(
@@ -320,22 +278,13 @@ fn read_raw(
         _ => Err(InputProblem::PartialElement { size, element }),
     };
     file_size.map_or(Ok(()), whole)?;
-    let (words, held) = read_words(
-        &mut reader,
-        file_size.unwrap_or(u64::MAX),
-        file_size.is_some(),
-    )?;
+    let (words, held) = read_words(&mut reader, file_size.unwrap_or(u64::MAX), file_size.is_some())?;
     if file_size.is_some_and(|size| held < size) || goes_on(&mut reader)? {
         return Err(InputProblem::Changed);
     }
     whole(held)?;
     let count = size_of_val(words.as_slice()) / element.size();
-    Ok(Table {
-        format: Format::Raw,
-        element,
-        shape: Shape::Flat { count },
-        words,
-    })
+    Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count }, words })
 }
 
 /// Reads `max_size` bytes, or fewer where the end comes before them; returns them with their
@@ -350,12 +299,13 @@ fn read_words(
     const CHUNK_SIZE: u64 = 1 << 20;
 
     let mut words = Vec::new();
+    let available = memory::available().unwrap_or(u64::MAX);
     if is_known {
-        let count =
-            usize::try_from(max_size / 4).map_err(|_| InputProblem::Memory { size: max_size })?;
-        words
-            .try_reserve_exact(count)
-            .map_err(|_| InputProblem::Memory { size: max_size })?;
+        if max_size > available {
+            return Err(InputProblem::Memory { size: max_size });
+        }
+        let count = usize::try_from(max_size / 4).map_err(|_| InputProblem::Memory { size: max_size })?;
+        words.try_reserve_exact(count).map_err(|_| InputProblem::Memory { size: max_size })?;
     }
     let mut held = 0;
     while held < max_size {
@@ -363,14 +313,12 @@ fn read_words(
         let start = words.len();
         let size = CHUNK_SIZE.min(max_size - held) as usize;
         let count = size.div_ceil(4);
-        words.try_reserve(count).map_err(|_| InputProblem::Memory {
-            size: held + size as u64,
-        })?;
+        let needed = held + size as u64;
+        if needed > available || words.try_reserve(count).is_err() {
+            return Err(InputProblem::Memory { size: needed });
+        }
         words.resize(start + count, 0);
-        let filled = read_full(
-            reader,
-            &mut bytemuck::cast_slice_mut(&mut words[start..])[..size],
-        )?;
+        let filled = read_full(reader, &mut bytemuck::cast_slice_mut(&mut words[start..])[..size])?;
         held += filled as u64;
         if filled < size {
             words.truncate(start + filled.div_ceil(4));

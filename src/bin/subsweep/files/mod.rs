@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 mod element;
 mod identity;
 pub mod input;
+pub mod memory;
 mod npy;
 pub mod output;
 #[cfg(test)]
@@ -37,10 +38,8 @@ pub struct Table {
 
 // A table's words are the file's little-endian bytes, uncopied; so the host's order has to be the
 // file's.
-const _: () = assert!(
-    cfg!(target_endian = "little"),
-    "files are little-endian, and elements are not swapped"
-);
+const _: () =
+    assert!(cfg!(target_endian = "little"), "files are little-endian, and elements are not swapped");
 
 /// How a file says what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

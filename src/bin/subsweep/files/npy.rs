@@ -46,22 +46,11 @@ pub fn read_header(reader: &mut impl Read, taken: &[ElementType]) -> Result<Head
     read_exact(reader, &mut position, &mut text)?;
     let (element, shape) = parse(&text, taken)?;
 
-    let too_large = || InputProblem::TooLarge {
-        shape: shape.to_string(),
-    };
-    let count = (shape.rows() as u64)
-        .checked_mul(shape.columns() as u64)
-        .ok_or_else(too_large)?;
-    let payload_size = count
-        .checked_mul(element.size() as u64)
-        .ok_or_else(too_large)?;
+    let too_large = || InputProblem::TooLarge { shape: shape.to_string() };
+    let count = (shape.rows() as u64).checked_mul(shape.columns() as u64).ok_or_else(too_large)?;
+    let payload_size = count.checked_mul(element.size() as u64).ok_or_else(too_large)?;
     position.checked_add(payload_size).ok_or_else(too_large)?;
-    Ok(Header {
-        element,
-        shape,
-        header_size: position,
-        payload_size,
-    })
+    Ok(Header { element, shape, header_size: position, payload_size })
 }
 
 /// The header that `numpy.save` writes, to the byte.
@@ -72,16 +61,10 @@ pub fn header(element: ElementType, shape: Shape) -> Vec<u8> {
     const ALIGNMENT: usize = 64;
     const BEFORE_TEXT: usize = MAGIC.len() + 2 + 2;
 
-    let mut text = format!(
-        "{{'descr': '{}', 'fortran_order': False, 'shape': {shape}, }}",
-        element.descr()
-    );
+    let mut text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {shape}, }}", element.descr());
     let growth = GROWTH_DIGITS - shape.rows().to_string().len();
     let size = (BEFORE_TEXT + text.len() + growth + 1).next_multiple_of(ALIGNMENT);
-    text.extend(std::iter::repeat_n(
-        ' ',
-        size - BEFORE_TEXT - text.len() - 1,
-    ));
+    text.extend(std::iter::repeat_n(' ', size - BEFORE_TEXT - text.len() - 1));
     text.push('\n');
 
     let mut bytes = Vec::with_capacity(size);
@@ -92,30 +75,16 @@ pub fn header(element: ElementType, shape: Shape) -> Vec<u8> {
     bytes
 }
 
-fn read_array<const N: usize>(
-    reader: &mut impl Read,
-    position: &mut u64,
-) -> Result<[u8; N], InputProblem> {
+fn read_array<const N: usize>(reader: &mut impl Read, position: &mut u64) -> Result<[u8; N], InputProblem> {
     let mut bytes = [0; N];
     read_exact(reader, position, &mut bytes)?;
     Ok(bytes)
 }
 
-fn read_exact(
-    reader: &mut impl Read,
-    position: &mut u64,
-    bytes: &mut [u8],
-) -> Result<(), InputProblem> {
+fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> Result<(), InputProblem> {
     let needed = *position + bytes.len() as u64;
     *position += read_full(reader, bytes)? as u64;
-    if *position < needed {
-        Err(InputProblem::Ended {
-            held: *position,
-            needed,
-        })
-    } else {
-        Ok(())
-    }
+    if *position < needed { Err(InputProblem::Ended { held: *position, needed }) } else { Ok(()) }
 }
 
 /// Type and shape from the dictionary's text.
@@ -155,51 +124,30 @@ fn element(descr: &[u8], taken: &[ElementType]) -> Result<ElementType, InputProb
         Some((b'<', code)) => ElementType::from_code(code)
             .filter(|element| taken.contains(element))
             .ok_or_else(|| not_taken(descr, taken)),
-        Some((b'>', code)) => {
-            match ElementType::from_code(code).filter(|element| taken.contains(element)) {
-                Some(element) => Err(InputProblem::ByteOrder {
-                    found: printable(descr),
-                    element,
-                }),
-                None => Err(not_taken(descr, taken)),
-            }
-        }
+        Some((b'>', code)) => match ElementType::from_code(code).filter(|element| taken.contains(element)) {
+            Some(element) => Err(InputProblem::ByteOrder { found: printable(descr), element }),
+            None => Err(not_taken(descr, taken)),
+        },
         _ => Err(not_taken(descr, taken)),
     }
 }
 
 fn not_taken(found: &[u8], taken: &[ElementType]) -> InputProblem {
-    InputProblem::ElementNotTaken {
-        found: printable(found),
-        taken: taken.to_vec(),
-    }
+    InputProblem::ElementNotTaken { found: printable(found), taken: taken.to_vec() }
 }
 
 /// The shape that the text of a tuple stands for, if it is a table's.
 fn shape(tuple: &[u8], by_columns: bool) -> Result<Shape, InputProblem> {
-    let malformed = || InputProblem::Shape {
-        shape: printable(tuple),
-    };
+    let malformed = || InputProblem::Shape { shape: printable(tuple) };
     let inner = tuple[1..tuple.len() - 1].trim_ascii();
     if !inner.is_empty() && !inner.contains(&b',') {
         // One number in brackets is a number in Python; a comma makes it a tuple.
         return Err(malformed());
     }
-    let items = inner
-        .strip_suffix(b",")
-        .unwrap_or(inner)
-        .split(|&byte| byte == b',')
-        .map(<[u8]>::trim_ascii);
-    let count = if inner.is_empty() {
-        0
-    } else {
-        items.clone().count()
-    };
+    let items = inner.strip_suffix(b",").unwrap_or(inner).split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let count = if inner.is_empty() { 0 } else { items.clone().count() };
     if count != 1 && count != 2 {
-        return Err(InputProblem::Dimensions {
-            shape: printable(tuple),
-            count,
-        });
+        return Err(InputProblem::Dimensions { shape: printable(tuple), count });
     }
     let mut extents = [0; 2];
     for (extent, item) in extents.iter_mut().zip(items) {
@@ -208,12 +156,8 @@ fn shape(tuple: &[u8], by_columns: bool) -> Result<Shape, InputProblem> {
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return Err(malformed());
         }
-        let value = std::str::from_utf8(digits)
-            .ok()
-            .and_then(|digits| digits.parse().ok());
-        *extent = value.ok_or_else(|| InputProblem::TooLarge {
-            shape: printable(tuple),
-        })?;
+        let value = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+        *extent = value.ok_or_else(|| InputProblem::TooLarge { shape: printable(tuple) })?;
     }
     let [rows, columns] = extents;
     match count {
@@ -280,20 +224,13 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), InputProblem> {
-        if self.accept(byte) {
-            Ok(())
-        } else {
-            Err(self.malformed(what))
-        }
+        if self.accept(byte) { Ok(()) } else { Err(self.malformed(what)) }
     }
 
     /// What lies before the next `end`, which is passed as well.
     fn until(&mut self, end: u8, what: &'static str) -> Result<&'a [u8], InputProblem> {
         let rest = &self.text[self.at..];
-        let length = rest
-            .iter()
-            .position(|&byte| byte == end)
-            .ok_or_else(|| self.malformed(what))?;
+        let length = rest.iter().position(|&byte| byte == end).ok_or_else(|| self.malformed(what))?;
         self.at += length + 1;
         Ok(&rest[..length])
     }

@@ -1,4 +1,4 @@
-//! Writing a table so that it appears whole or not at all.
+//! Writing a table or a report so that it appears whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -9,14 +9,12 @@ use tempfile::NamedTempFile;
 use super::identity::FileId;
 use super::{Destination, Format, Source, Table, npy};
 
-/// A place that is ready for a table; to be prepared before any work that would be lost if there
+/// A place that is ready for a table or a report; to be prepared before any work that would be lost if there
 /// were none.
 ///
 /// A file is written beside its place under a name of its own, and renamed when it is complete:
 /// until [`commit`](Self::commit) succeeds an existing file stands as it was, and without it
-/// nothing is left behind. For that an `Output` has to be dropped: return from `main` rather than
-/// call `std::process::exit` while there is one. Standard output, pipes and devices are written
-/// directly.
+/// nothing is left behind. Standard output, pipes and devices are written directly.
 #[derive(Debug)]
 pub struct Output {
     name: String,
@@ -28,10 +26,15 @@ enum Target {
     Stdout,
     /// A pipe or a device, which must be written through and never be replaced.
     Special(File),
-    Regular {
-        temporary: NamedTempFile,
-        path: PathBuf,
-    },
+    Regular(Place),
+}
+
+/// Where a file goes, under whatever links.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    /// What is there already.
+    replaced: Option<fs::Metadata>,
 }
 
 impl Output {
@@ -45,36 +48,61 @@ impl Output {
         };
         match target {
             Ok(target) => Ok(Output { name, target }),
-            Err(problem) => Err(OutputError {
-                output: name,
-                problem,
-            }),
+            Err(problem) => Err(OutputError { output: name, problem }),
         }
     }
 
     /// Writes all of `table`, and puts it in its place.
     pub fn commit(self, table: &Table) -> Result<(), OutputError> {
-        let result = match self.target {
-            Target::Stdout => write(&mut io::stdout().lock(), table),
-            Target::Special(mut file) => write(&mut file, table),
-            Target::Regular {
-                mut temporary,
-                path,
-            } => write(temporary.as_file_mut(), table).and_then(|()| {
-                temporary
-                    .persist(path)
-                    .map(drop)
-                    .map_err(|error| OutputProblem::Write(error.error))
-            }),
+        let header = match table.format {
+            Format::Npy => npy::header(table.element, table.shape),
+            Format::Raw => Vec::new(),
         };
-        result.map_err(|problem| OutputError {
-            output: self.name,
-            problem,
+        let words: &[u8] = bytemuck::cast_slice(&table.words);
+        debug_assert_eq!(words.len(), table.shape.element_count() * table.element.size());
+        self.commit_pieces(&[&header, words])
+    }
+
+    /// Writes a report that will be written again, where that can be done: a file is replaced each time, and what else
+    /// there is gets the last one alone.
+    pub fn update(&self, report: &[u8]) -> Result<(), OutputError> {
+        match &self.target {
+            Target::Stdout | Target::Special(_) => Ok(()),
+            Target::Regular(place) => self.named(place.replace(&[report])),
+        }
+    }
+
+    /// Writes a report for the last time.
+    pub fn commit_report(self, report: &[u8]) -> Result<(), OutputError> {
+        self.commit_pieces(&[report])
+    }
+
+    /// Whether this is standard output, which then has no room for anything else.
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.target, Target::Stdout)
+    }
+
+    fn commit_pieces(&self, pieces: &[&[u8]]) -> Result<(), OutputError> {
+        self.named(match &self.target {
+            Target::Stdout => write(&mut io::stdout().lock(), pieces),
+            Target::Special(file) => write(&mut &*file, pieces),
+            Target::Regular(place) => place.replace(pieces),
         })
+    }
+
+    fn named(&self, result: Result<(), OutputProblem>) -> Result<(), OutputError> {
+        result.map_err(|problem| OutputError { output: self.name.clone(), problem })
     }
 }
 
-/// Why no table was written. One line, with the file's name and what to do.
+/// Writes words to standard output.
+pub fn print(text: &str) -> Result<(), OutputError> {
+    let mut stdout = io::stdout().lock();
+    write(&mut stdout, &[text.as_bytes()])
+        .map_err(|problem| OutputError { output: Destination::Stdout.to_string(), problem })
+}
+
+/// Why nothing was written. One line, with the file's name and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{output}: {problem}")]
 pub struct OutputError {
@@ -88,8 +116,8 @@ pub struct OutputError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputProblem {
-    /// Elements are no text.
-    #[error("is a terminal; name a file with -o, or redirect")]
+    /// Neither elements nor reports are words.
+    #[error("is a terminal; name a file, or redirect")]
     Terminal,
     /// The path is a directory's, or ends as one.
     #[error("is a directory; name a file in it")]
@@ -110,9 +138,7 @@ pub enum OutputProblem {
     #[error("cannot be reached ({0}); check the path")]
     Unreachable(io::Error),
     /// The directory that the file should be in takes none.
-    #[error(
-        "no file can be made in its directory ({0}); make the directory, or name another place"
-    )]
+    #[error("no file can be made in its directory ({0}); make the directory, or name another place")]
     Folder(io::Error),
     /// Writing failed on the way. An existing file is as it was.
     #[error("could not be written ({0})")]
@@ -120,6 +146,15 @@ pub enum OutputProblem {
     /// The reader of the pipe has gone, usually because it had enough: no reason for words.
     #[error("was closed by its reader")]
     BrokenPipe,
+}
+
+impl OutputProblem {
+    fn writing(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            _ => Self::Write(error),
+        }
+    }
 }
 
 fn prepare_stdout(sources: &[&Source]) -> Result<Target, OutputProblem> {
@@ -136,10 +171,7 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
         Ok(metadata) => {
             refuse_input(FileId::of_path(path), sources)?;
             // A rename asks the directory alone; a file that is itself protected has to be asked.
-            let file = OpenOptions::new()
-                .write(true)
-                .open(path)
-                .map_err(OutputProblem::Existing)?;
+            let file = OpenOptions::new().write(true).open(path).map_err(OutputProblem::Existing)?;
             if file.is_terminal() {
                 return Err(OutputProblem::Terminal);
             }
@@ -147,40 +179,49 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
                 return Ok(Target::Special(file));
             }
             let path = fs::canonicalize(path).map_err(OutputProblem::Unreachable)?;
-            let temporary = make_beside(&path)?;
-            copy_access(&metadata, temporary.as_file()).map_err(OutputProblem::Folder)?;
-            Ok(Target::Regular { temporary, path })
+            Place { path, replaced: Some(metadata) }.checked()
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = path.as_os_str().as_encoded_bytes();
             if text.is_empty() {
                 return Err(OutputProblem::NoName);
             }
-            if text
-                .last()
-                .is_some_and(|&byte| std::path::is_separator(byte.into()))
-            {
+            if text.last().is_some_and(|&byte| std::path::is_separator(byte.into())) {
                 return Err(OutputProblem::Directory);
             }
-            let path = follow(path)?;
-            Ok(Target::Regular {
-                temporary: make_beside(&path)?,
-                path,
-            })
+            Place { path: follow(path)?, replaced: None }.checked()
         }
         Err(error) => Err(OutputProblem::Unreachable(error)),
     }
 }
 
+impl Place {
+    /// Shows that a file can be made here, and leaves none: one that waited for the work to be done would be left
+    /// behind by whoever interrupts it.
+    fn checked(self) -> Result<Target, OutputProblem> {
+        self.temporary().map(|_| Target::Regular(self))
+    }
+
+    /// A temporary file in the same directory, because a rename is whole within a file system alone.
+    fn temporary(&self) -> Result<NamedTempFile, OutputProblem> {
+        let temporary = make_beside(&self.path)?;
+        if let Some(replaced) = &self.replaced {
+            copy_access(replaced, temporary.as_file()).map_err(OutputProblem::Folder)?;
+        }
+        Ok(temporary)
+    }
+
+    fn replace(&self, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
+        let mut temporary = self.temporary()?;
+        write(temporary.as_file_mut(), pieces)?;
+        temporary.persist(&self.path).map(drop).map_err(|error| OutputProblem::Write(error.error))
+    }
+}
+
 fn refuse_input(output: Option<FileId>, sources: &[&Source]) -> Result<(), OutputProblem> {
     let Some(output) = output else { return Ok(()) };
-    match sources
-        .iter()
-        .find(|source| FileId::of_source(source).as_ref() == Some(&output))
-    {
-        Some(source) => Err(OutputProblem::IsInput {
-            input: source.to_string(),
-        }),
+    match sources.iter().find(|source| FileId::of_source(source).as_ref() == Some(&output)) {
+        Some(source) => Err(OutputProblem::IsInput { input: source.to_string() }),
         None => Ok(()),
     }
 }
@@ -202,12 +243,9 @@ fn follow(path: &Path) -> Result<PathBuf, OutputProblem> {
 }
 
 fn folder_of(path: &Path) -> &Path {
-    path.parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A temporary file in the same directory, because a rename is whole within a file system alone.
 fn make_beside(path: &Path) -> Result<NamedTempFile, OutputProblem> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".subsweep-").suffix(".tmp");
@@ -219,9 +257,7 @@ fn make_beside(path: &Path) -> Result<NamedTempFile, OutputProblem> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     // The kind alone: the whole error names the temporary file, which would only puzzle.
-    builder
-        .tempfile_in(folder_of(path))
-        .map_err(|error| OutputProblem::Folder(error.kind().into()))
+    builder.tempfile_in(folder_of(path)).map_err(|error| OutputProblem::Folder(error.kind().into()))
 }
 
 /// Gives the file that will replace another the other's permissions, and its owner as far as is
@@ -240,22 +276,9 @@ fn copy_access(replaced: &fs::Metadata, file: &File) -> io::Result<()> {
     file.set_permissions(replaced.permissions())
 }
 
-fn write(to: &mut impl Write, table: &Table) -> Result<(), OutputProblem> {
-    debug_assert_eq!(
-        size_of_val(table.words.as_slice()),
-        table.shape.element_count() * table.element.size()
-    );
-    let mut write_all = || {
-        if table.format == Format::Npy {
-            to.write_all(&npy::header(table.element, table.shape))?;
-        }
-        to.write_all(bytemuck::cast_slice(&table.words))?;
-        to.flush()
-    };
-    write_all().map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => OutputProblem::BrokenPipe,
-        _ => OutputProblem::Write(error),
-    })
+fn write(to: &mut impl Write, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
+    let written = pieces.iter().try_for_each(|piece| to.write_all(piece));
+    written.and_then(|()| to.flush()).map_err(OutputProblem::writing)
 }
 
 #[cfg(test)]

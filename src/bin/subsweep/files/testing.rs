@@ -39,10 +39,7 @@ pub fn npy(text: &str, payload: &[u8]) -> Vec<u8> {
 
 /// A file of version 1.0 with this type and shape.
 pub fn npy_of(descr: &str, shape: &str, payload: &[u8]) -> Vec<u8> {
-    npy(
-        &format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n"),
-        payload,
-    )
+    npy(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n"), payload)
 }
 
 /// Runs `work`, and returns the size of the largest piece of memory that this thread asked for in

@@ -13,15 +13,7 @@ fn as_file(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, InputPr
 }
 
 fn as_stream(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, InputProblem> {
-    read_from(
-        Dribble {
-            rest: bytes,
-            interrupted: false,
-        },
-        None,
-        declared,
-        TAKEN,
-    )
+    read_from(Dribble { rest: bytes, interrupted: false }, None, declared, TAKEN)
 }
 
 /// The line for both a file and a stream, which have to agree.
@@ -56,22 +48,8 @@ fn npy_is_known_by_its_magic() {
         shape: Shape::Flat { count: 3 },
         words: vec![0, 1, 2],
     };
-    let grid = Table {
-        shape: Shape::Grid {
-            rows: 3,
-            columns: 2,
-        },
-        words: (0..6).collect(),
-        ..flat.clone()
-    };
-    let no_rows = Table {
-        shape: Shape::Grid {
-            rows: 0,
-            columns: 4,
-        },
-        words: vec![],
-        ..flat.clone()
-    };
+    let grid = Table { shape: Shape::Grid { rows: 3, columns: 2 }, words: (0..6).collect(), ..flat.clone() };
+    let no_rows = Table { shape: Shape::Grid { rows: 0, columns: 4 }, words: vec![], ..flat.clone() };
     for (bytes, table) in [(FLAT, flat), (GRID, grid), (NO_ROWS, no_rows)] {
         for declared in [None, U32] {
             assert_eq!(as_file(bytes, declared).unwrap(), table);
@@ -84,20 +62,10 @@ fn npy_is_known_by_its_magic() {
 fn raw_elements_need_a_type_and_come_in_any_number() {
     // Through several chunks, and with lengths around the magic's.
     for count in [0, 1, 2, 3, 1 << 18, (1 << 18) + 1, 3 << 18] {
-        let words: Vec<u32> = (0..count)
-            .map(|index: u32| index.wrapping_mul(0x9E37_79B9))
-            .collect();
+        let words: Vec<u32> = (0..count).map(|index: u32| index.wrapping_mul(0x9E37_79B9)).collect();
         let bytes: &[u8] = bytemuck::cast_slice(&words);
         let table = as_file(bytes, U32).unwrap();
-        assert_eq!(
-            (table.format, table.shape),
-            (
-                Format::Raw,
-                Shape::Flat {
-                    count: count as usize
-                }
-            )
-        );
+        assert_eq!((table.format, table.shape), (Format::Raw, Shape::Flat { count: count as usize }));
         assert!(table.words == words);
         assert!(as_stream(bytes, U32).unwrap() == table);
         assert!(refusal(bytes, None).contains("--type"));
@@ -107,23 +75,11 @@ fn raw_elements_need_a_type_and_come_in_any_number() {
 #[test]
 fn elements_of_eight_bytes_are_two_words() {
     let taken = &[ElementType::U64];
-    let table = read_from(
-        &[1, 0, 0, 0, 2, 0, 0, 0][..],
-        Some(8),
-        Some(ElementType::U64),
-        taken,
-    )
-    .unwrap();
-    assert_eq!(
-        (table.shape.element_count(), &table.words[..]),
-        (1, &[1, 2][..])
-    );
+    let table = read_from(&[1, 0, 0, 0, 2, 0, 0, 0][..], Some(8), Some(ElementType::U64), taken).unwrap();
+    assert_eq!((table.shape.element_count(), &table.words[..]), (1, &[1, 2][..]));
     assert!(read_from(&[0; 12][..], Some(12), Some(ElementType::U64), taken).is_err());
     let npy = npy_of("'<u8'", "(2,)", &[7; 16]);
-    assert_eq!(
-        read_from(&npy[..], None, None, taken).unwrap().words.len(),
-        4
-    );
+    assert_eq!(read_from(&npy[..], None, None, taken).unwrap().words.len(), 4);
 }
 
 #[test]
@@ -146,16 +102,11 @@ fn a_type_that_is_wrong_is_refused() {
 #[test]
 fn npy_of_another_length_than_promised_is_refused() {
     for size in npy::MAGIC.len()..FLAT.len() {
-        assert!(
-            refusal(&FLAT[..size], None).starts_with(&format!("ended after {size} of ")),
-            "{size}"
-        );
+        assert!(refusal(&FLAT[..size], None).starts_with(&format!("ended after {size} of ")), "{size}");
     }
     assert!(refusal(&FLAT[..130], None).starts_with("ended after 130 of 140 bytes; "));
     assert!(refusal(&[FLAT, &[0]].concat(), None).starts_with("goes on after the 140 bytes "));
-    assert!(
-        refusal(&[NO_ROWS, NO_ROWS].concat(), None).starts_with("goes on after the 128 bytes ")
-    );
+    assert!(refusal(&[NO_ROWS, NO_ROWS].concat(), None).starts_with("goes on after the 128 bytes "));
     // Below its magic's length an .npy file cannot be known as one.
     assert!(refusal(&FLAT[..5], None).contains("is not an .npy file"));
 }
@@ -173,15 +124,9 @@ fn a_file_that_changes_meanwhile_is_noticed() {
     for (bytes, declared) in [(FLAT, None), (&[0; 32][..], U32)] {
         let size = bytes.len() as u64;
         let grown = bytes.chain(&[0; 4][..]);
-        assert!(matches!(
-            read_from(grown, Some(size), declared, TAKEN),
-            Err(InputProblem::Changed)
-        ));
+        assert!(matches!(read_from(grown, Some(size), declared, TAKEN), Err(InputProblem::Changed)));
         let shrunk = &bytes[..bytes.len() - 4];
-        assert!(matches!(
-            read_from(shrunk, Some(size), declared, TAKEN),
-            Err(InputProblem::Changed)
-        ));
+        assert!(matches!(read_from(shrunk, Some(size), declared, TAKEN), Err(InputProblem::Changed)));
     }
 }
 
@@ -196,10 +141,7 @@ fn promises_take_no_memory() {
     assert!(largest <= 1 << 20, "{largest}");
     // A length that is real as far as anybody can tell, and beyond any memory.
     let size = u64::MAX / 2 - 3;
-    assert!(matches!(
-        read_from(&[0; 8][..], Some(size), U32, TAKEN),
-        Err(InputProblem::Memory { .. })
-    ));
+    assert!(matches!(read_from(&[0; 8][..], Some(size), U32, TAKEN), Err(InputProblem::Memory { .. })));
 }
 
 #[test]
@@ -224,17 +166,9 @@ fn files_are_read_by_their_path_and_named_in_errors() {
             path.display()
         )
     );
-    assert!(matches!(
-        read_path(folder.path()).unwrap_err().problem,
-        InputProblem::Directory
-    ));
-    assert!(matches!(
-        read_path(&folder.path().join("none")).unwrap_err().problem,
-        InputProblem::Open(_)
-    ));
-    let error = read_path(&folder.path().join("two\nlines"))
-        .unwrap_err()
-        .to_string();
+    assert!(matches!(read_path(folder.path()).unwrap_err().problem, InputProblem::Directory));
+    assert!(matches!(read_path(&folder.path().join("none")).unwrap_err().problem, InputProblem::Open(_)));
+    let error = read_path(&folder.path().join("two\nlines")).unwrap_err().to_string();
     assert!(!error.contains('\n'), "{error}");
 }
 
@@ -243,13 +177,7 @@ fn files_are_read_by_their_path_and_named_in_errors() {
 fn pipes_are_read_to_their_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pipe");
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(&path)
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     for (bytes, is_whole) in [(GRID, true), (&GRID[..140], false)] {
         let writer = std::thread::spawn({
             let path = path.clone();
@@ -257,16 +185,9 @@ fn pipes_are_read_to_their_end() {
         });
         match read(&Source::File(path.clone()), None, TAKEN) {
             Ok(table) => assert!(is_whole && table.words == [0, 1, 2, 3, 4, 5]),
-            Err(error) => assert!(
-                !is_whole
-                    && matches!(
-                        error.problem,
-                        InputProblem::Ended {
-                            held: 140,
-                            needed: 152
-                        }
-                    )
-            ),
+            Err(error) => {
+                assert!(!is_whole && matches!(error.problem, InputProblem::Ended { held: 140, needed: 152 }))
+            }
         }
         writer.join().unwrap();
     }

@@ -39,10 +39,7 @@ fn headers_are_aligned_and_read_back_whatever_their_shape() {
         for shape in [
             Shape::Flat { count: rows },
             Shape::Grid { rows, columns: 1 },
-            Shape::Grid {
-                rows: 2,
-                columns: rows,
-            },
+            Shape::Grid { rows: 2, columns: rows },
         ] {
             let bytes = header(ElementType::U32, shape);
             assert_eq!(bytes.len() % 64, 0);
@@ -81,43 +78,28 @@ fn types_that_are_not_taken_are_named_with_what_is() {
             format!("holds elements of type {named}, and u32 is taken; save a.astype('<u4')")
         );
     }
-    assert!(refusal(STRUCTURED).starts_with(
-        "holds elements of type [('a', '<u4'), ('b', '<f4', (2,))], and u32 is taken"
-    ));
-    assert_eq!(
-        refusal(BIG_ENDIAN),
-        "holds big-endian elements (>u4); save a.astype('<u4')"
-    );
-    let two = read_header(
-        &mut &npy_of("'<f4'", "(2,)", b"")[MAGIC.len()..],
-        &[ElementType::U32, ElementType::F64],
-    );
     assert!(
-        two.unwrap_err()
-            .to_string()
-            .ends_with("u32|f64 is taken; save a.astype('<u4') or a.astype('<f8')")
+        refusal(STRUCTURED)
+            .starts_with("holds elements of type [('a', '<u4'), ('b', '<f4', (2,))], and u32 is taken")
+    );
+    assert_eq!(refusal(BIG_ENDIAN), "holds big-endian elements (>u4); save a.astype('<u4')");
+    let two =
+        read_header(&mut &npy_of("'<f4'", "(2,)", b"")[MAGIC.len()..], &[ElementType::U32, ElementType::F64]);
+    assert!(
+        two.unwrap_err().to_string().ends_with("u32|f64 is taken; save a.astype('<u4') or a.astype('<f8')")
     );
 }
 
 #[test]
 fn shapes_that_are_no_table_are_refused() {
     assert!(refusal(SCALAR).starts_with("has 0 dimensions, shape (), and one or two are taken"));
+    assert!(refusal(&npy_of("'<u4'", "(2, 3, 4)", b"")).starts_with("has 3 dimensions, shape (2, 3, 4), "));
     assert!(
-        refusal(&npy_of("'<u4'", "(2, 3, 4)", b""))
-            .starts_with("has 3 dimensions, shape (2, 3, 4), ")
-    );
-    assert!(
-        refusal(&npy_of("'<u4'", "(4, 0)", b""))
-            .starts_with("has shape (4, 0), a table without columns")
+        refusal(&npy_of("'<u4'", "(4, 0)", b"")).starts_with("has shape (4, 0), a table without columns")
     );
     assert!(refusal(GRID_BY_COLUMNS).contains("save numpy.ascontiguousarray(a)"));
-    for shape in [
-        "(3)", "(-1,)", "(3.0,)", "(0x3,)", "(,3)", "(3,,)", "('3',)", "(3 4,)",
-    ] {
-        assert!(
-            refusal(&npy_of("'<u4'", shape, b"")).contains(&format!("damaged shape {shape}")),
-            "{shape}"
-        );
+    for shape in ["(3)", "(-1,)", "(3.0,)", "(0x3,)", "(,3)", "(3,,)", "('3',)", "(3 4,)"] {
+        assert!(refusal(&npy_of("'<u4'", shape, b"")).contains(&format!("damaged shape {shape}")), "{shape}");
     }
 }
 
@@ -133,18 +115,11 @@ fn shapes_beyond_counting_are_refused_by_arithmetic() {
     ] {
         let message = refusal(&npy_of("'<u4'", &shape, b""));
         assert!(
-            message.starts_with(&format!(
-                "has shape {shape} in its .npy header, more than any file"
-            )),
+            message.starts_with(&format!("has shape {shape} in its .npy header, more than any file")),
             "{message}"
         );
     }
-    assert_eq!(
-        read(&npy_of("'<u4'", "(1152921504606846976,)", b""))
-            .unwrap()
-            .payload_size,
-        1 << 62
-    );
+    assert_eq!(read(&npy_of("'<u4'", "(1152921504606846976,)", b"")).unwrap().payload_size, 1 << 62);
 }
 
 #[test]
@@ -167,10 +142,7 @@ fn dictionaries_that_are_none_are_refused() {
         "{'descr': 4, 'fortran_order': False, 'shape': (3,)}",
     ] {
         let message = refusal(&npy(text, b""));
-        assert!(
-            message.starts_with("has a damaged .npy header ("),
-            "{text}: {message}"
-        );
+        assert!(message.starts_with("has a damaged .npy header ("), "{text}: {message}");
     }
 }
 
@@ -178,10 +150,7 @@ fn dictionaries_that_are_none_are_refused() {
 fn a_header_that_claims_to_be_long_takes_no_memory() {
     let file = [&MAGIC[..], b"\x02\x00", &u32::MAX.to_le_bytes()].concat();
     let (result, largest) = largest_allocation(|| read(&file).unwrap_err());
-    assert!(
-        matches!(result, InputProblem::HeaderTooLong { size: u32::MAX }),
-        "{result:?}"
-    );
+    assert!(matches!(result, InputProblem::HeaderTooLong { size: u32::MAX }), "{result:?}");
     assert!(largest < 1024, "{largest}");
     assert!(refusal(b"\x93NUMPY\x04\x00\x00\x00").starts_with("has .npy version 4.0, "));
 }

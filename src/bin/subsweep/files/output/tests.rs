@@ -6,10 +6,7 @@ fn grid() -> Table {
     Table {
         format: Format::Npy,
         element: ElementType::U32,
-        shape: Shape::Grid {
-            rows: 3,
-            columns: 2,
-        },
+        shape: Shape::Grid { rows: 3, columns: 2 },
         words: (0..6).collect(),
     }
 }
@@ -20,9 +17,7 @@ fn prepare(path: &Path) -> Result<Output, OutputError> {
 
 fn refusal(path: &Path, input: &Path) -> OutputProblem {
     let sources = [&Source::Stdin, &Source::File(input.to_owned())];
-    Output::prepare(&Destination::File(path.to_owned()), &sources)
-        .unwrap_err()
-        .problem
+    Output::prepare(&Destination::File(path.to_owned()), &sources).unwrap_err().problem
 }
 
 fn names_in(folder: &Path) -> Vec<String> {
@@ -40,13 +35,7 @@ fn a_table_is_written_as_numpy_writes_it_or_raw() {
     let path = folder.path().join("out");
     prepare(&path).unwrap().commit(&grid()).unwrap();
     assert_eq!(fs::read(&path).unwrap(), GRID);
-    prepare(&path)
-        .unwrap()
-        .commit(&Table {
-            format: Format::Raw,
-            ..grid()
-        })
-        .unwrap();
+    prepare(&path).unwrap().commit(&Table { format: Format::Raw, ..grid() }).unwrap();
     assert_eq!(fs::read(&path).unwrap(), GRID[128..]);
     assert_eq!(names_in(folder.path()), ["out"]);
 }
@@ -73,12 +62,7 @@ fn a_commit_that_fails_leaves_what_was_there() {
     fs::write(path.join("inside"), "before").unwrap();
     let error = output.commit(&grid()).unwrap_err();
     assert!(matches!(error.problem, OutputProblem::Write(_)));
-    assert!(
-        error
-            .to_string()
-            .starts_with(&format!("{}: could not be written (", path.display())),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with(&format!("{}: could not be written (", path.display())), "{error}");
     assert_eq!(names_in(folder.path()), ["out"]);
     assert_eq!(names_in(&path), ["inside"]);
 }
@@ -90,19 +74,10 @@ fn places_that_take_no_file_are_refused() {
     fs::write(inside("file"), "before").unwrap();
     let refusal = |path: &Path| prepare(path).unwrap_err().problem;
     assert!(matches!(refusal(folder.path()), OutputProblem::Directory));
-    assert!(matches!(
-        refusal(&inside("none/")),
-        OutputProblem::Directory
-    ));
+    assert!(matches!(refusal(&inside("none/")), OutputProblem::Directory));
     assert!(matches!(refusal(Path::new("")), OutputProblem::NoName));
-    assert!(matches!(
-        refusal(&inside("none/out")),
-        OutputProblem::Folder(_)
-    ));
-    assert!(matches!(
-        refusal(&inside("file/out")),
-        OutputProblem::Unreachable(_)
-    ));
+    assert!(matches!(refusal(&inside("none/out")), OutputProblem::Folder(_)));
+    assert!(matches!(refusal(&inside("file/out")), OutputProblem::Unreachable(_)));
     let message = refusal(&inside("none/out")).to_string();
     assert!(!message.contains(".subsweep-"), "{message}");
     assert_eq!(names_in(folder.path()), ["file"]);
@@ -124,31 +99,11 @@ fn the_input_is_refused_however_it_is_spelt() {
         spellings.extend([inside("link"), inside("sub/link"), inside("hard")]);
     }
     for path in &spellings {
-        assert!(
-            matches!(refusal(path, &inside("in")), OutputProblem::IsInput { .. }),
-            "{}",
-            path.display()
-        );
-        assert!(
-            matches!(refusal(&inside("in"), path), OutputProblem::IsInput { .. }),
-            "{}",
-            path.display()
-        );
+        assert!(matches!(refusal(path, &inside("in")), OutputProblem::IsInput { .. }), "{}", path.display());
+        assert!(matches!(refusal(&inside("in"), path), OutputProblem::IsInput { .. }), "{}", path.display());
     }
-    assert!(
-        Output::prepare(
-            &Destination::File(inside("other")),
-            &[&Source::File(inside("in"))]
-        )
-        .is_ok()
-    );
-    assert!(
-        Output::prepare(
-            &Destination::File(inside("new")),
-            &[&Source::File(inside("none"))]
-        )
-        .is_ok()
-    );
+    assert!(Output::prepare(&Destination::File(inside("other")), &[&Source::File(inside("in"))]).is_ok());
+    assert!(Output::prepare(&Destination::File(inside("new")), &[&Source::File(inside("none"))]).is_ok());
     assert_eq!(fs::read(inside("in")).unwrap(), b"before");
 }
 
@@ -171,10 +126,7 @@ mod unix {
             assert_eq!(mode("out"), bits);
         }
         File::create(folder.path().join("plain")).unwrap();
-        prepare(&folder.path().join("new"))
-            .unwrap()
-            .commit(&grid())
-            .unwrap();
+        prepare(&folder.path().join("new")).unwrap().commit(&grid()).unwrap();
         assert_eq!(mode("new"), mode("plain"));
     }
 
@@ -195,40 +147,23 @@ mod unix {
             }
             if target == "sub/new" {
                 fs::remove_file(inside(target)).unwrap();
-                prepare(&inside("sub/dangling"))
-                    .unwrap()
-                    .commit(&grid())
-                    .unwrap();
+                prepare(&inside("sub/dangling")).unwrap().commit(&grid()).unwrap();
                 assert_eq!(fs::read(inside(target)).unwrap(), GRID);
             }
         }
         symlink("loop", inside("loop")).unwrap();
-        assert!(matches!(
-            prepare(&inside("loop")).unwrap_err().problem,
-            OutputProblem::Unreachable(_)
-        ));
+        assert!(matches!(prepare(&inside("loop")).unwrap_err().problem, OutputProblem::Unreachable(_)));
     }
 
     #[test]
     fn devices_are_written_and_never_replaced() {
-        prepare(Path::new("/dev/null"))
-            .unwrap()
-            .commit(&grid())
-            .unwrap();
-        assert!(
-            fs::metadata("/dev/null")
-                .unwrap()
-                .file_type()
-                .is_char_device()
-        );
+        prepare(Path::new("/dev/null")).unwrap().commit(&grid()).unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
         // Nothing that is read from a device can be lost by writing to it.
         let null = Path::new("/dev/null").to_owned();
         Output::prepare(&Destination::File(null.clone()), &[&Source::File(null)]).unwrap();
         if Path::new("/dev/full").exists() {
-            let error = prepare(Path::new("/dev/full"))
-                .unwrap()
-                .commit(&grid())
-                .unwrap_err();
+            let error = prepare(Path::new("/dev/full")).unwrap().commit(&grid()).unwrap_err();
             assert!(matches!(error.problem, OutputProblem::Write(_)), "{error}");
         }
     }
@@ -237,13 +172,7 @@ mod unix {
     fn pipes_are_written_and_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
-        assert!(
-            Command::new("mkfifo")
-                .arg(&path)
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         let reader = std::thread::spawn({
             let path = path.clone();
             move || fs::read(path).unwrap()
@@ -257,23 +186,14 @@ mod unix {
     fn a_reader_that_has_gone_is_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
-        assert!(
-            Command::new("mkfifo")
-                .arg(&path)
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         let reader = std::thread::spawn({
             let path = path.clone();
             move || drop(File::open(path).unwrap())
         });
         let output = prepare(&path).unwrap();
         reader.join().unwrap();
-        assert!(matches!(
-            output.commit(&grid()).unwrap_err().problem,
-            OutputProblem::BrokenPipe
-        ));
+        assert!(matches!(output.commit(&grid()).unwrap_err().problem, OutputProblem::BrokenPipe));
     }
 
     #[test]
@@ -286,10 +206,7 @@ mod unix {
             eprintln!("not supported: permissions bind everybody but root");
             return;
         }
-        assert!(matches!(
-            prepare(&path).unwrap_err().problem,
-            OutputProblem::Existing(_)
-        ));
+        assert!(matches!(prepare(&path).unwrap_err().problem, OutputProblem::Existing(_)));
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
         let new = prepare(&folder.path().join("new"));
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();

@@ -5,15 +5,7 @@ use super::*;
 #[test]
 fn mutated_headers_neither_panic_nor_take_memory() {
     let mut random = Random(0x5EED_5EED_5EED_5EED);
-    let bases = [
-        FLAT,
-        GRID,
-        NO_ROWS,
-        GRID_BY_COLUMNS,
-        SCALAR,
-        BIG_ENDIAN,
-        STRUCTURED,
-    ];
+    let bases = [FLAT, GRID, NO_ROWS, GRID_BY_COLUMNS, SCALAR, BIG_ENDIAN, STRUCTURED];
     let (mut read_count, mut refused_count) = (0, 0);
     for _ in 0..20_000 {
         let mut bytes = bases[random.below(bases.len())].to_vec();
@@ -24,44 +16,24 @@ fn mutated_headers_neither_panic_nor_take_memory() {
             repair(&mut bytes);
         }
         let (result, largest) = largest_allocation(|| as_file(&bytes, None));
-        assert!(
-            largest <= bytes.len() + (64 << 10),
-            "{largest} bytes for {}",
-            bytes.escape_ascii()
-        );
+        assert!(largest <= bytes.len() + (64 << 10), "{largest} bytes for {}", bytes.escape_ascii());
         let (streamed, largest) = largest_allocation(|| as_stream(&bytes, None));
-        assert!(
-            largest <= bytes.len() + (1 << 20),
-            "{largest} bytes for {}",
-            bytes.escape_ascii()
-        );
+        assert!(largest <= bytes.len() + (1 << 20), "{largest} bytes for {}", bytes.escape_ascii());
         match (result, streamed) {
             (Ok(table), Ok(streamed)) => {
                 read_count += 1;
                 assert_eq!(table, streamed);
-                assert_eq!(
-                    table.words.len() * 4,
-                    table.shape.element_count() * table.element.size()
-                );
-                let written = [
-                    &npy::header(table.element, table.shape),
-                    bytemuck::cast_slice(&table.words),
-                ]
-                .concat();
+                assert_eq!(table.words.len() * 4, table.shape.element_count() * table.element.size());
+                let written =
+                    [&npy::header(table.element, table.shape), bytemuck::cast_slice(&table.words)].concat();
                 assert_eq!(as_file(&written, None).unwrap(), table);
             }
             (Err(result), Err(streamed)) => {
                 refused_count += 1;
                 let line = result.to_string();
-                assert!(
-                    line.len() < 400 && !line.contains(char::is_control),
-                    "{line:?}"
-                );
+                assert!(line.len() < 400 && !line.contains(char::is_control), "{line:?}");
                 // An end is seen at once in a file's length, and on the way in a stream.
-                assert_eq!(
-                    std::mem::discriminant(&result),
-                    std::mem::discriminant(&streamed)
-                );
+                assert_eq!(std::mem::discriminant(&result), std::mem::discriminant(&streamed));
             }
             (result, streamed) => {
                 panic!("{result:?} and {streamed:?} for {}", bytes.escape_ascii())
@@ -69,10 +41,7 @@ fn mutated_headers_neither_panic_nor_take_memory() {
         }
     }
     // The mutations are no test where all of them, or none, spoil the file.
-    assert!(
-        read_count > 500 && refused_count > 500,
-        "{read_count} read, {refused_count} refused"
-    );
+    assert!(read_count > 500 && refused_count > 500, "{read_count} read, {refused_count} refused");
 }
 
 /// Makes the lengths fit what else a header says, so that a change gets past the first checks.
@@ -127,11 +96,7 @@ impl Random {
         }
         let at = self.below(bytes.len());
         // The magic is left alone mostly, for without it there is no header.
-        let at = if self.below(16) == 0 {
-            at
-        } else {
-            at.max(6).min(bytes.len() - 1)
-        };
+        let at = if self.below(16) == 0 { at } else { at.max(6).min(bytes.len() - 1) };
         match self.below(7) {
             0 => bytes[at] ^= 1 << self.below(8),
             1 => bytes[at] = self.next() as u8,

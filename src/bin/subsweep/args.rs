@@ -1,0 +1,226 @@
+//! What may stand on the command line. Contradictions that clap cannot see are found by the commands themselves.
+
+use std::ffi::OsString;
+use std::ops::Range;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use subsweep::harness::Effort;
+
+use crate::device::DeviceChoice;
+use crate::files::{Destination, ElementType, Source};
+use crate::policy::Algorithm;
+
+const EXAMPLES: &str = "\
+Examples:
+  subsweep devices                                     what is here, and how it would be used
+  subsweep scan counts.npy -o offsets.npy --exclusive  where each part begins, from how long it is
+  subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
+  subsweep sort - --type u32 <keys.bin >sorted.bin     raw little-endian elements, by standard streams
+  subsweep verify --quick --device all                 is every device right?
+  subsweep bench --filter sort --json report.json      and how fast?
+
+Exit codes:
+  0  done
+  1  wrong result
+  2  bad usage or input
+  3  no device that will do
+  4  device lost, or too little memory";
+
+/// Prefix sums and radix sorts on Vulkan devices
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What every command takes.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Devices(DevicesArgs),
+    Scan(ScanArgs),
+    Sort(SortArgs),
+    /// Prove devices right, case by case
+    ///
+    /// Every case of the table runs twice, in memory with guards around every range, and is compared with a plain loop
+    /// on the CPU. What a device cannot do is counted and listed. Exits with 1 if any case was wrong.
+    Verify(SuiteArgs),
+    /// Measure devices, each case beside a copy of as many bytes
+    ///
+    /// Each case is verified first, and is not measured if it was wrong. Times are medians of GPU time (of wall-clock
+    /// time where a device has no timestamps), with the distance of their quartiles; bytes are those of the elements
+    /// that the algorithm has to read and write.
+    Bench(SuiteArgs),
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Common {
+    /// The device: its INDEX or a part of its NAME as `subsweep devices` lists them, uuid:… (the start of its UUID),
+    /// driver:… (a part of its driver's name) or all [default: the best there is]
+    #[arg(long, global = true, env = "SUBSWEEP_DEVICE", default_value = "", hide_default_value = true)]
+    pub device: DeviceChoice,
+
+    /// The algorithm, by its name in --list-algorithms [default: the best for the device]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub algorithm: Option<Algorithm>,
+
+    /// How algorithms are tuned [default: default; in verify and bench every way]
+    #[arg(long, global = true, value_enum)]
+    pub policy: Option<PolicyKind>,
+
+    /// List the algorithms and what they cost, and exit
+    #[arg(long, global = true)]
+    pub list_algorithms: bool,
+}
+
+/// Where a policy comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PolicyKind {
+    /// For the device, as `subsweep devices` shows it
+    Default,
+    /// As the C-for-Metal tutorials 13 and 14 do it, to compare with
+    Seed,
+}
+
+/// List the devices, and how each would be used
+///
+/// For each: driver, versions, UUIDs, the limits and features that matter, and the policies that would be chosen, with
+/// the reason. A device that cannot be used is listed with what it lacks.
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    /// Print a JSON array, sizes in bytes
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Sum up an array, or each column of a table
+///
+/// The same as numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i, modulo 2^32. A
+/// table of 1 to 4 columns is summed column by column. The output has the format, type and shape of the input.
+#[derive(Debug, Args)]
+pub struct ScanArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The operation that sums up
+    #[arg(long, value_enum, default_value_t)]
+    pub op: Operator,
+
+    /// Leave each element out of its own sum: the first result is 0
+    #[arg(long)]
+    pub exclusive: bool,
+}
+
+/// An associative operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Operator {
+    /// Addition, modulo 2^32
+    #[default]
+    Add,
+}
+
+/// Sort an array, ascending and stable
+///
+/// The output has the format and type of the input, which has one dimension.
+#[derive(Debug, Args)]
+pub struct SortArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Compare bits B to E - 1 of the keys alone, bit 0 being the lowest; fewer bits take less time
+    #[arg(long, value_name = "B:E", value_parser = parse_bits, default_value = "0:32")]
+    pub bits: Range<u32>,
+}
+
+/// Which cases, and where their report goes.
+#[derive(Debug, Args)]
+pub struct SuiteArgs {
+    /// Only cases whose id holds PATTERN, in which * stands for anything: sort, columns=4, radix-2bit*n=1048576
+    #[arg(long, value_name = "PATTERN")]
+    pub filter: Option<String>,
+
+    /// Fewer cases: some seconds
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+
+    /// All cases, the largest as well: as long as it takes
+    #[arg(long)]
+    pub full: bool,
+
+    /// Write a report as JSON, whole after each case; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<OsString>,
+}
+
+impl SuiteArgs {
+    /// How much is done.
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.full) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            (false, false) => Effort::Normal,
+        }
+    }
+}
+
+/// One table in, one out.
+#[derive(Debug, Args)]
+pub struct Files {
+    /// An .npy file, or raw little-endian elements with --type; - is standard input
+    input: OsString,
+
+    /// Where the result goes: an existing file is replaced once all is well; - is standard output [default: -]
+    #[arg(short, long)]
+    output: Option<OsString>,
+
+    /// The type of the elements, which an .npy file says itself; u32 alone is taken so far
+    #[arg(long = "type", value_name = "TYPE", value_enum, hide_possible_values = true)]
+    pub element: Option<ElementType>,
+}
+
+impl Files {
+    /// The input.
+    pub fn source(&self) -> Source {
+        self.input.clone().into()
+    }
+
+    /// The output, standard output if none was given.
+    pub fn destination(&self) -> Destination {
+        self.output.clone().unwrap_or_else(|| "-".into()).into()
+    }
+}
+
+fn parse_bits(text: &str) -> Result<Range<u32>, String> {
+    let parse = |text: &str| text.parse::<u32>().ok().filter(|bit| *bit <= u32::BITS);
+    text.split_once(':')
+        .and_then(|(begin, end)| Some(parse(begin)?..parse(end)?))
+        .filter(|bits| bits.start <= bits.end)
+        .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 32, such as 8:16".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bits_lie_in_a_key_and_in_order() {
+        assert_eq!(parse_bits("0:32"), Ok(0..32));
+        assert_eq!(parse_bits("8:8"), Ok(8..8));
+        for text in ["", ":", "8", "8:", ":8", "9:8", "0:33", "-1:8", "0:8:16", "a:b", "0:99999999999"] {
+            assert!(parse_bits(text).is_err(), "{text}");
+        }
+    }
+}

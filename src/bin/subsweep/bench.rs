@@ -1,0 +1,157 @@
+//! `subsweep bench`.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use subsweep::harness::{
+    BenchOptions, Case, CopyRoof, Effort, Measurement, Outcome, Work, bench_case, bench_cases,
+};
+use subsweep::headless::Gpu;
+use subsweep::vk::Capabilities;
+
+use crate::args::{Common, SuiteArgs};
+use crate::suite::{self, Suite, Tally};
+use crate::words::Progress;
+
+/// Measures devices.
+pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
+    suite::run(args, common, on_device)
+}
+
+fn options(effort: Effort) -> BenchOptions {
+    let (warm_up_count, sample_count, budget) = match effort {
+        Effort::Quick => (1, 15, Duration::from_millis(500)),
+        Effort::Normal => (2, 30, Duration::from_secs(3)),
+        Effort::Full => (3, 100, Duration::from_secs(20)),
+    };
+    BenchOptions { warm_up_count, sample_count, budget }
+}
+
+fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
+    let cases = suite.select(bench_cases(suite.effort()))?;
+    let options = options(suite.effort());
+    let roof = CopyRoof::new(gpu)?;
+    let clock =
+        if gpu.has_timestamps() { "GPU time" } else { "wall-clock time: the queue has no timestamps" };
+    suite.print(&format!("  {clock}; % of the speed of copying the elements in the same run\n"))?;
+    let (mut tally, mut heading) = (Tally::default(), String::new());
+    let progress = Progress::new(cases.len());
+    for case in &cases {
+        progress.begin(&case.id());
+        let outcome = match suite::lacking_memory(gpu, case) {
+            Some(reason) => Err(Outcome::NotSupported(reason)),
+            None => match bench_case(gpu, &roof, case, &options) {
+                Ok(measured) => measured.map_err(Outcome::Fail),
+                Err(error) => Err(Outcome::of_error(error)?),
+            },
+        };
+        let new_heading = self::heading(case, gpu.capabilities());
+        let mut text = String::new();
+        if new_heading != heading {
+            text += &new_heading;
+            text += &columns();
+            heading = new_heading;
+        }
+        match outcome {
+            Ok(measurement) => {
+                tally.right += 1;
+                text += &row(&measurement);
+                suite.device_report().measured.push(measurement);
+            }
+            Err(outcome) => {
+                match outcome {
+                    Outcome::NotSupported(_) => tally.not_supported += 1,
+                    Outcome::Fail(_) | Outcome::Pass => tally.wrong += 1,
+                }
+                text += &format!("  {:>COUNT_WIDTH$}   {outcome}\n", case.count);
+            }
+        }
+        progress.aside(|| suite.print(&text))?;
+        suite.save()?;
+    }
+    drop(progress);
+    let Tally { right, wrong, not_supported } = tally;
+    suite.print(&format!("\n  {right} measured, {wrong} wrong, {not_supported} not supported\n"))?;
+    Ok(tally)
+}
+
+const COUNT_WIDTH: usize = 10;
+
+/// The names over [`row`].
+fn columns() -> String {
+    format!(
+        "  {:>COUNT_WIDTH$}   {:>9}   {:>6}   {:>9}   {:>10}   {:>6}   {:>10}   {:>7}\n",
+        "elements", "median", "IQR", "elem/s", "bytes/s", "% copy", "copy B/s", "samples"
+    )
+}
+
+/// A measurement on one line.
+fn row(measurement: &Measurement) -> String {
+    let time = measurement.time;
+    let spread = 100.0 * time.iqr_ns / time.median_ns;
+    format!(
+        "  {:>COUNT_WIDTH$}   {:>9}   {spread:>4.1} %   {:>9}   {:>10}   {:>6.1}   {:>10}   {:>7}\n",
+        measurement.element_count,
+        duration(time.median_ns),
+        scaled(measurement.elements_per_second),
+        scaled(measurement.bytes_per_second),
+        measurement.copy_percent,
+        scaled(measurement.copy_bytes_per_second),
+        measurement.samples_ns.len()
+    )
+}
+
+/// What cases have in common that differ in size alone: the work, the input, and the policy in words.
+fn heading(case: &Case, capabilities: &Capabilities) -> String {
+    let policy = match &case.work {
+        Work::Scan(scan) => scan.policy.scan(capabilities, scan.columns).to_string(),
+        Work::Sort(sort) => sort.policy.sort(capabilities, sort.algorithm).to_string(),
+    };
+    format!("\n  {};input={}\n  {policy}\n", case.work, case.input)
+}
+
+/// Nanoseconds to three digits.
+fn duration(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns < 1e3 => (ns, "ns"),
+        ns if ns < 1e6 => (ns / 1e3, "µs"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A rate to three digits, with the prefix that it needs.
+fn scaled(rate: f64) -> String {
+    let (value, prefix) = match rate {
+        rate if rate < 1e6 => (rate / 1e3, "k"),
+        rate if rate < 1e9 => (rate / 1e6, "M"),
+        rate if rate < 1e12 => (rate / 1e9, "G"),
+        rate => (rate / 1e12, "T"),
+    };
+    format!("{} {prefix}", three_digits(value))
+}
+
+fn three_digits(value: f64) -> String {
+    match value {
+        value if value < 10.0 => format!("{value:.2}"),
+        value if value < 100.0 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_and_a_unit() {
+        let durations = [(1.0, "1.00 ns"), (12_345.0, "12.3 µs"), (999e6, "999 ms"), (60e9, "60.0 s")];
+        for (ns, text) in durations {
+            assert_eq!(duration(ns), text);
+        }
+        for (rate, text) in [(500.0, "0.50 k"), (1.5e6, "1.50 M"), (98.76e9, "98.8 G"), (4.3e12, "4.30 T")] {
+            assert_eq!(scaled(rate), text);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The devices that `--device` means.
+
+use std::convert::Infallible;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use anyhow::Result;
+use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance};
+use subsweep::vk::DeviceIdentity;
+
+use crate::error::Ended;
+use crate::files::memory;
+use crate::words;
+
+/// What `--device` or `SUBSWEEP_DEVICE` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// Nothing, or nothing but an empty word.
+    Unsaid,
+    /// Every device for itself.
+    All,
+    /// The best that matches.
+    One(DeviceSelector),
+}
+
+impl FromStr for DeviceChoice {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "" => Self::Unsaid,
+            "all" => Self::All,
+            text => match text.parse() {
+                Ok(selector) => Self::One(selector),
+            },
+        })
+    }
+}
+
+/// A device with its place in the list that `subsweep devices` prints.
+#[derive(Debug, Clone)]
+pub struct Numbered {
+    /// What `--device` takes.
+    pub index: usize,
+    /// The device.
+    pub candidate: Candidate,
+}
+
+/// Refuses `all`, for a command that has one result.
+pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
+    match choice {
+        DeviceChoice::All => {
+            Err(Ended::usage(format!("{command} runs on one device, and --device says all; name one")))
+        }
+        DeviceChoice::Unsaid | DeviceChoice::One(_) => Ok(()),
+    }
+}
+
+/// Every device, the best first.
+///
+/// # Errors
+/// That there is none.
+pub fn list(instance: &Instance) -> Result<Vec<Numbered>> {
+    let list = instance.candidates()?;
+    if list.is_empty() {
+        return Err(subsweep::Error::NoDevice.into());
+    }
+    Ok(list.into_iter().enumerate().map(|(index, candidate)| Numbered { index, candidate }).collect())
+}
+
+/// The one device of `list` that is meant.
+///
+/// # Errors
+/// That none matches.
+pub fn select(list: &[Numbered], selector: &DeviceSelector) -> Result<Numbered> {
+    let selected = selector.select(list.iter().map(|device| device.candidate.clone()).collect())?;
+    let found = list.iter().find(|device| device.candidate.physical_device == selected.physical_device);
+    Ok(found.expect("the selected device is one of the list").clone())
+}
+
+/// The devices that are meant: the best where nothing is said.
+///
+/// # Errors
+/// That there is none, or none that matches.
+pub fn choose(instance: &Instance, choice: &DeviceChoice) -> Result<Vec<Numbered>> {
+    let list = list(instance)?;
+    Ok(match choice {
+        DeviceChoice::Unsaid => vec![select(&list, &DeviceSelector::Best)?],
+        DeviceChoice::One(selector) => vec![select(&list, selector)?],
+        DeviceChoice::All => list,
+    })
+}
+
+/// Opens the one device that is meant, and names it.
+///
+/// # Errors
+/// That there is none, that none matches, that it lacks something, or whatever its driver says.
+pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
+    let instance = Arc::new(Instance::new(false)?);
+    // `check_one` has seen to it that there is one.
+    let Numbered { index, candidate } = choose(&instance, choice)?.swap_remove(0);
+    let gpu = Gpu::open_candidate(instance, candidate, None)?;
+    words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
+    Ok(gpu)
+}
+
+/// What a report must name, on one line.
+pub fn name_with_driver(identity: &DeviceIdentity) -> String {
+    let info = identity.driver_info.trim();
+    let separator = if info.is_empty() { "" } else { ", " };
+    format!("{}, driver {}{separator}{info}", identity.name, identity.driver_name)
+}
+
+/// Refuses `size` bytes on a CPU that has not got them: its driver would take more than there is, and the process be
+/// killed. Other devices say it themselves.
+///
+/// # Errors
+/// [`subsweep::Error::OutOfDeviceMemory`].
+pub fn check_memory(gpu: &Gpu, size: u64, what: &'static str) -> Result<(), subsweep::Error> {
+    match memory::available() {
+        Some(available) if gpu.capabilities().is_cpu() && size > available => {
+            Err(subsweep::Error::OutOfDeviceMemory { needed: size, what })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_and_nothing_are_no_names() {
+        assert_eq!("".parse(), Ok(DeviceChoice::Unsaid));
+        assert_eq!("all".parse(), Ok(DeviceChoice::All));
+        assert_eq!("0".parse(), Ok(DeviceChoice::One(DeviceSelector::Index(0))));
+    }
+}

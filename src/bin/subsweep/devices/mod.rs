@@ -1,0 +1,33 @@
+//! `subsweep devices`.
+
+mod report;
+mod text;
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use subsweep::headless::Instance;
+
+use crate::args::{Common, DevicesArgs};
+use crate::device::{self, DeviceChoice};
+use crate::files::output::print;
+use report::DeviceReport;
+
+/// Lists the devices.
+pub fn run(args: &DevicesArgs, common: &Common) -> Result<()> {
+    let instance = Instance::new(false)?;
+    let mut devices = device::list(&instance)?;
+    if let DeviceChoice::One(selector) = &common.device {
+        devices = vec![device::select(&devices, selector)?];
+    }
+    let reports: Vec<_> = devices.iter().map(|device| DeviceReport::new(device, common)).collect();
+    if args.json {
+        return Ok(print(&(serde_json::to_string_pretty(&reports)? + "\n"))?);
+    }
+    let mut text = String::new();
+    for (at, report) in reports.iter().enumerate() {
+        let blank = if at > 0 { "\n" } else { "" };
+        write!(text, "{blank}{}", text::block(report))?;
+    }
+    Ok(print(&text)?)
+}

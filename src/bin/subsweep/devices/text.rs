@@ -1,0 +1,179 @@
+//! A device, for people.
+
+use std::fmt::Write;
+
+use super::report::{Details, DeviceReport, Driver, Limits, Policy, Subgroups};
+
+const LABEL_WIDTH: usize = 14;
+const LINE_WIDTH: usize = 100;
+
+/// The heading and what is below it.
+pub fn block(report: &DeviceReport) -> String {
+    let mut text = format!("{}: {}\n", report.index, report.name);
+    if let Some(reason) = &report.reason {
+        row(&mut text, "not usable", reason);
+    }
+    if let Some(details) = &report.details {
+        rows(&mut text, details);
+    }
+    text
+}
+
+fn rows(text: &mut String, details: &Details) {
+    let mut row = |label: &str, value: String| row(text, label, &value);
+    row(
+        "type",
+        format!("{}, vendor {:#06x}, device {:#06x}", kind(details), details.vendor_id, details.device_id),
+    );
+    row("driver", driver(&details.driver));
+    row("", format!("version {}, {}", details.driver.version, details.driver.id));
+    row("Vulkan", format!("{}, conformance {}", details.api_version, conformance(details)));
+    row("device UUID", details.device_uuid.clone());
+    row("driver UUID", details.driver_uuid.clone());
+    row("subgroups", subgroups(&details.subgroups));
+    row("", details.subgroups.operations.join(", "));
+    row("workgroups", workgroups(&details.limits));
+    row("memory", memory(&details.limits));
+    row("timestamps", timestamps(&details.limits));
+    if let Some(features) = &details.features {
+        let all = [
+            (features.buffer_device_address, "bufferDeviceAddress"),
+            (features.subgroup_size_control, "subgroupSizeControl"),
+            (features.compute_full_subgroups, "computeFullSubgroups"),
+        ];
+        row(
+            "features",
+            all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
+        );
+    }
+    if let Some(policies) = &details.policies {
+        for (label, Policy { policy, reason }) in
+            [("scan policy", &policies.scan), ("sort policy", &policies.sort)]
+        {
+            row(label, policy.clone());
+            row("", format!("because {reason}"));
+        }
+    }
+}
+
+fn kind(details: &Details) -> &'static str {
+    match details.device_type {
+        "discrete" => "discrete GPU",
+        "integrated" => "integrated GPU",
+        "virtual" => "virtual GPU",
+        "cpu" => "CPU",
+        other => other,
+    }
+}
+
+fn driver(driver: &Driver) -> String {
+    let info = driver.info.trim();
+    if info.is_empty() { driver.name.clone() } else { format!("{}, {info}", driver.name) }
+}
+
+fn conformance(details: &Details) -> &str {
+    if details.conformance_version == "0.0.0.0" { "none" } else { &details.conformance_version }
+}
+
+fn subgroups(subgroups: &Subgroups) -> String {
+    let Subgroups { size, min_size, max_size, .. } = subgroups;
+    let mut text = format!("{size} lanes");
+    if min_size != max_size {
+        let _ = write!(text, ", {min_size} to {max_size} on demand");
+    }
+    if let Some(count) = subgroups.max_per_workgroup {
+        let _ = write!(text, ", up to {count} in a workgroup");
+    }
+    text
+}
+
+fn workgroups(limits: &Limits) -> String {
+    let [x, y, z] = limits.max_workgroup_count;
+    format!(
+        "{} invocations, {} of shared memory, up to {x} x {y} x {z} in a dispatch",
+        limits.max_workgroup_invocations,
+        size(limits.shared_memory_size.into())
+    )
+}
+
+fn memory(limits: &Limits) -> String {
+    format!(
+        "{} in the largest heap, {} in one allocation",
+        size(limits.largest_heap_size),
+        size(limits.max_allocation_size)
+    )
+}
+
+fn timestamps(limits: &Limits) -> String {
+    match limits.timestamp_valid_bits {
+        0 => "none".into(),
+        bits => format!("{bits} bits, {} ns a tick", limits.timestamp_period_ns),
+    }
+}
+
+/// Bytes in the largest unit that leaves at least 1.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let power = (bytes.max(1).ilog2() / 10).min(UNITS.len() as u32 - 1);
+    let unit = UNITS[power as usize];
+    let whole = 1_u64 << (10 * power);
+    if bytes.is_multiple_of(whole) {
+        format!("{} {unit}", bytes / whole)
+    } else {
+        format!("{:.1} {unit}", bytes as f64 / whole as f64)
+    }
+}
+
+/// A label and a value, whose words go on below each other where a line is full.
+fn row(text: &mut String, label: &str, value: &str) {
+    let mut line = format!("   {label:LABEL_WIDTH$}");
+    let indent = line.len();
+    for word in value.split_whitespace() {
+        if line.len() > indent && line.len() + 1 + word.len() > LINE_WIDTH {
+            text.push_str(&line);
+            text.push('\n');
+            line = " ".repeat(indent);
+        }
+        if line.len() > indent {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    text.push_str(&line);
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_in_units() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1000, "1000 bytes"),
+            (32 << 10, "32 KiB"),
+            (128 << 20, "128 MiB"),
+            ((1 << 27) - 1, "128.0 MiB"),
+            (2 << 30, "2 GiB"),
+            (1 << 62, "4194304 TiB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+
+    #[test]
+    fn a_device_below_the_floor_is_listed_with_what_it_lacks() {
+        let report = DeviceReport {
+            index: 1,
+            name: "Old GPU".into(),
+            usable: false,
+            reason: Some("it lacks Vulkan 1.2 (its driver has 1.1; a newer driver may have it)".into()),
+            details: None,
+        };
+        assert_eq!(
+            block(&report),
+            "1: Old GPU\n   not usable    it lacks Vulkan 1.2 (its driver has 1.1; a newer driver may have it)\n"
+        );
+    }
+}

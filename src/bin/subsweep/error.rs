@@ -1,0 +1,169 @@
+//! What a failure says, and the exit code that it has: here and nowhere else.
+
+use std::process::ExitCode;
+
+use subsweep::ash::vk;
+
+use crate::files::input::{InputError, InputProblem};
+use crate::files::output::{OutputError, OutputProblem};
+use crate::words;
+
+/// How the program ends. The numbers are a promise to scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All is well.
+    Done = 0,
+    /// A wrong result.
+    Wrong = 1,
+    /// Bad usage or input.
+    Usage = 2,
+    /// No device, none that `--device` matches, or none that has what is needed.
+    NoDevice = 3,
+    /// The device failed on the way, or there is too little memory.
+    Failed = 4,
+}
+
+/// An end that a command comes to by itself. The text says what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub struct Ended {
+    exit: Exit,
+    text: String,
+}
+
+impl Ended {
+    /// Options or an input that cannot be meant.
+    pub fn usage(text: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, text: text.into() }
+    }
+
+    /// A wrong result.
+    pub fn wrong(text: impl Into<String>) -> Self {
+        Self { exit: Exit::Wrong, text: text.into() }
+    }
+
+    /// No device can do it.
+    pub fn unable(text: impl Into<String>) -> Self {
+        Self { exit: Exit::NoDevice, text: text.into() }
+    }
+}
+
+/// Says in one line what went wrong, and ends the program.
+pub fn report(result: anyhow::Result<()>) -> ExitCode {
+    let exit = match &result {
+        Ok(()) => Exit::Done,
+        Err(error) => {
+            // Whoever read our output has seen enough of it: that is no failure.
+            let is_broken_pipe = error
+                .downcast_ref::<OutputError>()
+                .is_some_and(|error| matches!(error.problem, OutputProblem::BrokenPipe));
+            if is_broken_pipe {
+                Exit::Done
+            } else {
+                words::say(format_args!("{error:#}"));
+                of(error)
+            }
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+/// The exit code of an error, by the first of its causes that has one.
+fn of(error: &anyhow::Error) -> Exit {
+    let typed = error.chain().find_map(|cause| {
+        cause
+            .downcast_ref::<subsweep::Error>()
+            .map(of_library)
+            .or_else(|| cause.downcast_ref::<InputError>().map(|error| of_input(&error.problem)))
+            .or_else(|| cause.downcast_ref::<OutputError>().map(|_| Exit::Usage))
+            .or_else(|| cause.downcast_ref::<Ended>().map(|ended| ended.exit))
+    });
+    // An error without a type of ours comes from a file, as no Vulkan function returns one.
+    typed.unwrap_or(Exit::Usage)
+}
+
+fn of_input(problem: &InputProblem) -> Exit {
+    match problem {
+        // The machine is too small for the data, like a device that is: the input itself is good.
+        InputProblem::Memory { .. } => Exit::Failed,
+        _ => Exit::Usage,
+    }
+}
+
+fn of_library(error: &subsweep::Error) -> Exit {
+    use subsweep::Error as E;
+    match error {
+        E::NoLoader { .. } | E::NoDevice | E::NoMatchingDevice { .. } | E::MissingFeature { .. } => {
+            Exit::NoDevice
+        }
+        // The device lacks what the policy needs.
+        E::PolicyBeyondDevice { .. } => Exit::NoDevice,
+        // What options and inputs can ask for in vain was refused before a device was opened; what is left is a device
+        // without a queue or a kind of memory.
+        E::Unsupported { .. } => Exit::NoDevice,
+        // Options that contradict each other.
+        E::InvalidPolicy { .. } => Exit::Usage,
+        E::OutOfDeviceMemory { .. } | E::TooManyElements { .. } | E::DeviceLost { .. } => Exit::Failed,
+        E::Vulkan { result, .. } => of_vulkan(*result),
+        // No option leads here: this program has given a plan the wrong memory, and its result would be wrong.
+        E::ScratchTooSmall { .. } | E::RangeTooSmall { .. } | E::Misaligned { .. } | E::Overlap { .. } => {
+            Exit::Wrong
+        }
+        // Not known here, so neither the usage nor the result can be blamed.
+        _ => Exit::Failed,
+    }
+}
+
+fn of_vulkan(result: vk::Result) -> Exit {
+    match result {
+        // The driver could not be started, or lacks something that it said it had.
+        vk::Result::ERROR_INITIALIZATION_FAILED
+        | vk::Result::ERROR_INCOMPATIBLE_DRIVER
+        | vk::Result::ERROR_LAYER_NOT_PRESENT
+        | vk::Result::ERROR_EXTENSION_NOT_PRESENT
+        | vk::Result::ERROR_FEATURE_NOT_PRESENT => Exit::NoDevice,
+        // It failed on the way, memory included.
+        _ => Exit::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_library_have_the_codes_that_are_promised() {
+        use subsweep::Error as E;
+        let table = [
+            (E::NoLoader { reason: String::new() }, 3),
+            (E::NoDevice, 3),
+            (E::NoMatchingDevice { wanted: "9".into(), found: "0 (a)".into() }, 3),
+            (E::MissingFeature { device: "old".into(), missing: "Vulkan 1.2".into() }, 3),
+            (E::PolicyBeyondDevice { what: "bytes of shared memory", needed: 2, got: 1 }, 3),
+            (E::InvalidPolicy { reason: "" }, 2),
+            (E::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "one sort" }, 4),
+            (E::OutOfDeviceMemory { needed: 1, what: "a buffer" }, 4),
+            (E::DeviceLost { during: "vkQueueSubmit" }, 4),
+            (E::Vulkan { during: "vkCreateDevice", result: vk::Result::ERROR_FEATURE_NOT_PRESENT }, 3),
+            (E::Vulkan { during: "vkAllocateMemory", result: vk::Result::ERROR_OUT_OF_HOST_MEMORY }, 4),
+        ];
+        for (error, code) in table {
+            let error = anyhow::Error::from(error);
+            assert_eq!(of(&error) as u8, code, "{error}");
+            assert_eq!(of(&error.context("on the way")) as u8, code);
+        }
+    }
+
+    #[test]
+    fn errors_of_files_are_usage_but_for_memory() {
+        let input = |problem| anyhow::Error::from(InputError { input: "in".into(), problem });
+        assert_eq!(of(&input(InputProblem::Directory)), Exit::Usage);
+        assert_eq!(of(&input(InputProblem::Memory { size: 1 })), Exit::Failed);
+        let output = OutputError { output: "out".into(), problem: OutputProblem::Terminal };
+        assert_eq!(of(&output.into()), Exit::Usage);
+        assert_eq!(of(&Ended::usage("no").into()), Exit::Usage);
+        assert_eq!(of(&Ended::wrong("no").into()), Exit::Wrong);
+        assert_eq!(of(&Ended::unable("no").into()), Exit::NoDevice);
+        assert_eq!(of(&anyhow::anyhow!("untyped")), Exit::Usage);
+    }
+}

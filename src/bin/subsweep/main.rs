@@ -1,0 +1,60 @@
+//! The command line: files in, files out, and what the devices of this machine can do.
+
+mod args;
+mod bench;
+mod device;
+mod devices;
+mod error;
+mod files;
+mod policy;
+mod scan;
+mod sort;
+mod suite;
+mod verify;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let result = match Cli::try_parse() {
+        Ok(cli) => run(&cli),
+        // Like --help, it needs no INPUT.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && asks_for_algorithms() => {
+            list_algorithms()
+        }
+        Err(error) => {
+            // A closed pipe is no reason to say more.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    error::report(result)
+}
+
+fn run(cli: &Cli) -> anyhow::Result<()> {
+    let common = &cli.common;
+    if common.list_algorithms {
+        return list_algorithms();
+    }
+    match &cli.command {
+        None => Err(error::Ended::usage("a command is missing; subsweep --help lists them").into()),
+        Some(Command::Devices(args)) => devices::run(args, common),
+        Some(Command::Scan(args)) => scan::run(args, common),
+        Some(Command::Sort(args)) => sort::run(args, common),
+        Some(Command::Verify(args)) => verify::run(args, common),
+        Some(Command::Bench(args)) => bench::run(args, common),
+    }
+}
+
+fn asks_for_algorithms() -> bool {
+    std::env::args_os().any(|argument| argument == "--list-algorithms")
+}
+
+fn list_algorithms() -> anyhow::Result<()> {
+    Ok(files::output::print(&policy::list_algorithms())?)
+}

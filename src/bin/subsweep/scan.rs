@@ -1,0 +1,57 @@
+//! `subsweep scan`.
+
+use anyhow::Result;
+use subsweep::scan::{ScanConfig, ScanKind};
+
+use crate::args::{Common, Operator, PolicyKind, ScanArgs};
+use crate::error::Ended;
+use crate::files::{self, ElementType, Output, Source, Table};
+use crate::words::Doing;
+use crate::{device, policy};
+
+/// Sums up a file's columns.
+pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
+    let kind = if args.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
+    let Operator::Add = args.op;
+    check(kind, common)?;
+    let source = args.files.source();
+    let destination = args.files.destination();
+    let mut table = {
+        let _doing = Doing::new(format_args!("reading {source}"));
+        files::read(&source, args.files.element, &[ElementType::U32])?
+    };
+    let columns = check_columns(&source, &table)?;
+    let output = Output::prepare(&destination, &[&source])?;
+
+    let gpu = device::open(&common.device)?;
+    let policy = policy::of_scan(common, gpu.capabilities(), columns).policy;
+    let config = ScanConfig::new(kind).columns(columns).policy(policy);
+    {
+        let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));
+        let scratch_size = gpu.scan_plan(config)?.scratch_requirements(table.shape.rows() as u64).size;
+        let size = size_of_val(table.words.as_slice()) as u64;
+        device::check_memory(&gpu, size.saturating_add(scratch_size), "the table and its scratch")?;
+        gpu.scan(config, &mut table.words)?;
+    }
+    Ok(output.commit(&table)?)
+}
+
+/// Refuses options that contradict each other.
+fn check(kind: ScanKind, common: &Common) -> Result<(), Ended> {
+    device::check_one(&common.device, "scan")?;
+    policy::check_scan(common)?;
+    match (kind, common.policy) {
+        (ScanKind::Exclusive, Some(PolicyKind::Seed)) => {
+            Err(Ended::usage("--policy seed scans inclusively only; leave out one of it and --exclusive"))
+        }
+        (ScanKind::Inclusive, _) | (_, None | Some(PolicyKind::Default)) => Ok(()),
+    }
+}
+
+fn check_columns(source: &Source, table: &Table) -> Result<u32, Ended> {
+    let columns = table.shape.columns();
+    u32::try_from(columns).ok().filter(|columns| *columns <= ScanConfig::MAX_COLUMNS).ok_or_else(|| {
+        let max = ScanConfig::MAX_COLUMNS;
+        Ended::usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))
+    })
+}

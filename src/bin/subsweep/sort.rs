@@ -1,0 +1,55 @@
+//! `subsweep sort`.
+
+use anyhow::Result;
+use subsweep::sort::{KeyType, SortConfig, SortPlan};
+
+use crate::args::{Common, SortArgs};
+use crate::error::Ended;
+use crate::files::{self, ElementType, Output, Shape, Source, Table};
+use crate::words::Doing;
+use crate::{device, policy};
+
+/// Sorts a file's keys.
+pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
+    device::check_one(&common.device, "sort")?;
+    policy::check_sort(common)?;
+    let source = args.files.source();
+    let destination = args.files.destination();
+    let mut table = {
+        let _doing = Doing::new(format_args!("reading {source}"));
+        files::read(&source, args.files.element, &[ElementType::U32])?
+    };
+    let count = check_count(&source, &table)?;
+    let output = Output::prepare(&destination, &[&source])?;
+
+    let gpu = device::open(&common.device)?;
+    let policy = policy::of_sort(common, gpu.capabilities()).policy;
+    let config = SortConfig::keys(KeyType::U32).bits(args.bits.clone()).policy(policy);
+    {
+        let _doing = Doing::new(format_args!("sorting {count} keys"));
+        let scratch_size = gpu.sort_plan(config)?.scratch_requirements(count)?.size;
+        let size = size_of_val(table.words.as_slice()) as u64;
+        device::check_memory(&gpu, size.saturating_add(scratch_size), "the keys and their scratch")?;
+        gpu.sort(config, &mut table.words)?;
+    }
+    Ok(output.commit(&table)?)
+}
+
+/// The number of keys, if they are a list that a sort can take.
+fn check_count(source: &Source, table: &Table) -> Result<u64> {
+    let count = match table.shape {
+        Shape::Flat { count } => count as u64,
+        shape @ Shape::Grid { .. } => {
+            return Err(Ended::usage(format!(
+                "{source}: has two dimensions, shape {shape}, and one is sorted; save a.reshape(-1)"
+            ))
+            .into());
+        }
+    };
+    if count > SortPlan::MAX_COUNT {
+        return Err(
+            subsweep::Error::TooManyElements { count, max: SortPlan::MAX_COUNT, what: "one sort" }.into()
+        );
+    }
+    Ok(count)
+}

@@ -1,0 +1,230 @@
+//! What `verify` and `bench` share: devices one after the other, the cases that are asked for, counts, and the report.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use subsweep::Error;
+use subsweep::harness::{Case, DeviceReport, Effort, Report};
+use subsweep::headless::{Gpu, Instance};
+
+use crate::args::{Common, PolicyKind, SuiteArgs};
+use crate::device::{self, Numbered};
+use crate::error::Ended;
+use crate::files::output::{Output, OutputError, print};
+use crate::files::{Destination, memory};
+use crate::words;
+
+/// How cases ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// As they should.
+    pub right: u64,
+    /// With a wrong result.
+    pub wrong: u64,
+    /// Not at all, because the device cannot do them.
+    pub not_supported: u64,
+}
+
+/// A run over devices and cases.
+#[derive(Debug)]
+pub struct Suite {
+    effort: Effort,
+    /// Each must be in a case's id.
+    patterns: Vec<String>,
+    report: Report,
+    json: Option<Output>,
+}
+
+/// Runs `on_device` for each device that is asked for, and sums up.
+///
+/// # Errors
+/// That no device will do; the first failure of a device, once all have been tried; a wrong result.
+pub fn run(
+    args: &SuiteArgs,
+    common: &Common,
+    mut on_device: impl FnMut(&mut Suite, &Gpu) -> Result<Tally>,
+) -> Result<()> {
+    let mut suite = Suite::new(args, common)?;
+    let instance = Arc::new(Instance::new(false)?);
+    let devices = device::choose(&instance, &common.device)?;
+    let is_alone = devices.len() == 1;
+    let (mut total, mut first_error) = (Tally::default(), None);
+    for (at, device) in devices.into_iter().enumerate() {
+        let blank = if at > 0 { "\n" } else { "" };
+        suite.print(&format!("{blank}{}\n", heading(&device)))?;
+        match suite.run_device(&instance, device, &mut on_device) {
+            Ok(tally) => total = total.and(tally),
+            // A place that cannot be written, or a pattern that matches nothing, is the same for every device.
+            Err(error) if is_alone || error.is::<OutputError>() || error.is::<Ended>() => return Err(error),
+            Err(error) => {
+                suite.print(&format!("  {error}\n"))?;
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    suite.finish()?;
+    match (total, first_error) {
+        (Tally { wrong: 1.., .. }, _) => {
+            let count = total.wrong + total.right + total.not_supported;
+            Err(Ended::wrong(format!("{} of {count} cases gave a wrong result", total.wrong)).into())
+        }
+        // With `all`, a device below the floor is listed and takes nothing from the others.
+        (Tally { right: 1.., .. }, Some(error)) if is_missing_feature(&error) => Ok(()),
+        (_, Some(error)) => Err(error),
+        (Tally { right: 0, .. }, None) => {
+            Err(Ended::unable("the device can do none of these cases; choose another, or other cases").into())
+        }
+        (_, None) => Ok(()),
+    }
+}
+
+/// A device's number, name, driver and lanes.
+fn heading(device: &Numbered) -> String {
+    match &device.candidate.capabilities {
+        Some(capabilities) => {
+            let name = device::name_with_driver(&capabilities.identity);
+            format!("{}: {name}, {} lanes", device.index, capabilities.subgroup_size)
+        }
+        None => format!("{}: {}", device.index, device.candidate.name),
+    }
+}
+
+fn is_missing_feature(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<Error>(), Some(Error::MissingFeature { .. }))
+}
+
+impl Suite {
+    fn new(args: &SuiteArgs, common: &Common) -> Result<Self> {
+        let algorithm = common.algorithm.map(|algorithm| format!(";algorithm={};", algorithm.name()));
+        let policy = common.policy.map(|policy| match policy {
+            PolicyKind::Default => ";policy=default;".to_owned(),
+            PolicyKind::Seed => ";policy=seed;".to_owned(),
+        });
+        let json =
+            args.json.clone().map(|path| Output::prepare(&Destination::from(path), &[])).transpose()?;
+        Ok(Self {
+            effort: args.effort(),
+            patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
+            report: Report::new(),
+            json,
+        })
+    }
+
+    fn run_device(
+        &mut self,
+        instance: &Arc<Instance>,
+        device: Numbered,
+        on_device: &mut impl FnMut(&mut Self, &Gpu) -> Result<Tally>,
+    ) -> Result<Tally> {
+        let gpu = Gpu::open_candidate(Arc::clone(instance), device.candidate, None)?;
+        self.report.devices.push(DeviceReport::new(&gpu));
+        on_device(self, &gpu)
+    }
+
+    /// How much is to be done.
+    pub fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    /// The cases that are asked for, at least one.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub fn select(&self, mut cases: Vec<Case>) -> Result<Vec<Case>, Ended> {
+        let example = cases.first().map(Case::id).unwrap_or_default();
+        cases.retain(|case| {
+            let id = case.id();
+            self.patterns.iter().all(|pattern| matches(pattern, &id))
+        });
+        if cases.is_empty() {
+            let patterns = self.patterns.join(" and ");
+            return Err(Ended::usage(format!("no case has {patterns} in its id; ids are like {example}")));
+        }
+        Ok(cases)
+    }
+
+    /// What is written down about the device at hand.
+    pub fn device_report(&mut self) -> &mut DeviceReport {
+        self.report.devices.last_mut().expect("a device's section is begun before its cases")
+    }
+
+    /// Words for standard output, or for standard error where the report has taken that.
+    ///
+    /// # Errors
+    /// Those of standard output.
+    pub fn print(&self, text: &str) -> Result<(), OutputError> {
+        if self.json.as_ref().is_some_and(Output::is_stdout) {
+            words::print(text);
+            return Ok(());
+        }
+        print(text)
+    }
+
+    /// Writes the report as it is by now.
+    ///
+    /// # Errors
+    /// Those of its place.
+    pub fn save(&self) -> Result<()> {
+        if let Some(json) = &self.json {
+            json.update(&self.report.to_json()?)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        if let Some(json) = self.json {
+            json.commit_report(&self.report.to_json()?)?;
+        }
+        Ok(())
+    }
+}
+
+impl Tally {
+    /// Both together.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            right: self.right + other.right,
+            wrong: self.wrong + other.wrong,
+            not_supported: self.not_supported + other.not_supported,
+        }
+    }
+}
+
+/// Why this machine has too little memory for a case, where it has: the process would be killed.
+pub fn lacking_memory(gpu: &Gpu, case: &Case) -> Option<String> {
+    // The input, the expected output and an image of the device's memory, which holds the pristine input, source,
+    // destination and scratch; a CPU's driver holds that memory in the same place.
+    let copies = if gpu.capabilities().is_cpu() { 12 } else { 7 };
+    let needed = case.count * case.element_size() * copies;
+    let available = memory::available()?;
+    (needed > available)
+        .then(|| format!("it needs about {needed} bytes of memory, and there are {available}"))
+}
+
+/// Whether `text` holds `pattern`, in which `*` stands for anything.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut rest = text;
+    pattern.split('*').all(|part| match rest.find(part) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_anywhere_and_stars_anything() {
+        let id = "sort:keys:type=u32;algorithm=radix-2bit;bits=0:32;n=4097;input=uniform";
+        for pattern in ["", "*", "sort", "radix-2bit", "sort*n=4097", "*uniform", "keys*bits=0:32*"] {
+            assert!(matches(pattern, id), "{pattern}");
+        }
+        for pattern in ["scan", "n=4097*sort", "SORT", "radix?"] {
+            assert!(!matches(pattern, id), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Words for people, on standard error: standard output belongs to the data.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// One line. Where standard error is closed nobody wants it.
+pub fn say(text: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "subsweep: {text}");
+}
+
+/// Words as they are, line ends included.
+pub fn print(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Shows what is being done until it is dropped; on a terminal only.
+#[derive(Debug)]
+pub struct Doing(ProgressBar);
+
+impl Doing {
+    /// Work of unknown length.
+    pub fn new(what: impl fmt::Display) -> Self {
+        let bar = ProgressBar::new_spinner().with_message(what.to_string());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self(bar)
+    }
+}
+
+impl Drop for Doing {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Shows how far many pieces of work have come, until it is dropped; on a terminal only.
+#[derive(Debug)]
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// Of `count` pieces.
+    pub fn new(count: usize) -> Self {
+        let bar = ProgressBar::new(count as u64);
+        if let Ok(style) = ProgressStyle::with_template("{pos}/{len} ({elapsed}, {eta} to go) {wide_msg}") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// The next piece begins.
+    pub fn begin(&self, name: &str) {
+        self.0.set_message(name.to_owned());
+        self.0.inc(1);
+    }
+
+    /// Does what writes to the terminal itself.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.0.suspend(write)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
