@@ -1,0 +1,102 @@
+//! Every kernel alone on the device, word for word against its CPU twin: where a primitive is wrong, this says in
+//! which pass.
+
+mod rig;
+mod scan;
+mod sort;
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::headless::Gpu;
+use subsweep::kernels::{self, Kernel};
+
+use rig::{Access, Memory, Rig, Value, compare};
+
+/// Runs one kernel in every way that its twin can follow.
+type Check = fn(&Gpu, &'static Kernel) -> Result<(), Failed>;
+
+/// A trial for each kernel, and one that fails for each kernel that has none.
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    let mut without = Vec::new();
+    for &kernel in kernels::ALL {
+        let Some(check) = check_of(kernel.name) else {
+            without.push(kernel.name);
+            continue;
+        };
+        let gpu = Arc::clone(gpu);
+        trials.push(Trial::test(format!("twin {}", kernel.name), move || {
+            check(&gpu, kernel)?;
+            match gpu.validation_messages() {
+                messages if messages.is_empty() => Ok(()),
+                messages => Err(messages.join("\n").into()),
+            }
+        }));
+    }
+    trials.push(Trial::test("every kernel has a twin", move || {
+        if without.is_empty() { Ok(()) } else { Err(format!("without: {}", without.join(", ")).into()) }
+    }));
+    trials
+}
+
+fn check_of(kernel: &str) -> Option<Check> {
+    let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
+    let by_columns = |checks: [Check; 4]| {
+        let columns: usize = variant.strip_prefix("u32x")?.parse().ok()?;
+        checks.get(columns.checked_sub(1)?).copied()
+    };
+    match (stem, variant) {
+        ("scan/reduce", _) => {
+            by_columns([scan::reduce::<1>, scan::reduce::<2>, scan::reduce::<3>, scan::reduce::<4>])
+        }
+        ("scan/downsweep", _) => by_columns([
+            scan::downsweep::<1>,
+            scan::downsweep::<2>,
+            scan::downsweep::<3>,
+            scan::downsweep::<4>,
+        ]),
+        ("scan/chunk_sum", _) => by_columns([
+            scan::chunk_sum::<1>,
+            scan::chunk_sum::<2>,
+            scan::chunk_sum::<3>,
+            scan::chunk_sum::<4>,
+        ]),
+        ("scan/chunk_prefix", _) => by_columns([
+            scan::chunk_prefix::<1>,
+            scan::chunk_prefix::<2>,
+            scan::chunk_prefix::<3>,
+            scan::chunk_prefix::<4>,
+        ]),
+        ("sort/count", "") => Some(sort::count),
+        ("sort/scatter", "") => Some(sort::scatter),
+        ("sort/chunk_count", "") => Some(sort::chunk_count),
+        ("sort/chunk_bucket", "") => Some(sort::chunk_bucket),
+        ("probe/copy", "") => Some(copy),
+        _ => None,
+    }
+}
+
+/// A copy is its own twin.
+fn copy(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let (workgroup_size, quads_per_invocation) = (128, 4);
+    let rig = Rig::new(gpu, kernel, workgroup_size, &[("QUADS_PER_INVOCATION", quads_per_invocation)])?;
+    let tile_quads = (workgroup_size * quads_per_invocation) as usize;
+    for quads in rig::sizes(tile_quads) {
+        let words = rig::random(quads, quads * 4);
+        let source = Memory::of(gpu, &words, Access::Quads)?;
+        let destination = Memory::poisoned(gpu, quads * 4, Access::Quads)?;
+        rig.run(
+            &[
+                ("source", Value::Pointer(&source)),
+                ("destination", Value::Pointer(&destination)),
+                ("quad_count", Value::Number(quads)),
+            ],
+            quads.div_ceil(tile_quads),
+        )?;
+        let case = format!("{}, {quads} quads", kernel.name);
+        compare(&case, "source", &source, &words)?;
+        compare(&case, "destination", &destination, &words)?;
+    }
+    Ok(())
+}

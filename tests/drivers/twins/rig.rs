@@ -1,0 +1,167 @@
+//! A kernel and its memory: poisoned where it is to be written, and between guard words.
+
+use libtest_mimic::Failed;
+use subsweep::headless::{Gpu, GpuBuffer};
+use subsweep::kernels::{self, Kernel};
+use subsweep::vk::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
+
+/// Stands where nothing has been written yet.
+pub const POISON: u32 = 0xdead_beef;
+/// Stands on both sides of every array. A kernel that reads it goes wrong, one that writes it is caught.
+const GUARD: u32 = 0x600d_600d;
+const GUARD_WORDS: usize = 64;
+
+/// How an array lies in memory, and by which variant it may be accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// At a multiple of 16 bytes.
+    Quads,
+    /// One word behind such a multiple.
+    Words,
+}
+
+impl Access {
+    pub const ALL: [Self; 2] = [Self::Quads, Self::Words];
+
+    /// The constant `QUAD_ACCESS` of the variant.
+    pub fn constant(self) -> (&'static str, u32) {
+        ("QUAD_ACCESS", u32::from(self == Self::Quads))
+    }
+
+    fn offset_words(self) -> usize {
+        match self {
+            Self::Quads => 0,
+            Self::Words => 1,
+        }
+    }
+}
+
+/// An array on the device.
+pub struct Memory<'g> {
+    gpu: &'g Gpu,
+    buffer: GpuBuffer,
+    first: usize,
+    count: usize,
+}
+
+impl<'g> Memory<'g> {
+    pub fn of(gpu: &'g Gpu, words: &[u32], access: Access) -> Result<Self, Failed> {
+        let first = GUARD_WORDS + access.offset_words();
+        let mut guarded = vec![GUARD; first + words.len() + GUARD_WORDS];
+        guarded[first..first + words.len()].copy_from_slice(words);
+        let buffer = gpu.allocate(size_of_val(&*guarded) as u64)?;
+        assert!(buffer.range().addresses().is_aligned(16), "a buffer starts at a multiple of 16 bytes");
+        gpu.upload(&buffer, &guarded)?;
+        Ok(Self { gpu, buffer, first, count: words.len() })
+    }
+
+    pub fn poisoned(gpu: &'g Gpu, count: usize, access: Access) -> Result<Self, Failed> {
+        Self::of(gpu, &vec![POISON; count], access)
+    }
+
+    fn range(&self) -> AddressRange {
+        let address = self.buffer.range().address + self.first as u64 * 4;
+        AddressRange::new(address, self.count as u64 * 4)
+    }
+
+    /// What is in the array now, or which guard word is gone.
+    fn read(&self) -> Result<Vec<u32>, String> {
+        let mut guarded = vec![0; self.first + self.count + GUARD_WORDS];
+        self.gpu.download(&self.buffer, &mut guarded).map_err(|error| error.to_string())?;
+        let array = self.first..self.first + self.count;
+        let written = |i: &usize| !array.contains(i) && guarded[*i] != GUARD;
+        if let Some(i) = (0..guarded.len()).find(written) {
+            let index = i as i64 - self.first as i64;
+            return Err(format!("[{index}] of {} was written: {:#010x}", self.count, guarded[i]));
+        }
+        Ok(guarded[array].to_vec())
+    }
+}
+
+/// Fails unless `memory`, which the kernel calls `name`, holds `expected` between untouched guard words.
+pub fn compare(case: &str, name: &str, memory: &Memory<'_>, expected: &[u32]) -> Result<(), Failed> {
+    let got = memory.read().map_err(|why| format!("{case}: {name}{why}"))?;
+    let differs = |i: &usize| got[*i] != expected[*i];
+    if let Some(i) = (0..expected.len()).find(differs) {
+        let others = (i + 1..expected.len()).filter(differs).count();
+        let (got, expected) = (got[i], expected[i]);
+        return Err(format!(
+            "{case}: {name}[{i}] is {got:#010x}, not {expected:#010x}; {others} more differ"
+        )
+        .into());
+    }
+    Ok(())
+}
+
+/// One push constant.
+pub enum Value<'a> {
+    Pointer(&'a Memory<'a>),
+    /// For a pointer that the variant does not use.
+    Null,
+    Number(usize),
+}
+
+/// Push constants by name, laid out as reflection found them in the kernel.
+struct Push(PushBlock);
+
+impl PushConstants for Push {
+    const KERNELS: &'static [&'static Kernel] = kernels::ALL;
+
+    fn block(&self) -> PushBlock {
+        self.0
+    }
+}
+
+/// A kernel, specialised.
+pub struct Rig<'g> {
+    gpu: &'g Gpu,
+    pipeline: Pipeline,
+}
+
+impl<'g> Rig<'g> {
+    pub fn new(
+        gpu: &'g Gpu,
+        kernel: &'static Kernel,
+        workgroup_size: u32,
+        constants: &[(&'static str, u32)],
+    ) -> Result<Self, Failed> {
+        let options = PipelineOptions { workgroup_size, constants, subgroup_size: None };
+        Ok(Self { gpu, pipeline: Pipeline::new(gpu.device(), kernel, options)? })
+    }
+
+    /// Runs the kernel on so many tiles, and on one more, as a dispatch in two dimensions may: it is left alone.
+    pub fn run(&self, push: &[(&str, Value<'_>)], tile_count: usize) -> Result<(), Failed> {
+        let mut block = PushBlock::default();
+        for member in self.pipeline.kernel().push_constants {
+            match push.iter().find(|(name, _)| *name == member.name) {
+                Some((_, Value::Pointer(memory))) => block.push(memory.range()),
+                Some((_, Value::Null)) => block.push(AddressRange::default()),
+                Some((_, Value::Number(number))) => block.push(u32::try_from(*number)?),
+                None => return Err(format!("no value for push constant {}", member.name).into()),
+            }
+        }
+        self.gpu.submit(|command_buffer| {
+            // SAFETY: the command buffer is recording, and every array is alive until `submit` has waited.
+            let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
+            recorder.dispatch(&self.pipeline, &Push(block), tile_count as u64 + 1)
+        })?;
+        Ok(())
+    }
+}
+
+/// Part of a tile, one more or less, several and a rest.
+pub fn sizes(tile: usize) -> [usize; 6] {
+    [1, tile / 2 + 3, tile - 1, tile, tile + 1, 3 * tile + tile / 3 + 1]
+}
+
+/// `count` words that depend on `seed` alone.
+pub fn random(seed: usize, count: usize) -> Vec<u32> {
+    let mut state = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u32
+    };
+    (0..count).map(next).collect()
+}

@@ -1,0 +1,220 @@
+//! The kernels of scan.
+
+use libtest_mimic::Failed;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::reference::lanes::Workgroup;
+use subsweep::reference::scan::{self as twin, Chunk, Shape};
+use subsweep::reference::{Element, Tiles, rows};
+use subsweep::scan::ScanPolicy;
+
+use super::rig::{Access, Memory, POISON, Rig, Value, compare, random, sizes};
+
+/// The default policy's tile, and one of several short runs where the default has one long run, or the other way
+/// round.
+fn shapes<const C: usize>(gpu: &Gpu) -> Vec<Shape> {
+    let capabilities = gpu.capabilities();
+    let default = ScanPolicy::choose(capabilities, C as u32).policy;
+    let tiled = |items_per_run| {
+        ScanPolicy::tiled(default.workgroup_size, default.items_per_invocation, items_per_run)
+    };
+    let pack_items = <[u32; C]>::PACK_ITEMS as u32;
+    let mut policies = vec![default, tiled(pack_items), tiled(default.items_per_invocation)];
+    policies.dedup();
+    let shape = |policy: &ScanPolicy| Shape {
+        workgroup: workgroup(gpu, policy.workgroup_size),
+        runs_per_invocation: (policy.items_per_invocation / policy.items_per_run) as usize,
+        packs_per_run: (policy.items_per_run / pack_items) as usize,
+    };
+    policies.iter().map(shape).collect()
+}
+
+fn workgroup(gpu: &Gpu, size: u32) -> Workgroup {
+    Workgroup { size: size as usize, lanes: gpu.capabilities().subgroup_size as usize }
+}
+
+fn rig<'g>(
+    gpu: &'g Gpu,
+    kernel: &'static Kernel,
+    shape: &Shape,
+    constants: &[(&'static str, u32)],
+) -> Result<Rig<'g>, Failed> {
+    let mut all = vec![
+        ("RUNS_PER_INVOCATION", shape.runs_per_invocation as u32),
+        ("PACKS_PER_RUN", shape.packs_per_run as u32),
+    ];
+    all.extend(constants);
+    Rig::new(gpu, kernel, shape.workgroup.size as u32, &all)
+}
+
+pub fn reduce<const C: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    for shape in shapes::<C>(gpu) {
+        let tile_items = shape.tile_items::<[u32; C]>();
+        for access in Access::ALL {
+            let rig = rig(gpu, kernel, &shape, &[access.constant()])?;
+            for count in sizes(tile_items) {
+                let tiles = Tiles::new(count, tile_items);
+                let words = random(count, count * C);
+                let mut expected = vec![[POISON; C]; tiles.tile_count];
+                twin::reduce(&shape, &rows(&words), &mut expected, tiles);
+
+                let source = Memory::of(gpu, &words, access)?;
+                let sums = Memory::poisoned(gpu, tiles.tile_count * C, access)?;
+                rig.run(
+                    &[
+                        ("source", Value::Pointer(&source)),
+                        ("sums", Value::Pointer(&sums)),
+                        ("tile_count", Value::Number(tiles.tile_count)),
+                        ("last_extent", Value::Number(tiles.last_extent)),
+                    ],
+                    tiles.tile_count,
+                )?;
+                let case = format!("{}, {count} rows, {access:?}, {shape:?}", kernel.name);
+                compare(&case, "source", &source, &words)?;
+                compare(&case, "sums", &sums, expected.as_flattened())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn downsweep<const C: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    for (index, shape) in shapes::<C>(gpu).into_iter().enumerate() {
+        let all_variants = [(false, true), (true, false), (false, false), (true, true)];
+        // Pipelines take most of the time: beyond the default shape, each choice once.
+        let variants = if index == 0 { &all_variants[..] } else { &all_variants[..2] };
+        for access in Access::ALL {
+            for &(exclusive, has_carry) in variants {
+                let constants =
+                    [access.constant(), ("EXCLUSIVE", exclusive.into()), ("HAS_CARRY", has_carry.into())];
+                let downsweep = Downsweep {
+                    gpu,
+                    rig: rig(gpu, kernel, &shape, &constants)?,
+                    shape,
+                    access,
+                    exclusive,
+                    has_carry,
+                };
+                let case = format!(
+                    "{}, {access:?}, exclusive: {exclusive}, carry: {has_carry}, {shape:?}",
+                    kernel.name
+                );
+                for count in sizes(shape.tile_items::<[u32; C]>()) {
+                    downsweep.check::<C>(&format!("{count} rows of {case}"), count, false)?;
+                    downsweep.check::<C>(&format!("{count} rows in place of {case}"), count, true)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Downsweep<'g> {
+    gpu: &'g Gpu,
+    rig: Rig<'g>,
+    shape: Shape,
+    access: Access,
+    exclusive: bool,
+    has_carry: bool,
+}
+
+impl Downsweep<'_> {
+    fn check<const C: usize>(&self, case: &str, count: usize, in_place: bool) -> Result<(), Failed> {
+        let tiles = Tiles::new(count, self.shape.tile_items::<[u32; C]>());
+        let (words, carry_words) = (random(count, count * C), random(count + 1, tiles.tile_count * C));
+        let carry_rows = rows(&carry_words);
+        let mut expected = vec![[POISON; C]; count];
+        let twins_carries = self.has_carry.then_some(&*carry_rows);
+        twin::downsweep(&self.shape, self.exclusive, &rows(&words), &mut expected, twins_carries, tiles);
+
+        let source = Memory::of(self.gpu, &words, self.access)?;
+        let destination = Memory::poisoned(self.gpu, count * C, self.access)?;
+        let carries = Memory::of(self.gpu, &carry_words, self.access)?;
+        let destination = if in_place { &source } else { &destination };
+        self.rig.run(
+            &[
+                ("source", Value::Pointer(&source)),
+                ("destination", Value::Pointer(destination)),
+                ("carries", if self.has_carry { Value::Pointer(&carries) } else { Value::Null }),
+                ("tile_count", Value::Number(tiles.tile_count)),
+                ("last_extent", Value::Number(tiles.last_extent)),
+            ],
+            tiles.tile_count,
+        )?;
+        if !in_place {
+            compare(case, "source", &source, &words)?;
+        }
+        compare(case, "carries", &carries, &carry_words)?;
+        compare(case, "destination", destination, expected.as_flattened())
+    }
+}
+
+/// The seed's chunk.
+fn chunk(gpu: &Gpu) -> Chunk {
+    let seed = ScanPolicy::seed();
+    let batches_per_chunk = seed.items_per_invocation as usize;
+    Chunk { workgroup: workgroup(gpu, seed.workgroup_size), batches_per_chunk }
+}
+
+/// The table's rows themselves, entries of no level, and those of the level above the rows.
+const STRIDES: [usize; 3] = [1, 3, 256];
+
+pub fn chunk_sum<const C: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let shape = chunk(gpu);
+    let batches = ("BATCHES_PER_CHUNK", shape.batches_per_chunk as u32);
+    let rig = Rig::new(gpu, kernel, shape.workgroup.size as u32, &[batches])?;
+    for access in Access::ALL {
+        for stride in STRIDES {
+            for chunk_count in [1, 2, 5] {
+                let words = random(chunk_count, chunk_count * shape.items() * stride * C);
+                let mut expected = rows::<C>(&words);
+                twin::chunk_sum(&shape, &mut expected, stride, chunk_count);
+
+                let table = Memory::of(gpu, &words, access)?;
+                // Every chunk is full: the kernel does not look at `last_extent`.
+                let chunks = Tiles { tile_count: chunk_count, last_extent: 0 };
+                rig.run(&chunk_push(&table, stride, chunks), chunk_count)?;
+                let case = format!("{}, {chunk_count} chunks, stride {stride}, {access:?}", kernel.name);
+                compare(&case, "table", &table, expected.as_flattened())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn chunk_prefix<const C: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let shape = chunk(gpu);
+    for (has_sums, counts) in [(false, [1, 37, 255, 256]), (true, [257, 511, 512, 3 * 256 + 100])] {
+        let constants =
+            [("BATCHES_PER_CHUNK", shape.batches_per_chunk as u32), ("HAS_SUMS", has_sums.into())];
+        let rig = Rig::new(gpu, kernel, shape.workgroup.size as u32, &constants)?;
+        for access in Access::ALL {
+            for stride in STRIDES {
+                for count in counts {
+                    let chunks = Tiles::new(count, shape.items());
+                    let words = random(count, count * stride * C);
+                    let mut expected = rows::<C>(&words);
+                    twin::chunk_prefix(&shape, has_sums, &mut expected, stride, chunks);
+
+                    let table = Memory::of(gpu, &words, access)?;
+                    rig.run(&chunk_push(&table, stride, chunks), chunks.tile_count)?;
+                    let case = format!(
+                        "{}, {count} entries, stride {stride}, sums: {has_sums}, {access:?}",
+                        kernel.name
+                    );
+                    compare(&case, "table", &table, expected.as_flattened())?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn chunk_push<'a>(table: &'a Memory<'a>, stride: usize, chunks: Tiles) -> [(&'static str, Value<'a>); 4] {
+    [
+        ("table", Value::Pointer(table)),
+        ("stride", Value::Number(stride)),
+        ("chunk_count", Value::Number(chunks.tile_count)),
+        ("last_extent", Value::Number(chunks.last_extent)),
+    ]
+}
