@@ -203,12 +203,12 @@ impl<'g> Workload<'g> {
         self.gpu.download(&self.memory, &mut image)?;
         let expected = match &self.expected {
             Expected::Scan { columns, kind: ScanKind::Inclusive } => {
-                reference::scan::inclusive(&self.input, *columns)
+                reference::oracle::inclusive_scan(&self.input, *columns)
             }
             Expected::Scan { columns, kind: ScanKind::Exclusive } => {
-                reference::scan::exclusive(&self.input, *columns)
+                reference::oracle::exclusive_scan(&self.input, *columns)
             }
-            Expected::Sort { bits } => reference::sort::stable(&self.input, bits.clone()),
+            Expected::Sort { bits } => reference::oracle::sort(&self.input, bits.clone()),
         };
         if let Some(mismatch) = first_mismatch("result", &image[self.destination.words()], &expected) {
             return Ok(Some(mismatch));

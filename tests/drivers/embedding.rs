@@ -1,10 +1,376 @@
-//! What an embedder is promised.
+//! What an embedder is promised: plans on a device of their own making, typed refusals, and nothing behind their back.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use libtest_mimic::Trial;
-use subsweep::headless::Gpu;
+use libtest_mimic::{Failed, Trial};
+use subsweep::ash::{self, vk};
+use subsweep::headless::{Gpu, GpuBuffer, GpuOptions};
+use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
+use subsweep::sort::{KeyType, SortBuffers, SortConfig, SortPlan};
+use subsweep::vk::{
+    AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Recorder, Trace,
+};
+use subsweep::{Error, Result};
 
-pub fn trials(_gpu: &Arc<Gpu>) -> Vec<Trial> {
-    Vec::new()
+use super::cases::expect_silence;
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
+        let gpu = Arc::clone(gpu);
+        Trial::test(format!("embedding: {name}"), move || {
+            run(&gpu)?;
+            expect_silence(&gpu, "embedding")
+        })
+    };
+    vec![
+        trial("an adopted device runs plans and survives them", adopted_device),
+        trial("what does not fit is refused by its numbers", refusals),
+        trial("nothing is recorded for nothing", nothing_for_nothing),
+        trial("one plan serves several ranges in one command buffer", shared_plan),
+        trial("validation catches a missing transfer barrier", armed_validation),
+    ]
+}
+
+/// Plans are shared between threads.
+const _: () = {
+    const fn shareable<T: Send + Sync>() {}
+    shareable::<ScanPlan>();
+    shareable::<SortPlan>();
+    shareable::<Gpu>();
+};
+
+fn adopted_device(_: &Gpu) -> Result<(), Failed> {
+    let host = Host::new()?;
+    // SAFETY: the instance is made for Vulkan 1.2 and the device is its own.
+    let needs = unsafe { DeviceRequirements::query(&host.instance, host.physical_device) }?;
+    let raw = host.create_device(&needs)?;
+    let keys = [3u32, 1, 0xffff_ffff, 0, 2, 1];
+    {
+        // SAFETY: all are of one another, made as `needs` says, and outlive the block.
+        let device = unsafe {
+            Device::from_raw(
+                &host.instance,
+                host.physical_device,
+                raw.clone(),
+                needs.enabled(),
+                vk::PipelineCache::null(),
+            )
+        }?;
+        let plan = SortPlan::new(&device, SortConfig::keys(KeyType::U32))?;
+        let room = plan.scratch_requirements(keys.len() as u64)?;
+        let memory = HostMemory::new(&host, &raw, 256 + room.size)?;
+        memory.words()[..keys.len()].copy_from_slice(&keys);
+        let whole = memory.range();
+        let buffers = SortBuffers {
+            keys: AddressRange::new(whole.address, 256),
+            scratch: BufferRange { offset: 256, size: room.size, address: whole.address + 256, ..whole },
+        };
+        // SAFETY: the ranges are the memory's, which lives until the work is done.
+        host.run(&raw, |commands| unsafe { plan.cmd_sort(commands, &buffers, keys.len() as u64) })?;
+        let mut expected = keys;
+        expected.sort_unstable();
+        assert_eq!(memory.words()[..keys.len()], expected);
+    }
+    // The device was adopted, so it is still there to be destroyed by whoever made it.
+    // SAFETY: everything made from it is gone.
+    unsafe { raw.destroy_device(None) };
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32))?;
+    let count = 1000;
+    let room = plan.scratch_requirements(count)?;
+    let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(room.size)?);
+    let (keys, scratch) = (keys.range().addresses(), scratch.range());
+    let exact = AddressRange { size: 4 * count, ..keys };
+    let sort = |keys, scratch, count: u64| {
+        // SAFETY: nothing is recorded, since each of these is refused.
+        gpu.submit(|commands| unsafe { plan.cmd_sort(commands, &SortBuffers { keys, scratch }, count) })
+            .map(|_| ())
+    };
+    let short = BufferRange { size: room.size - 16, ..scratch };
+    assert_eq!(
+        sort(exact, short, count),
+        Err(Error::ScratchTooSmall { needed: room.size, got: room.size - 16 })
+    );
+    assert_eq!(
+        sort(exact, scratch, count + 1),
+        Err(Error::RangeTooSmall { what: "keys", needed: 4 * count + 4, got: 4 * count })
+    );
+    let odd = AddressRange::new(keys.address + 2, 4 * count);
+    assert_eq!(
+        sort(odd, scratch, count),
+        Err(Error::Misaligned { what: "keys", address: odd.address, alignment: 4 })
+    );
+    let crossing = AddressRange::new(scratch.address + 16, 4 * count);
+    assert_eq!(sort(crossing, scratch, count), Err(Error::Overlap { first: "keys", second: "scratch" }));
+    let max = SortPlan::MAX_COUNT;
+    assert_eq!(
+        sort(exact, scratch, max + 1),
+        Err(Error::TooManyElements { count: max + 1, max, what: "one sort" })
+    );
+
+    let scan = |config, source, destination| {
+        let plan = ScanPlan::new(gpu.device(), config)?;
+        let buffers = ScanBuffers { source, destination, scratch: BufferRange::NONE };
+        // SAFETY: nothing is recorded, since each of these is refused.
+        gpu.submit(|commands| unsafe { plan.cmd_scan(commands, &buffers, 10) }).map(|_| ())
+    };
+    let (first, second) = (AddressRange::new(keys.address, 40), AddressRange::new(keys.address + 20, 40));
+    assert_eq!(
+        scan(ScanConfig::inclusive(), first, second),
+        Err(Error::Overlap { first: "source", second: "destination" })
+    );
+    let apart = AddressRange::new(keys.address + 400, 40);
+    for (config, source, destination) in [
+        (ScanConfig::inclusive().policy(ScanPolicy::seed()), first, apart),
+        (ScanConfig::inclusive().columns(5), first, first),
+        (ScanConfig::inclusive().columns(0), first, first),
+    ] {
+        assert!(matches!(scan(config, source, destination), Err(Error::Unsupported { .. })));
+    }
+    for policy in [
+        ScanPolicy::tiled(0, 4, 4),
+        ScanPolicy::tiled(33, 4, 4),
+        ScanPolicy::tiled(64, 6, 4),
+        ScanPolicy::tiled(64, 4, 3),
+        ScanPolicy::tiled(64, 1 << 20, 4),
+    ] {
+        let refused = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy));
+        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
+    let exclusive_seed = ScanConfig::exclusive().policy(ScanPolicy::seed());
+    assert!(matches!(ScanPlan::new(gpu.device(), exclusive_seed), Err(Error::InvalidPolicy { .. })));
+    let wide = ScanConfig::inclusive().policy(ScanPolicy::tiled(1 << 16, 4, 4));
+    assert!(matches!(ScanPlan::new(gpu.device(), wide), Err(Error::PolicyBeyondDevice { .. })));
+    #[expect(clippy::reversed_empty_ranges, reason = "that is what is refused")]
+    for bits in [8..4, 0..33] {
+        let refused = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32).bits(bits));
+        assert!(matches!(refused, Err(Error::Unsupported { .. })));
+    }
+    Ok(())
+}
+
+/// Counts what is recorded.
+#[derive(Default)]
+struct Counter {
+    dispatches: Mutex<u32>,
+    barriers: Mutex<u32>,
+}
+
+impl Trace for Counter {
+    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
+        match command {
+            Command::Dispatch { .. } => *self.dispatches.lock().unwrap() += 1,
+            Command::Barrier(Barrier::COMPUTE_TO_COMPUTE) => *self.barriers.lock().unwrap() += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Counter {
+    fn take(&self) -> (u32, u32) {
+        (
+            std::mem::take(&mut *self.dispatches.lock().unwrap()),
+            std::mem::take(&mut *self.barriers.lock().unwrap()),
+        )
+    }
+}
+
+fn nothing_for_nothing(_: &Gpu) -> Result<(), Failed> {
+    let counter = Arc::new(Counter::default());
+    let gpu = Gpu::open(GpuOptions { trace: Some(counter.clone()), ..GpuOptions::default() })?;
+    let (sort, scan) = (SortConfig::keys(KeyType::U32), ScanConfig::inclusive());
+    gpu.sort(sort, &mut [])?;
+    gpu.sort(sort, &mut [7])?;
+    gpu.sort(sort.bits(5..5), &mut [7, 3])?;
+    gpu.scan(scan, &mut [])?;
+    assert_eq!(counter.take(), (0, 0));
+
+    // One tile: one dispatch. Otherwise two for each level of tiles above the first, and the first's own.
+    gpu.scan(scan, &mut [1, 2, 3])?;
+    assert_eq!(counter.take(), (1, 0));
+    let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
+    let tile = small.tile_size() as usize;
+    for (count, dispatches) in [(tile, 1), (tile + 1, 3), (tile * tile, 3), (tile * tile + 1, 5)] {
+        gpu.scan(scan.policy(small), &mut vec![1; count])?;
+        assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
+    }
+    // Eight passes of count, scan and scatter.
+    gpu.sort(sort, &mut [3, 2, 1])?;
+    assert_eq!(counter.take(), (8 * 3, 8 * 3 - 1));
+    Ok(())
+}
+
+fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32))?;
+    let count = 5000u32;
+    let room = plan.scratch_requirements(count.into())?;
+    let frame = || -> Result<(GpuBuffer, GpuBuffer)> {
+        Ok((gpu.allocate(u64::from(count) * 4)?, gpu.allocate(room.size)?))
+    };
+    let frames = [frame()?, frame()?];
+    let inputs =
+        [0, 1].map(|seed| (0..count).map(|i| (i + seed).wrapping_mul(0x9e37_79b9)).collect::<Vec<_>>());
+    for ((keys, _), input) in frames.iter().zip(&inputs) {
+        gpu.upload(keys, 0, input)?;
+    }
+    gpu.submit(|commands| {
+        for (keys, scratch) in &frames {
+            let buffers = SortBuffers { keys: keys.range().addresses(), scratch: scratch.range() };
+            // SAFETY: the frames live until `submit` has waited, and each has memory of its own.
+            unsafe { plan.cmd_sort(commands, &buffers, u64::from(count)) }?;
+        }
+        Ok(())
+    })?;
+    for ((keys, _), mut input) in frames.iter().zip(inputs) {
+        let mut sorted = vec![0; count as usize];
+        gpu.download(keys, &mut sorted)?;
+        input.sort_unstable();
+        assert_eq!(sorted, input);
+    }
+    Ok(())
+}
+
+/// Silence means something only if the layer would have spoken.
+fn armed_validation(gpu: &Gpu) -> Result<(), Failed> {
+    let buffer = gpu.allocate(64)?;
+    gpu.submit(|commands| {
+        // SAFETY: the buffer lives until `submit` has waited. The missing barrier is the point.
+        let mut recorder = unsafe { Recorder::new(gpu.device(), commands) };
+        recorder.fill(buffer.range(), 1);
+        let first = BufferRange { size: 32, ..buffer.range() };
+        let second = BufferRange { offset: first.offset + 32, address: first.address + 32, ..first };
+        recorder.copy(first, second);
+        Ok(())
+    })?;
+    let messages = gpu.validation_messages();
+    assert!(messages.iter().any(|message| message.contains("SYNC-HAZARD")), "{messages:?}");
+    Ok(())
+}
+
+/// What a renderer has before it meets this library: an instance and a device of its own.
+struct Host {
+    instance: ash::Instance,
+    physical_device: vk::PhysicalDevice,
+    _entry: ash::Entry,
+}
+
+impl Host {
+    fn new() -> Result<Self, Failed> {
+        // SAFETY: the system's loader is trusted to be one.
+        let entry = unsafe { ash::Entry::load() }?;
+        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
+        let info = vk::InstanceCreateInfo::default().application_info(&application);
+        // SAFETY: everything that `info` points to is alive.
+        let instance = unsafe { entry.create_instance(&info, None) }?;
+        // SAFETY: the instance is alive.
+        let physical_device = unsafe { instance.enumerate_physical_devices() }?[0];
+        Ok(Self { instance, physical_device, _entry: entry })
+    }
+
+    fn create_device(&self, needs: &DeviceRequirements) -> Result<ash::Device, Failed> {
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+        let extensions: Vec<_> = needs.extensions().iter().map(|name| name.as_ptr()).collect();
+        let mut features = needs.features();
+        let info =
+            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
+        let info = features.chain_into(info);
+        // SAFETY: everything that `info` points to is alive; family 0 computes on the drivers of the matrix.
+        Ok(unsafe { self.instance.create_device(self.physical_device, &info, None) }?)
+    }
+
+    fn run(
+        &self,
+        device: &ash::Device,
+        record: impl FnOnce(vk::CommandBuffer) -> Result<()>,
+    ) -> Result<(), Failed> {
+        // SAFETY: all handles are the device's; the queue is waited for before the pool is destroyed.
+        unsafe {
+            let queue = device.get_device_queue(0, 0);
+            let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let commands = device.allocate_command_buffers(&info)?;
+            device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
+            record(commands[0])?;
+            device.end_command_buffer(commands[0])?;
+            let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
+            device.queue_submit(queue, &submits, vk::Fence::null())?;
+            device.queue_wait_idle(queue)?;
+            device.destroy_command_pool(pool, None);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // SAFETY: every device made from it is gone.
+        unsafe { self.instance.destroy_instance(None) };
+    }
+}
+
+/// A mapped buffer with an address.
+struct HostMemory<'d> {
+    device: &'d ash::Device,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    mapped: *mut u32,
+    size: u64,
+    address: vk::DeviceAddress,
+}
+
+impl<'d> HostMemory<'d> {
+    fn new(host: &Host, device: &'d ash::Device, size: u64) -> Result<Self, Failed> {
+        let usage = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS
+            | vk::BufferUsageFlags::INDIRECT_BUFFER
+            | vk::BufferUsageFlags::TRANSFER_DST;
+        let info = vk::BufferCreateInfo::default().size(size).usage(usage);
+        // SAFETY: all handles are the device's, and every structure is alive during its call.
+        unsafe {
+            let buffer = device.create_buffer(&info, None)?;
+            let wanted = device.get_buffer_memory_requirements(buffer);
+            let types = host.instance.get_physical_device_memory_properties(host.physical_device);
+            let visible = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let index = (0..types.memory_type_count)
+                .find(|&index| {
+                    wanted.memory_type_bits & (1 << index) != 0
+                        && types.memory_types[index as usize].property_flags.contains(visible)
+                })
+                .ok_or("no memory that the host sees")?;
+            let mut flags =
+                vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let info = vk::MemoryAllocateInfo::default()
+                .allocation_size(wanted.size)
+                .memory_type_index(index)
+                .push_next(&mut flags);
+            let memory = device.allocate_memory(&info, None)?;
+            device.bind_buffer_memory(buffer, memory, 0)?;
+            let mapped = device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?.cast();
+            let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+            let address = device.get_buffer_device_address(&info);
+            Ok(Self { device, buffer, memory, mapped, size, address })
+        }
+    }
+
+    #[expect(clippy::mut_from_ref, reason = "one thread, between submissions")]
+    fn words(&self) -> &mut [u32] {
+        // SAFETY: the memory is mapped, coherent, of this size, and no work is in flight.
+        unsafe { std::slice::from_raw_parts_mut(self.mapped, self.size as usize / 4) }
+    }
+
+    fn range(&self) -> BufferRange {
+        BufferRange { buffer: self.buffer, offset: 0, size: self.size, address: self.address }
+    }
+}
+
+impl Drop for HostMemory<'_> {
+    fn drop(&mut self) {
+        // SAFETY: no work is in flight.
+        unsafe {
+            self.device.destroy_buffer(self.buffer, None);
+            self.device.free_memory(self.memory, None);
+        }
+    }
 }

@@ -1,0 +1,48 @@
+//! One naive loop for each primitive.
+
+/// `result[i] = values[0] + … + values[i]` in every column of a table of rows, wrapping.
+pub fn inclusive_scan(values: &[u32], columns: usize) -> Vec<u32> {
+    let mut sums = values.to_vec();
+    for i in columns..sums.len() {
+        sums[i] = sums[i].wrapping_add(sums[i - columns]);
+    }
+    sums
+}
+
+/// `result[i] = values[0] + … + values[i - 1]` in every column of a table of rows, wrapping.
+pub fn exclusive_scan(values: &[u32], columns: usize) -> Vec<u32> {
+    let mut sums = vec![0u32; values.len()];
+    for i in columns..sums.len() {
+        sums[i] = sums[i - columns].wrapping_add(values[i - columns]);
+    }
+    sums
+}
+
+/// The keys, ascending by the bits in `bits`; keys that agree in them keep their order.
+pub fn sort(keys: &[u32], bits: std::ops::Range<u32>) -> Vec<u32> {
+    let mut sorted = keys.to_vec();
+    sorted.sort_by_key(|&key| (u64::from(key) & ((1 << bits.end) - 1)) >> bits.start);
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scans_are_of_columns_and_wrap() {
+        assert_eq!(inclusive_scan(&[1, 2, 3], 1), [1, 3, 6]);
+        assert_eq!(exclusive_scan(&[1, 2, 3], 1), [0, 1, 3]);
+        assert_eq!(inclusive_scan(&[1, u32::MAX, 3, 2, 5, 0], 2), [1, u32::MAX, 4, 1, 9, 1]);
+        assert_eq!(exclusive_scan(&[1, u32::MAX, 3, 2, 5, 0], 2), [0, 0, 1, u32::MAX, 4, 1]);
+        assert_eq!(inclusive_scan(&[], 3), [0; 0]);
+    }
+
+    #[test]
+    fn a_sort_looks_at_its_bits_alone_and_is_stable() {
+        assert_eq!(sort(&[0x80000000, 3, u32::MAX, 0], 0..32), [0, 3, 0x80000000, u32::MAX]);
+        assert_eq!(sort(&[0x13, 0x02, 0x21, 0x11], 4..5), [0x02, 0x21, 0x13, 0x11]);
+        assert_eq!(sort(&[3, 1, 2], 7..7), [3, 1, 2]);
+        assert_eq!(sort(&[3 << 30, 1 << 30, 5], 31..32), [1 << 30, 5, 3 << 30]);
+    }
+}

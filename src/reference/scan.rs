@@ -1,0 +1,209 @@
+//! The twins of `glsl/scan/`.
+
+use super::lanes::{self, Workgroup};
+use super::{Element, Tiles};
+
+/// How a workgroup goes through its tile: the specialization constants of `glsl/scan/tile.glsl`.
+///
+/// A tile is one contiguous stretch of rows for each subgroup; a stretch is `runs_per_invocation` rounds; in a round
+/// each lane takes a run of `packs_per_run` packs, and the next lane goes on behind it.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Its constant 0, and the device's lanes.
+    pub workgroup: Workgroup,
+    /// Rounds.
+    pub runs_per_invocation: usize,
+    /// Packs that follow one another.
+    pub packs_per_run: usize,
+}
+
+impl Shape {
+    /// Rows in a tile: `TILE_ITEMS`.
+    pub fn tile_items<E: Element>(&self) -> usize {
+        self.workgroup.size * self.runs_per_invocation * self.run_items::<E>()
+    }
+
+    fn run_items<E: Element>(&self) -> usize {
+        self.packs_per_run * E::PACK_ITEMS
+    }
+
+    /// The runs of all lanes of a subgroup in one round. Rows beyond the tile's extent count as identity.
+    fn load_runs<E: Element>(&self, tile: &[E], subgroup: usize, round: usize) -> Vec<Run<E>> {
+        let run = |lane| {
+            let lane_run = (subgroup * self.runs_per_invocation + round) * self.workgroup.lanes + lane;
+            let start = lane_run * self.run_items::<E>();
+            let row = |row| tile.get(row).copied().unwrap_or(E::IDENTITY);
+            Run { start, items: (start..start + self.run_items::<E>()).map(row).collect() }
+        };
+        (0..self.workgroup.active_lanes()).map(run).collect()
+    }
+}
+
+/// Rows that one invocation takes one after the other.
+struct Run<E> {
+    /// The first row, counted from the tile's first.
+    start: usize,
+    items: Vec<E>,
+}
+
+fn run_totals<E: Element>(runs: &[Run<E>]) -> Vec<E> {
+    runs.iter().map(|run| run.items.iter().fold(E::IDENTITY, |sum, &item| sum.combine(item))).collect()
+}
+
+/// `glsl/scan/reduce.comp`: sums of tiles.
+pub fn reduce<E: Element>(shape: &Shape, source: &[E], sums: &mut [E], tiles: Tiles) {
+    for tile in 0..tiles.tile_count {
+        let rows = &source[tiles.range(tile, shape.tile_items::<E>())];
+        let subgroup_total = |subgroup| {
+            let mut subgroup_total = E::IDENTITY;
+            for round in 0..shape.runs_per_invocation {
+                let totals = run_totals(&shape.load_runs(rows, subgroup, round));
+                subgroup_total = subgroup_total.combine(lanes::reduce(&totals));
+            }
+            subgroup_total
+        };
+        let subgroup_totals: Vec<E> = (0..shape.workgroup.subgroup_count()).map(subgroup_total).collect();
+        let (_, tile_total) = shape.workgroup.exclusive_scan(&subgroup_totals);
+        sums[tile] = tile_total;
+    }
+}
+
+/// `glsl/scan/downsweep.comp`: scans each tile from its carry-in. `EXCLUSIVE` is `exclusive`; `HAS_CARRY` is whether
+/// there are `carries`.
+pub fn downsweep<E: Element>(
+    shape: &Shape,
+    exclusive: bool,
+    source: &[E],
+    destination: &mut [E],
+    carries: Option<&[E]>,
+    tiles: Tiles,
+) {
+    for tile in 0..tiles.tile_count {
+        let range = tiles.range(tile, shape.tile_items::<E>());
+        let (rows, results) = (&source[range.clone()], &mut destination[range]);
+
+        // Way up: keep every run, and what comes before it within the subgroup.
+        let mut subgroup_totals = Vec::new();
+        let mut kept: Vec<Vec<(Run<E>, E)>> = Vec::new();
+        for subgroup in 0..shape.workgroup.subgroup_count() {
+            let mut subgroup_total = E::IDENTITY;
+            let mut subgroup_runs = Vec::new();
+            for round in 0..shape.runs_per_invocation {
+                let runs = shape.load_runs(rows, subgroup, round);
+                let totals = run_totals(&runs);
+                let prefixes = lanes::exclusive_scan(&totals);
+                let prefixes = prefixes.into_iter().map(|prefix| subgroup_total.combine(prefix));
+                subgroup_runs.extend(runs.into_iter().zip(prefixes));
+                subgroup_total = subgroup_total.combine(lanes::reduce(&totals));
+            }
+            subgroup_totals.push(subgroup_total);
+            kept.push(subgroup_runs);
+        }
+
+        let (subgroup_prefixes, _) = shape.workgroup.exclusive_scan(&subgroup_totals);
+
+        // Way down: each run from its own prefix.
+        for (subgroup_runs, subgroup_prefix) in kept.iter().zip(subgroup_prefixes) {
+            let carry = match carries {
+                Some(carries) => carries[tile].combine(subgroup_prefix),
+                None => subgroup_prefix,
+            };
+            for (run, run_prefix) in subgroup_runs {
+                let mut sum = carry.combine(*run_prefix);
+                for (row, &item) in (run.start..).zip(&run.items) {
+                    let next = sum.combine(item);
+                    if row < rows.len() {
+                        results[row] = if exclusive { sum } else { next };
+                    }
+                    sum = next;
+                }
+            }
+        }
+    }
+}
+
+/// The seed's chunk: the specialization constants of `glsl/scan/chunk.glsl`.
+#[derive(Debug, Clone, Copy)]
+pub struct Chunk {
+    /// Its constant 0, and the device's lanes. The size is also that of a batch.
+    pub workgroup: Workgroup,
+    /// Batches in a chunk.
+    pub batches_per_chunk: usize,
+}
+
+impl Chunk {
+    /// Entries in a chunk: `CHUNK_ITEMS`.
+    pub fn items(&self) -> usize {
+        self.workgroup.size * self.batches_per_chunk
+    }
+
+    /// The row of entry `index` of chunk `chunk` where entries lie `stride` rows apart: each is the last row of as
+    /// many.
+    fn row(&self, stride: usize, chunk: usize, index: usize) -> usize {
+        (chunk * self.items() + index + 1) * stride - 1
+    }
+
+    /// What each subgroup adds up to.
+    fn subgroup_totals<E: Element>(&self, invocations: &[E]) -> Vec<E> {
+        self.workgroup.subgroups(invocations).map(lanes::reduce).collect()
+    }
+}
+
+/// `glsl/scan/chunk_sum.comp`: sums full chunks, each into its own last entry.
+///
+/// An invocation first adds up what is a batch apart: this twin is the only one that asks the operator to commute.
+pub fn chunk_sum<E: Element>(shape: &Chunk, table: &mut [E], stride: usize, chunk_count: usize) {
+    for chunk in 0..chunk_count {
+        let mut sums = vec![E::IDENTITY; shape.workgroup.size];
+        for batch in 0..shape.batches_per_chunk {
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                *sum = sum.combine(table[shape.row(stride, chunk, batch * shape.workgroup.size + lane)]);
+            }
+        }
+        let (_, chunk_sum) = shape.workgroup.exclusive_scan(&shape.subgroup_totals(&sums));
+        table[shape.row(stride, chunk, shape.items() - 1)] = chunk_sum;
+    }
+}
+
+/// `glsl/scan/chunk_prefix.comp`: scans each chunk in place, from the last entry of the chunk before it. With
+/// `has_sums`, the last entry of a full chunk is left alone: the level above has finished it.
+pub fn chunk_prefix<E: Element>(
+    shape: &Chunk,
+    has_sums: bool,
+    table: &mut [E],
+    stride: usize,
+    chunks: Tiles,
+) {
+    let found = table.to_vec();
+    for chunk in 0..chunks.tile_count {
+        let mut extent = chunks.range(chunk, shape.items()).len();
+        if has_sums {
+            extent = extent.min(shape.items() - 1);
+        }
+        let mut carry = E::IDENTITY;
+        if chunk > 0 {
+            // No other workgroup writes it, so what the dispatch found is what is there.
+            carry = found[shape.row(stride, chunk - 1, shape.items() - 1)];
+        }
+        for batch in 0..shape.batches_per_chunk {
+            let indices = batch * shape.workgroup.size..(batch + 1) * shape.workgroup.size;
+            let load =
+                |index| if index < extent { found[shape.row(stride, chunk, index)] } else { E::IDENTITY };
+            let values: Vec<E> = indices.clone().map(load).collect();
+            let (subgroup_prefixes, batch_total) =
+                shape.workgroup.exclusive_scan(&shape.subgroup_totals(&values));
+            let scans = shape.workgroup.subgroups(&values).map(lanes::exclusive_scan).zip(subgroup_prefixes);
+            let prefixes =
+                scans.flat_map(|(scan, subgroup)| scan.into_iter().map(move |lane| subgroup.combine(lane)));
+            for ((index, value), prefix) in indices.zip(&values).zip(prefixes) {
+                if index < extent {
+                    table[shape.row(stride, chunk, index)] = carry.combine(prefix.combine(*value));
+                }
+            }
+            carry = carry.combine(batch_total);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+use super::*;
+use crate::reference::testing::{LANES, sizes, words};
+use crate::reference::{oracle, rows};
+
+/// Reduce-then-scan, level above level, of twins alone.
+fn reduce_then_scan<E: Element>(shape: &Shape, exclusive: bool, source: &[E]) -> Vec<E> {
+    let tiles = Tiles::new(source.len(), shape.tile_items::<E>());
+    let carries = (tiles.tile_count > 1).then(|| {
+        let mut sums = vec![E::IDENTITY; tiles.tile_count];
+        reduce(shape, source, &mut sums, tiles);
+        reduce_then_scan(shape, true, &sums)
+    });
+    let mut destination = vec![E::IDENTITY; source.len()];
+    downsweep(shape, exclusive, source, &mut destination, carries.as_deref(), tiles);
+    destination
+}
+
+/// The seed's scan: sums in the chunks' own last rows, level above level.
+fn chunk_in_place<E: Element>(shape: &Chunk, table: &mut [E], count: usize, stride: usize) {
+    let chunks = Tiles::new(count, shape.items());
+    if chunks.tile_count == 1 {
+        return chunk_prefix(shape, false, table, stride, chunks);
+    }
+    let full_chunks = count / shape.items();
+    chunk_sum(shape, table, stride, full_chunks);
+    if full_chunks > 1 {
+        chunk_in_place(shape, table, full_chunks, stride * shape.items());
+    }
+    chunk_prefix(shape, true, table, stride, chunks);
+}
+
+fn shapes(lanes: usize) -> [Shape; 3] {
+    // The smallest tile, many rounds, and long runs in a workgroup of many subgroups.
+    [(32, 1, 1), (64, 3, 1), (256, 1, 2)].map(|(size, runs_per_invocation, packs_per_run)| Shape {
+        workgroup: Workgroup { size: size.max(lanes), lanes },
+        runs_per_invocation,
+        packs_per_run,
+    })
+}
+
+fn tiles_agree_with_the_oracle<const C: usize>() {
+    for lanes in LANES {
+        for shape in shapes(lanes) {
+            for size in sizes(lanes, shape.tile_items::<[u32; C]>(), 20_000) {
+                let values = words(size as u32, size * C);
+                let inclusive = reduce_then_scan(&shape, false, &rows::<C>(&values));
+                let exclusive = reduce_then_scan(&shape, true, &rows::<C>(&values));
+                assert_eq!(inclusive, rows(&oracle::inclusive_scan(&values, C)), "{shape:?}, {size} × {C}");
+                assert_eq!(exclusive, rows(&oracle::exclusive_scan(&values, C)), "{shape:?}, {size} × {C}");
+            }
+        }
+    }
+}
+
+#[test]
+fn reduce_then_scan_is_a_scan() {
+    tiles_agree_with_the_oracle::<1>();
+    tiles_agree_with_the_oracle::<2>();
+    tiles_agree_with_the_oracle::<3>();
+    tiles_agree_with_the_oracle::<4>();
+}
+
+#[test]
+fn reduce_then_scan_takes_three_levels() {
+    let shape = shapes(8)[0];
+    let size = 128 * 128 + 1;
+    assert_eq!(Tiles::new(size, shape.tile_items::<u32>()).tile_count, 129);
+    let values = words(3, size);
+    assert_eq!(reduce_then_scan(&shape, false, &values), oracle::inclusive_scan(&values, 1));
+}
+
+fn chunk(lanes: usize) -> Chunk {
+    Chunk { workgroup: Workgroup { size: 32, lanes }, batches_per_chunk: 8 }
+}
+
+fn chunks_agree_with_the_oracle<const C: usize>(lanes: usize, size: usize) {
+    let values = words(size as u32, size * C);
+    let mut table = rows::<C>(&values);
+    chunk_in_place(&chunk(lanes), &mut table, size, 1);
+    assert!(table == rows(&oracle::inclusive_scan(&values, C)), "{lanes} lanes, {size} × {C}");
+}
+
+#[test]
+fn chunks_in_place_are_a_scan() {
+    for lanes in LANES {
+        for size in sizes(lanes, 256, 5000) {
+            chunks_agree_with_the_oracle::<1>(lanes, size);
+            chunks_agree_with_the_oracle::<2>(lanes, size);
+            chunks_agree_with_the_oracle::<3>(lanes, size);
+            chunks_agree_with_the_oracle::<4>(lanes, size);
+        }
+    }
+}
+
+#[test]
+fn chunks_in_place_take_three_levels() {
+    // 513 full chunks and a rest; their sums are two full chunks and a rest; whose sums are one chunk.
+    chunks_agree_with_the_oracle::<1>(4, 131_072 + 300);
+    chunks_agree_with_the_oracle::<1>(64, 131_072);
+    // Two levels, and the second not alone in its last chunk.
+    chunks_agree_with_the_oracle::<3>(16, 65_536 + 2 * 256 + 77);
+}
+
+/// x → factor · x + term: composition does not commute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Affine {
+    factor: u32,
+    term: u32,
+}
+
+impl Element for Affine {
+    const IDENTITY: Self = Self { factor: 1, term: 0 };
+    const PACK_ITEMS: usize = 2;
+
+    fn combine(self, later: Self) -> Self {
+        Self {
+            factor: self.factor.wrapping_mul(later.factor),
+            term: later.factor.wrapping_mul(self.term).wrapping_add(later.term),
+        }
+    }
+}
+
+fn affine(size: usize) -> (Vec<Affine>, Vec<Affine>) {
+    let maps: Vec<Affine> =
+        words(7, size).iter().map(|&word| Affine { factor: word | 1, term: word >> 7 }).collect();
+    let mut sum = Affine::IDENTITY;
+    let mut sums = Vec::new();
+    for &map in &maps {
+        sum = sum.combine(map);
+        sums.push(sum);
+    }
+    (maps, sums)
+}
+
+#[test]
+fn order_is_kept_where_the_operator_does_not_commute() {
+    let (maps, sums) = affine(5000);
+    for lanes in LANES {
+        for shape in shapes(lanes) {
+            assert!(reduce_then_scan(&shape, false, &maps) == sums, "{shape:?}");
+        }
+        let mut table = maps[..200].to_vec();
+        chunk_prefix(&chunk(lanes), false, &mut table, 1, Tiles::new(200, 256));
+        assert!(table == sums[..200], "{lanes} lanes");
+    }
+}
+
+#[test]
+fn a_dropped_carry_shows() {
+    let shape = shapes(8)[0];
+    let tile_items = shape.tile_items::<u32>();
+    let values = words(1, 3 * tile_items);
+    let tiles = Tiles::new(values.len(), tile_items);
+    let expected = oracle::inclusive_scan(&values, 1);
+    let mut destination = vec![0; values.len()];
+    downsweep(&shape, false, &values, &mut destination, None, tiles);
+    assert_eq!(destination[..tile_items], expected[..tile_items]);
+    assert!(
+        destination[tile_items..].iter().zip(&expected[tile_items..]).all(|(got, expected)| got != expected)
+    );
+}
+
+#[test]
+fn a_wrong_sum_shows_behind_its_chunk() {
+    let values = words(2, 1000);
+    let expected = oracle::inclusive_scan(&values, 1);
+    let mut table = values.clone();
+    chunk_sum(&chunk(16), &mut table, 1, 3);
+    table[511] ^= 1;
+    chunk_in_place(&chunk(16), &mut table, 3, 256);
+    chunk_prefix(&chunk(16), true, &mut table, 1, Tiles::new(1000, 256));
+    let wrong = |range: std::ops::Range<usize>| range.filter(|&i| table[i] != expected[i]).count();
+    assert_eq!((wrong(0..511), wrong(511..1000)), (0, 489));
+}
+
+#[test]
+fn rows_beyond_the_extent_are_left_alone() {
+    let shape = shapes(4)[0];
+    let mut destination = vec![0xdead_beef_u32; 100];
+    downsweep(&shape, false, &[1; 70], &mut destination, None, Tiles::new(70, shape.tile_items::<u32>()));
+    assert_eq!(destination[69..71], [70, 0xdead_beef]);
+    let mut table = vec![1u32; 100];
+    chunk_prefix(&chunk(4), false, &mut table, 1, Tiles::new(70, 256));
+    assert_eq!(table[69..71], [70, 1]);
+}

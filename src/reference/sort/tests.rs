@@ -1,0 +1,185 @@
+use super::*;
+use crate::reference::oracle;
+use crate::reference::testing::{LANES, sizes, words};
+
+/// How keys of a tile are counted and moved.
+#[derive(Debug, Clone, Copy)]
+enum Kernels {
+    Tiles(Shape),
+    Chunks(Chunk),
+}
+
+impl Kernels {
+    fn tiles(lanes: usize, radix_bits: u32, size: usize, quads_per_invocation: usize) -> Self {
+        let workgroup = Workgroup { size: size.max(lanes), lanes };
+        Self::Tiles(Shape { workgroup, radix_bits, quads_per_invocation })
+    }
+
+    fn chunks(lanes: usize, radix_bits: u32) -> Self {
+        Self::Chunks(Chunk { workgroup: Workgroup { size: 32, lanes }, radix_bits, batches_per_chunk: 8 })
+    }
+
+    fn radix_bits(&self) -> u32 {
+        match self {
+            Self::Tiles(shape) => shape.radix_bits,
+            Self::Chunks(shape) => shape.radix_bits,
+        }
+    }
+
+    fn tile_items(&self) -> usize {
+        match self {
+            Self::Tiles(shape) => shape.tile_items(),
+            Self::Chunks(shape) => shape.items(),
+        }
+    }
+
+    fn counts(&self, keys: &[u32], digit: Digit) -> Vec<u32> {
+        let tiles = Tiles::new(keys.len(), self.tile_items());
+        let mut counts = vec![0; tiles.tile_count << self.radix_bits()];
+        match self {
+            Self::Tiles(shape) => count(shape, keys, &mut counts, tiles, digit),
+            Self::Chunks(shape) => chunk_count(shape, keys, &mut counts, tiles, digit),
+        }
+        counts
+    }
+
+    fn move_keys(&self, keys: &[u32], offsets: &[u32], digit: Digit) -> Vec<u32> {
+        let tiles = Tiles::new(keys.len(), self.tile_items());
+        let mut sorted = vec![0; keys.len()];
+        match self {
+            Self::Tiles(shape) => scatter(shape, keys, &mut sorted, offsets, tiles, digit),
+            Self::Chunks(shape) => chunk_bucket(shape, keys, &mut sorted, offsets, tiles, digit),
+        }
+        sorted
+    }
+
+    fn pass(&self, keys: &[u32], digit: Digit) -> Vec<u32> {
+        let offsets = oracle::exclusive_scan(&self.counts(keys, digit), 1);
+        self.move_keys(keys, &offsets, digit)
+    }
+
+    /// All passes, the last as narrow as it comes.
+    fn sort(&self, keys: &[u32], bits: std::ops::Range<u32>) -> Vec<u32> {
+        let mut keys = keys.to_vec();
+        for shift in bits.clone().step_by(self.radix_bits() as usize) {
+            let width = self.radix_bits().min(bits.end - shift);
+            keys = self.pass(&keys, Digit { shift, mask: (1 << width) - 1 });
+        }
+        keys
+    }
+}
+
+fn all_kernels(lanes: usize) -> Vec<Kernels> {
+    let of = |radix_bits| {
+        [
+            Kernels::tiles(lanes, radix_bits, 32, 1),
+            Kernels::tiles(lanes, radix_bits, 128, 2),
+            Kernels::chunks(lanes, radix_bits),
+        ]
+    };
+    [2, 4].into_iter().flat_map(of).collect()
+}
+
+fn agrees(kernels: &Kernels, keys: &[u32], bits: std::ops::Range<u32>) {
+    let (got, expected) = (kernels.sort(keys, bits.clone()), oracle::sort(keys, bits.clone()));
+    assert!(got == expected, "{kernels:?}, {} keys, bits {bits:?}", keys.len());
+}
+
+#[test]
+fn passes_sort_by_any_bits() {
+    for lanes in LANES {
+        for kernels in all_kernels(lanes) {
+            for size in sizes(lanes, kernels.tile_items(), 1100) {
+                let keys = words(size as u32, size);
+                for bits in [0..4, 7..10, 31..32, 27..32] {
+                    agrees(&kernels, &keys, bits);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn passes_sort_whole_keys() {
+    for lanes in LANES {
+        for kernels in all_kernels(lanes) {
+            agrees(&kernels, &words(11, 1009), 0..32);
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_key_is_sorted() {
+    let inputs: [Vec<u32>; 5] = [
+        (0..1000).collect(),
+        (0..1000).rev().collect(),
+        vec![u32::MAX; 1000],
+        (0..1000).map(|i| i % 2 * 0x8000_0000).collect(),
+        words(5, 1000).iter().map(|word| word & 0xf0).collect(),
+    ];
+    for lanes in [4, 32] {
+        for kernels in all_kernels(lanes) {
+            inputs.iter().for_each(|keys| agrees(&kernels, keys, 0..32));
+        }
+    }
+}
+
+#[test]
+fn the_largest_tile_fills_no_counter_beyond_its_bits() {
+    // 252 keys an invocation, and a tile of 64,512 with one digit: the bytes and halves are as full as they get.
+    let kernels = Kernels::tiles(32, 4, 256, 63);
+    assert_eq!(kernels.tile_items(), 64_512);
+    for key in [0, 7, 8, 15] {
+        let keys = vec![key; 64_512];
+        assert_eq!(kernels.counts(&keys, Digit { shift: 0, mask: 15 })[key as usize], 64_512);
+        agrees(&kernels, &keys, 0..4);
+    }
+}
+
+#[test]
+fn a_pass_without_bits_moves_keys_to_where_they_were() {
+    let keys = words(9, 1000);
+    for kernels in all_kernels(16) {
+        for shift in [5, 32] {
+            assert_eq!(kernels.pass(&keys, Digit { shift, mask: 0 }), keys, "{kernels:?}");
+        }
+    }
+}
+
+#[test]
+fn counts_are_digit_major() {
+    for kernels in all_kernels(8) {
+        let tile_items = kernels.tile_items();
+        // Two tiles of digit 1, then three keys of digit 2.
+        let keys: Vec<u32> = [vec![1; 2 * tile_items], vec![2; 3]].concat();
+        let counts = kernels.counts(&keys, Digit { shift: 0, mask: 3 });
+        assert_eq!(counts[..9], [0, 0, 0, tile_items as u32, tile_items as u32, 0, 0, 0, 3], "{kernels:?}");
+        assert!(counts[9..].iter().all(|&count| count == 0));
+    }
+}
+
+#[test]
+fn a_wrong_offset_shows() {
+    let digit = Digit { shift: 0, mask: 3 };
+    let keys = words(4, 1000);
+    for kernels in all_kernels(8) {
+        let mut offsets = oracle::exclusive_scan(&kernels.counts(&keys, digit), 1);
+        offsets[1] -= 1;
+        assert_ne!(kernels.move_keys(&keys, &offsets, digit), oracle::sort(&keys, 0..2), "{kernels:?}");
+    }
+}
+
+#[test]
+fn an_unstable_order_shows() {
+    // Keys that are equal to the pass and not to the comparison: any two swapped are seen.
+    let keys: Vec<u32> = (0..600).map(|i| (i << 8) | (i * 7 % 16)).collect();
+    for kernels in all_kernels(32) {
+        let sorted = kernels.sort(&keys, 0..4);
+        assert_eq!(sorted, oracle::sort(&keys, 0..4));
+        let by_digit = |a: &[u32]| a.iter().map(|key| key & 15).collect::<Vec<_>>();
+        let mut swapped = sorted.clone();
+        swapped.swap(0, 1);
+        assert_eq!(by_digit(&swapped), by_digit(&sorted));
+        assert_ne!(swapped, sorted);
+    }
+}
