@@ -221,7 +221,7 @@ impl<'g> Workload<'g> {
         let mut spans = [self.pristine, self.source, self.destination, self.scratch];
         spans.sort_by_key(|span| span.first);
         let mut guard_start = 0;
-        for span in spans.map(Span::words).into_iter().chain([image.len()..image.len()]) {
+        for span in spans.map(Span::words).into_iter().chain(std::iter::once(image.len()..image.len())) {
             let guard = guard_start..span.start.max(guard_start);
             if let Some(index) = image[guard].iter().position(|&word| word != GUARD) {
                 let index = guard_start + index;

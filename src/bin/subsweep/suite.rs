@@ -10,7 +10,7 @@ use subsweep::headless::{Gpu, Instance};
 use crate::args::{Common, PolicyKind, SuiteArgs};
 use crate::device::{self, Numbered};
 use crate::error::Ended;
-use crate::files::output::{Output, OutputError, print};
+use crate::files::output::{Output, OutputError, OutputProblem, print};
 use crate::files::{Destination, memory};
 use crate::words;
 
@@ -137,8 +137,8 @@ impl Suite {
             self.patterns.iter().all(|pattern| matches(pattern, &id))
         });
         if cases.is_empty() {
-            let patterns = self.patterns.join(" and ");
-            return Err(Ended::usage(format!("no case has {patterns} in its id; ids are like {example}")));
+            let patterns = self.patterns.join("' and '");
+            return Err(Ended::usage(format!("no case has '{patterns}' in its id; ids are like {example}")));
         }
         Ok(cases)
     }
@@ -148,7 +148,8 @@ impl Suite {
         self.report.devices.last_mut().expect("a device's section is begun before its cases")
     }
 
-    /// Words for standard output, or for standard error where the report has taken that.
+    /// Words for standard output, or for standard error where the report has taken that. Whoever reads them may go:
+    /// the exit code is still to be found out.
     ///
     /// # Errors
     /// Those of standard output.
@@ -157,7 +158,10 @@ impl Suite {
             words::print(text);
             return Ok(());
         }
-        print(text)
+        print(text).or_else(|error| match error.problem {
+            OutputProblem::BrokenPipe => Ok(()),
+            _ => Err(error),
+        })
     }
 
     /// Writes the report as it is by now.

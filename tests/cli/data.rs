@@ -1,0 +1,111 @@
+//! Right results, in the formats that they came in.
+
+use super::*;
+
+const COUNT: usize = 10_007;
+
+#[test]
+fn raw_elements_are_scanned() {
+    let folder = Folder::new();
+    let input = random(COUNT);
+    let path = folder.file("in", bytes(&input));
+    let stdout = run(&mut subsweep(["scan", &path, "--type", "u32"])).done();
+    assert_eq!(words(&stdout), scanned(&input, 1, false));
+    let stdout = run(&mut subsweep(["scan", &path, "--type", "u32", "--exclusive", "--op", "add"])).done();
+    assert_eq!(words(&stdout), scanned(&input, 1, true));
+    assert_eq!(folder.read("in"), bytes(&input));
+}
+
+#[test]
+fn an_array_keeps_its_header() {
+    let folder = Folder::new();
+    let input = random(COUNT);
+    let path = folder.file("in.npy", npy("<u4", "(10007,)", &bytes(&input)));
+    let output = folder.argument("out.npy");
+    let stdout = run(&mut subsweep(["scan", &path, "-o", &output])).done();
+    assert_eq!(stdout, b"");
+    assert_eq!(folder.read("out.npy"), npy("<u4", "(10007,)", &bytes(&scanned(&input, 1, false))));
+    assert_eq!(folder.names(), ["in.npy", "out.npy"]);
+}
+
+#[test]
+fn tables_are_scanned_by_column() {
+    for columns in 1..=4 {
+        let input = random(2501 * columns);
+        let shape = format!("(2501, {columns})");
+        let file = npy("<u4", &shape, &bytes(&input));
+        for is_exclusive in [false, true] {
+            let mut command = subsweep(["scan", "-"]);
+            command.args(is_exclusive.then_some("--exclusive"));
+            let expected = npy("<u4", &shape, &bytes(&scanned(&input, columns, is_exclusive)));
+            assert!(run_with(&mut command, &file).done() == expected, "{columns} columns");
+        }
+    }
+}
+
+#[test]
+fn keys_are_sorted() {
+    let folder = Folder::new();
+    let input = random(COUNT);
+    let mut expected = input.clone();
+    expected.sort();
+    let raw = folder.file("in", bytes(&input));
+    assert_eq!(words(&run(&mut subsweep(["sort", &raw, "--type", "u32"])).done()), expected);
+    let array = folder.file("in.npy", npy("<u4", "(10007,)", &bytes(&input)));
+    let stdout = run(&mut subsweep(["sort", &array, "--type", "u32", "-o", "-"])).done();
+    assert_eq!(stdout, npy("<u4", "(10007,)", &bytes(&expected)));
+}
+
+#[test]
+fn keys_are_sorted_by_some_bits_and_keep_their_order_else() {
+    let input = random(COUNT);
+    for (begin, end) in [(8, 16), (0, 1), (31, 32), (5, 5), (0, 32)] {
+        let mask = ((1_u64 << (end - begin)) - 1) as u32;
+        let mut expected = input.clone();
+        expected.sort_by_key(|key| key.checked_shr(begin).unwrap_or(0) & mask);
+        let bits = format!("{begin}:{end}");
+        let mut command = subsweep(["sort", "-", "--type", "u32", "--bits", &bits]);
+        assert!(words(&run_with(&mut command, &bytes(&input)).done()) == expected, "{bits}");
+    }
+}
+
+#[test]
+fn every_algorithm_and_policy_gives_the_same() {
+    let input = random(COUNT);
+    let mut sorted = input.clone();
+    sorted.sort();
+    for (command, algorithm, expected) in [
+        ("scan", "reduce-then-scan", &scanned(&input, 1, false)),
+        ("sort", "radix-2bit", &sorted),
+        ("sort", "radix-4bit", &sorted),
+    ] {
+        for policy in ["default", "seed"] {
+            let arguments = [command, "-", "--type", "u32", "--algorithm", algorithm, "--policy", policy];
+            let stdout = run_with(&mut subsweep(arguments), &bytes(&input)).done();
+            assert!(words(&stdout) == *expected, "{algorithm}, {policy}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_scanned_and_sorted_to_nothing() {
+    let folder = Folder::new();
+    let empty = folder.file("empty", b"");
+    for command in ["scan", "sort"] {
+        assert_eq!(run(&mut subsweep([command, &empty, "--type", "u32"])).done(), b"");
+        let flat = npy("<u4", "(0,)", b"");
+        assert_eq!(run_with(&mut subsweep([command, "-"]), &flat).done(), flat);
+    }
+    let grid = npy("<u4", "(0, 3)", b"");
+    assert_eq!(run_with(&mut subsweep(["scan", "-"]), &grid).done(), grid);
+}
+
+#[test]
+fn an_existing_output_is_replaced() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[3, 1, 2]));
+    let output = folder.file("out", "before, and longer than what comes");
+    assert_eq!(run(&mut subsweep(["sort", &input, "--type", "u32", "--output", &output])).done(), b"");
+    assert_eq!(words(&folder.read("out")), [1, 2, 3]);
+    assert_eq!(folder.names(), ["in", "out"]);
+}

@@ -1,0 +1,113 @@
+//! What devices say, and how one is meant.
+
+use super::*;
+
+fn device() -> serde_json::Value {
+    let ended = run(&mut subsweep(["devices", "--json"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let devices: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    devices[0].clone()
+}
+
+#[test]
+fn devices_are_listed_for_people_and_for_programs() {
+    let device = device();
+    assert_eq!(device["index"], 0);
+    assert_eq!(device["usable"], true);
+    let ended = run(&mut subsweep(["devices"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    let name = device["name"].as_str().unwrap();
+    assert!(text.starts_with(&format!("0: {name}\n")), "{text}");
+    for field in ["device_uuid", "driver_uuid", "api_version"] {
+        assert!(text.contains(device[field].as_str().unwrap()), "{field}: {text}");
+    }
+    for field in ["id", "name", "version"] {
+        assert!(text.contains(device["driver"][field].as_str().unwrap()), "driver.{field}: {text}");
+    }
+    for label in ["subgroups", "workgroups", "memory", "features", "scan policy", "sort policy", "because"] {
+        assert!(text.contains(label), "{label}: {text}");
+    }
+    assert!(device["limits"]["shared_memory_size"].as_u64().unwrap() >= 16 << 10);
+    assert!(device["subgroups"]["operations"].as_array().unwrap().contains(&"arithmetic".into()));
+}
+
+#[test]
+fn the_policy_that_options_lead_to_is_shown() {
+    let ended = run(&mut subsweep(["devices", "--algorithm", "radix-2bit", "--policy", "seed", "--json"]));
+    let devices: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let policies = &devices[0]["policies"];
+    assert!(
+        policies["sort"]["policy"].as_str().unwrap().starts_with("radix-2bit: workgroup 32"),
+        "{policies}"
+    );
+    assert!(policies["scan"]["policy"].as_str().unwrap().ends_with("sums in last row"), "{policies}");
+}
+
+#[test]
+fn a_device_is_meant_by_index_name_uuid_or_driver() {
+    let device = device();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let (name, uuid, driver) =
+        (text(&device["name"]), text(&device["device_uuid"]), text(&device["driver"]["name"]));
+    let selectors = [
+        String::new(),
+        "0".into(),
+        name.to_uppercase(),
+        name[1..4].to_owned(),
+        format!("uuid:{uuid}"),
+        format!("uuid:{}", uuid.replace('-', "")),
+        format!("driver:{}", driver.to_lowercase()),
+    ];
+    for selector in selectors {
+        let mut command = subsweep(["scan", "-", "--type", "u32", "--device", &selector]);
+        let ended = run_with(&mut command, &bytes(&[5, 7]));
+        assert!(ended.stderr.contains(&name), "{}", ended.stderr);
+        assert_eq!(words(&ended.done()), [5, 12]);
+    }
+    let ended = run(&mut subsweep(["devices", "--device", &name]));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    run(&mut subsweep(["devices", "--device", "99"])).refused(3, "no Vulkan device matches '99'; found: 0 (");
+}
+
+#[test]
+fn the_environment_names_a_device_and_an_option_wins() {
+    let with = |value: &str, arguments: &[&str]| run(subsweep(arguments).env("SUBSWEEP_DEVICE", value));
+    with("99", &["devices"]).refused(3, "matches '99'");
+    assert_eq!(with("99", &["devices", "--device", "0"]).code, 0);
+    assert_eq!(with("99", &["--device", "0", "devices"]).code, 0);
+    assert_eq!(with("", &["devices"]).code, 0);
+    assert_eq!(with("all", &["devices"]).code, 0);
+}
+
+#[test]
+fn algorithms_are_listed_wherever_it_is_asked() {
+    let positions: [&[&str]; 5] = [
+        &["--list-algorithms"],
+        &["scan", "--list-algorithms"],
+        &["--list-algorithms", "sort"],
+        &["sort", "keys.npy", "--list-algorithms"],
+        &["bench", "--list-algorithms"],
+    ];
+    for arguments in positions {
+        let ended = run(without_drivers(&mut subsweep(arguments)));
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments:?}");
+        let text = String::from_utf8(ended.stdout).unwrap();
+        for name in ["reduce-then-scan", "radix-4bit", "radix-2bit"] {
+            assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn help_names_every_command_and_code() {
+    let ended = run(without_drivers(&mut subsweep(["--help"])));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    for word in ["devices", "scan", "sort", "verify", "bench", "Examples:", "Exit codes:", "SUBSWEEP_DEVICE"]
+    {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let ended = run(&mut subsweep(["--version"]));
+    assert_eq!(ended.stdout, format!("subsweep {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
+}

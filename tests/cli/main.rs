@@ -1,0 +1,171 @@
+//! What the command line promises, tried from outside: files, streams, words and exit codes.
+//!
+//! Results are compared with plain loops that are written here. Everything runs on the best device of this machine;
+//! tests/drivers is where devices differ.
+
+#![cfg(feature = "cli")]
+
+mod data;
+mod devices;
+mod refusals;
+mod streams;
+mod suites;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// How a run ended.
+#[derive(Debug)]
+struct Ended {
+    code: i32,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+/// The program with these arguments, on the best device.
+fn subsweep<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_subsweep"));
+    command.args(arguments).env_remove("SUBSWEEP_DEVICE").stdin(Stdio::null());
+    command
+}
+
+/// Takes every driver away, so that opening a device must fail.
+fn without_drivers(command: &mut Command) -> &mut Command {
+    command.env("VK_DRIVER_FILES", "/nowhere").env("VK_ICD_FILENAMES", "/nowhere")
+}
+
+/// Runs to the end.
+fn run(command: &mut Command) -> Ended {
+    let output = command.output().expect("the program starts");
+    Ended {
+        code: output.status.code().expect("no signal ended it"),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).expect("words are UTF-8"),
+    }
+}
+
+/// Runs to the end, with `input` in a pipe as standard input.
+fn run_with(command: &mut Command, input: &[u8]) -> Ended {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    std::thread::scope(|scope| {
+        // It may have seen enough before the end.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        let output = child.wait_with_output().expect("the program ends");
+        Ended {
+            code: output.status.code().expect("no signal ended it"),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).expect("words are UTF-8"),
+        }
+    })
+}
+
+impl Ended {
+    /// Expects success, and no word but the device's name.
+    #[track_caller]
+    fn done(self) -> Vec<u8> {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        assert!(self.is_device_line(), "{}", self.stderr);
+        self.stdout
+    }
+
+    fn is_device_line(&self) -> bool {
+        self.stderr.starts_with("subsweep: on device ") && self.stderr.lines().count() == 1
+    }
+
+    /// Expects this code, nothing on standard output, and one line that holds `what`.
+    #[track_caller]
+    fn refused(&self, code: i32, what: &str) {
+        assert_eq!(self.code, code, "{}", self.stderr);
+        assert_eq!(self.stdout, b"", "{}", self.stderr);
+        assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
+        assert!(self.stderr.starts_with("subsweep: ") && self.stderr.contains(what), "{}", self.stderr);
+    }
+}
+
+/// A folder with files in it, gone in the end.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file, and returns its path as an argument.
+    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), bytes).expect("a file is written");
+        self.argument(name)
+    }
+
+    fn argument(&self, name: &str) -> String {
+        self.path(name).into_os_string().into_string().expect("a path in UTF-8")
+    }
+
+    #[track_caller]
+    fn read(&self, name: &str) -> Vec<u8> {
+        read(&self.path(name))
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).expect("a folder");
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+#[track_caller]
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).expect("a file is there")
+}
+
+/// Words from a linear congruential generator.
+fn random(count: usize) -> Vec<u32> {
+    let mut state = 12_345_u32;
+    let step = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state ^ state >> 15
+    };
+    std::iter::repeat_with(step).take(count).collect()
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn words(bytes: &[u8]) -> Vec<u32> {
+    assert!(bytes.len().is_multiple_of(4), "{} bytes are no u32", bytes.len());
+    bytes.chunks_exact(4).map(|chunk| u32::from_le_bytes(chunk.try_into().unwrap())).collect()
+}
+
+/// An `.npy` file as numpy writes it: its header fills 128 bytes.
+fn npy(descr: &str, shape: &str, payload: &[u8]) -> Vec<u8> {
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    file.extend(format!("{text:117}\n").bytes());
+    assert_eq!(file.len(), 128);
+    file.extend(payload);
+    file
+}
+
+/// Sums up each of `columns` columns, in order.
+fn scanned(input: &[u32], columns: usize, is_exclusive: bool) -> Vec<u32> {
+    let mut sums = vec![0_u32; columns];
+    let mut output = Vec::new();
+    for (at, &word) in input.iter().enumerate() {
+        let sum = &mut sums[at % columns];
+        let before = *sum;
+        *sum = sum.wrapping_add(word);
+        output.push(if is_exclusive { before } else { *sum });
+    }
+    output
+}

@@ -1,0 +1,214 @@
+//! What is refused: with which exit code, in one line, before a device is opened, and with nothing lost.
+
+use super::*;
+
+/// Expects a refusal of input or options: it comes although there is no driver, and an existing output survives.
+#[track_caller]
+fn refused(folder: &Folder, arguments: &[&str], what: &str) {
+    let output = folder.file("out", "before");
+    let before = folder.names();
+    let mut command = subsweep(arguments.iter().chain(&["-o", &output]));
+    run(without_drivers(&mut command)).refused(2, what);
+    assert_eq!(folder.read("out"), b"before");
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn inputs_that_are_no_table_of_u32() {
+    let folder = Folder::new();
+    let four = bytes(&[1, 2, 3, 4]);
+    let mut by_columns = npy("<u4", "(2, 2)", &four);
+    let order = by_columns.windows(5).position(|window| window == b"False").unwrap();
+    by_columns[order..order + 5].copy_from_slice(b"True ");
+    let files: &[(&[u8], &str)] = &[
+        (&npy("<u4", "(4,)", &four[..15]), "ended after 143 of 144 bytes"),
+        (&npy("<u4", "(4,)", &four)[..100], "ended after 100 of"),
+        (&npy("<u4", "(4,)", &bytes(&[1, 2, 3, 4, 5])), "goes on after the 144 bytes"),
+        (&npy("<u4", "(3, 4)", &four), "ended after 144 of 176 bytes"),
+        (&npy("<u4", "(4611686018427387904,)", &four), "more than any file can hold"),
+        (&npy("<f8", "(2,)", &four), "type <f8, and u32 is taken"),
+        (&npy("<i4", "(4,)", &four), "type <i4, and u32 is taken"),
+        (&npy(">u4", "(4,)", &four), "big-endian elements (>u4)"),
+        (&npy("<u4", "()", &four[..4]), "0 dimensions"),
+        (&npy("<u4", "(1, 2, 2)", &four), "3 dimensions"),
+        (&npy("<u4", "(4, 0)", b""), "a table without columns"),
+        (&by_columns, "by columns (fortran_order)"),
+        (&four, "is not an .npy file"),
+        (b"", "is empty"),
+    ];
+    for (bytes, what) in files {
+        let input = folder.file("in", bytes);
+        for command in ["scan", "sort"] {
+            refused(&folder, &[command, &input], what);
+        }
+        // The same from a pipe, whose length nobody tells.
+        let mut command = subsweep(["scan", "-"]);
+        run_with(without_drivers(&mut command), bytes).refused(2, what);
+    }
+}
+
+#[test]
+fn raw_inputs_that_do_not_fit_their_type() {
+    let folder = Folder::new();
+    let input = folder.file("in", [0; 15]);
+    refused(&folder, &["scan", &input, "--type", "u32"], "no multiple of the 4 bytes of a u32");
+    refused(&folder, &["sort", &input, "--type", "f64"], "type f64, and u32 is taken");
+    let array = folder.file("in.npy", npy("<u4", "(1,)", &[0; 4]));
+    refused(&folder, &["sort", &array, "--type", "f32"], "--type says f32");
+}
+
+#[test]
+fn inputs_that_cannot_be_read() {
+    let folder = Folder::new();
+    let nowhere = folder.argument("nowhere");
+    refused(&folder, &["scan", &nowhere], "cannot be opened");
+    std::fs::create_dir(folder.path("directory")).unwrap();
+    let directory = folder.argument("directory");
+    refused(&folder, &["scan", &directory, "--type", "u32"], "is a directory");
+}
+
+#[test]
+fn tables_of_a_shape_that_the_command_does_not_take() {
+    let folder = Folder::new();
+    let input = folder.file("in", npy("<u4", "(2, 5)", &[0; 40]));
+    refused(&folder, &["scan", &input], "has 5 columns, and 1 to 4 are scanned");
+    let input = folder.file("in", npy("<u4", "(2, 1)", &[0; 8]));
+    refused(&folder, &["sort", &input], "has two dimensions, shape (2, 1), and one is sorted");
+}
+
+#[test]
+fn options_that_contradict_each_other() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[1, 2]));
+    let cases: [(&[&str], &str); 5] = [
+        (&["scan", "--policy", "seed", "--exclusive"], "--policy seed scans inclusively only"),
+        (&["scan", "--algorithm", "radix-4bit"], "scan has reduce-then-scan"),
+        (&["sort", "--algorithm", "reduce-then-scan"], "sort has radix-4bit, radix-2bit"),
+        (&["scan", "--device", "all"], "scan runs on one device"),
+        (&["sort", "--device", "all"], "sort runs on one device"),
+    ];
+    for (options, what) in cases {
+        refused(&folder, &[options, &[&input, "--type", "u32"]].concat(), what);
+    }
+}
+
+#[test]
+fn usage_that_cannot_be_meant() {
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "Usage: subsweep"),
+        (&["--device", "0"], "a command is missing"),
+        (&["tidy"], "unrecognized subcommand 'tidy'"),
+        (&["scan"], "<INPUT>"),
+        (&["scan", "a", "b"], "unexpected argument 'b'"),
+        (&["scan", "a", "--op", "mul"], "'mul'"),
+        (&["scan", "a", "--type", "u8"], "'u8'"),
+        (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
+        (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 32"),
+        (&["sort", "a", "--bits", "0:33"], "0 <= B <= E <= 32"),
+        (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit (sort)"),
+        (&["devices", "--policy", "best"], "'best'"),
+        (&["verify", "--quick", "--full"], "cannot be used with"),
+    ];
+    for (arguments, what) in cases {
+        let ended = run(without_drivers(&mut subsweep(*arguments)));
+        assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.stderr);
+        assert_eq!(ended.stdout, b"", "{arguments:?}");
+        assert!(ended.stderr.contains(what), "{arguments:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn outputs_that_cannot_be_written() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[1, 2]));
+    std::fs::create_dir(folder.path("directory")).unwrap();
+    let outputs = [
+        ("directory", "is a directory"),
+        ("in", "is also the input"),
+        ("directory/../in", "is also the input"),
+        ("nowhere/out", "no file can be made in its directory"),
+        ("in/out", "cannot be reached"),
+    ];
+    for (output, what) in outputs {
+        let output = folder.argument(output);
+        let mut command = subsweep(["scan", &input, "--type", "u32", "-o", &output]);
+        run(without_drivers(&mut command)).refused(2, what);
+    }
+    run(without_drivers(&mut subsweep(["scan", &input, "--type", "u32", "-o", ""]))).refused(2, "is no path");
+    assert_eq!(words(&folder.read("in")), [1, 2]);
+    assert_eq!(folder.names(), ["directory", "in"]);
+}
+
+#[test]
+fn devices_that_are_not_there() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[1, 2]));
+    let output = folder.file("out", "before");
+    let arguments = ["scan", &input, "--type", "u32", "-o", &output];
+    run(without_drivers(&mut subsweep(arguments))).refused(3, "no Vulkan device; install a driver");
+    for device in ["99", "no such name", "uuid:0123", "driver:none"] {
+        let mut command = subsweep(arguments.iter().chain(&["--device", device]));
+        run(&mut command).refused(3, &format!("no Vulkan device matches '{device}'"));
+    }
+    for command in ["devices", "verify", "bench"] {
+        let ended = run(without_drivers(&mut subsweep([command])));
+        ended.refused(3, "no Vulkan device; install a driver");
+    }
+    assert_eq!(folder.read("out"), b"before");
+    assert_eq!(folder.names(), ["in", "out"]);
+}
+
+/// A file of that length, which takes no room on the disk. Skips loudly where the file system has none.
+fn sparse_file(folder: &Folder, size: u64) -> Option<String> {
+    let path = folder.file("sparse", b"");
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    match file.set_len(size) {
+        Ok(()) => Some(path),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: no sparse file of {size} bytes here: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn more_elements_than_this_machine_has_memory() {
+    let folder = Folder::new();
+    let Some(input) = sparse_file(&folder, 8 << 40) else { return };
+    let output = folder.file("out", "before");
+    for command in ["scan", "sort"] {
+        let mut command = subsweep([command, &input, "--type", "u32", "-o", &output]);
+        run(without_drivers(&mut command)).refused(4, "needs 8796093022208 bytes of memory");
+    }
+    assert_eq!(folder.read("out"), b"before");
+}
+
+#[test]
+fn more_elements_than_the_device_has_memory() {
+    let swiftshader = std::env::var_os("SUBSWEEP_SWIFTSHADER_ICD");
+    // SwiftShader's limit is the smallest, so it costs the least to go beyond it.
+    let on_device = |command: &mut Command| {
+        if let Some(manifest) = &swiftshader {
+            command.env("VK_DRIVER_FILES", manifest).env("VK_ICD_FILENAMES", manifest);
+        }
+        run(command)
+    };
+    let stdout = on_device(&mut subsweep(["devices", "--json", "--device", "0"])).stdout;
+    let devices: serde_json::Value = serde_json::from_slice(&stdout).unwrap();
+    let limits = &devices[0]["limits"];
+    let [heap, allocation] =
+        ["largest_heap_size", "max_allocation_size"].map(|limit| limits[limit].as_u64().unwrap());
+    let size = heap.min(allocation) + 4;
+    if size > 3 << 30 {
+        let name = &devices[0]["name"];
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {size} bytes are too many to read, for {name}");
+        return;
+    }
+    let folder = Folder::new();
+    let Some(input) = sparse_file(&folder, size) else { return };
+    let output = folder.file("out", "before");
+    let ended = on_device(&mut subsweep(["scan", &input, "--type", "u32", "-o", &output, "--device", "0"]));
+    assert_eq!(ended.code, 4, "{}", ended.stderr);
+    assert!(ended.stderr.contains("bytes are needed for a buffer"), "{}", ended.stderr);
+    assert_eq!(folder.read("out"), b"before");
+}

@@ -1,0 +1,103 @@
+//! Pipes, terminals and closed streams.
+
+use super::*;
+
+#[test]
+fn a_large_table_goes_from_pipe_to_pipe() {
+    let input = random(1 << 20);
+    let stdout = run_with(&mut subsweep(["scan", "-", "--type", "u32"]), &bytes(&input)).done();
+    assert!(words(&stdout) == scanned(&input, 1, false));
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_reason_for_words() {
+    let folder = Folder::new();
+    // More than a pipe holds.
+    let input = folder.file("in", bytes(&random(1 << 18)));
+    let arguments: [&[&str]; 3] = [&["sort", &input, "--type", "u32"], &["devices"], &["--list-algorithms"]];
+    for arguments in arguments {
+        let mut command = subsweep(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{stderr}");
+        assert!(stderr.is_empty() || stderr.starts_with("subsweep: on device "), "{stderr}");
+        assert!(stderr.lines().count() <= 1, "{stderr}");
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+
+    /// The program as a shell starts it with this redirection, which sees the program as `$0`.
+    fn by_shell(line: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", line, env!("CARGO_BIN_EXE_subsweep")]).args(arguments);
+        command.env_remove("SUBSWEEP_DEVICE").stdin(Stdio::null());
+        command
+    }
+
+    #[test]
+    fn closed_standard_streams_do_no_harm() {
+        let folder = Folder::new();
+        let input = folder.file("in", bytes(&[1, 2, 3]));
+        let output = folder.file("out", "before");
+        let mut closed_input = by_shell(r#""$0" scan - -o "$1" <&-"#, &[&output]);
+        run(&mut closed_input).refused(2, "standard input: is empty");
+        assert_eq!(folder.read("out"), b"before");
+
+        let mut no_words = by_shell(r#""$0" scan "$1" --type u32 -o "$2" 2>&-"#, &[&input, &output]);
+        assert_eq!(run(&mut no_words).code, 0);
+        assert_eq!(words(&folder.read("out")), [1, 3, 6]);
+    }
+
+    #[test]
+    fn standard_streams_have_their_paths_too() {
+        let mut command = by_shell(r#"printf 1234 | "$0" sort /dev/stdin --type u32 -o /dev/stdout"#, &[]);
+        assert_eq!(run(&mut command).done(), b"1234");
+    }
+
+    #[test]
+    fn what_stands_in_a_file_behind_standard_output_stays() {
+        let folder = Folder::new();
+        let input = folder.file("in", bytes(&[1, 2]));
+        let output = folder.file("out", bytes(&[7]));
+        let mut command = by_shell(r#""$0" scan "$1" --type u32 >>"$2""#, &[&input, &output]);
+        run(&mut command).done();
+        assert_eq!(words(&folder.read("out")), [7, 1, 3]);
+        let mut onto_itself = by_shell(r#""$0" scan "$1" --type u32 >>"$1""#, &[&input]);
+        run(&mut onto_itself).refused(2, "is also the input");
+        assert_eq!(words(&folder.read("in")), [1, 2]);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_device_is_an_error() {
+        let mut command = by_shell(r#"printf 1234 | "$0" scan - --type u32 >/dev/full"#, &[]);
+        let ended = run(&mut command);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        let last = ended.stderr.lines().last().unwrap();
+        assert!(last.starts_with("subsweep: standard output: could not be written"), "{last}");
+    }
+
+    /// util-linux's `script` runs a command on a terminal of its own.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn elements_never_go_to_a_terminal() {
+        let folder = Folder::new();
+        let input = folder.file("in", bytes(&[1, 2]));
+        let line = format!("'{}' scan '{input}' --type u32", env!("CARGO_BIN_EXE_subsweep"));
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).stdin(Stdio::null());
+        let Ok(output) = without_drivers(&mut command).output() else {
+            // Past the test runner's capture: a skip is to be seen.
+            let _ = writeln!(std::io::stderr(), "SKIPPED elements_never_go_to_a_terminal: no script(1)");
+            return;
+        };
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{shown}");
+        assert_eq!(shown.trim_end(), "subsweep: standard output: is a terminal; name a file, or redirect");
+    }
+}

@@ -1,0 +1,115 @@
+//! `verify` and `bench`: their tables and reports. What they find out is the business of tests/drivers.
+
+use super::*;
+
+fn report(bytes: &[u8]) -> serde_json::Value {
+    let report: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+    assert_eq!(report["schema"], 1);
+    assert_eq!(report["devices"].as_array().unwrap().len(), 1);
+    report["devices"][0].clone()
+}
+
+#[test]
+fn cases_are_verified_and_counted() {
+    let folder = Folder::new();
+    let json = folder.file("report.json", "before");
+    let mut command = subsweep(["verify", "--quick", "--filter", "columns=3*n=257;", "--json", &json]);
+    let ended = run(&mut command);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let device = report(&folder.read("report.json"));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert!(text.starts_with(&format!("0: {}", device["name"].as_str().unwrap())), "{text}");
+    assert!(text.lines().any(|line| line.trim_start().starts_with("total ")), "{text}");
+    let cases = device["verified"].as_array().unwrap();
+    assert!(!cases.is_empty());
+    for case in cases {
+        let id = case["id"].as_str().unwrap();
+        assert!(id.contains("columns=3") && id.contains("n=257;"), "{id}");
+        assert_eq!(case["outcome"], "pass", "{id}");
+    }
+    assert_eq!(folder.names(), ["report.json"]);
+}
+
+#[test]
+fn algorithms_and_policies_select_cases() {
+    let arguments = ["verify", "--quick", "--filter", "n=257;input=uniform", "--json", "-"];
+    let mut command = subsweep(arguments.iter().chain(&["--algorithm", "radix-2bit", "--policy", "seed"]));
+    let ended = run(&mut command);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    // The report has taken standard output; the table goes where words go.
+    let device = report(&ended.stdout);
+    assert!(ended.stderr.contains("sort:keys"), "{}", ended.stderr);
+    for case in device["verified"].as_array().unwrap() {
+        let id = case["id"].as_str().unwrap();
+        assert!(id.contains(";algorithm=radix-2bit;policy=seed;"), "{id}");
+    }
+}
+
+#[test]
+fn cases_are_measured() {
+    let folder = Folder::new();
+    let json = folder.argument("report.json");
+    let filter = "scan*columns=1*policy=default*n=65536;";
+    let ended = run(&mut subsweep(["bench", "--quick", "--filter", filter, "--json", &json]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert!(text.contains(" 65536 ") && text.contains("1 measured, 0 wrong, 0 not supported"), "{text}");
+    let device = report(&folder.read("report.json"));
+    let measured = &device["measured"][0];
+    assert_eq!(measured["element_count"], 65_536);
+    assert!(measured["time"]["median_ns"].as_f64().unwrap() > 0.0);
+    assert!(measured["samples_ns"].as_array().unwrap().len() >= 3);
+}
+
+#[test]
+fn nothing_to_do_is_bad_usage() {
+    for command in ["verify", "bench"] {
+        let ended = run(&mut subsweep([command, "--filter", "no such case"]));
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains("no case has 'no such case' in its id"), "{}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_report_without_a_place_is_refused_and_an_old_one_survives() {
+    let folder = Folder::new();
+    let old = folder.file("report.json", "before");
+    let mut command = subsweep(["verify", "--quick", "--json", &old]);
+    run(without_drivers(&mut command)).refused(3, "no Vulkan device");
+    assert_eq!(folder.read("report.json"), b"before");
+    let nowhere = folder.argument("nowhere/report.json");
+    let mut command = subsweep(["bench", "--quick", "--json", &nowhere]);
+    run(without_drivers(&mut command)).refused(2, "no file can be made in its directory");
+    assert_eq!(folder.names(), ["report.json"]);
+}
+
+#[test]
+fn all_devices_have_a_section_each() {
+    let ended = run(&mut subsweep([
+        "verify",
+        "--quick",
+        "--filter",
+        "sort*n=257;",
+        "--device",
+        "all",
+        "--json",
+        "-",
+    ]));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert!(!report["devices"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn whoever_stops_reading_does_not_change_the_verdict() {
+    let folder = Folder::new();
+    let json = folder.argument("report.json");
+    let mut command = subsweep(["verify", "--quick", "--filter", "columns=1*n=257;", "--json", &json]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stderr, b"");
+    assert!(!report(&folder.read("report.json"))["verified"].as_array().unwrap().is_empty());
+}
