@@ -21,11 +21,11 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint tile_quads = WORKGROUP_SIZE * QUADS_PER_INVOCATION;
     uint tile = workgroup_index();
-    uint first = tile * tile_quads;
-    if (first >= push.quad_count) {
+    // Compared by tiles: a product of a surplus workgroup could wrap.
+    if (tile > (push.quad_count - 1) / tile_quads) {
         return;
     }
-    uint extent = min(push.quad_count - first, tile_quads);
+    uint extent = min(push.quad_count - tile * tile_quads, tile_quads);
     Quads source = Quads(advance(uvec2(push.source), tile, tile_quads * 16));
     Quads destination = Quads(advance(uvec2(push.destination), tile, tile_quads * 16));
     [[unroll]] for (uint k = 0; k < QUADS_PER_INVOCATION; k++) {

@@ -4,6 +4,7 @@
 // Reads:    table, the chunks' entries of COLUMNS words.
 // Writes:   table, the last entry of each chunk.
 // CPU twin: reference::scan::chunk_sum.
+// Limits:   the operator must commute, for an invocation adds up entries that lie a batch apart.
 // Source:   tutorial 14, cmk_sum_tuple_count.
 
 #version 460

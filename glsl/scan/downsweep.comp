@@ -53,7 +53,7 @@ void main() {
     Element tile_total;
     Element carry = workgroup_exclusive_scan(subgroup_total, tile_total);
     if (HAS_CARRY) {
-        carry = combine(load_element(push.carries, tile), carry);
+        carry = combine(load_element(advance_words(push.carries, tile, COLUMNS), 0), carry);
     }
 
     // Way down: each run from its own prefix.

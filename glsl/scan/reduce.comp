@@ -43,6 +43,6 @@ void main() {
     Element tile_total;
     workgroup_exclusive_scan(subgroup_total, tile_total);
     if (gl_LocalInvocationIndex == 0) {
-        store_element(push.sums, tile, tile_total);
+        store_element(advance_words(push.sums, tile, COLUMNS), 0, tile_total);
     }
 }

@@ -3,7 +3,7 @@
 // Dispatch: tile_count workgroups.
 // Reads:    keys, element_count words.
 // Writes:   counts, RADIX * tile_count words, digit-major.
-// Shared:   RADIX / 2 words.
+// Shared:   8 words.
 // CPU twin: reference::sort::count.
 // Source:   tutorial 13, cmk_radix_count: counters of all digits packed into words and reduced together.
 

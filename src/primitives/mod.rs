@@ -115,7 +115,9 @@ impl ScratchCursor {
     /// The offset of a new array of `size` bytes.
     fn take(&mut self, size: u64) -> u64 {
         let offset = self.size;
-        self.size += size.next_multiple_of(ScratchRequirements::ALIGNMENT);
+        // A size that nothing can hold stays one: no caller's scratch will do.
+        let size = size.checked_next_multiple_of(ScratchRequirements::ALIGNMENT).unwrap_or(u64::MAX);
+        self.size = self.size.saturating_add(size);
         offset
     }
 }

@@ -83,7 +83,11 @@ mod tests {
             let totals: Vec<u32> = (1..).take(workgroup.subgroup_count()).collect();
             let (prefixes, total) = workgroup.exclusive_scan(&totals);
             for (subgroup, &prefix) in prefixes.iter().enumerate() {
-                assert_eq!(prefix, totals[..subgroup].iter().sum::<u32>(), "{lanes} lanes, subgroup {subgroup}");
+                assert_eq!(
+                    prefix,
+                    totals[..subgroup].iter().sum::<u32>(),
+                    "{lanes} lanes, subgroup {subgroup}"
+                );
             }
             assert_eq!(total, totals.iter().sum::<u32>());
         }

@@ -7,6 +7,7 @@
 mod cases;
 mod embedding;
 mod rows;
+mod twins;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,6 +49,7 @@ fn run_row(arguments: &Arguments) -> ExitCode {
         gpu.capabilities().subgroup_size
     );
     let mut trials = cases::trials(&gpu);
+    trials.extend(twins::trials(&gpu));
     trials.extend(embedding::trials(&gpu));
     // A device has one queue here, and the validation messages are the process's: one trial at a time.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };

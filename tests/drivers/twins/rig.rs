@@ -51,7 +51,7 @@ impl<'g> Memory<'g> {
         guarded[first..first + words.len()].copy_from_slice(words);
         let buffer = gpu.allocate(size_of_val(&*guarded) as u64)?;
         assert!(buffer.range().addresses().is_aligned(16), "a buffer starts at a multiple of 16 bytes");
-        gpu.upload(&buffer, &guarded)?;
+        gpu.upload(&buffer, 0, &guarded)?;
         Ok(Self { gpu, buffer, first, count: words.len() })
     }
 
