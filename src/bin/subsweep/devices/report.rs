@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use subsweep::Choice;
 use subsweep::ash::vk;
-use subsweep::vk::{Capabilities, DeviceIdentity};
+use subsweep::vk::Capabilities;
 
 use crate::args::Common;
 use crate::device::Numbered;
@@ -198,7 +198,7 @@ impl Details {
                 id: format!("{:?}", identity.driver_id),
                 name: identity.driver_name.clone(),
                 info: identity.driver_info.clone(),
-                version: driver_version(identity),
+                version: driver_version(identity.driver_id, identity.driver_version),
             },
             subgroups: Subgroups {
                 size: capabilities.subgroup_size,
@@ -241,12 +241,11 @@ const OPERATIONS: [(vk::SubgroupFeatureFlags, &str); 9] = [
 ];
 
 /// `driverVersion` in the numbers that its vendor would give. Most drivers pack it as Vulkan packs its own.
-fn driver_version(identity: &DeviceIdentity) -> String {
-    let packed = identity.driver_version;
-    match identity.driver_id {
+fn driver_version(driver: vk::DriverId, packed: u32) -> String {
+    match driver {
         vk::DriverId::NVIDIA_PROPRIETARY => {
             let numbers = [packed >> 22, packed >> 14 & 0xff, packed >> 6 & 0xff, packed & 0x3f];
-            // Linux drivers have three numbers at most, and print two digits of the second.
+            // NVIDIA writes two digits after the first number, and no last numbers that are 0.
             match numbers {
                 [major, minor, 0, 0] => format!("{major}.{minor:02}"),
                 [major, minor, patch, 0] => format!("{major}.{minor:02}.{patch:02}"),
@@ -275,11 +274,50 @@ fn uuid(bytes: &[u8; 16]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+    use subsweep::Error;
+    use subsweep::headless::Candidate;
+
     use super::*;
+    use crate::args::Cli;
 
     #[test]
     fn a_uuid_is_written_in_groups() {
         let bytes = std::array::from_fn(|at| at as u8 * 17);
         assert_eq!(uuid(&bytes), "00112233-4455-6677-8899-aabbccddeeff");
+    }
+
+    #[test]
+    fn driver_versions_are_unpacked_as_their_vendors_pack_them() {
+        for (driver, packed, version) in [
+            (vk::DriverId::NVIDIA_PROPRIETARY, 550 << 22 | 54 << 14 | 14 << 6, "550.54.14"),
+            (vk::DriverId::NVIDIA_PROPRIETARY, 535 << 22 | 104 << 14 | 5 << 6, "535.104.05"),
+            (vk::DriverId::NVIDIA_PROPRIETARY, 531 << 22 | 9 << 14, "531.09"),
+            (vk::DriverId::NVIDIA_PROPRIETARY, 470 << 22 | 62 << 14 | 6 << 6 | 1, "470.62.6.1"),
+            (vk::DriverId::INTEL_PROPRIETARY_WINDOWS, 101 << 14 | 5186, "101.5186"),
+            (vk::DriverId::MESA_RADV, 25 << 22 | 1 << 12 | 7, "25.1.7"),
+        ] {
+            assert_eq!(driver_version(driver, packed), version);
+        }
+    }
+
+    #[test]
+    fn a_device_below_the_floor_is_reported_with_what_it_lacks() {
+        let missing = Error::MissingFeature { device: "Old GPU".into(), missing: "Vulkan 1.2".into() };
+        let candidate = Candidate {
+            physical_device: vk::PhysicalDevice::null(),
+            capabilities: None,
+            name: "Old GPU".into(),
+            timestamp_valid_bits: 0,
+            requirements: Err(missing),
+        };
+        let common = Cli::parse_from(["subsweep", "devices"]).common;
+        let report = DeviceReport::new(&Numbered { index: 3, candidate }, &common);
+        assert_eq!(
+            serde_json::to_value(&report).unwrap(),
+            serde_json::json!({
+                "index": 3, "name": "Old GPU", "usable": false, "reason": "it lacks Vulkan 1.2"
+            })
+        );
     }
 }
