@@ -18,3 +18,7 @@ pub mod vk;
 pub use ash;
 pub use error::{Error, Result};
 pub use primitives::{Choice, Count, ScratchRequirements, scan, sort};
+
+#[cfg(all(doctest, feature = "headless"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

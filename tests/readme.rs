@@ -1,0 +1,41 @@
+//! The README's commands, run as they stand there, and its Rust, compiled and run as documentation tests.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Every `$ tools/run …` of the README, in a folder with the files that it names.
+#[test]
+fn commands_of_the_readme_work() {
+    let readme = include_str!("../README.md");
+    let commands: Vec<_> = readme.lines().filter_map(|line| line.strip_prefix("$ tools/run")).collect();
+    assert!(commands.len() >= 5, "the README shows few commands: {commands:?}");
+    let folder = tempfile::tempdir().unwrap();
+    write_npy(&folder.path().join("keys.npy"), "(6,)", &[3, 1, 4, 1, 5, 9]);
+    write_npy(&folder.path().join("table.npy"), "(2, 3)", &[1, 2, 3, 4, 5, 6]);
+    for command in commands {
+        let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
+            .args(command.split_whitespace())
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(last_words(&folder.path().join("sorted.npy"), 6), [1, 1, 3, 4, 5, 9]);
+    assert_eq!(last_words(&folder.path().join("sums.npy"), 6), [0, 0, 0, 1, 2, 3]);
+}
+
+fn write_npy(path: &Path, shape: &str, words: &[u32]) {
+    let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': {shape}, }}");
+    header.push_str(&" ".repeat(117 - header.len()));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn last_words(path: &Path, count: usize) -> Vec<u32> {
+    let bytes = std::fs::read(path).unwrap();
+    let payload = &bytes[bytes.len() - 4 * count..];
+    payload.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
