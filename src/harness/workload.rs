@@ -16,7 +16,7 @@ use crate::primitives::ScratchRequirements;
 use crate::reference;
 use crate::scan::{ScanBuffers, ScanConfig, ScanKind, ScanPlan};
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
-use crate::vk::{Barrier, BufferRange, Recorder};
+use crate::vk::{BufferRange, Recorder};
 
 /// Words on each side of a range.
 const GUARD_WORDS: u64 = 16;
@@ -110,20 +110,22 @@ impl<'g> Workload<'g> {
 
     /// Writes guards, poison and the pristine input.
     fn fill_memory(&self) -> Result<()> {
+        self.fill(self.memory.range().slice(0, self.size * 4), GUARD)?;
+        for span in [self.source, self.destination, self.scratch] {
+            if span.count > 0 {
+                self.fill(span.range(&self.memory), POISON)?;
+            }
+        }
+        self.gpu.upload(&self.memory, self.pristine.first * 4, &self.input)
+    }
+
+    fn fill(&self, range: BufferRange, word: u32) -> Result<()> {
         self.gpu.submit(|command_buffer| {
             // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
-            let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
-            recorder.fill(self.memory.range().slice(0, self.size * 4), GUARD);
-            recorder.barrier(Barrier::TRANSFER_TO_TRANSFER);
-            for span in [self.source, self.destination, self.scratch] {
-                if span.count > 0 {
-                    recorder.fill(span.range(&self.memory), POISON);
-                    recorder.barrier(Barrier::TRANSFER_TO_TRANSFER);
-                }
-            }
+            unsafe { Recorder::new(self.gpu.device(), command_buffer) }.fill(range, word);
             Ok(())
         })?;
-        self.gpu.upload(&self.memory, self.pristine.first * 4, &self.input)
+        Ok(())
     }
 
     /// Puts the input back, on the device. Scratch keeps what the last run left in it.
@@ -135,7 +137,7 @@ impl<'g> Workload<'g> {
             return Ok(());
         }
         self.gpu.submit(|command_buffer| {
-            // SAFETY: as in `fill_memory`.
+            // SAFETY: as in `fill`.
             let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
             recorder.copy(self.pristine.range(&self.memory), self.source.range(&self.memory));
             if self.destination.first != self.source.first {
@@ -161,12 +163,12 @@ impl<'g> Workload<'g> {
             Job::Scan(plan) => {
                 let count = self.source.count * 4 / plan.config().element_size();
                 let buffers = ScanBuffers { source, destination, scratch };
-                // SAFETY: as in `fill_memory`.
+                // SAFETY: as in `fill`.
                 unsafe { plan.cmd_scan(command_buffer, &buffers, count) }
             }
             Job::Sort(plan) => {
                 let buffers = SortBuffers { keys: source, scratch };
-                // SAFETY: as in `fill_memory`.
+                // SAFETY: as in `fill`.
                 unsafe { plan.cmd_sort(command_buffer, &buffers, self.source.count) }
             }
         })

@@ -59,8 +59,10 @@ impl Submitter {
             raw.begin_command_buffer(self.command_buffer, &begin)
                 .map_err(Error::vulkan("vkBeginCommandBuffer"))?;
         }
-        // SAFETY: the command buffer is recording, and `record` does not have it yet.
-        unsafe { Recorder::new(&self.device, self.command_buffer) }.barrier(AFTER_EARLIER_SUBMISSIONS);
+        // SAFETY: the command buffer is recording, and nobody else records into it while the recorder is used.
+        let mut recorder = unsafe { Recorder::new(&self.device, self.command_buffer) };
+        recorder.barrier(AFTER_EARLIER_SUBMISSIONS);
+        recorder.begin();
         if let Some(timestamps) = &self.timestamps {
             // SAFETY: the command buffer is recording, and the pool is waited for with it.
             unsafe {
@@ -75,8 +77,8 @@ impl Submitter {
                 timestamps.cmd_write(self.command_buffer, vk::PipelineStageFlags::BOTTOM_OF_PIPE, 1);
             }
         }
-        // SAFETY: the command buffer is recording, and `record` is done with it.
-        unsafe { Recorder::new(&self.device, self.command_buffer) }.barrier(BEFORE_THE_HOST);
+        recorder.end();
+        recorder.barrier(BEFORE_THE_HOST);
 
         let command_buffers = [self.command_buffer];
         let submits = [vk::SubmitInfo::default().command_buffers(&command_buffers)];

@@ -7,6 +7,7 @@
 mod buffer;
 mod capabilities;
 mod device;
+mod hazards;
 mod pipeline;
 mod push_constants;
 mod recorder;
@@ -16,6 +17,7 @@ mod timestamps;
 pub use buffer::{AddressRange, Buffer, BufferRange};
 pub use capabilities::{Capabilities, DeviceIdentity};
 pub use device::{Device, OpenOptions};
+pub use hazards::{Finding, HazardChecker, Missing};
 pub use pipeline::{Pipeline, PipelineOptions};
 pub(crate) use push_constants::push_constants;
 pub use push_constants::{PushBlock, PushConstants, PushField};

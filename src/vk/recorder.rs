@@ -48,14 +48,6 @@ impl Barrier {
         dst_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
         dst_access: SHADER_ACCESS,
     };
-    /// A fill or copy reads or overwrites what another wrote.
-    pub const TRANSFER_TO_TRANSFER: Self = Self {
-        name: "transfer to transfer",
-        src_stages: vk::PipelineStageFlags::TRANSFER,
-        src_access: vk::AccessFlags::TRANSFER_WRITE,
-        dst_stages: vk::PipelineStageFlags::TRANSFER,
-        dst_access: TRANSFER_ACCESS,
-    };
     /// A copy reads, or a fill or copy overwrites, what a dispatch touched.
     pub const COMPUTE_TO_TRANSFER: Self = Self {
         name: "compute to transfer",
@@ -94,6 +86,10 @@ pub enum Command<'a> {
     },
     /// A barrier.
     Barrier(Barrier),
+    /// A recording begins, and all earlier work is done and seen.
+    Begin,
+    /// A recording ends.
+    End,
 }
 
 /// Told of every command that is recorded: for tests and for counting. Off unless a device was opened with one.
@@ -209,6 +205,16 @@ impl<'d> Recorder<'d> {
                 &region,
             );
         }
+    }
+
+    /// Says that a recording begins after all earlier work.
+    pub(crate) fn begin(&mut self) {
+        self.trace(Command::Begin);
+    }
+
+    /// Says that the recording has ended.
+    pub(crate) fn end(&mut self) {
+        self.trace(Command::End);
     }
 
     fn trace(&self, command: Command<'_>) {

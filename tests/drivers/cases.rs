@@ -1,11 +1,12 @@
 //! The case table, a trial for each group of cases that differ in size and input alone.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::harness::{Case, Effort, Outcome, verify_case, verify_cases};
 use subsweep::headless::Gpu;
+use subsweep::vk::HazardChecker;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let mut groups = BTreeMap::<String, Vec<Case>>::new();
@@ -33,10 +34,19 @@ fn verify(gpu: &Gpu, cases: &[Case]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Fails if the validation layer has said anything.
+/// The process's hazard checker, which sees everything that its device is told.
+pub fn hazards() -> Arc<HazardChecker> {
+    static CHECKER: LazyLock<Arc<HazardChecker>> = LazyLock::new(Arc::default);
+    Arc::clone(&CHECKER)
+}
+
+/// Fails if the validation layer or the hazard checker has anything to say.
 pub fn expect_silence(gpu: &Gpu, during: &str) -> Result<(), Failed> {
-    match gpu.validation_messages().first() {
+    if let Some(message) = gpu.validation_messages().first() {
+        return Err(format!("{during}: validation: {message}").into());
+    }
+    match hazards().take_findings().first() {
         None => Ok(()),
-        Some(message) => Err(format!("{during}: validation: {message}").into()),
+        Some(finding) => Err(format!("{during}: {finding}").into()),
     }
 }

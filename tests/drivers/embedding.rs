@@ -8,11 +8,12 @@ use subsweep::headless::{Gpu, GpuBuffer, GpuOptions};
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{KeyType, SortBuffers, SortConfig, SortPlan};
 use subsweep::vk::{
-    AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Recorder, Trace,
+    AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Finding, Missing, Recorder,
+    Trace,
 };
 use subsweep::{Error, Result};
 
-use super::cases::expect_silence;
+use super::cases::{expect_silence, hazards};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
@@ -27,7 +28,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("what does not fit is refused by its numbers", refusals),
         trial("nothing is recorded for nothing", nothing_for_nothing),
         trial("one plan serves several ranges in one command buffer", shared_plan),
-        trial("validation catches a missing transfer barrier", armed_validation),
+        trial("validation and our own checker catch a missing transfer barrier", armed),
     ]
 }
 
@@ -233,8 +234,8 @@ fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Silence means something only if the layer would have spoken.
-fn armed_validation(gpu: &Gpu) -> Result<(), Failed> {
+/// Silence means something only if they would have spoken.
+fn armed(gpu: &Gpu) -> Result<(), Failed> {
     let buffer = gpu.allocate(64)?;
     gpu.submit(|commands| {
         // SAFETY: the buffer lives until `submit` has waited. The missing barrier is the point.
@@ -247,6 +248,8 @@ fn armed_validation(gpu: &Gpu) -> Result<(), Failed> {
     })?;
     let messages = gpu.validation_messages();
     assert!(messages.iter().any(|message| message.contains("SYNC-HAZARD")), "{messages:?}");
+    let findings = hazards().take_findings();
+    assert!(matches!(findings[..], [Finding::Hazard { missing: Missing::Execution, .. }]), "{findings:?}");
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use libtest_mimic::Arguments;
 use subsweep::headless::{Gpu, GpuOptions};
+use subsweep::vk::Trace;
 
 fn main() -> ExitCode {
     let mut arguments: Vec<_> = std::env::args().collect();
@@ -32,7 +33,8 @@ fn main() -> ExitCode {
 
 /// The child: every trial on the one device that the row's environment leaves.
 fn run_row(arguments: &Arguments) -> ExitCode {
-    let options = GpuOptions { validation: true, ..GpuOptions::default() };
+    let trace: Arc<dyn Trace> = cases::hazards();
+    let options = GpuOptions { validation: true, trace: Some(trace), ..GpuOptions::default() };
     let gpu = match Gpu::open(options) {
         Ok(gpu) => Arc::new(gpu),
         Err(error) => {
