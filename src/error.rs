@@ -109,6 +109,25 @@ pub enum Error {
         /// What they were for.
         what: &'static str,
     },
+    /// Device memory could not be had for another reason than its size.
+    #[error("no device memory for {needed} bytes: {reason}")]
+    Allocation {
+        /// Bytes asked for.
+        needed: u64,
+        /// What the allocator said.
+        reason: String,
+    },
+    /// Memory of one device was given to another.
+    #[error("the buffer belongs to another device; allocate it with the one that uses it")]
+    ForeignBuffer,
+    /// A table whose last row is not whole.
+    #[error("{value_count} values are no whole rows of {columns}")]
+    RaggedTable {
+        /// Values given.
+        value_count: u64,
+        /// Values of a row.
+        columns: u32,
+    },
     /// The driver stopped: a reset, a crash, a watchdog.
     #[error("the device was lost during {during}; the driver stopped working, restart the program")]
     DeviceLost {

@@ -18,6 +18,7 @@ pub use layout::{Field, assert_layout, same_layout};
 use std::fmt;
 
 /// One compute shader, whole: its only entry point is `main`.
+#[non_exhaustive]
 pub struct Kernel {
     /// Its source's path without the extension, and the variant after a colon if it has one.
     pub name: &'static str,

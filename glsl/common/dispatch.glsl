@@ -3,8 +3,15 @@
 #ifndef SUBSWEEP_DISPATCH
 #define SUBSWEEP_DISPATCH
 
+#extension GL_KHR_shader_subgroup_basic : require
+
 layout(local_size_x_id = 0) in;
 #define WORKGROUP_SIZE gl_WorkGroupSize.x
+
+// The invocation's place in the workgroup, in the order of subgroups and lanes: what order depends on.
+uint invocation_index() {
+    return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
+}
 
 // A dispatch of more workgroups than fit in x goes on in y; the last row may be partly beyond the end.
 uint workgroup_index() {

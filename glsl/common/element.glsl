@@ -8,6 +8,7 @@
 #ifndef SUBSWEEP_ELEMENT
 #define SUBSWEEP_ELEMENT
 
+#extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "common/address.glsl"

@@ -30,9 +30,4 @@ Words entry(uint chunk, uint index) {
     return Words(address);
 }
 
-// The invocation's place in the batch, in lane order.
-uint batch_lane() {
-    return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
-}
-
 #endif

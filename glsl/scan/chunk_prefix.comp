@@ -4,6 +4,7 @@
 // Reads:    table, the chunks' entries of COLUMNS words, and the last entry of the chunk before.
 // Writes:   table, the chunks' entries, inclusive; with HAS_SUMS all but the last of a full chunk, which the level
 //           above has finished already. So no workgroup writes what another reads.
+// Shared:   the workgroup scan's.
 // CPU twin: reference::scan::chunk_prefix.
 // Source:   tutorial 14, cmk_prefix.
 
@@ -28,7 +29,7 @@ void main() {
         carry = load_element(entry(chunk - 1, CHUNK_ITEMS - 1), 0);
     }
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
-        uint index = batch * BATCH + batch_lane();
+        uint index = batch * BATCH + invocation_index();
         Element value = IDENTITY;
         if (index < extent) {
             value = load_element(entry(chunk, index), 0);

@@ -3,6 +3,7 @@
 // Dispatch: chunk_count workgroups of 32; last_extent is not used, every chunk is full.
 // Reads:    table, the chunks' entries of COLUMNS words.
 // Writes:   table, the last entry of each chunk.
+// Shared:   the workgroup scan's.
 // CPU twin: reference::scan::chunk_sum.
 // Limits:   the operator must commute, for an invocation adds up entries that lie a batch apart.
 // Source:   tutorial 14, cmk_sum_tuple_count.
@@ -19,7 +20,7 @@ void main() {
     }
     Element sum = IDENTITY;
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
-        sum = combine(sum, load_element(entry(chunk, batch * BATCH + batch_lane()), 0));
+        sum = combine(sum, load_element(entry(chunk, batch * BATCH + invocation_index()), 0));
     }
     // The barriers inside also keep the last entry from being overwritten before it is read.
     Element chunk_sum;

@@ -4,6 +4,7 @@
 // Reads:    source, element_count rows of COLUMNS words; carries, tile_count rows (only with HAS_CARRY): the exclusive
 //           prefix of the tiles' sums.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same rows.
+// Shared:   the workgroup scan's.
 // CPU twin: reference::scan::downsweep.
 // Source:   tutorial 14, "global prefix sum"; Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 11.
 

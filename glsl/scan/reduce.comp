@@ -3,6 +3,7 @@
 // Dispatch: tile_count workgroups.
 // Reads:    source, element_count rows of COLUMNS words.
 // Writes:   sums, tile_count rows of COLUMNS words.
+// Shared:   the workgroup scan's.
 // CPU twin: reference::scan::reduce.
 // Source:   tutorial 14, "local count"; with sums in their own array.
 

@@ -12,9 +12,4 @@ layout(constant_id = 2) const uint BATCHES_PER_CHUNK = 8;
 const uint BATCH = WORKGROUP_SIZE;
 const uint CHUNK_ITEMS = BATCH * BATCHES_PER_CHUNK;
 
-// The invocation's place in the batch, in lane order.
-uint batch_lane() {
-    return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
-}
-
 #endif

@@ -38,7 +38,7 @@ void main() {
     }
     uint extent = chunk + 1 < push.tile_count ? CHUNK_ITEMS : push.last_extent;
     Words keys = advance_words(push.keys, chunk, CHUNK_ITEMS);
-    uint lane = batch_lane();
+    uint lane = invocation_index();
 
     if (lane < RADIX) {
         s_mask[lane] = 0;

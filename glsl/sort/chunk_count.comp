@@ -46,7 +46,7 @@ void main() {
         counters[quartet] = uvec2(0);
     }
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
-        uint index = batch * BATCH + batch_lane();
+        uint index = batch * BATCH + invocation_index();
         if (index < extent) {
             uint digit = digit_of(keys.word[index], push.shift, push.digit_mask);
             uint one = 1u << (16 * (digit & 1));

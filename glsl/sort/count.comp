@@ -49,16 +49,10 @@ void main() {
     [[unroll]] for (uint q = 0; q < QUADS_PER_INVOCATION; q++) {
         // Order does not matter to a count: neighbours load neighbouring quads.
         uint first = (q * WORKGROUP_SIZE + gl_LocalInvocationIndex) * 4;
-        if (QUAD_ACCESS && first + 4 <= extent) {
-            uvec4 quad = Quads(uvec2(keys)).quad[first / 4];
-            [[unroll]] for (uint i = 0; i < 4; i++) {
+        uvec4 quad = load_keys(keys, first, extent, QUAD_ACCESS);
+        [[unroll]] for (uint i = 0; i < 4; i++) {
+            if (first + i < extent) {
                 count_digit(counts, digit_of(quad[i], push.shift, push.digit_mask));
-            }
-        } else {
-            [[unroll]] for (uint i = 0; i < 4; i++) {
-                if (first + i < extent) {
-                    count_digit(counts, digit_of(keys.word[first + i], push.shift, push.digit_mask));
-                }
             }
         }
     }

@@ -58,7 +58,7 @@ void main() {
     }
     uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
     Words keys = advance_words(push.keys, tile, TILE_ITEMS);
-    uint invocation = gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
+    uint invocation = invocation_index();
     uint first = invocation * ITEMS_PER_INVOCATION;
 
     // Load, and rank each key among the invocation's own keys of its digit.
@@ -67,16 +67,7 @@ void main() {
     DigitBytes counts = DigitBytes(uvec4(0));
     [[unroll]] for (uint q = 0; q < QUADS_PER_INVOCATION; q++) {
         uint quad_first = first + q * 4;
-        uvec4 quad = uvec4(0);
-        if (QUAD_ACCESS && quad_first + 4 <= extent) {
-            quad = Quads(uvec2(keys)).quad[quad_first / 4];
-        } else {
-            [[unroll]] for (uint i = 0; i < 4; i++) {
-                if (quad_first + i < extent) {
-                    quad[i] = keys.word[quad_first + i];
-                }
-            }
-        }
+        uvec4 quad = load_keys(keys, quad_first, extent, QUAD_ACCESS);
         [[unroll]] for (uint i = 0; i < 4; i++) {
             key[q * 4 + i] = quad[i];
             uint digit = digit_of(quad[i], push.shift, push.digit_mask);

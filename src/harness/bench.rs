@@ -8,7 +8,7 @@ use super::workload::Workload;
 use crate::error::{Error, Result};
 use crate::headless::{Gpu, GpuBuffer};
 use crate::kernels;
-use crate::vk::{AddressRange, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::vk::{AddressRange, BufferRange, Pipeline, PipelineOptions, Recorder, push_constants};
 
 /// When a case has been measured enough.
 #[derive(Debug, Clone, Copy)]
@@ -30,39 +30,40 @@ push_constants! {
 }
 
 /// The roof: a kernel that copies by 16 bytes, and does nothing else.
-pub struct CopyRoof {
+pub struct CopyRoof<'g> {
+    gpu: &'g Gpu,
     pipeline: Pipeline,
     tile_quads: u32,
 }
 
-impl CopyRoof {
+impl<'g> CopyRoof<'g> {
     const QUADS_PER_INVOCATION: u32 = 4;
 
     /// Compiles the kernel.
     ///
     /// # Errors
     /// Those of [`Pipeline::new`].
-    pub fn new(gpu: &Gpu) -> Result<Self> {
+    pub fn new(gpu: &'g Gpu) -> Result<Self> {
         let workgroup_size = gpu.capabilities().max_workgroup_invocations.min(256);
         let constants = [("QUADS_PER_INVOCATION", Self::QUADS_PER_INVOCATION)];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size: None };
         let pipeline = Pipeline::new(gpu.device(), &kernels::PROBE_COPY, options)?;
-        Ok(Self { pipeline, tile_quads: workgroup_size * Self::QUADS_PER_INVOCATION })
+        Ok(Self { gpu, pipeline, tile_quads: workgroup_size * Self::QUADS_PER_INVOCATION })
     }
 
-    /// Copies the first half of `memory` to the second, and tells the nanoseconds that it took.
-    fn run(&self, gpu: &Gpu, memory: &GpuBuffer) -> Result<f64> {
-        let range = memory.range();
-        let size = range.size / 2 / 16 * 16;
+    /// Copies the whole quads of `source` to the start of `memory`, and tells the nanoseconds that it took.
+    fn run(&self, source: BufferRange, memory: &GpuBuffer) -> Result<f64> {
+        let size = source.size / 16 * 16;
         let push = CopyPush {
-            source: range.slice(0, size).addresses(),
-            destination: range.slice(size, size).addresses(),
+            source: source.slice(0, size).addresses(),
+            destination: memory.range().slice(0, size).addresses(),
             quad_count: u32::try_from(size / 16).map_err(|_| Error::TooManyElements {
                 count: size / 16,
                 max: u32::MAX.into(),
                 what: "one copy, in quads",
             })?,
         };
+        let gpu = self.gpu;
         time(|| {
             gpu.submit(|command_buffer| {
                 // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
@@ -85,14 +86,13 @@ fn time(run: impl FnOnce() -> Result<Option<f64>>) -> Result<f64> {
 /// # Errors
 /// Those of the plan and of Vulkan; `Ok(Err(reason))` says what was wrong with the result: nothing is measured then.
 pub fn bench_case(
-    gpu: &Gpu,
-    roof: &CopyRoof,
+    roof: &CopyRoof<'_>,
     case: &Case,
     options: &BenchOptions,
 ) -> Result<Result<Measurement, String>> {
-    let workload = Workload::new(gpu, case)?;
+    let workload = Workload::new(roof.gpu, case)?;
     let size = case.count * case.element_size();
-    let copied = gpu.allocate(2 * size.next_multiple_of(16))?;
+    let copied = roof.gpu.allocate(size)?;
     workload.restore()?;
     workload.run()?;
     if let Some(mismatch) = workload.check()? {
@@ -102,7 +102,7 @@ pub fn bench_case(
     for _ in 0..options.warm_up_count {
         workload.restore()?;
         workload.run()?;
-        roof.run(gpu, &copied)?;
+        roof.run(workload.pristine(), &copied)?;
     }
     let start = Instant::now();
     let (mut samples_ns, mut copy_samples_ns) = (Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ pub fn bench_case(
     {
         workload.restore()?;
         samples_ns.push(time(|| workload.run())?);
-        copy_samples_ns.push(roof.run(gpu, &copied)?);
+        copy_samples_ns.push(roof.run(workload.pristine(), &copied)?);
     }
     // The last run was measured; it must have been right as well.
     if let Some(mismatch) = workload.check()? {

@@ -193,8 +193,10 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                     Work::Scan(ScanCase { kind, columns, policy, in_place, misalignment })
                 };
                 for count in sizes(effort, lanes, tile) {
-                    let input = if count % 2 == 0 { Input::Uniform } else { Input::Constant(1) };
-                    cases.push(Case { work: work(in_place, 0), count, input });
+                    cases.push(Case { work: work(in_place, 0), count, input: Input::Uniform });
+                }
+                for input in Input::ALL.into_iter().filter(|&input| input != Input::Uniform) {
+                    cases.push(Case { work: work(in_place, 0), count: 3 * tile + 7, input });
                 }
                 for misalignment in [4, 8, 12] {
                     let count = 2 * tile + 3;

@@ -16,4 +16,4 @@ pub use cases::{Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases,
 pub use inputs::Input;
 pub use report::{DeviceReport, Measurement, Report, Summary, VerifiedCase};
 pub use verify::{Outcome, verify_case};
-pub use workload::Workload;
+pub use workload::{Mismatch, Workload};

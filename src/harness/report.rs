@@ -1,8 +1,5 @@
 //! What is written down: one JSON file, versioned, whole after every case.
 
-use std::io::Write;
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::verify::Outcome;
@@ -35,11 +32,11 @@ pub struct DeviceReport {
     pub driver_name: String,
     /// `driverInfo`.
     pub driver_info: String,
-    /// `driverVersion`, packed as the vendor likes.
-    pub driver_version: u32,
-    /// `apiVersion`, packed.
-    pub api_version: u32,
-    /// `deviceUUID` in hexadecimal digits.
+    /// `driverVersion`, as its vendor writes it.
+    pub driver_version: String,
+    /// `apiVersion`, as `1.3.230`.
+    pub api_version: String,
+    /// `deviceUUID` in the usual groups.
     pub device_uuid: String,
     /// `subgroupSize`.
     pub subgroup_size: u32,
@@ -143,9 +140,9 @@ impl DeviceReport {
             device_id: identity.device_id,
             driver_name: identity.driver_name.clone(),
             driver_info: identity.driver_info.clone(),
-            driver_version: identity.driver_version,
-            api_version: identity.api_version,
-            device_uuid: identity.device_uuid.iter().map(|byte| format!("{byte:02x}")).collect(),
+            driver_version: identity.driver_version_text(),
+            api_version: identity.api_version_text(),
+            device_uuid: identity.device_uuid_text(),
             subgroup_size: gpu.capabilities().subgroup_size,
             gpu_timestamps: gpu.has_timestamps(),
             verified: Vec::new(),
@@ -173,21 +170,6 @@ impl Report {
         let mut json = serde_json::to_vec_pretty(self)?;
         json.push(b'\n');
         Ok(json)
-    }
-
-    /// Writes the whole report beside `path` and renames it, so that a reader never sees half of one.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut file = tempfile::Builder::new().prefix(".subsweep-").suffix(".tmp").tempfile_in(folder)?;
-        file.write_all(&self.to_json()?)?;
-        file.persist(path)?;
-        Ok(())
     }
 }
 

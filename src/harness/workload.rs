@@ -148,6 +148,11 @@ impl<'g> Workload<'g> {
         Ok(())
     }
 
+    /// The input on the device, which nothing writes.
+    pub(super) fn pristine(&self) -> BufferRange {
+        self.pristine.range(&self.memory)
+    }
+
     /// Runs once, and tells the nanoseconds of GPU time where the device does.
     ///
     /// # Errors
@@ -162,12 +167,12 @@ impl<'g> Workload<'g> {
         self.gpu.submit(|command_buffer| match &self.job {
             Job::Scan(plan) => {
                 let count = self.source.count * 4 / plan.config().element_size();
-                let buffers = ScanBuffers { source, destination, scratch };
+                let buffers = ScanBuffers::new(source, destination, scratch);
                 // SAFETY: as in `fill`.
                 unsafe { plan.cmd_scan(command_buffer, &buffers, count) }
             }
             Job::Sort(plan) => {
-                let buffers = SortBuffers { keys: source, scratch };
+                let buffers = SortBuffers::new(source, scratch);
                 // SAFETY: as in `fill`.
                 unsafe { plan.cmd_sort(command_buffer, &buffers, self.source.count) }
             }
@@ -254,7 +259,7 @@ impl Job {
                 let config =
                     SortConfig::keys(crate::sort::KeyType::U32).bits(sort.bits.clone()).policy(policy);
                 let plan = gpu.sort_plan(config)?;
-                let scratch = plan.scratch_requirements(case.count)?;
+                let scratch = plan.scratch_requirements(case.count);
                 let expected = Expected::Sort { bits: sort.bits.clone() };
                 (Self::Sort(plan), expected, scratch, true, sort.misalignment)
             }

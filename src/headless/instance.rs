@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 
@@ -11,12 +11,12 @@ use crate::vk::{Capabilities, DeviceRequirements, EnabledFeatures};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// An instance for Vulkan 1.2, or later where the loader has it, with or without the validation layer.
+/// An instance for up to Vulkan 1.3, with or without the validation layer.
 pub struct Instance {
     raw: ash::Instance,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
-    /// Boxed: the messenger has its address.
-    messages: Box<Messages>,
+    /// Where the messenger puts what it is told: it has the address.
+    messages: Arc<Messages>,
     // Unloads the library when dropped, so it comes last.
     _entry: ash::Entry,
 }
@@ -26,16 +26,12 @@ type Messages = Mutex<Vec<String>>;
 /// A physical device, and whether it will do.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// The handle.
-    pub physical_device: vk::PhysicalDevice,
-    /// What it is and can do, where it has Vulkan 1.2.
-    pub capabilities: Option<Capabilities>,
-    /// Its name, whatever it has.
-    pub name: String,
-    /// `timestampValidBits` of the queue that would be used; 0 if its GPU time cannot be told.
-    pub timestamp_valid_bits: u32,
-    /// What to enable on it, or why it will not do.
-    pub requirements: Result<DeviceRequirements>,
+    pub(super) instance: Arc<Instance>,
+    pub(super) physical_device: vk::PhysicalDevice,
+    pub(super) capabilities: Option<Capabilities>,
+    name: String,
+    timestamp_valid_bits: u32,
+    pub(super) requirements: Result<DeviceRequirements>,
 }
 
 impl Instance {
@@ -49,7 +45,7 @@ impl Instance {
             unsafe { ash::Entry::load() }.map_err(|error| Error::NoLoader { reason: error.to_string() })?;
         let application =
             vk::ApplicationInfo::default().application_name(c"subsweep").api_version(vk::API_VERSION_1_3);
-        let messages = Box::new(Messages::default());
+        let messages = Arc::new(Messages::default());
         let mut info = vk::InstanceCreateInfo::default().application_info(&application);
 
         let (layers, extensions) = ([VALIDATION_LAYER.as_ptr()], [ash::ext::debug_utils::NAME.as_ptr()]);
@@ -91,7 +87,7 @@ impl Instance {
     ///
     /// # Errors
     /// Whatever Vulkan says. No device is an empty list.
-    pub fn candidates(&self) -> Result<Vec<Candidate>> {
+    pub fn candidates(self: &Arc<Self>) -> Result<Vec<Candidate>> {
         // SAFETY: the instance is alive.
         let devices = match unsafe { self.raw.enumerate_physical_devices() } {
             Ok(devices) => devices,
@@ -104,7 +100,7 @@ impl Instance {
         Ok(candidates)
     }
 
-    fn candidate(&self, physical_device: vk::PhysicalDevice) -> Candidate {
+    fn candidate(self: &Arc<Self>, physical_device: vk::PhysicalDevice) -> Candidate {
         // SAFETY: the device is this instance's.
         let properties = unsafe { self.raw.get_physical_device_properties(physical_device) };
         // SAFETY: as above, and the instance is made for Vulkan 1.3.
@@ -112,14 +108,12 @@ impl Instance {
         let has_vulkan_1_2 = properties.api_version >= vk::API_VERSION_1_2;
         let enabled = requirements.as_ref().map_or(EnabledFeatures::NONE, DeviceRequirements::enabled);
         Candidate {
+            instance: Arc::clone(self),
             physical_device,
             // SAFETY: as above; the device has Vulkan 1.2, and `query` found the extensions.
             capabilities: has_vulkan_1_2
                 .then(|| unsafe { Capabilities::read(&self.raw, physical_device, enabled) }),
-            name: properties
-                .device_name_as_c_str()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default(),
+            name: device_name(&properties),
             timestamp_valid_bits: self
                 .compute_family(physical_device)
                 .map_or(0, |(_, family)| family.timestamp_valid_bits),
@@ -138,7 +132,17 @@ impl Instance {
             .zip(families)
             .filter(|(_, family)| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
             .min_by_key(|(_, family)| family.queue_flags.contains(vk::QueueFlags::GRAPHICS))
-            .ok_or(Error::Unsupported { reason: "the device has no queue that computes; choose another" })
+            .ok_or_else(|| self.missing(physical_device, "a queue that computes"))
+    }
+
+    pub(super) fn is_validated(&self) -> bool {
+        self.messenger.is_some()
+    }
+
+    fn missing(&self, physical_device: vk::PhysicalDevice, missing: &str) -> Error {
+        // SAFETY: the device is this instance's.
+        let properties = unsafe { self.raw.get_physical_device_properties(physical_device) };
+        Error::MissingFeature { device: device_name(&properties), missing: missing.to_owned() }
     }
 
     pub(super) fn take_messages(&self) -> Vec<String> {
@@ -168,6 +172,40 @@ impl Drop for Instance {
 }
 
 impl Candidate {
+    /// Its name, whatever it has.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is and can do, where it has Vulkan 1.2.
+    pub fn capabilities(&self) -> Option<&Capabilities> {
+        self.capabilities.as_ref()
+    }
+
+    /// What to enable on it.
+    ///
+    /// # Errors
+    /// [`Error::MissingFeature`]: why it will not do.
+    pub fn requirements(&self) -> Result<&DeviceRequirements> {
+        self.requirements.as_ref().map_err(Error::clone)
+    }
+
+    /// `timestampValidBits` of the queue that would be used; 0 if its GPU time cannot be told.
+    pub fn timestamp_valid_bits(&self) -> u32 {
+        self.capabilities.as_ref().map_or(0, |capabilities| {
+            if capabilities.timestamp_period_ns > 0.0 { self.timestamp_valid_bits } else { 0 }
+        })
+    }
+
+    /// Has the device opened as if it could do no more than `limit` leaves of its capabilities: for trying smaller
+    /// devices than there are. What `limit` raises stays as it was.
+    pub fn narrow(&mut self, limit: impl FnOnce(&mut Capabilities)) {
+        if let (Some(capabilities), Ok(requirements)) = (&mut self.capabilities, &mut self.requirements) {
+            capabilities.narrow(limit);
+            requirements.narrow(capabilities.enabled);
+        }
+    }
+
     /// Lower is better.
     fn order(&self) -> (bool, u32, bool) {
         let Some(capabilities) = &self.capabilities else {
@@ -183,6 +221,10 @@ impl Candidate {
         let is_swiftshader = capabilities.identity.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER;
         (self.requirements.is_err(), kind, is_swiftshader)
     }
+}
+
+fn device_name(properties: &vk::PhysicalDeviceProperties) -> String {
+    properties.device_name_as_c_str().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn messenger_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {

@@ -90,7 +90,7 @@ impl Memory {
             })
             .map_err(|error| allocation_error(error, size))?;
         // SAFETY: the allocation meets the buffer's requirements, is bound once, and is freed after the buffer.
-        let bound = unsafe { buffer.bind(allocation.memory(), allocation.offset(), usage) };
+        let bound = unsafe { buffer.bind(allocation.memory(), allocation.offset()) };
         let buffer = GpuBuffer {
             buffer: ManuallyDrop::new(buffer),
             allocation: ManuallyDrop::new(allocation),
@@ -106,7 +106,11 @@ impl GpuBuffer {
         self.buffer.range()
     }
 
-    /// The bytes, as the host sees them.
+    pub(super) fn is_from(&self, memory: &Arc<Memory>) -> bool {
+        Arc::ptr_eq(&self.memory, memory)
+    }
+
+    /// The bytes, as the host sees them. gpu-allocator maps none but coherent memory, so nothing is left to flush.
     ///
     /// # Panics
     /// If the memory is not for the host: only staging is asked for them.
@@ -134,9 +138,6 @@ fn out_of_memory(needed: u64) -> Error {
 fn allocation_error(error: AllocationError, needed: u64) -> Error {
     match error {
         AllocationError::OutOfMemory => out_of_memory(needed),
-        AllocationError::NoCompatibleMemoryTypeFound => Error::Unsupported {
-            reason: "the device has no memory of the kind that is needed; choose another",
-        },
-        _ => Error::Vulkan { during: "vkAllocateMemory", result: vk::Result::ERROR_UNKNOWN },
+        error => Error::Allocation { needed, reason: error.to_string() },
     }
 }

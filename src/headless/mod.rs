@@ -60,28 +60,31 @@ impl Gpu {
     /// Vulkan says.
     pub fn open(options: GpuOptions) -> Result<Self> {
         let instance = Arc::new(Instance::new(options.validation)?);
-        let candidate = options.device.select(instance.candidates()?)?;
-        Self::open_candidate(instance, candidate, options.trace)
+        let mut candidates = instance.candidates()?;
+        let candidate = candidates.swap_remove(options.device.position(&candidates)?);
+        Self::open_candidate(candidate, options.trace)
     }
 
-    /// Opens one of the candidates of `instance`.
+    /// Opens a candidate, as it was read or narrowed.
     ///
     /// # Errors
     /// [`Error::MissingFeature`] if it is below the floor, or whatever Vulkan says.
-    pub fn open_candidate(
-        instance: Arc<Instance>,
-        candidate: Candidate,
-        trace: Option<Arc<dyn Trace>>,
-    ) -> Result<Self> {
-        let requirements = candidate.requirements?;
-        let physical_device = candidate.physical_device;
-        let (family_index, family) = instance.compute_family(physical_device)?;
+    pub fn open_candidate(candidate: Candidate, trace: Option<Arc<dyn Trace>>) -> Result<Self> {
+        let timestamp_valid_bits = candidate.timestamp_valid_bits();
+        let Candidate { instance, physical_device, capabilities, requirements, .. } = candidate;
+        let requirements = requirements?;
+        let (family_index, _) = instance.compute_family(physical_device)?;
         let keep_alive: Arc<Instance> = Arc::clone(&instance);
-        let options = OpenOptions { queue_family_index: family_index, trace, keep_alive: Some(keep_alive) };
+        let options = OpenOptions {
+            queue_family_index: family_index,
+            capabilities,
+            trace,
+            keep_alive: Some(keep_alive),
+        };
         // SAFETY: the instance is made for Vulkan 1.2 and kept alive; the candidate and the family are its own.
         let device = unsafe { Device::open(instance.raw(), physical_device, &requirements, options) }?;
         let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device)?);
-        let submitter = Submitter::new(&device, family_index, family.timestamp_valid_bits)?;
+        let submitter = Submitter::new(&device, family_index, timestamp_valid_bits)?;
         let staging = memory.allocate_staging(STAGING_SIZE)?;
         Ok(Self {
             scan_plans: Mutex::default(),
@@ -92,6 +95,11 @@ impl Gpu {
             device,
             instance,
         })
+    }
+
+    /// Whether the validation layer is on.
+    pub fn is_validated(&self) -> bool {
+        self.instance.is_validated()
     }
 
     /// Whether [`Self::submit`] tells GPU time.
@@ -122,13 +130,12 @@ impl Gpu {
     /// Scans `values` in place: rows of the configuration's columns, one after the other.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the last row is not whole, the errors of [`ScanPlan`], and
-    /// [`Error::OutOfDeviceMemory`].
+    /// [`Error::RaggedTable`], the errors of [`ScanPlan`], and [`Error::OutOfDeviceMemory`].
     pub fn scan(&self, config: ScanConfig, values: &mut [u32]) -> Result<()> {
         let plan = self.scan_plan(config)?;
         let columns = config.element_size() as usize / 4;
         if !values.len().is_multiple_of(columns) {
-            return Err(Error::Unsupported { reason: "a table's values are whole rows" });
+            return Err(Error::RaggedTable { value_count: values.len() as u64, columns: columns as u32 });
         }
         let count = (values.len() / columns) as u64;
         if count == 0 {
@@ -138,8 +145,7 @@ impl Gpu {
         let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
         self.upload(&table, 0, values)?;
         let addresses = table.range().addresses();
-        let buffers =
-            ScanBuffers { source: addresses, destination: addresses, scratch: scratch_range(&scratch) };
+        let buffers = ScanBuffers::in_place(addresses, scratch_range(&scratch));
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
         self.submit(|command_buffer| unsafe { plan.cmd_scan(command_buffer, &buffers, count) })?;
         self.download(&table, values)
@@ -152,14 +158,14 @@ impl Gpu {
     pub fn sort(&self, config: SortConfig, keys: &mut [u32]) -> Result<()> {
         let plan = self.sort_plan(config)?;
         let count = keys.len() as u64;
-        let scratch_size = plan.scratch_requirements(count)?.size;
+        let scratch_size = plan.scratch_requirements(count).size;
         if count == 0 {
             return Ok(());
         }
         let buffer = self.allocate(size_of_val(keys) as u64)?;
         let scratch = self.allocate_scratch(scratch_size)?;
         self.upload(&buffer, 0, keys)?;
-        let buffers = SortBuffers { keys: buffer.range().addresses(), scratch: scratch_range(&scratch) };
+        let buffers = SortBuffers::new(buffer.range().addresses(), scratch_range(&scratch));
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
         self.submit(|command_buffer| unsafe { plan.cmd_sort(command_buffer, &buffers, count) })?;
         self.download(&buffer, keys)
@@ -197,10 +203,10 @@ impl Gpu {
     /// waits.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], or whatever Vulkan says.
+    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], or whatever Vulkan says.
     pub fn upload(&self, buffer: &GpuBuffer, offset: u64, words: &[u32]) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(words);
-        let range = checked(buffer, offset, bytes.len())?;
+        let range = self.checked(buffer, offset, bytes.len())?;
         let mut staging = lock(&self.staging);
         let mut offset = 0;
         for chunk in bytes.chunks(STAGING_SIZE as usize) {
@@ -215,10 +221,10 @@ impl Gpu {
     /// Copies the start of `buffer` to `words`, in chunks through the staging buffer, and waits.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], or whatever Vulkan says.
+    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], or whatever Vulkan says.
     pub fn download(&self, buffer: &GpuBuffer, words: &mut [u32]) -> Result<()> {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
-        let range = checked(buffer, 0, bytes.len())?;
+        let range = self.checked(buffer, 0, bytes.len())?;
         let mut staging = lock(&self.staging);
         let mut offset = 0;
         for chunk in bytes.chunks_mut(STAGING_SIZE as usize) {
@@ -239,9 +245,24 @@ impl Gpu {
         Ok(())
     }
 
+    /// `size` bytes of `buffer` from `offset` on, if they are there.
+    fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
+        if !buffer.is_from(&self.memory) {
+            return Err(Error::ForeignBuffer);
+        }
+        let (range, size) = (buffer.range(), size as u64);
+        let needed = offset.saturating_add(size);
+        if range.size < needed {
+            return Err(Error::RangeTooSmall { what: "the buffer", needed, got: range.size });
+        }
+        Ok(range.slice(offset, size))
+    }
+
     /// Records with `record`, submits, waits, and tells the nanoseconds of GPU time in between, where the queue has
     /// timestamps. Everything before is visible to the commands; everything that they wrote is visible to later
     /// submissions and, where memory is mapped, to the host.
+    ///
+    /// `record` must not call this device's [`Gpu`] again, which has one command buffer: it would wait for itself.
     ///
     /// # Errors
     /// What `record` returns, [`Error::DeviceLost`], or whatever Vulkan says.
@@ -252,15 +273,6 @@ impl Gpu {
 
 fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {
     scratch.as_ref().map_or(BufferRange::NONE, GpuBuffer::range)
-}
-
-fn checked(buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
-    let (range, size) = (buffer.range(), size as u64);
-    let needed = offset.saturating_add(size);
-    if range.size < needed {
-        return Err(Error::RangeTooSmall { what: "the buffer", needed, got: range.size });
-    }
-    Ok(range.slice(offset, size))
 }
 
 fn kept<C: Eq + Hash, P>(

@@ -52,36 +52,33 @@ impl fmt::Display for DeviceSelector {
 }
 
 impl DeviceSelector {
-    /// The candidate that is meant: of several that match, the best.
+    /// The place of the candidate that is meant: of several that match, the first.
     ///
     /// # Errors
-    /// [`Error::NoDevice`], [`Error::NoMatchingDevice`]; [`Error::MissingFeature`] if no candidate will do.
-    pub fn select(&self, candidates: Vec<Candidate>) -> Result<Candidate> {
+    /// [`Error::NoDevice`], [`Error::NoMatchingDevice`].
+    pub fn position(&self, candidates: &[Candidate]) -> Result<usize> {
         if candidates.is_empty() {
             return Err(Error::NoDevice);
         }
-        let found = candidates
-            .iter()
-            .enumerate()
-            .map(|(index, candidate)| format!("{index} ({})", candidate.name))
-            .collect::<Vec<_>>()
-            .join(", ");
-        candidates
-            .into_iter()
-            .enumerate()
-            .find_map(|(index, candidate)| self.matches(index, &candidate).then_some(candidate))
-            .ok_or_else(|| Error::NoMatchingDevice { wanted: self.to_string(), found })
+        let matching =
+            candidates.iter().enumerate().position(|(index, candidate)| self.matches(index, candidate));
+        matching.ok_or_else(|| {
+            let found = candidates.iter().enumerate();
+            let found: Vec<_> =
+                found.map(|(index, candidate)| format!("{index} ({})", candidate.name())).collect();
+            Error::NoMatchingDevice { wanted: self.to_string(), found: found.join(", ") }
+        })
     }
 
     fn matches(&self, index: usize, candidate: &Candidate) -> bool {
-        let identity = candidate.capabilities.as_ref().map(|capabilities| &capabilities.identity);
+        let identity = candidate.capabilities().map(|capabilities| &capabilities.identity);
         match self {
             // The list begins with those that will do.
             Self::Best => true,
             Self::Index(wanted) => *wanted == index,
-            Self::Name(wanted) => candidate.name.to_lowercase().contains(wanted),
+            Self::Name(wanted) => candidate.name().to_lowercase().contains(wanted),
             Self::Uuid(wanted) => identity.is_some_and(|identity| {
-                let uuid: String = identity.device_uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+                let uuid = identity.device_uuid_text().replace('-', "");
                 !wanted.is_empty() && uuid.starts_with(wanted)
             }),
             Self::Driver(wanted) => {
@@ -110,6 +107,6 @@ mod tests {
 
     #[test]
     fn an_empty_list_is_no_device() {
-        assert_eq!(DeviceSelector::Best.select(Vec::new()).unwrap_err(), Error::NoDevice);
+        assert_eq!(DeviceSelector::Best.position(&[]), Err(Error::NoDevice));
     }
 }

@@ -17,6 +17,7 @@ pub(super) struct Submitter {
 impl Submitter {
     pub(super) fn new(device: &Device, queue_family_index: u32, timestamp_valid_bits: u32) -> Result<Self> {
         let raw = device.raw();
+        let timestamps = Timestamps::new(device, timestamp_valid_bits)?;
         let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(queue_family_index);
         // SAFETY: the device was opened with one queue of this family.
         let (queue, pool) = unsafe {
@@ -29,7 +30,7 @@ impl Submitter {
             pool: pool.map_err(Error::vulkan("vkCreateCommandPool"))?,
             command_buffer: vk::CommandBuffer::null(),
             fence: vk::Fence::null(),
-            timestamps: Timestamps::new(device, 2, timestamp_valid_bits)?,
+            timestamps,
         };
         let info =
             vk::CommandBufferAllocateInfo::default().command_pool(submitter.pool).command_buffer_count(1);
@@ -65,17 +66,12 @@ impl Submitter {
         recorder.begin();
         if let Some(timestamps) = &self.timestamps {
             // SAFETY: the command buffer is recording, and the pool is waited for with it.
-            unsafe {
-                timestamps.cmd_reset(self.command_buffer);
-                timestamps.cmd_write(self.command_buffer, vk::PipelineStageFlags::BOTTOM_OF_PIPE, 0);
-            }
+            unsafe { timestamps.cmd_begin(self.command_buffer) };
         }
         record(self.command_buffer)?;
         if let Some(timestamps) = &self.timestamps {
             // SAFETY: as above.
-            unsafe {
-                timestamps.cmd_write(self.command_buffer, vk::PipelineStageFlags::BOTTOM_OF_PIPE, 1);
-            }
+            unsafe { timestamps.cmd_end(self.command_buffer) };
         }
         recorder.end();
         recorder.barrier(BEFORE_THE_HOST);
@@ -86,10 +82,15 @@ impl Submitter {
         unsafe {
             raw.end_command_buffer(self.command_buffer).map_err(Error::vulkan("vkEndCommandBuffer"))?;
             raw.queue_submit(self.queue, &submits, self.fence).map_err(Error::vulkan("vkQueueSubmit"))?;
-            raw.wait_for_fences(&[self.fence], true, u64::MAX).map_err(Error::vulkan("vkWaitForFences"))?;
+            raw.wait_for_fences(&[self.fence], true, u64::MAX).map_err(|result| {
+                // The caller is about to drop what the work may still use. If this fails too, the device is gone.
+                let _ = raw.device_wait_idle();
+                Error::vulkan("vkWaitForFences")(result)
+            })?;
             raw.reset_fences(&[self.fence]).map_err(Error::vulkan("vkResetFences"))?;
         }
-        self.timestamps.as_ref().map(Timestamps::elapsed_ns).transpose()
+        // SAFETY: the work was waited for.
+        self.timestamps.as_ref().map(|timestamps| unsafe { timestamps.elapsed_ns() }).transpose()
     }
 }
 

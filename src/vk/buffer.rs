@@ -85,6 +85,7 @@ pub struct Buffer {
     device: Device,
     raw: vk::Buffer,
     size: u64,
+    usage: vk::BufferUsageFlags,
     address: vk::DeviceAddress,
 }
 
@@ -102,7 +103,7 @@ impl Buffer {
             }
             result => Error::vulkan("vkCreateBuffer")(result),
         })?;
-        Ok(Self { device: device.clone(), raw, size: size.max(4), address: 0 })
+        Ok(Self { device: device.clone(), raw, size: size.max(4), usage, address: 0 })
     }
 
     /// What memory the buffer wants.
@@ -118,18 +119,12 @@ impl Buffer {
     ///
     /// # Safety
     /// Nothing is bound yet; `memory` is of this device, meets [`Self::memory_requirements`] at `offset`, was
-    /// allocated with `DEVICE_ADDRESS` if the usage has it, and outlives the buffer. `usage` is what the buffer was
-    /// made with.
-    pub unsafe fn bind(
-        &mut self,
-        memory: vk::DeviceMemory,
-        offset: u64,
-        usage: vk::BufferUsageFlags,
-    ) -> Result<()> {
+    /// allocated with `DEVICE_ADDRESS` if the usage has it, and outlives the buffer.
+    pub unsafe fn bind(&mut self, memory: vk::DeviceMemory, offset: u64) -> Result<()> {
         // SAFETY: as the caller promises.
         unsafe { self.device.raw().bind_buffer_memory(self.raw, memory, offset) }
             .map_err(Error::vulkan("vkBindBufferMemory"))?;
-        if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+        if self.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
             let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
             // SAFETY: the buffer is bound and was made for addresses.
             self.address = unsafe { self.device.raw().get_buffer_device_address(&info) };

@@ -4,37 +4,8 @@ use std::ffi::CStr;
 
 use ash::vk;
 
+use super::identity::DeviceIdentity;
 use super::requirements::EnabledFeatures;
-
-/// Who made the device and its driver: what a report must name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DeviceIdentity {
-    /// `deviceName`.
-    pub name: String,
-    /// Discrete, integrated, virtual or CPU.
-    pub device_type: vk::PhysicalDeviceType,
-    /// PCI vendor id, or one from Khronos's registry.
-    pub vendor_id: u32,
-    /// The vendor's own id of the device.
-    pub device_id: u32,
-    /// The Vulkan version of the device, packed.
-    pub api_version: u32,
-    /// Packed as the vendor likes.
-    pub driver_version: u32,
-    /// Which driver, from Khronos's list.
-    pub driver_id: vk::DriverId,
-    /// The driver's name.
-    pub driver_name: String,
-    /// The driver's version in words.
-    pub driver_info: String,
-    /// The version of the conformance suite that the driver passed, `0.0.0.0` if none.
-    pub conformance_version: [u8; 4],
-    /// The same for the same device under every driver and process.
-    pub device_uuid: [u8; 16],
-    /// The same for the same driver build.
-    pub driver_uuid: [u8; 16],
-}
 
 /// The properties and limits that policies choose by.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +37,7 @@ pub struct Capabilities {
     pub largest_heap_size: u64,
     /// `maxStorageBufferRange`, bytes. Nothing here binds a descriptor, so it limits nothing; it is for reports.
     pub max_storage_buffer_range: u64,
-    /// Nanoseconds of one timestamp tick.
+    /// Nanoseconds of one timestamp tick; 0 if the device has no timestamps.
     pub timestamp_period_ns: f32,
 }
 
@@ -138,6 +109,33 @@ impl Capabilities {
             max_storage_buffer_range: limits.max_storage_buffer_range.into(),
             timestamp_period_ns: limits.timestamp_period,
         }
+    }
+
+    /// Lowers limits as `limit` says; what it raises, and what is no limit, stays as it was.
+    #[cfg(feature = "headless")]
+    pub(crate) fn narrow(&mut self, limit: impl FnOnce(&mut Self)) {
+        let was = self.clone();
+        limit(self);
+        let now = self.clone();
+        *self = Self {
+            max_workgroup_subgroups: now.max_workgroup_subgroups.min(was.max_workgroup_subgroups),
+            max_workgroup_invocations: now.max_workgroup_invocations.min(was.max_workgroup_invocations),
+            shared_memory_size: now.shared_memory_size.min(was.shared_memory_size),
+            max_workgroup_count: std::array::from_fn(|dimension| {
+                now.max_workgroup_count[dimension].min(was.max_workgroup_count[dimension])
+            }),
+            largest_heap_size: now.largest_heap_size.min(was.largest_heap_size),
+            max_allocation_size: now.max_allocation_size.min(was.max_allocation_size),
+            max_storage_buffer_range: now.max_storage_buffer_range.min(was.max_storage_buffer_range),
+            // 0 says that there are none.
+            timestamp_period_ns: if now.timestamp_period_ns > 0.0 { was.timestamp_period_ns } else { 0.0 },
+            enabled: EnabledFeatures {
+                subgroup_size_control: now.enabled.subgroup_size_control && was.enabled.subgroup_size_control,
+                compute_full_subgroups: now.enabled.compute_full_subgroups
+                    && was.enabled.compute_full_subgroups,
+            },
+            ..was
+        };
     }
 
     /// The most workgroups that one dispatch can have, in two dimensions.

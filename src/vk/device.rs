@@ -31,6 +31,8 @@ struct Inner {
 pub struct OpenOptions {
     /// The family of its one queue.
     pub queue_family_index: u32,
+    /// What to take the device for, in place of what it says of itself: nothing that it is not.
+    pub capabilities: Option<Capabilities>,
     /// Who is told of every command that is recorded.
     pub trace: Option<Arc<dyn Trace>>,
     /// Dropped after the device: the instance, say.
@@ -46,7 +48,7 @@ impl Device {
     /// # Safety
     /// `instance` outlives the device (`keep_alive` can see to that), was made for Vulkan 1.2 or later,
     /// `physical_device` is one of its devices and is the one that `requirements` was asked of, and it has the queue
-    /// family.
+    /// family and can do what `capabilities` says.
     pub unsafe fn open(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
@@ -64,8 +66,10 @@ impl Device {
         // SAFETY: as the caller promises; everything that `info` points to is alive.
         let raw = unsafe { instance.create_device(physical_device, &info, None) }
             .map_err(Error::vulkan("vkCreateDevice"))?;
-        // SAFETY: as the caller promises; `query` found the extensions that `enabled` implies.
-        let capabilities = unsafe { Capabilities::read(instance, physical_device, requirements.enabled()) };
+        let capabilities = options.capabilities.unwrap_or_else(|| {
+            // SAFETY: as the caller promises; `query` found the extensions that `enabled` implies.
+            unsafe { Capabilities::read(instance, physical_device, requirements.enabled()) }
+        });
         Ok(Self {
             inner: Arc::new(Inner {
                 raw,

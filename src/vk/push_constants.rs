@@ -13,7 +13,11 @@ const MAX_SIZE: usize = 128;
 const MAX_POINTERS: usize = MAX_SIZE / 8;
 
 /// Values for the push-constant block of one or several kernels.
-pub trait PushConstants {
+///
+/// # Safety
+/// [`Self::block`] has the fields of every kernel of [`Self::KERNELS`], in their order, at their offsets, and pointers
+/// where they have pointers. [`push_constants!`] proves it.
+pub unsafe trait PushConstants {
     /// The kernels whose block this is.
     const KERNELS: &'static [&'static Kernel];
 
@@ -41,6 +45,9 @@ impl Default for Bytes {
 
 impl PushBlock {
     /// Appends a field at its natural alignment, which is where the compile-time check has found it.
+    ///
+    /// # Panics
+    /// Beyond 128 bytes.
     pub fn push(&mut self, field: impl PushField) {
         field.append(self);
     }
@@ -52,6 +59,7 @@ impl PushBlock {
     }
 
     /// Where [`Self::push`] would put fields of these names, sizes and pointer-ness.
+    #[allow(dead_code, reason = "used in `const` alone, which compilers before 1.89 do not count")]
     pub(crate) const fn fields<const N: usize>(fields: [(&'static str, u32, bool); N]) -> [Field; N] {
         let mut placed = [Field { name: "", offset: 0, size: 0, pointer: false }; N];
         let (mut index, mut end) = (0, 0u32);
@@ -121,7 +129,8 @@ macro_rules! push_constants {
             $($(#[$field_meta])* pub $field: $type),+
         }
 
-        impl $crate::vk::PushConstants for $name {
+        // SAFETY: the `const` below compares the fields with the kernels' blocks.
+        unsafe impl $crate::vk::PushConstants for $name {
             const KERNELS: &'static [&'static $crate::kernels::Kernel] = &[$(&$crate::kernels::$kernel),+];
 
             fn block(&self) -> $crate::vk::PushBlock {

@@ -110,8 +110,9 @@ impl<'d> Recorder<'d> {
     ///
     /// # Safety
     /// `command_buffer` is of this device, is in the recording state outside of a render pass, is used by nobody else
-    /// meanwhile, and belongs to a queue family that can compute. Every range given to the recorder is alive, and was
-    /// made with the usage that its command needs, when the commands run.
+    /// meanwhile, and belongs to a queue family that can compute. What is given to the recorder's functions is of this
+    /// device and outlives the work: pipelines; ranges, in memory that is bound, large enough for what their kernel
+    /// does with the block's other values, and made with the usage that the command needs.
     pub unsafe fn new(device: &'d Device, command_buffer: vk::CommandBuffer) -> Self {
         Self { device, command_buffer }
     }
@@ -123,13 +124,17 @@ impl<'d> Recorder<'d> {
     ///
     /// # Errors
     /// [`Error::TooManyElements`] if the count does not fit the device's two dimensions.
+    ///
+    /// # Panics
+    /// If the block is not for the pipeline's kernel.
     pub fn dispatch<P: PushConstants>(
         &mut self,
         pipeline: &Pipeline,
         push: &P,
         workgroup_count: u64,
     ) -> Result<()> {
-        debug_assert!(P::KERNELS.iter().any(|&kernel| std::ptr::eq(kernel, pipeline.kernel())));
+        let kernel = pipeline.kernel();
+        assert!(P::KERNELS.iter().any(|&other| std::ptr::eq(other, kernel)), "no block of {}", kernel.name);
         let [x, y] = grid(workgroup_count, self.device.capabilities().max_workgroup_count)?;
         let block = push.block();
         self.trace(Command::Dispatch {
@@ -138,7 +143,7 @@ impl<'d> Recorder<'d> {
             workgroups: [x, y, 1],
         });
         let raw = self.device.raw();
-        // SAFETY: as `new` was promised; the block was checked against the kernel at compile time.
+        // SAFETY: as `new` was promised; the block is the kernel's, as whoever implemented `PushConstants` has promised.
         unsafe {
             raw.cmd_bind_pipeline(self.command_buffer, vk::PipelineBindPoint::COMPUTE, pipeline.raw());
             raw.cmd_push_constants(
@@ -173,8 +178,15 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    /// Fills `range` with `word`. Its offset and size are multiples of 4.
+    /// Fills `range` with `word`.
+    ///
+    /// # Panics
+    /// If the offset or the size is no multiple of 4.
     pub fn fill(&mut self, range: BufferRange, word: u32) {
+        assert!(range.offset.is_multiple_of(4) && range.size.is_multiple_of(4), "a fill is of words");
+        if range.size == 0 {
+            return;
+        }
         self.trace(Command::Fill { range: range.addresses() });
         // SAFETY: as `new` was promised.
         unsafe {
@@ -188,9 +200,15 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    /// Copies `source` to `destination`, which are of the same size.
+    /// Copies `source` to `destination`.
+    ///
+    /// # Panics
+    /// If they differ in size.
     pub fn copy(&mut self, source: BufferRange, destination: BufferRange) {
-        debug_assert_eq!(source.size, destination.size);
+        assert_eq!(source.size, destination.size, "a copy has one size");
+        if source.size == 0 {
+            return;
+        }
         self.trace(Command::Copy { source: source.addresses(), destination: destination.addresses() });
         let region = [vk::BufferCopy::default()
             .src_offset(source.offset)

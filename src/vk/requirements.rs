@@ -15,15 +15,22 @@ pub(super) const SUBGROUP_OPERATIONS: vk::SubgroupFeatureFlags = vk::SubgroupFea
         | vk::SubgroupFeatureFlags::SHUFFLE.as_raw(),
 );
 
+/// Lanes that the kernels are written for: their shared tables have room for subgroups of 4 and more.
+const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=128;
+
 /// The optional features that a device was, or will be, created with.
 ///
 /// Vulkan lets nobody ask which features were enabled, so whoever creates the device says it here. Turn a field off
-/// if the device was made without it; never turn one on that was not.
+/// if the device was made without it; never turn one on that was not. Begin with [`Self::NONE`], or with what
+/// [`DeviceRequirements::enabled`] says.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnabledFeatures {
     /// `VK_EXT_subgroup_size_control` with its feature `subgroupSizeControl`: a policy may ask for a subgroup size.
     pub subgroup_size_control: bool,
-    /// The same extension's `computeFullSubgroups`: pipelines require full subgroups.
+    /// The same extension's `computeFullSubgroups`: pipelines require full subgroups. Without it no rule of Vulkan
+    /// says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
+    /// driver known to us does.
     pub compute_full_subgroups: bool,
 }
 
@@ -41,8 +48,8 @@ pub struct DeviceRequirements {
 impl DeviceRequirements {
     /// Asks whether `physical_device` can run every kernel, and which optional features it has.
     ///
-    /// Needed: Vulkan 1.2, the feature `bufferDeviceAddress`, and the subgroup operations basic, vote, arithmetic,
-    /// ballot and shuffle in compute shaders.
+    /// Needed: Vulkan 1.2, the feature `bufferDeviceAddress`, subgroups of 4 to 128 lanes, and their operations basic,
+    /// vote, arithmetic, ballot and shuffle in compute shaders.
     ///
     /// # Errors
     /// [`Error::MissingFeature`] names the first thing that is lacking.
@@ -73,6 +80,10 @@ impl DeviceRequirements {
         unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
         if !subgroup.supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
             return Err(missing("subgroup operations in compute shaders".into()));
+        }
+        if !SUBGROUP_SIZES.contains(&subgroup.subgroup_size) {
+            let size = subgroup.subgroup_size;
+            return Err(missing(format!("subgroups of 4 to 128 lanes (it has {size})")));
         }
         let lacking = SUBGROUP_OPERATIONS & !subgroup.supported_operations;
         if !lacking.is_empty() {
@@ -105,6 +116,13 @@ impl DeviceRequirements {
         })
     }
 
+    /// Leaves out the optional features that `enabled` does not name.
+    #[cfg(feature = "headless")]
+    pub(crate) fn narrow(&mut self, enabled: EnabledFeatures) {
+        self.enabled.subgroup_size_control &= enabled.subgroup_size_control;
+        self.enabled.compute_full_subgroups &= enabled.compute_full_subgroups;
+    }
+
     /// The optional features to enable: everything useful that the device has.
     pub fn enabled(&self) -> EnabledFeatures {
         self.enabled
@@ -134,6 +152,7 @@ impl DeviceRequirements {
 
 /// The structures that [`DeviceRequirements`] asks for, unchained. Merge the fields by hand if `VkDeviceCreateInfo`
 /// already has structures of these types.
+#[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct FeatureChain {
     /// `bufferDeviceAddress`.

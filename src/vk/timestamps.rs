@@ -5,68 +5,75 @@ use ash::vk;
 use super::device::Device;
 use crate::error::{Error, Result};
 
-/// A pool of timestamps, destroyed when dropped.
+/// A stopwatch: a pool of two timestamps, destroyed when dropped.
 #[derive(Debug)]
 pub struct Timestamps {
     device: Device,
     pool: vk::QueryPool,
-    count: u32,
     valid_bits: u32,
 }
 
+const BEGIN: u32 = 0;
+const END: u32 = 1;
+
 impl Timestamps {
-    /// Makes a pool of `count` timestamps for a queue family whose `timestampValidBits` are given, or nothing if the
-    /// family has none.
+    /// Makes a pool for a queue family whose `timestampValidBits` are given, or nothing if the family has none.
     ///
     /// # Errors
     /// Whatever `vkCreateQueryPool` says.
-    pub fn new(device: &Device, count: u32, valid_bits: u32) -> Result<Option<Self>> {
+    pub fn new(device: &Device, valid_bits: u32) -> Result<Option<Self>> {
         if valid_bits == 0 {
             return Ok(None);
         }
-        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
         // SAFETY: the device is alive.
         let pool = unsafe { device.raw().create_query_pool(&info, None) }
             .map_err(Error::vulkan("vkCreateQueryPool"))?;
-        Ok(Some(Self { device: device.clone(), pool, count, valid_bits }))
+        Ok(Some(Self { device: device.clone(), pool, valid_bits }))
     }
 
-    /// Resets the whole pool, in the command buffer.
+    /// Starts, when all earlier work is done.
     ///
     /// # Safety
-    /// As for [`super::Recorder::new`]; the pool outlives the work.
-    pub unsafe fn cmd_reset(&self, command_buffer: vk::CommandBuffer) {
+    /// As for [`Recorder::new`](super::Recorder::new); the pool outlives the work, and no other work uses it.
+    pub unsafe fn cmd_begin(&self, command_buffer: vk::CommandBuffer) {
         // SAFETY: as the caller promises.
-        unsafe { self.device.raw().cmd_reset_query_pool(command_buffer, self.pool, 0, self.count) };
+        unsafe {
+            self.device.raw().cmd_reset_query_pool(command_buffer, self.pool, BEGIN, 2);
+            self.write(command_buffer, BEGIN);
+        }
     }
 
-    /// Writes timestamp `index` when all earlier work has passed `stage`.
+    /// Stops, when all earlier work is done.
     ///
     /// # Safety
-    /// As for [`Self::cmd_reset`], which comes first; `index` is below the pool's count and written once.
-    pub unsafe fn cmd_write(
-        &self,
-        command_buffer: vk::CommandBuffer,
-        stage: vk::PipelineStageFlags,
-        index: u32,
-    ) {
+    /// As for [`Self::cmd_begin`], which came before it in the same command buffer.
+    pub unsafe fn cmd_end(&self, command_buffer: vk::CommandBuffer) {
         // SAFETY: as the caller promises.
+        unsafe { self.write(command_buffer, END) };
+    }
+
+    unsafe fn write(&self, command_buffer: vk::CommandBuffer, index: u32) {
+        let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
+        // SAFETY: as the callers of `cmd_begin` and `cmd_end` promise.
         unsafe { self.device.raw().cmd_write_timestamp(command_buffer, stage, self.pool, index) };
     }
 
-    /// The nanoseconds between the first two timestamps, once the work is done; the counter may wrap once.
+    /// The nanoseconds from start to stop; the counter may wrap once in between.
     ///
     /// # Errors
     /// Whatever `vkGetQueryPoolResults` says.
-    pub fn elapsed_ns(&self) -> Result<f64> {
+    ///
+    /// # Safety
+    /// Work with [`Self::cmd_begin`] and [`Self::cmd_end`] was submitted and is done.
+    pub unsafe fn elapsed_ns(&self) -> Result<f64> {
         let mut ticks = [0u64; 2];
-        // SAFETY: the pool is alive; without WAIT an unfinished query is an error, not a wait.
-        unsafe {
-            self.device.raw().get_query_pool_results(self.pool, 0, &mut ticks, vk::QueryResultFlags::TYPE_64)
-        }
-        .map_err(Error::vulkan("vkGetQueryPoolResults"))?;
-        Ok(elapsed_ticks(ticks, self.valid_bits) as f64
-            * f64::from(self.device.capabilities().timestamp_period_ns))
+        let flags = vk::QueryResultFlags::TYPE_64;
+        // SAFETY: as the caller promises, both timestamps are there.
+        unsafe { self.device.raw().get_query_pool_results(self.pool, BEGIN, &mut ticks, flags) }
+            .map_err(Error::vulkan("vkGetQueryPoolResults"))?;
+        let period_ns = f64::from(self.device.capabilities().timestamp_period_ns);
+        Ok(elapsed_ticks(ticks, self.valid_bits) as f64 * period_ns)
     }
 }
 

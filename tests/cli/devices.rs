@@ -111,3 +111,24 @@ fn help_names_every_command_and_code() {
     let ended = run(&mut subsweep(["--version"]));
     assert_eq!(ended.stdout, format!("subsweep {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
 }
+
+/// lavapipe can be told to have subgroups of two lanes, for which the kernels have no room.
+#[test]
+fn a_device_with_too_few_lanes_is_listed_and_refused() {
+    let two_lanes = |arguments: &[&str]| {
+        let mut command = subsweep(arguments);
+        command.env("LP_NATIVE_VECTOR_WIDTH", "64").env("MESA_SHADER_CACHE_DISABLE", "true");
+        run(&mut command)
+    };
+    let listed = two_lanes(&["devices", "--json", "--device", "driver:llvmpipe"]);
+    if listed.code == 3 {
+        eprintln!("SKIPPED: no lavapipe, whose lanes can be chosen");
+        return;
+    }
+    let devices: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(devices[0]["usable"], false);
+    assert_eq!(devices[0]["reason"], "it lacks subgroups of 4 to 128 lanes (it has 2)");
+    let folder = Folder::new();
+    let input = folder.file("keys", bytes(&[3, 1, 2]));
+    two_lanes(&["sort", &input, "--type", "u32", "--device", "driver:llvmpipe"]).refused(3, "4 to 128 lanes");
+}

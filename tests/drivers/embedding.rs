@@ -1,5 +1,6 @@
 //! What an embedder is promised: plans on a device of their own making, typed refusals, and nothing behind their back.
 
+use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Failed, Trial};
@@ -40,8 +41,8 @@ const _: () = {
     shareable::<Gpu>();
 };
 
-fn adopted_device(_: &Gpu) -> Result<(), Failed> {
-    let host = Host::new()?;
+fn adopted_device(gpu: &Gpu) -> Result<(), Failed> {
+    let host = Host::new(gpu.is_validated())?;
     // SAFETY: the instance is made for Vulkan 1.2 and the device is its own.
     let needs = unsafe { DeviceRequirements::query(&host.instance, host.physical_device) }?;
     let raw = host.create_device(&needs)?;
@@ -58,14 +59,14 @@ fn adopted_device(_: &Gpu) -> Result<(), Failed> {
             )
         }?;
         let plan = SortPlan::new(&device, SortConfig::keys(KeyType::U32))?;
-        let room = plan.scratch_requirements(keys.len() as u64)?;
+        let room = plan.scratch_requirements(keys.len() as u64);
         let memory = HostMemory::new(&host, &raw, 256 + room.size)?;
         memory.words()[..keys.len()].copy_from_slice(&keys);
         let whole = memory.range();
-        let buffers = SortBuffers {
-            keys: AddressRange::new(whole.address, 256),
-            scratch: BufferRange { offset: 256, size: room.size, address: whole.address + 256, ..whole },
-        };
+        let buffers = SortBuffers::new(
+            AddressRange::new(whole.address, 256),
+            BufferRange { offset: 256, size: room.size, address: whole.address + 256, ..whole },
+        );
         // SAFETY: the ranges are the memory's, which lives until the work is done.
         host.run(&raw, |commands| unsafe { plan.cmd_sort(commands, &buffers, keys.len() as u64) })?;
         let mut expected = keys;
@@ -75,19 +76,23 @@ fn adopted_device(_: &Gpu) -> Result<(), Failed> {
     // The device was adopted, so it is still there to be destroyed by whoever made it.
     // SAFETY: everything made from it is gone.
     unsafe { raw.destroy_device(None) };
-    Ok(())
+    drop(host);
+    match MESSAGES.lock().unwrap().first() {
+        None => Ok(()),
+        Some(message) => Err(format!("validation: {message}").into()),
+    }
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32))?;
     let count = 1000;
-    let room = plan.scratch_requirements(count)?;
+    let room = plan.scratch_requirements(count);
     let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(room.size)?);
     let (keys, scratch) = (keys.range().addresses(), scratch.range());
     let exact = AddressRange { size: 4 * count, ..keys };
     let sort = |keys, scratch, count: u64| {
         // SAFETY: nothing is recorded, since each of these is refused.
-        gpu.submit(|commands| unsafe { plan.cmd_sort(commands, &SortBuffers { keys, scratch }, count) })
+        gpu.submit(|commands| unsafe { plan.cmd_sort(commands, &SortBuffers::new(keys, scratch), count) })
             .map(|_| ())
     };
     let short = BufferRange { size: room.size - 16, ..scratch };
@@ -114,7 +119,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
 
     let scan = |config, source, destination| {
         let plan = ScanPlan::new(gpu.device(), config)?;
-        let buffers = ScanBuffers { source, destination, scratch: BufferRange::NONE };
+        let buffers = ScanBuffers::new(source, destination, BufferRange::NONE);
         // SAFETY: nothing is recorded, since each of these is refused.
         gpu.submit(|commands| unsafe { plan.cmd_scan(commands, &buffers, 10) }).map(|_| ())
     };
@@ -179,9 +184,10 @@ impl Counter {
     }
 }
 
-fn nothing_for_nothing(_: &Gpu) -> Result<(), Failed> {
+fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let counter = Arc::new(Counter::default());
-    let gpu = Gpu::open(GpuOptions { trace: Some(counter.clone()), ..GpuOptions::default() })?;
+    let validation = gpu.is_validated();
+    let gpu = Gpu::open(GpuOptions { validation, trace: Some(counter.clone()), ..GpuOptions::default() })?;
     let (sort, scan) = (SortConfig::keys(KeyType::U32), ScanConfig::inclusive());
     gpu.sort(sort, &mut [])?;
     gpu.sort(sort, &mut [7])?;
@@ -201,13 +207,13 @@ fn nothing_for_nothing(_: &Gpu) -> Result<(), Failed> {
     // Eight passes of count, scan and scatter.
     gpu.sort(sort, &mut [3, 2, 1])?;
     assert_eq!(counter.take(), (8 * 3, 8 * 3 - 1));
-    Ok(())
+    expect_silence(&gpu, "counting")
 }
 
 fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32))?;
     let count = 5000u32;
-    let room = plan.scratch_requirements(count.into())?;
+    let room = plan.scratch_requirements(count.into());
     let frame = || -> Result<(GpuBuffer, GpuBuffer)> {
         Ok((gpu.allocate(u64::from(count) * 4)?, gpu.allocate(room.size)?))
     };
@@ -219,7 +225,7 @@ fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
     }
     gpu.submit(|commands| {
         for (keys, scratch) in &frames {
-            let buffers = SortBuffers { keys: keys.range().addresses(), scratch: scratch.range() };
+            let buffers = SortBuffers::new(keys.range().addresses(), scratch.range());
             // SAFETY: the frames live until `submit` has waited, and each has memory of its own.
             unsafe { plan.cmd_sort(commands, &buffers, u64::from(count)) }?;
         }
@@ -247,30 +253,67 @@ fn armed(gpu: &Gpu) -> Result<(), Failed> {
         Ok(())
     })?;
     let messages = gpu.validation_messages();
-    assert!(messages.iter().any(|message| message.contains("SYNC-HAZARD")), "{messages:?}");
+    assert!(
+        !gpu.is_validated() || messages.iter().any(|message| message.contains("SYNC-HAZARD")),
+        "{messages:?}"
+    );
     let findings = hazards().take_findings();
     assert!(matches!(findings[..], [Finding::Hazard { missing: Missing::Execution, .. }]), "{findings:?}");
     Ok(())
 }
 
-/// What a renderer has before it meets this library: an instance and a device of its own.
+/// What a renderer has before it meets this library: an instance, with validation, and a device of its own.
 struct Host {
     instance: ash::Instance,
     physical_device: vk::PhysicalDevice,
+    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     _entry: ash::Entry,
 }
 
+/// What the layer said to any host.
+static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+unsafe extern "system" fn keep_message(
+    _: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    _: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: Vulkan passes valid data.
+    let text = unsafe { (*data).message_as_c_str() }.map(|text| text.to_string_lossy().into_owned());
+    MESSAGES.lock().unwrap().push(text.unwrap_or_default());
+    vk::FALSE
+}
+
 impl Host {
-    fn new() -> Result<Self, Failed> {
+    fn new(validation: bool) -> Result<Self, Failed> {
         // SAFETY: the system's loader is trusted to be one.
         let entry = unsafe { ash::Entry::load() }?;
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
-        let info = vk::InstanceCreateInfo::default().application_info(&application);
+        let layers = [c"VK_LAYER_KHRONOS_validation".as_ptr()];
+        let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
+        let mut info = vk::InstanceCreateInfo::default().application_info(&application);
+        if validation {
+            info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
+        }
         // SAFETY: everything that `info` points to is alive.
         let instance = unsafe { entry.create_instance(&info, None) }?;
+        let mut messenger = None;
+        if validation {
+            let debug = ash::ext::debug_utils::Instance::new(&entry, &instance);
+            let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
+                .message_severity(
+                    vk::DebugUtilsMessageSeverityFlagsEXT::WARNING
+                        | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+                )
+                .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
+                .pfn_user_callback(Some(keep_message));
+            // SAFETY: the instance is alive.
+            messenger = Some((debug.clone(), unsafe { debug.create_debug_utils_messenger(&info, None) }?));
+        }
         // SAFETY: the instance is alive.
         let physical_device = unsafe { instance.enumerate_physical_devices() }?[0];
-        Ok(Self { instance, physical_device, _entry: entry })
+        Ok(Self { instance, physical_device, messenger, _entry: entry })
     }
 
     fn create_device(&self, needs: &DeviceRequirements) -> Result<ash::Device, Failed> {
@@ -297,6 +340,18 @@ impl Host {
             let commands = device.allocate_command_buffers(&info)?;
             device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
             record(commands[0])?;
+            let seen = [vk::MemoryBarrier::default()
+                .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+                .dst_access_mask(vk::AccessFlags::HOST_READ)];
+            device.cmd_pipeline_barrier(
+                commands[0],
+                vk::PipelineStageFlags::COMPUTE_SHADER,
+                vk::PipelineStageFlags::HOST,
+                vk::DependencyFlags::empty(),
+                &seen,
+                &[],
+                &[],
+            );
             device.end_command_buffer(commands[0])?;
             let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
             device.queue_submit(queue, &submits, vk::Fence::null())?;
@@ -310,7 +365,12 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         // SAFETY: every device made from it is gone.
-        unsafe { self.instance.destroy_instance(None) };
+        unsafe {
+            if let Some((debug, messenger)) = &self.messenger {
+                debug.destroy_debug_utils_messenger(*messenger, None);
+            }
+            self.instance.destroy_instance(None);
+        }
     }
 }
 

@@ -30,6 +30,9 @@ pub const ROWS: [Row; 4] = [
 /// What the child's line about its device begins with.
 pub const DEVICE_LINE: &str = "device";
 
+/// What the child's loud words begin with, which the parent repeats.
+pub const NOTE_LINE: &str = "note";
+
 /// Counts of trials.
 #[derive(Default)]
 struct Counts {
@@ -105,6 +108,9 @@ fn run_row(row: &Row, manifest: &Path, arguments: &[String], total: &mut Counts,
         counts.skipped,
         start.elapsed().as_secs_f64()
     );
+    for note in stdout.lines().filter(|line| line.starts_with(NOTE_LINE)) {
+        println!("row {:14} {note}", row.name);
+    }
     if !ok {
         print!("{stdout}");
         eprint!("{}", String::from_utf8_lossy(&output.stderr));

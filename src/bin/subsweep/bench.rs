@@ -40,7 +40,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         progress.begin(&case.id());
         let outcome = match suite::lacking_memory(gpu, case) {
             Some(reason) => Err(Outcome::NotSupported(reason)),
-            None => match bench_case(gpu, &roof, case, &options) {
+            None => match bench_case(&roof, case, &options) {
                 Ok(measured) => measured.map_err(Outcome::Fail),
                 Err(error) => Err(Outcome::of_error(error)?),
             },

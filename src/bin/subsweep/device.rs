@@ -60,7 +60,7 @@ pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
 ///
 /// # Errors
 /// That there is none.
-pub fn list(instance: &Instance) -> Result<Vec<Numbered>> {
+pub fn list(instance: &Arc<Instance>) -> Result<Vec<Numbered>> {
     let list = instance.candidates()?;
     if list.is_empty() {
         return Err(subsweep::Error::NoDevice.into());
@@ -73,16 +73,15 @@ pub fn list(instance: &Instance) -> Result<Vec<Numbered>> {
 /// # Errors
 /// That none matches.
 pub fn select(list: &[Numbered], selector: &DeviceSelector) -> Result<Numbered> {
-    let selected = selector.select(list.iter().map(|device| device.candidate.clone()).collect())?;
-    let found = list.iter().find(|device| device.candidate.physical_device == selected.physical_device);
-    Ok(found.expect("the selected device is one of the list").clone())
+    let candidates: Vec<_> = list.iter().map(|device| device.candidate.clone()).collect();
+    Ok(list[selector.position(&candidates)?].clone())
 }
 
 /// The devices that are meant: the best where nothing is said.
 ///
 /// # Errors
 /// That there is none, or none that matches.
-pub fn choose(instance: &Instance, choice: &DeviceChoice) -> Result<Vec<Numbered>> {
+pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Numbered>> {
     let list = list(instance)?;
     Ok(match choice {
         DeviceChoice::Unsaid => vec![select(&list, &DeviceSelector::Best)?],
@@ -99,7 +98,7 @@ pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
     let instance = Arc::new(Instance::new(false)?);
     // `check_one` has seen to it that there is one.
     let Numbered { index, candidate } = choose(&instance, choice)?.swap_remove(0);
-    let gpu = Gpu::open_candidate(instance, candidate, None)?;
+    let gpu = Gpu::open_candidate(candidate, None)?;
     words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
 }

@@ -52,7 +52,7 @@ pub fn run(
     for (at, device) in devices.into_iter().enumerate() {
         let blank = if at > 0 { "\n" } else { "" };
         suite.print(&format!("{blank}{}\n", heading(&device)))?;
-        match suite.run_device(&instance, device, &mut on_device) {
+        match suite.run_device(device, &mut on_device) {
             Ok(tally) => total = total.and(tally),
             // A place that cannot be written, or a pattern that matches nothing, is the same for every device.
             Err(error) if is_alone || error.is::<OutputError>() || error.is::<Ended>() => return Err(error),
@@ -80,12 +80,12 @@ pub fn run(
 
 /// A device's number, name, driver and lanes.
 fn heading(device: &Numbered) -> String {
-    match &device.candidate.capabilities {
+    match device.candidate.capabilities() {
         Some(capabilities) => {
             let name = device::name_with_driver(&capabilities.identity);
             format!("{}: {name}, {} lanes", device.index, capabilities.subgroup_size)
         }
-        None => format!("{}: {}", device.index, device.candidate.name),
+        None => format!("{}: {}", device.index, device.candidate.name()),
     }
 }
 
@@ -112,11 +112,10 @@ impl Suite {
 
     fn run_device(
         &mut self,
-        instance: &Arc<Instance>,
         device: Numbered,
         on_device: &mut impl FnMut(&mut Self, &Gpu) -> Result<Tally>,
     ) -> Result<Tally> {
-        let gpu = Gpu::open_candidate(Arc::clone(instance), device.candidate, None)?;
+        let gpu = Gpu::open_candidate(device.candidate, None)?;
         self.report.devices.push(DeviceReport::new(&gpu));
         on_device(self, &gpu)
     }

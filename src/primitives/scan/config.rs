@@ -61,6 +61,7 @@ impl ScanConfig {
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ScanBuffers {
     /// What is scanned.
     pub source: AddressRange,
@@ -71,6 +72,16 @@ pub struct ScanBuffers {
 }
 
 impl ScanBuffers {
+    /// A scan from one range to another.
+    pub const fn new(source: AddressRange, destination: AddressRange, scratch: BufferRange) -> Self {
+        Self { source, destination, scratch }
+    }
+
+    /// A scan over `elements` where they are.
+    pub const fn in_place(elements: AddressRange, scratch: BufferRange) -> Self {
+        Self::new(elements, elements, scratch)
+    }
+
     /// The same memory, cut to what `count` elements take, if it will do.
     pub(super) fn checked(&self, columns: u32, count: u64, scratch: ScratchRequirements) -> Result<Self> {
         let size = count.checked_mul(u64::from(columns) * 4).ok_or(Error::TooManyElements {

@@ -53,6 +53,7 @@ impl SortConfig {
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct SortBuffers {
     /// The keys, before and after.
     pub keys: AddressRange,
@@ -61,6 +62,11 @@ pub struct SortBuffers {
 }
 
 impl SortBuffers {
+    /// Keys that are sorted where they are.
+    pub const fn new(keys: AddressRange, scratch: BufferRange) -> Self {
+        Self { keys, scratch }
+    }
+
     /// The same memory, cut to what `count` keys take, if it will do.
     pub(super) fn checked(&self, count: u64, scratch: ScratchRequirements) -> Result<Self> {
         let keys = self.keys.prefix("keys", count * 4)?.aligned("keys", 4)?;

@@ -65,14 +65,8 @@ impl SortPlan {
 
     /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys: as many keys again, and a word per
     /// digit and tile with what their scan needs.
-    ///
-    /// # Errors
-    /// [`Error::TooManyElements`] above [`Self::MAX_COUNT`].
-    pub fn scratch_requirements(&self, max_count: u64) -> Result<ScratchRequirements> {
-        if max_count > Self::MAX_COUNT {
-            return Err(Error::TooManyElements { count: max_count, max: Self::MAX_COUNT, what: "one sort" });
-        }
-        Ok(ScratchRequirements::new(self.passes.layout(max_count).size))
+    pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {
+        ScratchRequirements::new(self.passes.layout(max_count).size)
     }
 
     /// Records the sort of `count` keys, ascending, by the bits of the configuration.
@@ -104,11 +98,13 @@ impl SortPlan {
         count: impl Into<Count>,
     ) -> Result<()> {
         let count = count.into().on_host();
-        let scratch = self.scratch_requirements(count)?;
+        if count > Self::MAX_COUNT {
+            return Err(Error::TooManyElements { count, max: Self::MAX_COUNT, what: "one sort" });
+        }
         if count <= 1 || self.pass_count() == 0 {
             return Ok(());
         }
-        let buffers = buffers.checked(count, scratch)?;
+        let buffers = buffers.checked(count, self.scratch_requirements(count))?;
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
         self.passes.record(&mut recorder, &buffers, count)

@@ -126,9 +126,9 @@ impl Passes {
 
     pub(super) fn layout(&self, count: u64) -> Layout {
         let mut cursor = ScratchCursor::default();
-        let keys_offset = cursor.take(count * 4);
-        let counts = count.div_ceil(self.tile_size.into()) * u64::from(self.radix);
-        let counts_offset = cursor.take(counts * 4);
+        let keys_offset = cursor.take(count.saturating_mul(4));
+        let counts = count.div_ceil(self.tile_size.into()).saturating_mul(self.radix.into());
+        let counts_offset = cursor.take(counts.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counts).size;
         let scan_offset = cursor.take(scan_size);
         Layout { keys_offset, counts_offset, counts, scan_offset, scan_size, size: cursor.size }

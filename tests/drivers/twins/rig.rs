@@ -104,7 +104,8 @@ pub enum Value<'a> {
 /// Push constants by name, laid out as reflection found them in the kernel.
 struct Push(PushBlock);
 
-impl PushConstants for Push {
+// SAFETY: the block is laid out by the kernel's own table.
+unsafe impl PushConstants for Push {
     const KERNELS: &'static [&'static Kernel] = kernels::ALL;
 
     fn block(&self) -> PushBlock {

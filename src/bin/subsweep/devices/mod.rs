@@ -4,6 +4,7 @@ mod report;
 mod text;
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use anyhow::Result;
 use subsweep::headless::Instance;
@@ -15,7 +16,7 @@ use report::DeviceReport;
 
 /// Lists the devices.
 pub fn run(args: &DevicesArgs, common: &Common) -> Result<()> {
-    let instance = Instance::new(false)?;
+    let instance = Arc::new(Instance::new(false)?);
     let mut devices = device::list(&instance)?;
     if let DeviceChoice::One(selector) = &common.device {
         devices = vec![device::select(&devices, selector)?];

@@ -138,17 +138,17 @@ impl DeviceReport {
     /// Of a device, with the policies that the options lead to.
     pub fn new(device: &Numbered, common: &Common) -> Self {
         let candidate = &device.candidate;
-        let requirements = candidate.requirements.as_ref();
+        let requirements = candidate.requirements();
         Self {
             index: device.index,
-            name: candidate.name.clone(),
+            name: candidate.name().to_owned(),
             usable: requirements.is_ok(),
-            reason: requirements.err().map(|error| match error {
+            reason: requirements.as_ref().err().map(|error| match error {
                 subsweep::Error::MissingFeature { missing, .. } => format!("it lacks {missing}"),
                 error => error.to_string(),
             }),
-            details: candidate.capabilities.as_ref().map(|capabilities| {
-                let mut details = Details::new(capabilities, candidate.timestamp_valid_bits);
+            details: candidate.capabilities().map(|capabilities| {
+                let mut details = Details::new(capabilities, candidate.timestamp_valid_bits());
                 if requirements.is_ok() {
                     details.features = Some(Features {
                         buffer_device_address: true,
@@ -175,7 +175,6 @@ impl Policy {
 impl Details {
     fn new(capabilities: &Capabilities, timestamp_valid_bits: u32) -> Self {
         let identity = &capabilities.identity;
-        let api = identity.api_version;
         Self {
             device_type: match identity.device_type {
                 vk::PhysicalDeviceType::DISCRETE_GPU => "discrete",
@@ -186,19 +185,15 @@ impl Details {
             },
             vendor_id: identity.vendor_id,
             device_id: identity.device_id,
-            api_version: dotted([
-                vk::api_version_major(api),
-                vk::api_version_minor(api),
-                vk::api_version_patch(api),
-            ]),
-            conformance_version: dotted(identity.conformance_version),
-            device_uuid: uuid(&identity.device_uuid),
-            driver_uuid: uuid(&identity.driver_uuid),
+            api_version: identity.api_version_text(),
+            conformance_version: identity.conformance_version_text(),
+            device_uuid: identity.device_uuid_text(),
+            driver_uuid: identity.driver_uuid_text(),
             driver: Driver {
                 id: format!("{:?}", identity.driver_id),
                 name: identity.driver_name.clone(),
                 info: identity.driver_info.clone(),
-                version: driver_version(identity.driver_id, identity.driver_version),
+                version: identity.driver_version_text(),
             },
             subgroups: Subgroups {
                 size: capabilities.subgroup_size,
@@ -239,85 +234,3 @@ const OPERATIONS: [(vk::SubgroupFeatureFlags, &str); 9] = [
     (vk::SubgroupFeatureFlags::QUAD, "quad"),
     (vk::SubgroupFeatureFlags::PARTITIONED_NV, "partitioned"),
 ];
-
-/// `driverVersion` in the numbers that its vendor would give. Most drivers pack it as Vulkan packs its own.
-fn driver_version(driver: vk::DriverId, packed: u32) -> String {
-    match driver {
-        vk::DriverId::NVIDIA_PROPRIETARY => {
-            let numbers = [packed >> 22, packed >> 14 & 0xff, packed >> 6 & 0xff, packed & 0x3f];
-            // NVIDIA writes two digits after the first number, and no last numbers that are 0.
-            match numbers {
-                [major, minor, 0, 0] => format!("{major}.{minor:02}"),
-                [major, minor, patch, 0] => format!("{major}.{minor:02}.{patch:02}"),
-                numbers => dotted(numbers),
-            }
-        }
-        vk::DriverId::INTEL_PROPRIETARY_WINDOWS => dotted([packed >> 14, packed & 0x3fff]),
-        _ => dotted([packed >> 22, packed >> 12 & 0x3ff, packed & 0xfff]),
-    }
-}
-
-fn dotted<T: Display>(numbers: impl IntoIterator<Item = T>) -> String {
-    numbers.into_iter().map(|number| number.to_string()).collect::<Vec<_>>().join(".")
-}
-
-fn uuid(bytes: &[u8; 16]) -> String {
-    let mut text = String::new();
-    for (at, byte) in bytes.iter().enumerate() {
-        if [4, 6, 8, 10].contains(&at) {
-            text.push('-');
-        }
-        text += &format!("{byte:02x}");
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-    use subsweep::Error;
-    use subsweep::headless::Candidate;
-
-    use super::*;
-    use crate::args::Cli;
-
-    #[test]
-    fn a_uuid_is_written_in_groups() {
-        let bytes = std::array::from_fn(|at| at as u8 * 17);
-        assert_eq!(uuid(&bytes), "00112233-4455-6677-8899-aabbccddeeff");
-    }
-
-    #[test]
-    fn driver_versions_are_unpacked_as_their_vendors_pack_them() {
-        for (driver, packed, version) in [
-            (vk::DriverId::NVIDIA_PROPRIETARY, 550 << 22 | 54 << 14 | 14 << 6, "550.54.14"),
-            (vk::DriverId::NVIDIA_PROPRIETARY, 535 << 22 | 104 << 14 | 5 << 6, "535.104.05"),
-            (vk::DriverId::NVIDIA_PROPRIETARY, 531 << 22 | 9 << 14, "531.09"),
-            (vk::DriverId::NVIDIA_PROPRIETARY, 470 << 22 | 62 << 14 | 6 << 6 | 1, "470.62.6.1"),
-            (vk::DriverId::INTEL_PROPRIETARY_WINDOWS, 101 << 14 | 5186, "101.5186"),
-            (vk::DriverId::MESA_RADV, 25 << 22 | 1 << 12 | 7, "25.1.7"),
-        ] {
-            assert_eq!(driver_version(driver, packed), version);
-        }
-    }
-
-    #[test]
-    fn a_device_below_the_floor_is_reported_with_what_it_lacks() {
-        let missing = Error::MissingFeature { device: "Old GPU".into(), missing: "Vulkan 1.2".into() };
-        let candidate = Candidate {
-            physical_device: vk::PhysicalDevice::null(),
-            capabilities: None,
-            name: "Old GPU".into(),
-            timestamp_valid_bits: 0,
-            requirements: Err(missing),
-        };
-        let common = Cli::parse_from(["subsweep", "devices"]).common;
-        let report = DeviceReport::new(&Numbered { index: 3, candidate }, &common);
-        assert_eq!(
-            serde_json::to_value(&report).unwrap(),
-            serde_json::json!({
-                "index": 3, "name": "Old GPU", "usable": false, "reason": "it lacks Vulkan 1.2"
-            })
-        );
-    }
-}
