@@ -141,7 +141,8 @@ impl Instance {
             .ok_or(Error::Unsupported { reason: "the device has no queue that computes; choose another" })
     }
 
-    pub(super) fn take_messages(&self) -> Vec<String> {
+    /// What the validation layer has said since the last call.
+    pub fn take_messages(&self) -> Vec<String> {
         std::mem::take(&mut self.messages.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

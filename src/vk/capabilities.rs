@@ -152,6 +152,6 @@ impl Capabilities {
 }
 
 /// A driver's text, whatever it holds.
-fn text(text: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
+pub(super) fn text(text: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
     text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
 }

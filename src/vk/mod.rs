@@ -12,15 +12,17 @@ mod pipeline;
 mod push_constants;
 mod recorder;
 mod requirements;
+mod statistics;
 mod timestamps;
 
 pub use buffer::{AddressRange, Buffer, BufferRange};
 pub use capabilities::{Capabilities, DeviceIdentity};
 pub use device::{Device, OpenOptions};
 pub use hazards::{Finding, HazardChecker, Missing};
-pub use pipeline::{Pipeline, PipelineOptions};
+pub use pipeline::{Pipeline, PipelineOptions, Specialization};
 pub(crate) use push_constants::push_constants;
 pub use push_constants::{PushBlock, PushConstants, PushField};
 pub use recorder::{Barrier, Command, Recorder, Trace};
 pub use requirements::{DeviceRequirements, EnabledFeatures, FeatureChain};
+pub use statistics::{Statistic, StatisticValue};
 pub use timestamps::Timestamps;

@@ -1,5 +1,7 @@
 //! A compute pipeline of one kernel: push constants only, no descriptors.
 
+use std::fmt;
+
 use ash::vk;
 
 use super::device::Device;
@@ -22,8 +24,20 @@ pub struct PipelineOptions<'a> {
 pub struct Pipeline {
     device: Device,
     kernel: &'static Kernel,
+    specialization: Specialization,
     layout: vk::PipelineLayout,
     raw: vk::Pipeline,
+}
+
+/// What a pipeline makes of its kernel, as [`PipelineOptions`] said it; shown as `WORKGROUP_SIZE=256 NAME=VALUE …`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Specialization {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// The specialization constants that were named.
+    pub constants: Vec<(&'static str, u32)>,
+    /// Lanes that were asked for.
+    pub subgroup_size: Option<u32>,
 }
 
 impl Pipeline {
@@ -76,7 +90,13 @@ impl Pipeline {
 
         let layout = create_layout(device, kernel)?;
         // From here on the layout is owned: an early return drops it.
-        let mut pipeline = Self { device: device.clone(), kernel, layout, raw: vk::Pipeline::null() };
+        let specialization = Specialization {
+            workgroup_size: options.workgroup_size,
+            constants: options.constants.to_vec(),
+            subgroup_size: options.subgroup_size,
+        };
+        let mut pipeline =
+            Self { device: device.clone(), kernel, specialization, layout, raw: vk::Pipeline::null() };
         pipeline.raw = pipeline.compile(options, requested, full)?;
         Ok(pipeline)
     }
@@ -124,7 +144,10 @@ impl Pipeline {
             required_size = required_size.required_subgroup_size(size);
             stage = stage.push_next(&mut required_size);
         }
-        let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
+        let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
+        if self.device.executables().is_some() {
+            info = info.flags(vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR);
+        }
         // SAFETY: the module and the layout are alive and of this device.
         let result = unsafe { raw.create_compute_pipelines(self.device.pipeline_cache(), &[info], None) };
         // SAFETY: a pipeline does not need its module once it is made.
@@ -145,6 +168,11 @@ impl Pipeline {
         self.kernel
     }
 
+    /// What the pipeline makes of its kernel.
+    pub fn specialization(&self) -> &Specialization {
+        &self.specialization
+    }
+
     pub(super) fn raw(&self) -> vk::Pipeline {
         self.raw
     }
@@ -162,6 +190,14 @@ fn create_layout(device: &Device, kernel: &Kernel) -> Result<vk::PipelineLayout>
     // SAFETY: the device is alive.
     unsafe { device.raw().create_pipeline_layout(&info, None) }
         .map_err(Error::vulkan("vkCreatePipelineLayout"))
+}
+
+impl fmt::Display for Specialization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WORKGROUP_SIZE={}", self.workgroup_size)?;
+        self.constants.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
+        self.subgroup_size.map_or(Ok(()), |size| write!(f, " in subgroups of {size}"))
+    }
 }
 
 impl Drop for Pipeline {

@@ -137,6 +137,9 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         ScanPolicy::tiled(64, 6, 4),
         ScanPolicy::tiled(64, 4, 3),
         ScanPolicy::tiled(64, 1 << 20, 4),
+        ScanPolicy::tiled(64, 4, 4).with_subgroup_size(3),
+        ScanPolicy::tiled(256, 4, 4).with_subgroup_size(256),
+        ScanPolicy::seed().with_subgroup_size(0),
     ] {
         let refused = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
