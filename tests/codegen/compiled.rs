@@ -52,9 +52,8 @@ impl Compiled {
         })
     }
 
-    /// Everything stayed in registers, of subgroups of `lanes`.
-    pub fn check(&self, lanes: u32) -> Result<()> {
-        ensure!(self.lanes == lanes, "compiled for {} lanes, not for {lanes}", self.lanes);
+    /// Everything stayed in registers.
+    pub fn check(&self) -> Result<()> {
         for (name, count) in &self.spills {
             ensure!(*count == 0, "{name}: {count}");
         }
@@ -79,21 +78,17 @@ pub fn open() -> Result<(Arc<Instance>, Device)> {
     Ok((instance, device))
 }
 
-/// Every pipeline of the case table's policies, for subgroups of each of `lanes`.
+/// Every pipeline of the case table's policies, in subgroups of `asked` lanes, or of what the driver takes by itself.
 ///
 /// The policies for small tiles are left out: nobody can choose them.
-pub fn all(device: &Device, lanes: &[u32]) -> Result<BTreeMap<Key, Compiled>> {
-    let mut works: Vec<_> = verify_cases(Effort::Quick, device.capabilities())
-        .into_iter()
-        .map(|case| case.work)
-        .filter_map(Configuration::new)
-        .collect();
-    works.dedup();
+pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled>> {
+    let cases = verify_cases(Effort::Quick, device.capabilities());
+    let mut configurations: Vec<_> =
+        cases.into_iter().filter_map(|case| Configuration::new(case.work)).collect();
+    configurations.dedup();
     let mut compiled = BTreeMap::new();
-    for &lanes in lanes {
-        for work in &works {
-            work.compile(device, lanes, &mut compiled)?;
-        }
+    for configuration in configurations {
+        configuration.compile(device, asked, &mut compiled)?;
     }
     Ok(compiled)
 }
@@ -119,30 +114,34 @@ impl Configuration {
         }
     }
 
-    fn compile(&self, device: &Device, lanes: u32, to: &mut BTreeMap<Key, Compiled>) -> Result<()> {
+    fn compile(&self, device: &Device, asked: Option<u32>, to: &mut BTreeMap<Key, Compiled>) -> Result<()> {
         let capabilities = device.capabilities();
         let mut add = |pipeline: &Pipeline| -> Result<()> {
-            let key = key(pipeline, lanes);
-            let compiled = Compiled::new(pipeline).with_context(|| key.to_string())?;
+            let (kernel, specialization) = (pipeline.kernel().name, pipeline.specialization());
+            let compiled = Compiled::new(pipeline).with_context(|| format!("{kernel} {specialization}"))?;
+            // The lanes have a column of their own in the table.
+            let specialization = Specialization { subgroup_size: None, ..specialization.clone() }.to_string();
+            let key = Key { kernel: kernel.to_owned(), specialization, lanes: compiled.lanes };
+            ensure!(asked.is_none_or(|asked| asked == key.lanes), "{key}, where {asked:?} were asked for");
             to.insert(key, compiled);
             Ok(())
         };
         match *self {
             Self::Scan(config, policy, columns) => {
-                let policy = policy.scan(capabilities, columns).with_subgroup_size(lanes);
+                let mut policy = policy.scan(capabilities, columns);
+                if let Some(lanes) = asked {
+                    policy = policy.with_subgroup_size(lanes);
+                }
                 ScanPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
             }
             Self::Sort(algorithm, policy) => {
-                let policy = policy.sort(capabilities, algorithm).with_subgroup_size(lanes);
+                let mut policy = policy.sort(capabilities, algorithm);
+                if let Some(lanes) = asked {
+                    policy = policy.with_subgroup_size(lanes);
+                }
                 let config = SortConfig::keys(KeyType::U32).policy(policy);
                 SortPlan::new(device, config)?.pipelines().try_for_each(&mut add)
             }
         }
     }
-}
-
-/// How the table names a pipeline: its lanes are in a column of their own.
-fn key(pipeline: &Pipeline, lanes: u32) -> Key {
-    let specialization = Specialization { subgroup_size: None, ..pipeline.specialization().clone() };
-    Key { kernel: pipeline.kernel().name.to_owned(), specialization: specialization.to_string(), lanes }
 }

@@ -2,8 +2,8 @@
 //!
 //! RADV compiles for AMD's GPUs on machines that have none, and tells what became of each pipeline. Every pipeline of
 //! the case table's policies is compiled for each target and every number of lanes that it has; none may spill, and
-//! the numbers are held to committed tables, `RADV-*.txt`. `tools/codegen` rewrites these. A row beside the targets
-//! lets `spirv-val` judge every module.
+//! the numbers are held to committed tables, `RADV-*.txt`, where the same compilers made those. `tools/codegen`
+//! rewrites them. A row beside the targets lets `spirv-val` judge every module.
 //!
 //! Each row is a process of its own: see `tests/common/children.rs`.
 

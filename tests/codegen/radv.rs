@@ -1,5 +1,6 @@
 //! The trials of one target: no pipeline spills, and all are as the committed table says.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs};
 
@@ -13,7 +14,7 @@ use super::compiled::{self, Compiled};
 use super::spilling;
 use super::table::{Key, Table, tolerance};
 
-/// Compiles everything, and rewrites the table of `target` if that is asked for.
+/// Compiles everything for each of `lanes` and for what the driver takes by itself, and rewrites the table of `target` if that is asked for.
 pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
     let (instance, device) = compiled::open()?;
     let identity = &device.capabilities().identity;
@@ -22,7 +23,11 @@ pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
     announce(&format!("{}, {} by {driver}", identity.name, identity.driver_info));
     ensure!(is_radv, "this is another driver");
 
-    let compiled = compiled::all(&device, lanes)?;
+    let mut compiled = BTreeMap::new();
+    for &lanes in lanes {
+        compiled.extend(compiled::all(&device, Some(lanes))?);
+    }
+    let untold = compiled::all(&device, None)?;
     let found = Table {
         target: format!("{}, {}", identity.name, identity.driver_info),
         shaders: kernels::COMPILER.to_owned(),
@@ -31,7 +36,8 @@ pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
     let mut trials = vec![complete(&found), doctored(found.clone())];
     trials.extend(spilling::trials(&device, lanes));
     trials.extend(compared(&found, &committed(target, &found)?));
-    trials.extend(compiled.into_iter().map(fits));
+    trials.extend(compiled.into_iter().map(|variant| fits("no spills", variant)));
+    trials.extend(untold.into_iter().map(|variant| fits("no spills by default", variant)));
     // All is compiled by now.
     let messages = instance.take_messages();
     trials.push(trial("validation is silent", move || {
@@ -41,8 +47,8 @@ pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-fn fits((key, compiled): (Key, Compiled)) -> Trial {
-    trial(&format!("no spills: {key}"), move || compiled.check(key.lanes))
+fn fits(name: &str, (key, compiled): (Key, Compiled)) -> Trial {
+    trial(&format!("{name}: {key}"), move || compiled.check())
 }
 
 /// The table that is committed for `target`; with `SUBSWEEP_BLESS=1` what was found becomes it.
@@ -57,12 +63,10 @@ fn committed(target: &str, found: &Table) -> Result<Table> {
 
 /// Numbers of other compilers say nothing about the kernels: then all of these are skipped.
 fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
-    let is_same = found.target == committed.target && found.shaders == committed.shaders;
-    if !is_same {
-        note(&format!(
-            "SKIPPED: the table is of {} and {}, these are {} and {}; tools/codegen writes another",
-            committed.target, committed.shaders, found.target, found.shaders
-        ));
+    let compilers = [(&found.target, &committed.target), (&found.shaders, &committed.shaders)];
+    let other = compilers.iter().find(|(found, committed)| found != committed);
+    if let Some((found, committed)) = other {
+        note(&format!("SKIPPED: the table is of {committed}, this is {found}; tools/codegen writes another"));
     }
     let rows = found.rows.iter().map(|(key, numbers)| {
         let (key, numbers, committed) = (key.clone(), *numbers, committed.clone());
@@ -72,7 +76,7 @@ fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
         let (keys, committed) = (found.rows.keys().cloned().collect::<Vec<_>>(), committed.clone());
         trial("table: no other rows", move || committed.check_rows(&keys))
     };
-    rows.chain([all]).map(|trial| trial.with_ignored_flag(!is_same)).collect()
+    rows.chain([all]).map(|trial| trial.with_ignored_flag(other.is_some())).collect()
 }
 
 /// Every kernel is among the pipelines, but for those that no policy runs.

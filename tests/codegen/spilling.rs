@@ -57,7 +57,7 @@ mod armed {
     pub fn check(device: &Device, lanes: u32) -> Result<()> {
         let options = PipelineOptions { workgroup_size: 64, constants: &[], subgroup_size: Some(lanes) };
         let compiled = Compiled::new(&Pipeline::new(device, &SPILLING, options)?)?;
-        match compiled.check(lanes) {
+        match compiled.check() {
             Ok(()) => bail!("it passes: {compiled:?}"),
             Err(why) => {
                 ensure!(why.to_string().starts_with("Spilled VGPRs: "), "refused for another reason: {why}")
