@@ -35,6 +35,20 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// A kernel of the caller's own, whose workgroup size its module fixes.
+    ///
+    /// # Safety
+    /// `spirv` is a valid module for Vulkan 1.2, aligned as words, with `main` as its only entry point; the other
+    /// arguments are what it says.
+    pub const unsafe fn new(
+        name: &'static str,
+        spirv: &'static [u8],
+        push_constants: &'static [PushConstant],
+        spec_constants: &'static [SpecConstant],
+    ) -> Self {
+        Self { name, spirv, hash: 0, workgroup_size_id: None, push_constants, spec_constants }
+    }
+
     /// Bytes of the push-constant block.
     pub const fn push_constant_size(&self) -> u32 {
         match self.push_constants.last() {

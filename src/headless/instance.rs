@@ -145,7 +145,8 @@ impl Instance {
         Error::MissingFeature { device: device_name(&properties), missing: missing.to_owned() }
     }
 
-    pub(super) fn take_messages(&self) -> Vec<String> {
+    /// What the validation layer has said since the last call.
+    pub fn take_messages(&self) -> Vec<String> {
         std::mem::take(&mut self.messages.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -172,6 +173,11 @@ impl Drop for Instance {
 }
 
 impl Candidate {
+    /// The handle, good as long as the instance.
+    pub fn physical_device(&self) -> vk::PhysicalDevice {
+        self.physical_device
+    }
+
     /// Its name, whatever it has.
     pub fn name(&self) -> &str {
         &self.name

@@ -67,10 +67,14 @@ impl Capabilities {
         unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
         let properties = chain.properties;
         let limits = properties.limits;
+        // A size may be asked for only in the stages that the device names.
+        let in_compute = size_control.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE);
         if !has_size_control {
+            size_control.max_compute_workgroup_subgroups = u32::MAX;
+        }
+        if !in_compute {
             size_control.min_subgroup_size = vulkan11.subgroup_size;
             size_control.max_subgroup_size = vulkan11.subgroup_size;
-            size_control.max_compute_workgroup_subgroups = u32::MAX;
         }
         let conformance = vulkan12.conformance_version;
         Self {
@@ -133,6 +137,7 @@ impl Capabilities {
                 subgroup_size_control: now.enabled.subgroup_size_control && was.enabled.subgroup_size_control,
                 compute_full_subgroups: now.enabled.compute_full_subgroups
                     && was.enabled.compute_full_subgroups,
+                pipeline_executable_info: was.enabled.pipeline_executable_info,
             },
             ..was
         };
@@ -150,6 +155,6 @@ impl Capabilities {
 }
 
 /// A driver's text, whatever it holds.
-fn text(text: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
+pub(super) fn text(text: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
     text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use ash::khr::pipeline_executable_properties as executables;
 use ash::vk;
 
 use super::capabilities::Capabilities;
@@ -20,6 +21,7 @@ pub struct Device {
 struct Inner {
     raw: ash::Device,
     capabilities: Capabilities,
+    executables: Option<executables::Device>,
     pipeline_cache: vk::PipelineCache,
     trace: Option<Arc<dyn Trace>>,
     owned: bool,
@@ -72,6 +74,7 @@ impl Device {
         });
         Ok(Self {
             inner: Arc::new(Inner {
+                executables: executables_of(instance, &raw, requirements.enabled()),
                 raw,
                 capabilities,
                 pipeline_cache: vk::PipelineCache::null(),
@@ -108,6 +111,7 @@ impl Device {
         let capabilities = unsafe { Capabilities::read(instance, physical_device, enabled) };
         Ok(Self {
             inner: Arc::new(Inner {
+                executables: executables_of(instance, &device, enabled),
                 raw: device,
                 capabilities,
                 pipeline_cache,
@@ -133,10 +137,23 @@ impl Device {
         self.inner.pipeline_cache
     }
 
+    /// The functions that tell what a pipeline was compiled to, on a device that was made for it.
+    pub(super) fn executables(&self) -> Option<&executables::Device> {
+        self.inner.executables.as_ref()
+    }
+
     /// Who listens to what is recorded.
     pub(crate) fn trace(&self) -> Option<&dyn Trace> {
         self.inner.trace.as_deref()
     }
+}
+
+fn executables_of(
+    instance: &ash::Instance,
+    device: &ash::Device,
+    enabled: EnabledFeatures,
+) -> Option<executables::Device> {
+    enabled.pipeline_executable_info.then(|| executables::Device::new(instance, device))
 }
 
 impl fmt::Debug for Device {

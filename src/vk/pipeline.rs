@@ -1,7 +1,10 @@
 //! A compute pipeline of one kernel: push constants only, no descriptors.
 
+use std::fmt;
+
 use ash::vk;
 
+use super::capabilities::Capabilities;
 use super::device::Device;
 use crate::error::{Error, Result};
 use crate::kernels::Kernel;
@@ -22,8 +25,20 @@ pub struct PipelineOptions<'a> {
 pub struct Pipeline {
     device: Device,
     kernel: &'static Kernel,
+    specialization: Specialization,
     layout: vk::PipelineLayout,
     raw: vk::Pipeline,
+}
+
+/// What a pipeline makes of its kernel, as [`PipelineOptions`] said it; shown as `WORKGROUP_SIZE=256 NAME=VALUE …`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Specialization {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// The specialization constants that were named.
+    pub constants: Vec<(&'static str, u32)>,
+    /// Lanes that were asked for.
+    pub subgroup_size: Option<u32>,
 }
 
 impl Pipeline {
@@ -33,50 +48,31 @@ impl Pipeline {
     /// subgroup. A subgroup size is asked for only where the device has a choice of them.
     ///
     /// # Errors
-    /// [`Error::PolicyBeyondDevice`] if the workgroup is too large for the device or a subgroup size is asked for
-    /// that it does not have; else whatever the driver's compiler says.
+    /// [`Error::PolicyBeyondDevice`] and [`Error::InvalidPolicy`] if the workgroup is too large for the device, or a
+    /// subgroup size is asked for that it does not have; else whatever the driver's compiler says.
     ///
     /// # Panics
     /// If a constant is named that the kernel does not have: the caller's own mistake, which every test would show.
     pub fn new(device: &Device, kernel: &'static Kernel, options: PipelineOptions<'_>) -> Result<Self> {
         let capabilities = device.capabilities();
-        let exceeds = |what, needed: u32, got: u32| Error::PolicyBeyondDevice {
-            what,
-            needed: needed.into(),
-            got: got.into(),
-        };
-        if options.workgroup_size > capabilities.max_workgroup_invocations {
-            return Err(exceeds(
-                "invocations in a workgroup",
-                options.workgroup_size,
-                capabilities.max_workgroup_invocations,
-            ));
+        if options.workgroup_size == 0 {
+            return Err(Error::InvalidPolicy { reason: "a workgroup has at least one invocation" });
         }
-        let choice = capabilities.min_subgroup_size..=capabilities.max_subgroup_size;
-        if let Some(size) = options.subgroup_size
-            && !choice.contains(&size)
-        {
-            return Err(exceeds("lanes in a subgroup", size, capabilities.max_subgroup_size));
-        }
-        let requested = options
-            .subgroup_size
-            .filter(|_| capabilities.enabled.subgroup_size_control && choice.start() != choice.end());
-        if let Some(size) = requested
-            && options.workgroup_size.div_ceil(size) > capabilities.max_workgroup_subgroups
-        {
-            return Err(exceeds(
-                "subgroups in a workgroup",
-                options.workgroup_size.div_ceil(size),
-                capabilities.max_workgroup_subgroups,
-            ));
-        }
+        within("invocations in a workgroup", options.workgroup_size, capabilities.max_workgroup_invocations)?;
+        let requested = requested_subgroup_size(capabilities, &options)?;
         let lanes = requested.unwrap_or(capabilities.subgroup_size);
         let full =
             capabilities.enabled.compute_full_subgroups && options.workgroup_size.is_multiple_of(lanes);
 
         let layout = create_layout(device, kernel)?;
         // From here on the layout is owned: an early return drops it.
-        let mut pipeline = Self { device: device.clone(), kernel, layout, raw: vk::Pipeline::null() };
+        let specialization = Specialization {
+            workgroup_size: options.workgroup_size,
+            constants: options.constants.to_vec(),
+            subgroup_size: options.subgroup_size,
+        };
+        let mut pipeline =
+            Self { device: device.clone(), kernel, specialization, layout, raw: vk::Pipeline::null() };
         pipeline.raw = pipeline.compile(options, requested, full)?;
         Ok(pipeline)
     }
@@ -124,7 +120,10 @@ impl Pipeline {
             required_size = required_size.required_subgroup_size(size);
             stage = stage.push_next(&mut required_size);
         }
-        let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
+        let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
+        if self.device.executables().is_some() {
+            info = info.flags(vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR);
+        }
         // SAFETY: the module and the layout are alive and of this device.
         let result = unsafe { raw.create_compute_pipelines(self.device.pipeline_cache(), &[info], None) };
         // SAFETY: a pipeline does not need its module once it is made.
@@ -145,6 +144,11 @@ impl Pipeline {
         self.kernel
     }
 
+    /// What the pipeline makes of its kernel.
+    pub fn specialization(&self) -> &Specialization {
+        &self.specialization
+    }
+
     pub(super) fn raw(&self) -> vk::Pipeline {
         self.raw
     }
@@ -152,6 +156,38 @@ impl Pipeline {
     pub(super) fn layout(&self) -> vk::PipelineLayout {
         self.layout
     }
+}
+
+/// The subgroup size to ask for, if any: where the device has a single one there is nothing to ask.
+fn requested_subgroup_size(
+    capabilities: &Capabilities,
+    options: &PipelineOptions<'_>,
+) -> Result<Option<u32>> {
+    let (min, max) = (capabilities.min_subgroup_size, capabilities.max_subgroup_size);
+    let Some(size) = options.subgroup_size else { return Ok(None) };
+    if size == capabilities.subgroup_size && min == max {
+        return Ok(None);
+    }
+    if !size.is_power_of_two() || size < min || !capabilities.enabled.subgroup_size_control {
+        return Err(Error::InvalidPolicy {
+            reason: "the device has no subgroups of the size that is asked for",
+        });
+    }
+    within("lanes in a subgroup", size, max)?;
+    within(
+        "subgroups in a workgroup",
+        options.workgroup_size.div_ceil(size),
+        capabilities.max_workgroup_subgroups,
+    )?;
+    Ok(Some(size))
+}
+
+/// Checks what is asked for against a limit of the device.
+fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {
+    if needed > got {
+        return Err(Error::PolicyBeyondDevice { what, needed: needed.into(), got: got.into() });
+    }
+    Ok(())
 }
 
 fn create_layout(device: &Device, kernel: &Kernel) -> Result<vk::PipelineLayout> {
@@ -162,6 +198,14 @@ fn create_layout(device: &Device, kernel: &Kernel) -> Result<vk::PipelineLayout>
     // SAFETY: the device is alive.
     unsafe { device.raw().create_pipeline_layout(&info, None) }
         .map_err(Error::vulkan("vkCreatePipelineLayout"))
+}
+
+impl fmt::Display for Specialization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WORKGROUP_SIZE={}", self.workgroup_size)?;
+        self.constants.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
+        self.subgroup_size.map_or(Ok(()), |size| write!(f, " in subgroups of {size}"))
+    }
 }
 
 impl Drop for Pipeline {

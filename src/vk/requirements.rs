@@ -18,6 +18,9 @@ pub(super) const SUBGROUP_OPERATIONS: vk::SubgroupFeatureFlags = vk::SubgroupFea
 /// Lanes that the kernels are written for: their shared tables have room for subgroups of 4 and more.
 const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=128;
 
+const SIZE_CONTROL: &CStr = ash::ext::subgroup_size_control::NAME;
+const EXECUTABLES: &CStr = ash::khr::pipeline_executable_properties::NAME;
+
 /// The optional features that a device was, or will be, created with.
 ///
 /// Vulkan lets nobody ask which features were enabled, so whoever creates the device says it here. Turn a field off
@@ -32,17 +35,26 @@ pub struct EnabledFeatures {
     /// says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
     /// driver known to us does.
     pub compute_full_subgroups: bool,
+    /// `VK_KHR_pipeline_executable_properties` with its feature `pipelineExecutableInfo`: pipelines are made with what
+    /// their compiler tells, for [`Pipeline::statistics`](super::Pipeline::statistics).
+    pub pipeline_executable_info: bool,
 }
 
 impl EnabledFeatures {
     /// No optional feature.
-    pub const NONE: Self = Self { subgroup_size_control: false, compute_full_subgroups: false };
+    pub const NONE: Self =
+        Self { subgroup_size_control: false, compute_full_subgroups: false, pipeline_executable_info: false };
+
+    fn has_size_control(self) -> bool {
+        self.subgroup_size_control || self.compute_full_subgroups
+    }
 }
 
 /// What to enable when creating the device, found by [`DeviceRequirements::query`].
 #[derive(Debug, Clone)]
 pub struct DeviceRequirements {
     enabled: EnabledFeatures,
+    has_statistics: bool,
 }
 
 impl DeviceRequirements {
@@ -93,17 +105,19 @@ impl DeviceRequirements {
         // SAFETY: as the caller promises.
         let extensions = unsafe { instance.enumerate_device_extension_properties(physical_device) }
             .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
-        let has_size_control = extensions.iter().any(|extension| {
-            extension.extension_name_as_c_str() == Ok(ash::ext::subgroup_size_control::NAME)
-        });
+        let has = |name: &CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
 
         let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut size_control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
+        let mut executables = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
         let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut vulkan12);
-        if has_size_control {
+        if has(SIZE_CONTROL) {
             chain = chain.push_next(&mut size_control);
         }
-        // SAFETY: as the caller promises; the extension's structure is chained only where the extension is.
+        if has(EXECUTABLES) {
+            chain = chain.push_next(&mut executables);
+        }
+        // SAFETY: as the caller promises; an extension's structure is chained only where the extension is.
         unsafe { instance.get_physical_device_features2(physical_device, &mut chain) };
         if vulkan12.buffer_device_address == vk::FALSE {
             return Err(missing("the feature bufferDeviceAddress".into()));
@@ -112,7 +126,9 @@ impl DeviceRequirements {
             enabled: EnabledFeatures {
                 subgroup_size_control: size_control.subgroup_size_control == vk::TRUE,
                 compute_full_subgroups: size_control.compute_full_subgroups == vk::TRUE,
+                pipeline_executable_info: false,
             },
+            has_statistics: executables.pipeline_executable_info == vk::TRUE,
         })
     }
 
@@ -121,19 +137,28 @@ impl DeviceRequirements {
     pub(crate) fn narrow(&mut self, enabled: EnabledFeatures) {
         self.enabled.subgroup_size_control &= enabled.subgroup_size_control;
         self.enabled.compute_full_subgroups &= enabled.compute_full_subgroups;
+        self.enabled.pipeline_executable_info &= enabled.pipeline_executable_info;
     }
 
-    /// The optional features to enable: everything useful that the device has.
+    /// Asks for [`Pipeline::statistics`](super::Pipeline::statistics) too, where the device has them. Not for a
+    /// device that is to be fast: a driver may compile more slowly, and cache less, when it is to tell about it.
+    pub fn with_pipeline_statistics(mut self) -> Self {
+        self.enabled.pipeline_executable_info = self.has_statistics;
+        self
+    }
+
+    /// The optional features to enable: everything that makes the kernels faster and that the device has.
     pub fn enabled(&self) -> EnabledFeatures {
         self.enabled
     }
 
     /// The device extensions to enable.
     pub fn extensions(&self) -> &'static [&'static CStr] {
-        if self.enabled.subgroup_size_control || self.enabled.compute_full_subgroups {
-            &[ash::ext::subgroup_size_control::NAME]
-        } else {
-            &[]
+        match (self.enabled.has_size_control(), self.enabled.pipeline_executable_info) {
+            (false, false) => &[],
+            (true, false) => &[SIZE_CONTROL],
+            (false, true) => &[EXECUTABLES],
+            (true, true) => &[SIZE_CONTROL, EXECUTABLES],
         }
     }
 
@@ -141,10 +166,14 @@ impl DeviceRequirements {
     pub fn features(&self) -> FeatureChain {
         FeatureChain {
             vulkan12: vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true),
-            subgroup_size_control: (!self.extensions().is_empty()).then(|| {
+            subgroup_size_control: self.enabled.has_size_control().then(|| {
                 vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
                     .subgroup_size_control(self.enabled.subgroup_size_control)
                     .compute_full_subgroups(self.enabled.compute_full_subgroups)
+            }),
+            executables: self.enabled.pipeline_executable_info.then(|| {
+                vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
+                    .pipeline_executable_info(true)
             }),
         }
     }
@@ -159,15 +188,20 @@ pub struct FeatureChain {
     pub vulkan12: vk::PhysicalDeviceVulkan12Features<'static>,
     /// Only where the extension is.
     pub subgroup_size_control: Option<vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>>,
+    /// Only where [`DeviceRequirements::with_pipeline_statistics`] was called, and the extension is.
+    pub executables: Option<vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR<'static>>,
 }
 
 impl FeatureChain {
     /// Chains the structures into `info`.
     pub fn chain_into<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
-        let info = info.push_next(&mut self.vulkan12);
-        match &mut self.subgroup_size_control {
-            Some(features) => info.push_next(features),
-            None => info,
+        let mut info = info.push_next(&mut self.vulkan12);
+        if let Some(features) = &mut self.subgroup_size_control {
+            info = info.push_next(features);
         }
+        if let Some(features) = &mut self.executables {
+            info = info.push_next(features);
+        }
+        info
     }
 }

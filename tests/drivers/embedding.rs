@@ -9,8 +9,8 @@ use subsweep::headless::{Gpu, GpuBuffer, GpuOptions};
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{KeyType, SortBuffers, SortConfig, SortPlan};
 use subsweep::vk::{
-    AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Finding, Missing, Recorder,
-    Trace,
+    AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Finding, Missing, Pipeline,
+    Recorder, Trace,
 };
 use subsweep::{Error, Result};
 
@@ -142,10 +142,16 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         ScanPolicy::tiled(64, 6, 4),
         ScanPolicy::tiled(64, 4, 3),
         ScanPolicy::tiled(64, 1 << 20, 4),
+        ScanPolicy::tiled(64, 4, 4).with_subgroup_size(3),
+        ScanPolicy::tiled(256, 4, 4).with_subgroup_size(256),
+        ScanPolicy::seed().with_subgroup_size(0),
     ] {
         let refused = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
+    let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive())?;
+    let statistics = plan.pipelines().map(Pipeline::statistics).collect::<Vec<_>>();
+    assert!(!statistics.is_empty() && statistics.iter().all(|s| matches!(s, Err(Error::Unsupported { .. }))));
     let exclusive_seed = ScanConfig::exclusive().policy(ScanPolicy::seed());
     assert!(matches!(ScanPlan::new(gpu.device(), exclusive_seed), Err(Error::InvalidPolicy { .. })));
     let wide = ScanConfig::inclusive().policy(ScanPolicy::tiled(1 << 16, 4, 4));

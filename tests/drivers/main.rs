@@ -1,10 +1,10 @@
 //! The driver matrix: everything that needs a device, on every driver and lane count that this machine can have.
 //!
-//! A driver's lane count is fixed for a process, and so is the choice of drivers; hence a child process for each row.
-//! Without arguments this is the parent: it runs every row and sums up. `--row NAME` is the child, which takes the
-//! usual test arguments behind it; `cargo test --test drivers -- --list-rows` names the rows.
+//! Each row of drivers and lane counts is a process of its own: see `tests/common/children.rs`.
 
 mod cases;
+#[path = "../common/children.rs"]
+mod children;
 mod embedding;
 mod rows;
 mod twins;
@@ -19,18 +19,7 @@ use subsweep::headless::{Gpu, GpuOptions};
 use subsweep::vk::Trace;
 
 fn main() -> ExitCode {
-    let mut arguments: Vec<_> = std::env::args().collect();
-    match arguments.get(1).map(String::as_str) {
-        Some("--row") => {
-            arguments.drain(1..=2);
-            run_row(&Arguments::from_iter(arguments))
-        }
-        Some("--list-rows") => {
-            rows::ROWS.iter().for_each(|row| println!("{}", row.name));
-            ExitCode::SUCCESS
-        }
-        _ => rows::run_all(&arguments[1..]),
-    }
+    children::main::<rows::Row>()
 }
 
 /// Goes on without the validation layer where it is not installed, but not in the project's own gate.
@@ -39,10 +28,7 @@ fn open_unvalidated(error: Error) -> Result<Gpu, Error> {
     if !layer_is_missing || std::env::var("CI").is_ok_and(|ci| ci == "true") {
         return Err(error);
     }
-    println!(
-        "{}: NOT VALIDATED: the validation layer is missing; tools/setup test installs it",
-        rows::NOTE_LINE
-    );
+    children::note("NOT VALIDATED: the validation layer is missing; tools/setup test installs it");
     let trace: Arc<dyn Trace> = cases::hazards();
     Gpu::open(GpuOptions { trace: Some(trace), ..GpuOptions::default() })
 }
@@ -59,13 +45,12 @@ fn run_row(arguments: &Arguments) -> ExitCode {
         }
     };
     let identity = gpu.identity();
-    println!(
-        "{}: {} {}, {} lanes",
-        rows::DEVICE_LINE,
+    children::announce(&format!(
+        "{} {}, {} lanes",
         identity.driver_name,
         identity.driver_info,
         gpu.capabilities().subgroup_size
-    );
+    ));
     let mut trials = cases::trials(&gpu);
     trials.extend(twins::trials(&gpu));
     trials.extend(embedding::trials(&gpu));

@@ -1,12 +1,16 @@
-//! The rows of the matrix, and the parent that runs each in a process of its own.
+//! The drivers and lane counts of the matrix.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+use super::children::{self, Missing, is_gate_on, only_driver};
 
 /// A driver and a lane count.
 pub struct Row {
-    pub name: &'static str,
+    name: &'static str,
     driver: Driver,
     /// Lanes that the driver must turn out to have.
     lanes: u32,
@@ -20,148 +24,39 @@ enum Driver {
     SwiftShader,
 }
 
-pub const ROWS: [Row; 4] = [
-    Row { name: "lavapipe-4", driver: Driver::Lavapipe { vector_width: 128 }, lanes: 4 },
-    Row { name: "lavapipe-8", driver: Driver::Lavapipe { vector_width: 256 }, lanes: 8 },
-    Row { name: "lavapipe-16", driver: Driver::Lavapipe { vector_width: 512 }, lanes: 16 },
-    Row { name: "swiftshader-4", driver: Driver::SwiftShader, lanes: 4 },
-];
+impl children::Row for Row {
+    const ALL: &'static [Self] = &[
+        Row { name: "lavapipe-4", driver: Driver::Lavapipe { vector_width: 128 }, lanes: 4 },
+        Row { name: "lavapipe-8", driver: Driver::Lavapipe { vector_width: 256 }, lanes: 8 },
+        Row { name: "lavapipe-16", driver: Driver::Lavapipe { vector_width: 512 }, lanes: 16 },
+        Row { name: "swiftshader-4", driver: Driver::SwiftShader, lanes: 4 },
+    ];
 
-/// What the child's line about its device begins with.
-pub const DEVICE_LINE: &str = "device";
+    fn name(&self) -> &'static str {
+        self.name
+    }
 
-/// What the child's loud words begin with, which the parent repeats.
-pub const NOTE_LINE: &str = "note";
-
-/// Counts of trials.
-#[derive(Default)]
-struct Counts {
-    passed: u32,
-    failed: u32,
-    skipped: u32,
-}
-
-/// Runs every row that this machine has, with `arguments` for each, and sums up.
-pub fn run_all(arguments: &[String]) -> ExitCode {
-    // `cargo test -- --list` and the like are answered by the tests of any one row.
-    let filtered = !arguments.is_empty();
-    let mut total = Counts::default();
-    println!("\nrunning {} driver rows", ROWS.len());
-    for row in &ROWS {
-        let Some(manifest) = row.driver.manifest() else {
-            if row.driver.is_required() {
-                println!("row {:14} FAILED: the driver is missing; run tools/setup test", row.name);
-                total.failed += 1;
-            } else {
-                println!("row {:14} SKIPPED: the driver is missing; tools/setup test installs it", row.name);
-                total.skipped += 1;
+    fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
+        let (manifest, is_failure) = match self.driver {
+            Driver::Lavapipe { .. } => (children::mesa_manifest("lvp"), is_gate_on(&["debian 12", "ubuntu"])),
+            Driver::SwiftShader => {
+                let manifest = std::env::var_os("SUBSWEEP_SWIFTSHADER_ICD").map(PathBuf::from);
+                (manifest.filter(|path| path.exists()), is_gate_on(&["debian 12"]))
             }
-            continue;
         };
-        run_row(row, &manifest, arguments, &mut total, filtered);
-    }
-    // The counts are of the rows' trials, in the words of Rust's own test runner.
-    println!(
-        "\ntest result: {}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n",
-        if total.failed == 0 { "ok" } else { "FAILED" },
-        total.passed,
-        total.failed,
-        total.skipped
-    );
-    if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn run_row(row: &Row, manifest: &Path, arguments: &[String], total: &mut Counts, filtered: bool) {
-    // Mesa's shader cache does not tell vector widths apart: each row has a folder of its own.
-    let cache = tempfile::tempdir().expect("a temporary folder");
-    let mut command = Command::new(std::env::current_exe().expect("the test's own path"));
-    command
-        .args(["--row", row.name])
-        .args(arguments)
-        .env("VK_DRIVER_FILES", manifest)
-        .env("VK_ICD_FILENAMES", manifest)
-        .env("MESA_SHADER_CACHE_DIR", cache.path())
-        .env_remove("SUBSWEEP_DEVICE")
-        .stdin(Stdio::null());
-    if let Driver::Lavapipe { vector_width } = row.driver {
-        command.env("LP_NATIVE_VECTOR_WIDTH", vector_width.to_string());
-    }
-    let start = Instant::now();
-    let output = command.output().expect("the test starts itself again");
-    let stdout = String::from_utf8_lossy(&output.stdout);
-
-    let device = stdout
-        .lines()
-        .find_map(|line| line.strip_prefix(DEVICE_LINE)?.strip_prefix(": "))
-        .unwrap_or("no device");
-    let counts = stdout.lines().rev().find_map(Counts::parse);
-    let has_lanes = device.ends_with(&format!(" {} lanes", row.lanes));
-    let ran = counts.as_ref().is_some_and(|counts| counts.passed > 0);
-    let ok = output.status.success() && has_lanes && (ran || filtered);
-    let counts = counts.unwrap_or_default();
-    println!(
-        "row {:14} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s",
-        row.name,
-        if ok { "ok" } else { "FAILED" },
-        counts.passed,
-        counts.failed,
-        counts.skipped,
-        start.elapsed().as_secs_f64()
-    );
-    for note in stdout.lines().filter(|line| line.starts_with(NOTE_LINE)) {
-        println!("row {:14} {note}", row.name);
-    }
-    if !ok {
-        print!("{stdout}");
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
-        if !has_lanes {
-            println!("row {} was to have {} lanes", row.name, row.lanes);
+        let what = "the driver is missing; tools/setup test installs it".to_owned();
+        let mut environment = only_driver(&manifest.ok_or(Missing { what, is_failure })?);
+        if let Driver::Lavapipe { vector_width } = self.driver {
+            environment.push(("LP_NATIVE_VECTOR_WIDTH", vector_width.to_string().into()));
         }
-    }
-    total.passed += counts.passed;
-    total.failed += counts.failed.max(u32::from(!ok));
-    total.skipped += counts.skipped;
-}
-
-impl Counts {
-    /// Reads the closing line of a Rust test runner.
-    fn parse(line: &str) -> Option<Self> {
-        let counts = line.strip_prefix("test result: ")?;
-        let count = |what: &str| {
-            let words = counts[..counts.find(what)?].trim_end();
-            words.rsplit([' ', ';']).next()?.parse().ok()
-        };
-        Some(Self { passed: count("passed")?, failed: count("failed")?, skipped: count("ignored")? })
-    }
-}
-
-impl Driver {
-    /// The manifest that names the driver, where this machine has one.
-    fn manifest(&self) -> Option<PathBuf> {
-        match self {
-            Self::Lavapipe { .. } => {
-                let folders =
-                    ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
-                let names = [format!("lvp_icd.{}.json", std::env::consts::ARCH), "lvp_icd.json".to_owned()];
-                let mut paths =
-                    folders.iter().flat_map(|folder| names.iter().map(|name| Path::new(folder).join(name)));
-                paths.find(|path| path.exists())
-            }
-            Self::SwiftShader => {
-                std::env::var_os("SUBSWEEP_SWIFTSHADER_ICD").map(PathBuf::from).filter(|path| path.exists())
-            }
-        }
+        Ok(environment)
     }
 
-    /// In the project's own gate nothing may be missing that the system has packages for.
-    fn is_required(&self) -> bool {
-        let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
-        let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-        let is = |line: &str| release.lines().any(|found| found == line);
-        let debian = is("ID=debian") && is("VERSION_ID=\"12\"");
-        ci && match self {
-            Self::Lavapipe { .. } => debian || is("ID=ubuntu"),
-            Self::SwiftShader => debian,
-        }
+    fn ending(&self) -> String {
+        format!(" {} lanes", self.lanes)
+    }
+
+    fn run(&self, arguments: &Arguments) -> ExitCode {
+        super::run_row(arguments)
     }
 }

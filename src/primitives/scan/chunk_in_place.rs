@@ -54,8 +54,11 @@ impl ChunkInPlace {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let (sum, prefix) = KERNELS[config.columns as usize - 1];
         let pipeline = |kernel, constants: &[(&'static str, u32)]| {
-            let options =
-                PipelineOptions { workgroup_size: policy.workgroup_size, constants, subgroup_size: None };
+            let options = PipelineOptions {
+                workgroup_size: policy.workgroup_size,
+                constants,
+                subgroup_size: policy.subgroup_size,
+            };
             Pipeline::new(device, kernel, options)
         };
         let batches = ("BATCHES_PER_CHUNK", policy.items_per_invocation);
@@ -65,6 +68,11 @@ impl ChunkInPlace {
             prefix_below_sums: pipeline(prefix, &[batches, ("HAS_SUMS", 1)])?,
             prefix: pipeline(prefix, &[batches, ("HAS_SUMS", 0)])?,
         })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let Self { chunk_size: _, sum, prefix_below_sums, prefix } = self;
+        [sum, prefix_below_sums, prefix].into_iter()
     }
 
     pub(super) fn record(

@@ -15,7 +15,7 @@ use ash::vk;
 
 use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
-use crate::vk::{Device, Recorder};
+use crate::vk::{Device, Pipeline, Recorder};
 use chunk_in_place::ChunkInPlace;
 use reduce_then_scan::ReduceThenScan;
 
@@ -68,6 +68,15 @@ impl ScanPlan {
     /// How it goes about it.
     pub fn policy(&self) -> &ScanPolicy {
         &self.policy
+    }
+
+    /// Every pipeline that a recording may bind: for what a compiler made of them.
+    pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let (tiled, in_place) = match &self.strategy {
+            Strategy::ReduceThenScan(strategy) => (Some(strategy.pipelines()), None),
+            Strategy::ChunkInPlace(strategy) => (None, Some(strategy.pipelines())),
+        };
+        tiled.into_iter().flatten().chain(in_place.into_iter().flatten())
     }
 
     /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` elements: a word per column and tile, which

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::config::{ScanConfig, ScanKind};
 use crate::error::{Error, Result};
-use crate::primitives::{Choice, check_workgroup, within};
+use crate::primitives::{Choice, check_subgroup, check_workgroup, within};
 use crate::vk::Capabilities;
 
 /// Where the sums of tiles are kept between the way up and the way down.
@@ -29,6 +29,8 @@ pub struct ScanPolicy {
     /// Elements that follow one another among them: a divisor of `items_per_invocation`, and a multiple of the
     /// elements in 16-byte quads (4 for 1 and 3 columns, 2 for 2, 1 for 4).
     pub items_per_run: u32,
+    /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
+    pub subgroup_size: Option<u32>,
 }
 
 /// The scan algorithms, by the name that selects them, with one line for a list: passes and bytes moved, and source.
@@ -64,13 +66,31 @@ impl ScanPolicy {
 
     /// Reduce-then-scan with sums in scratch.
     pub const fn tiled(workgroup_size: u32, items_per_invocation: u32, items_per_run: u32) -> Self {
-        Self { sums: SumsPlacement::Scratch, workgroup_size, items_per_invocation, items_per_run }
+        Self {
+            sums: SumsPlacement::Scratch,
+            workgroup_size,
+            items_per_invocation,
+            items_per_run,
+            subgroup_size: None,
+        }
     }
 
     /// Tutorial 14's own: 256-element chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in
     /// place only.
     pub const fn seed() -> Self {
-        Self { sums: SumsPlacement::LastRow, workgroup_size: 32, items_per_invocation: 8, items_per_run: 1 }
+        Self {
+            sums: SumsPlacement::LastRow,
+            workgroup_size: 32,
+            items_per_invocation: 8,
+            items_per_run: 1,
+            subgroup_size: None,
+        }
+    }
+
+    /// The same, in subgroups of `size` lanes.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self
     }
 
     /// Elements in a tile.
@@ -87,6 +107,7 @@ impl ScanPolicy {
             return invalid("a tile is at most 2^20 elements");
         }
         check_workgroup(self.workgroup_size, capabilities)?;
+        let lanes = check_subgroup(self.subgroup_size, capabilities)?;
         // workgroup_scan.glsl: a row for each subgroup of 4 lanes, and one for the total. A three-column row takes
         // the room of four.
         let row_size = config.columns.next_power_of_two() * 4;
@@ -94,8 +115,8 @@ impl ScanPolicy {
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
             SumsPlacement::Scratch => {
-                if !self.workgroup_size.is_multiple_of(capabilities.max_subgroup_size) {
-                    return invalid("workgroup_size is a multiple of the device's subgroup size");
+                if !self.workgroup_size.is_multiple_of(lanes) {
+                    return invalid("workgroup_size is a multiple of the subgroup size");
                 }
                 if !self.items_per_run.is_multiple_of(items_per_pack(config.columns)) {
                     return invalid("items_per_run is a multiple of the elements in 16-byte quads");
@@ -105,7 +126,7 @@ impl ScanPolicy {
                 }
             }
             SumsPlacement::LastRow => {
-                if *self != Self::seed() {
+                if (Self { subgroup_size: None, ..*self }) != Self::seed() {
                     return invalid(
                         "sums in the last row come with the seed's chunks only: ScanPolicy::seed()",
                     );
@@ -140,6 +161,7 @@ impl fmt::Display for ScanPolicy {
             f,
             "reduce-then-scan: workgroup {}, {} items per invocation in runs of {}, sums in {sums}",
             self.workgroup_size, self.items_per_invocation, self.items_per_run
-        )
+        )?;
+        self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }
 }

@@ -115,7 +115,7 @@ impl ReduceThenScan {
             let options = PipelineOptions {
                 workgroup_size: policy.workgroup_size,
                 constants: &constants,
-                subgroup_size: None,
+                subgroup_size: policy.subgroup_size,
             };
             Pipeline::new(device, kernel, options)
         };
@@ -147,6 +147,12 @@ impl ReduceThenScan {
             },
             downsweeps,
         })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let Self { kind: _, element_size: _, tile_size: _, reduce: ByAccess { quads, words }, downsweeps } =
+            self;
+        [quads, words].into_iter().chain(downsweeps.iter().map(|(_, pipeline)| pipeline))
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {

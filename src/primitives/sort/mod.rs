@@ -14,7 +14,7 @@ use ash::vk;
 
 use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
-use crate::vk::{Device, Recorder};
+use crate::vk::{Device, Pipeline, Recorder};
 use passes::Passes;
 
 /// A sort, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
@@ -56,6 +56,11 @@ impl SortPlan {
     /// How it goes about it.
     pub fn policy(&self) -> &SortPolicy {
         &self.policy
+    }
+
+    /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
+    pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.passes.pipelines()
     }
 
     /// How often the keys are moved.

@@ -79,8 +79,11 @@ impl Passes {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
         let radix_bits = policy.algorithm.radix_bits();
         let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
-            let options =
-                PipelineOptions { workgroup_size: policy.workgroup_size, constants, subgroup_size: None };
+            let options = PipelineOptions {
+                workgroup_size: policy.workgroup_size,
+                constants,
+                subgroup_size: policy.subgroup_size,
+            };
             Pipeline::new(device, kernel, options)
         };
         let (quads, words) = match policy.ranking {
@@ -118,6 +121,12 @@ impl Passes {
             words,
             scan: ScanPlan::new(device, ScanConfig::exclusive().policy(policy.scan))?,
         })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let Self { quads, words, scan, tile_size: _, radix: _, begin_bit: _, end_bit: _, count: _ } = self;
+        let kernels = std::iter::once(quads).chain(words);
+        kernels.flat_map(|Kernels { count, scatter }| [count, scatter]).chain(scan.pipelines())
     }
 
     pub(super) fn count(&self) -> u32 {

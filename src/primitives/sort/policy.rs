@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::primitives::scan::ScanPolicy;
-use crate::primitives::{Choice, check_workgroup, within};
+use crate::primitives::{Choice, check_subgroup, check_workgroup, within};
 use crate::vk::Capabilities;
 
 /// The sort algorithms, which differ in how many bits a pass takes.
@@ -71,6 +71,8 @@ pub struct SortPolicy {
     pub workgroup_size: u32,
     /// Keys that an invocation takes: a multiple of 4, at most 252.
     pub items_per_invocation: u32,
+    /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
+    pub subgroup_size: Option<u32>,
     /// How the counts are scanned.
     pub scan: ScanPolicy,
 }
@@ -95,6 +97,7 @@ impl SortPolicy {
             ranking: Ranking::CounterScan,
             workgroup_size,
             items_per_invocation: room.clamp(4, 16) / 4 * 4,
+            subgroup_size: None,
             scan: ScanPolicy::choose(capabilities, 1).policy,
         }
     }
@@ -107,8 +110,16 @@ impl SortPolicy {
             ranking: Ranking::Ballot,
             workgroup_size: 32,
             items_per_invocation: 8,
+            subgroup_size: None,
             scan: ScanPolicy::choose(capabilities, 1).policy,
         }
+    }
+
+    /// The same, in subgroups of `size` lanes, those of the counts' scan too.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self.scan = self.scan.with_subgroup_size(size);
+        self
     }
 
     /// Keys in a tile.
@@ -119,6 +130,7 @@ impl SortPolicy {
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         check_workgroup(self.workgroup_size, capabilities)?;
+        let lanes = check_subgroup(self.subgroup_size, capabilities)?;
         match self.ranking {
             Ranking::CounterScan => {
                 if self.items_per_invocation == 0
@@ -131,8 +143,8 @@ impl SortPolicy {
                 if self.tile_size() > 65_532 {
                     return invalid("a tile is at most 65532 keys");
                 }
-                if !self.workgroup_size.is_multiple_of(capabilities.max_subgroup_size) {
-                    return invalid("workgroup_size is a multiple of the device's subgroup size");
+                if !self.workgroup_size.is_multiple_of(lanes) {
+                    return invalid("workgroup_size is a multiple of the subgroup size");
                 }
                 let counters = (1 << self.algorithm.radix_bits()) / 2 * self.workgroup_size;
                 let shared_size = self.tile_size().max(counters) * 4
@@ -162,11 +174,14 @@ impl fmt::Display for SortPolicy {
         };
         write!(
             f,
-            "{}: workgroup {}, {} items per invocation, ranked by {ranking}; counts by {}",
+            "{}: workgroup {}, {} items per invocation, ranked by {ranking}",
             self.algorithm.name(),
             self.workgroup_size,
-            self.items_per_invocation,
-            self.scan
-        )
+            self.items_per_invocation
+        )?;
+        if let Some(size) = self.subgroup_size {
+            write!(f, ", subgroups of {size}")?;
+        }
+        write!(f, "; counts by {}", self.scan)
     }
 }

@@ -1,0 +1,95 @@
+//! What a driver's compiler tells about a pipeline: registers, spills, instructions, whatever it counts.
+
+use std::fmt;
+
+use ash::vk;
+
+use super::capabilities::text;
+use super::pipeline::Pipeline;
+use crate::error::{Error, Result};
+
+/// One number, under the driver's own name for it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Statistic {
+    /// Which of the programs that the pipeline became; a compute pipeline is mostly one.
+    pub executable: String,
+    /// Lanes that this program was compiled for; 0 if the driver does not say.
+    pub subgroup_size: u32,
+    /// What is counted, in the driver's words.
+    pub name: String,
+    /// How much of it.
+    pub value: StatisticValue,
+}
+
+/// A number of the type that the driver gave it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StatisticValue {
+    /// Yes or no.
+    Bool(bool),
+    /// With a sign.
+    I64(i64),
+    /// Without.
+    U64(u64),
+    /// With a fraction.
+    F64(f64),
+}
+
+impl Pipeline {
+    /// What the driver's compiler tells about the pipeline, in its order. Empty if it tells nothing.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the device was not made with
+    /// [`DeviceRequirements::with_pipeline_statistics`](super::DeviceRequirements::with_pipeline_statistics), or
+    /// cannot tell; else whatever Vulkan says.
+    pub fn statistics(&self) -> Result<Vec<Statistic>> {
+        let functions = self.device().executables().ok_or(Error::Unsupported {
+            reason: "the device was made without pipeline statistics, or has none",
+        })?;
+        let pipeline = vk::PipelineInfoKHR::default().pipeline(self.raw());
+        // SAFETY: the pipeline is alive, and of the functions' device, which has the feature.
+        let executables = unsafe { functions.get_pipeline_executable_properties(&pipeline) }
+            .map_err(Error::vulkan("vkGetPipelineExecutablePropertiesKHR"))?;
+        let mut statistics = Vec::new();
+        for (index, executable) in (0..).zip(executables) {
+            let info = vk::PipelineExecutableInfoKHR::default().pipeline(self.raw()).executable_index(index);
+            // SAFETY: as above; the pipeline was made to keep its statistics, and has this executable.
+            let found = unsafe { functions.get_pipeline_executable_statistics(&info) }
+                .map_err(Error::vulkan("vkGetPipelineExecutableStatisticsKHR"))?;
+            statistics.extend(found.iter().map(|statistic| Statistic {
+                executable: text(executable.name_as_c_str()),
+                subgroup_size: executable.subgroup_size,
+                name: text(statistic.name_as_c_str()),
+                value: StatisticValue::read(statistic),
+            }));
+        }
+        Ok(statistics)
+    }
+}
+
+impl StatisticValue {
+    fn read(statistic: &vk::PipelineExecutableStatisticKHR<'_>) -> Self {
+        use vk::PipelineExecutableStatisticFormatKHR as Format;
+        let value = statistic.value;
+        // SAFETY: the format says which member the driver wrote; all are of plain numbers.
+        unsafe {
+            match statistic.format {
+                Format::BOOL32 => Self::Bool(value.b32 == vk::TRUE),
+                Format::INT64 => Self::I64(value.i64),
+                Format::FLOAT64 => Self::F64(value.f64),
+                _ => Self::U64(value.u64),
+            }
+        }
+    }
+}
+
+impl fmt::Display for StatisticValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::I64(value) => value.fmt(f),
+            Self::U64(value) => value.fmt(f),
+            Self::F64(value) => value.fmt(f),
+        }
+    }
+}

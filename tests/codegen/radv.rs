@@ -1,0 +1,121 @@
+//! The trials of one target: no pipeline spills, and all are as the committed table says.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{env, fs};
+
+use anyhow::{Context as _, Result, ensure};
+use libtest_mimic::{Failed, Trial};
+use subsweep::ash::vk;
+use subsweep::kernels;
+
+use super::children::{announce, note};
+use super::compiled::{self, Compiled};
+use super::spilling;
+use super::table::{Key, Table, tolerance};
+
+/// Compiles everything for each of `lanes` and for what the driver takes by itself, and rewrites the table of `target` if that is asked for.
+pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
+    let (instance, device) = compiled::open()?;
+    let identity = &device.capabilities().identity;
+    let is_radv = identity.driver_id == vk::DriverId::MESA_RADV;
+    let driver = if is_radv { "RADV" } else { &identity.driver_name };
+    announce(&format!("{}, {} by {driver}", identity.name, identity.driver_info));
+    ensure!(is_radv, "this is another driver");
+
+    let mut compiled = BTreeMap::new();
+    for &lanes in lanes {
+        compiled.extend(compiled::all(&device, Some(lanes))?);
+    }
+    let untold = compiled::all(&device, None)?;
+    let found = Table {
+        target: format!("{}, {}", identity.name, identity.driver_info),
+        shaders: kernels::COMPILER.to_owned(),
+        rows: compiled.iter().map(|(key, compiled)| (key.clone(), compiled.numbers)).collect(),
+    };
+    let mut trials = vec![complete(&found), doctored(found.clone())];
+    trials.extend(spilling::trials(&device, lanes));
+    trials.extend(compared(&found, &committed(target, &found)?));
+    trials.extend(compiled.into_iter().map(|variant| fits("no spills", variant)));
+    trials.extend(untold.into_iter().map(|variant| fits("no spills by default", variant)));
+    // All is compiled by now.
+    let messages = instance.take_messages();
+    trials.push(trial("validation is silent", move || {
+        ensure!(messages.is_empty(), "{}", messages.join("\n"));
+        Ok(())
+    }));
+    Ok(trials)
+}
+
+fn fits(name: &str, (key, compiled): (Key, Compiled)) -> Trial {
+    trial(&format!("{name}: {key}"), move || compiled.check())
+}
+
+/// The table that is committed for `target`; with `SUBSWEEP_BLESS=1` what was found becomes it.
+fn committed(target: &str, found: &Table) -> Result<Table> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/codegen/RADV-{target}.txt"));
+    let explain = || path.display().to_string();
+    if env::var_os("SUBSWEEP_BLESS").is_some_and(|value| value == "1") {
+        fs::write(&path, found.to_string()).with_context(explain)?;
+    }
+    Table::parse(&fs::read_to_string(&path).with_context(explain)?).with_context(explain)
+}
+
+/// Numbers of other compilers say nothing about the kernels: then all of these are skipped.
+fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
+    let compilers = [(&found.target, &committed.target), (&found.shaders, &committed.shaders)];
+    let other = compilers.iter().find(|(found, committed)| found != committed);
+    if let Some((found, committed)) = other {
+        note(&format!("SKIPPED: the table is of {committed}, this is {found}; tools/codegen writes another"));
+    }
+    let rows = found.rows.iter().map(|(key, numbers)| {
+        let (key, numbers, committed) = (key.clone(), *numbers, committed.clone());
+        trial(&format!("table: {key}"), move || committed.check(&key, &numbers))
+    });
+    let all = {
+        let (keys, committed) = (found.rows.keys().cloned().collect::<Vec<_>>(), committed.clone());
+        trial("table: no other rows", move || committed.check_rows(&keys))
+    };
+    rows.chain([all]).map(|trial| trial.with_ignored_flag(other.is_some())).collect()
+}
+
+/// Every kernel is among the pipelines, but for those that no policy runs.
+fn complete(found: &Table) -> Trial {
+    let found: Vec<_> = found.rows.keys().map(|key| key.kernel.clone()).collect();
+    trial("every kernel is compiled", move || {
+        for kernel in kernels::ALL.iter().filter(|kernel| !kernel.name.starts_with("probe/")) {
+            ensure!(found.iter().any(|name| name == kernel.name), "{} is not", kernel.name);
+        }
+        Ok(())
+    })
+}
+
+/// The comparison is armed: a table that differs by more than it may is refused.
+fn doctored(found: Table) -> Trial {
+    trial("a doctored table is refused", move || {
+        ensure!(Table::parse(&found.to_string())? == found, "a table is not what was written");
+        let (key, numbers) = found.rows.first_key_value().context("nothing was compiled")?;
+        for column in 0..numbers.len() {
+            let told_more_by = |more| {
+                let mut table = found.clone();
+                table.rows.entry(key.clone()).and_modify(|told| told[column] += more);
+                table.check(key, numbers)
+            };
+            ensure!(told_more_by(tolerance(numbers[column])).is_ok(), "column {column} may differ a little");
+            ensure!(
+                told_more_by(numbers[column] / 8 + 3).is_err(),
+                "column {column} may differ by an eighth"
+            );
+        }
+        let mut shorter = found.clone();
+        shorter.rows.remove(key);
+        ensure!(shorter.check(key, numbers).is_err(), "a row may be missing");
+        ensure!(found.check_rows(shorter.rows.keys()).is_err(), "a row may be about nothing");
+        Ok(())
+    })
+}
+
+/// A trial whose errors are told with their causes.
+pub fn trial(name: &str, run: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
+    Trial::test(name, move || run().map_err(|error| Failed::from(format!("{error:#}"))))
+}

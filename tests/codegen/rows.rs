@@ -1,0 +1,121 @@
+//! The compilers and their targets.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+use super::children::{self, Missing, is_gate_on, only_driver};
+use super::{modules, radv};
+
+pub struct Row {
+    name: &'static str,
+    judge: Judge,
+}
+
+enum Judge {
+    /// RADV for a family of GPUs.
+    Radv {
+        family: &'static str,
+        mesa: Mesa,
+        /// The subgroup sizes to ask for. A target that has one only is never asked for another: RADV's compiler
+        /// aborts when GCN is to have 32.
+        lanes: &'static [u32],
+    },
+    SpirvVal,
+}
+
+enum Mesa {
+    Installed,
+    /// The one that `tools/setup test` unpacks, for targets that Debian 12's own does not know.
+    Newer,
+}
+
+impl Row {
+    const fn radv(name: &'static str, family: &'static str, mesa: Mesa, lanes: &'static [u32]) -> Self {
+        Self { name, judge: Judge::Radv { family, mesa, lanes } }
+    }
+}
+
+impl children::Row for Row {
+    const ALL: &'static [Self] = &[
+        Row::radv("navi21", "navi21", Mesa::Installed, &[32, 64]),
+        Row::radv("gfx1100", "gfx1100", Mesa::Installed, &[32, 64]),
+        Row::radv("vega10", "vega10", Mesa::Installed, &[64]),
+        Row::radv("gfx1200", "gfx1200", Mesa::Newer, &[32, 64]),
+        Row { name: "spirv-val", judge: Judge::SpirvVal },
+    ];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
+        match &self.judge {
+            Judge::Radv { family, mesa, .. } => {
+                let mut environment = match mesa {
+                    Mesa::Installed => installed()?,
+                    Mesa::Newer => newer()?,
+                };
+                environment.push(("RADV_FORCE_FAMILY", family.into()));
+                // Statistics are to be of this compilation.
+                environment.push(("MESA_SHADER_CACHE_DISABLE", "true".into()));
+                Ok(environment)
+            }
+            Judge::SpirvVal if modules::spirv_val_version().is_none() => Err(Missing {
+                what: "spirv-val is missing; tools/setup test installs it".to_owned(),
+                is_failure: is_gate_on(&["debian 12"]),
+            }),
+            Judge::SpirvVal => Ok(Vec::new()),
+        }
+    }
+
+    fn ending(&self) -> String {
+        match self.judge {
+            Judge::Radv { .. } => " by RADV".to_owned(),
+            Judge::SpirvVal => String::new(),
+        }
+    }
+
+    fn run(&self, arguments: &Arguments) -> ExitCode {
+        let trials = match &self.judge {
+            Judge::Radv { lanes, .. } => radv::trials(self.name, lanes),
+            Judge::SpirvVal => Ok(modules::trials()),
+        };
+        match trials {
+            Ok(trials) => libtest_mimic::run(arguments, trials).exit_code(),
+            Err(error) => {
+                eprintln!("{}: {error:#}", self.name);
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+fn installed() -> Result<Vec<(&'static str, OsString)>, Missing> {
+    let manifest = children::mesa_manifest("radeon").ok_or_else(|| Missing {
+        what: "RADV is missing; tools/setup test installs it".to_owned(),
+        is_failure: is_gate_on(&["debian 12"]),
+    })?;
+    Ok(only_driver(&manifest))
+}
+
+fn newer() -> Result<Vec<(&'static str, OsString)>, Missing> {
+    let folder = std::env::var_os("SUBSWEEP_MESA25_DIR").map(PathBuf::from).ok_or_else(|| Missing {
+        what: "Mesa 25 is missing; tools/setup test unpacks it on Debian 12".to_owned(),
+        is_failure: false,
+    })?;
+    let manifest = folder.join("radeon_icd.json");
+    if !manifest.exists() {
+        let what = format!("SUBSWEEP_MESA25_DIR has no {}", manifest.display());
+        return Err(Missing { what, is_failure: true });
+    }
+    let mut environment = only_driver(&manifest);
+    // Its own libraries come first, and the caller's after them.
+    let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let paths = std::env::split_paths(&others).filter(|path| !path.as_os_str().is_empty());
+    let paths = std::env::join_paths(std::iter::once(folder.join("lib")).chain(paths));
+    environment.push(("LD_LIBRARY_PATH", paths.unwrap_or_else(|_| folder.join("lib").into())));
+    Ok(environment)
+}

@@ -1,0 +1,115 @@
+//! What was measured, as text that a person can read and a diff can show.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+/// The numbers of a row, by the compiler's own names.
+pub const COLUMNS: [&str; 5] = ["VGPRs", "LDS size", "Instructions", "Latency", "Inverse Throughput"];
+
+pub type Numbers = [u64; COLUMNS.len()];
+
+/// Which pipeline a row is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    pub kernel: String,
+    pub specialization: String,
+    pub lanes: u32,
+}
+
+/// One target's numbers, by one pair of compilers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// GPU and Mesa.
+    pub target: String,
+    /// What made the SPIR-V.
+    pub shaders: String,
+    pub rows: BTreeMap<Key, Numbers>,
+}
+
+const TITLE: &str =
+    "# What a compiler makes of every pipeline that a policy can choose. Written by tools/codegen.";
+const TARGET: &str = "# target:  ";
+const SHADERS: &str = "# shaders: ";
+const HEADINGS: [&str; COLUMNS.len()] = ["VGPRs", "LDS", "instr", "latency", "inv-thr"];
+
+impl Table {
+    /// Whether a pipeline's numbers are those of the table, give or take a tenth, or 2 where they are small.
+    pub fn check(&self, key: &Key, numbers: &Numbers) -> Result<()> {
+        let told = self.rows.get(key).context("the table has no such row: run tools/codegen")?;
+        for ((name, told), got) in COLUMNS.iter().zip(told).zip(numbers) {
+            ensure!(
+                told.abs_diff(*got) <= tolerance(*told),
+                "{name}: {got}, where the table has {told}; if that is well, run tools/codegen"
+            );
+        }
+        Ok(())
+    }
+
+    /// No row is about a pipeline that is gone.
+    pub fn check_rows<'a>(&self, keys: impl IntoIterator<Item = &'a Key>) -> Result<()> {
+        let mut rows = self.rows.clone();
+        for key in keys {
+            rows.remove(key);
+        }
+        match rows.first_key_value() {
+            None => Ok(()),
+            Some((key, _)) => {
+                bail!("the table has a row for {key}, which nothing chooses: run tools/codegen")
+            }
+        }
+    }
+
+    pub fn parse(text: &str) -> Result<Self> {
+        let head = |prefix: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(prefix));
+            line.map(str::to_owned).with_context(|| format!("no line begins with '{prefix}'"))
+        };
+        let mut rows = BTreeMap::new();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (key, numbers) = row(line).with_context(|| format!("no row: '{line}'"))?;
+            ensure!(rows.insert(key, numbers).is_none(), "twice: '{line}'");
+        }
+        Ok(Self { target: head(TARGET)?, shaders: head(SHADERS)?, rows })
+    }
+}
+
+/// Scheduling moves a few instructions, and small counts cannot move by less than one.
+pub fn tolerance(told: u64) -> u64 {
+    (told / 10).max(2)
+}
+
+fn row(line: &str) -> Option<(Key, Numbers)> {
+    let (kernel, rest) = line.split_once(' ')?;
+    let mut words = rest.split_whitespace();
+    let lanes = words.next()?.parse().ok()?;
+    let mut numbers = Numbers::default();
+    for number in &mut numbers {
+        *number = words.next()?.parse().ok()?;
+    }
+    let specialization = words.collect::<Vec<_>>().join(" ");
+    Some((Key { kernel: kernel.to_owned(), specialization, lanes }, numbers))
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{TITLE}\n{TARGET}{}\n{SHADERS}{}\n#", self.target, self.shaders)?;
+        let width = self.rows.keys().map(|key| key.kernel.len()).max().unwrap_or(0);
+        write!(f, "# {:1$} lanes", "kernel", width.saturating_sub(2))?;
+        HEADINGS.iter().try_for_each(|heading| write!(f, " {heading:>7}"))?;
+        writeln!(f, "  specialization")?;
+        for (key, numbers) in &self.rows {
+            write!(f, "{:width$} {:>5}", key.kernel, key.lanes)?;
+            numbers.iter().try_for_each(|number| write!(f, " {number:>7}"))?;
+            writeln!(f, "  {}", key.specialization)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} at {} lanes", self.kernel, self.specialization, self.lanes)
+    }
+}

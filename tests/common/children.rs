@@ -1,0 +1,196 @@
+//! A matrix of rows, each in a process of its own: a driver and what it reads from its environment are fixed for one.
+//!
+//! Without arguments a test is the parent, which runs every row and sums up. `--row NAME` is the child, which takes
+//! the usual test arguments behind it; `cargo test --test TEST -- --list-rows` names the rows.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use libtest_mimic::Arguments;
+
+/// One row of a matrix.
+pub trait Row: Sized + 'static {
+    /// All of them, in their order.
+    const ALL: &'static [Self];
+
+    /// The name that selects it.
+    fn name(&self) -> &'static str;
+
+    /// What the child's environment must have, or what this machine lacks.
+    fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing>;
+
+    /// How the child must describe what it runs on must end, after [`announce`].
+    fn ending(&self) -> String;
+
+    /// The child: every trial of the row.
+    fn run(&self, arguments: &Arguments) -> ExitCode;
+}
+
+/// Why a row cannot run here.
+pub struct Missing {
+    pub what: String,
+    /// In the project's own gate nothing may be missing that the system has packages for.
+    pub is_failure: bool,
+}
+
+/// Counts of trials.
+#[derive(Default)]
+struct Counts {
+    passed: u32,
+    failed: u32,
+    skipped: u32,
+}
+
+const DEVICE: &str = "device: ";
+const NOTE: &str = "note: ";
+
+/// The child says what it runs on.
+pub fn announce(device: &str) {
+    println!("{DEVICE}{device}");
+}
+
+/// The child says something that a person must see even if all goes well.
+#[allow(dead_code, reason = "not every matrix has something to say")]
+pub fn note(words: &str) {
+    println!("{NOTE}{words}");
+}
+
+/// Parent or child, as the arguments say.
+pub fn main<R: Row>() -> ExitCode {
+    let mut arguments: Vec<_> = std::env::args().collect();
+    match arguments.get(1).map(String::as_str) {
+        Some("--row") => {
+            let name = arguments.drain(1..=2).next_back();
+            match R::ALL.iter().find(|row| Some(row.name()) == name.as_deref()) {
+                Some(row) => row.run(&Arguments::from_iter(arguments)),
+                None => {
+                    eprintln!("no row of this name; --list-rows names them");
+                    ExitCode::FAILURE
+                }
+            }
+        }
+        Some("--list-rows") => {
+            R::ALL.iter().for_each(|row| println!("{}", row.name()));
+            ExitCode::SUCCESS
+        }
+        _ => run_all::<R>(&arguments[1..]),
+    }
+}
+
+/// Runs every row that this machine has, with `arguments` for each, and sums up.
+fn run_all<R: Row>(arguments: &[String]) -> ExitCode {
+    let mut total = Counts::default();
+    println!("\nrunning {} rows", R::ALL.len());
+    for row in R::ALL {
+        match row.environment() {
+            Ok(environment) => run_row(row, environment, arguments, &mut total),
+            Err(Missing { what, is_failure: true }) => {
+                println!("row {:14} FAILED: {what}", row.name());
+                total.failed += 1;
+            }
+            Err(Missing { what, is_failure: false }) => {
+                println!("row {:14} SKIPPED: {what}", row.name());
+                total.skipped += 1;
+            }
+        }
+    }
+    // The counts are of the rows' trials, in the words of Rust's own test runner.
+    println!(
+        "\ntest result: {}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n",
+        if total.failed == 0 { "ok" } else { "FAILED" },
+        total.passed,
+        total.failed,
+        total.skipped
+    );
+    if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run_row<R: Row>(
+    row: &R,
+    environment: Vec<(&'static str, OsString)>,
+    arguments: &[String],
+    total: &mut Counts,
+) {
+    // Mesa's shader cache does not tell vector widths apart: each row has a folder of its own.
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    let start = Instant::now();
+    let output = Command::new(std::env::current_exe().expect("the test's own path"))
+        .args(["--row", row.name()])
+        .args(arguments)
+        .env("MESA_SHADER_CACHE_DIR", cache.path())
+        .env_remove("SUBSWEEP_DEVICE")
+        .envs(environment)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the test starts itself again");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+
+    let device = stdout.lines().find_map(|line| line.strip_prefix(DEVICE)).unwrap_or("no device");
+    let counts = stdout.lines().rev().find_map(Counts::parse);
+    let is_right_device = device.ends_with(&row.ending());
+    // `cargo test -- FILTER` may leave nothing of a row.
+    let ran = !arguments.is_empty() || counts.as_ref().is_some_and(|counts| counts.passed > 0);
+    let ok = output.status.success() && is_right_device && ran;
+    let counts = counts.unwrap_or_default();
+    println!(
+        "row {:14} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s",
+        row.name(),
+        if ok { "ok" } else { "FAILED" },
+        counts.passed,
+        counts.failed,
+        counts.skipped,
+        start.elapsed().as_secs_f64()
+    );
+    for note in stdout.lines().filter_map(|line| line.strip_prefix(NOTE)) {
+        println!("row {:14} {note}", row.name());
+    }
+    if !ok {
+        print!("{stdout}");
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        if !is_right_device {
+            println!("row {} was to run on: …{}", row.name(), row.ending());
+        }
+    }
+    total.passed += counts.passed;
+    total.failed += counts.failed.max(u32::from(!ok));
+    total.skipped += counts.skipped;
+}
+
+impl Counts {
+    /// Reads the closing line of a Rust test runner.
+    fn parse(line: &str) -> Option<Self> {
+        let counts = line.strip_prefix("test result: ")?;
+        let count = |what: &str| {
+            let words = counts[..counts.find(what)?].trim_end();
+            words.rsplit([' ', ';']).next()?.parse().ok()
+        };
+        Some(Self { passed: count("passed")?, failed: count("failed")?, skipped: count("ignored")? })
+    }
+}
+
+/// The installed manifest of a Mesa driver: `lvp` or `radeon`, where this machine has one.
+pub fn mesa_manifest(driver: &str) -> Option<PathBuf> {
+    let folders = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
+    let names = [format!("{driver}_icd.{}.json", std::env::consts::ARCH), format!("{driver}_icd.json")];
+    let mut paths = folders.iter().flat_map(|folder| names.iter().map(|name| Path::new(folder).join(name)));
+    paths.find(|path| path.exists())
+}
+
+/// The environment in which the loader finds one driver and no other.
+pub fn only_driver(manifest: &Path) -> Vec<(&'static str, OsString)> {
+    vec![("VK_DRIVER_FILES", manifest.into()), ("VK_ICD_FILENAMES", manifest.into())]
+}
+
+/// Whether this is the project's own gate on one of these systems, by `ID VERSION_ID` or `ID`.
+pub fn is_gate_on(systems: &[&str]) -> bool {
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let value = |key: &str| {
+        let line = release.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+        line.unwrap_or_default().trim_matches('"')
+    };
+    let (id, version) = (value("ID"), value("VERSION_ID"));
+    let is_here = systems.iter().any(|&system| system == id || system == format!("{id} {version}"));
+    is_here && std::env::var("CI").is_ok_and(|ci| ci == "true")
+}
