@@ -226,11 +226,13 @@ impl<'d> Recorder<'d> {
     }
 
     /// Says that a recording begins after all earlier work.
+    #[cfg(feature = "headless")]
     pub(crate) fn begin(&mut self) {
         self.trace(Command::Begin);
     }
 
     /// Says that the recording has ended.
+    #[cfg(feature = "headless")]
     pub(crate) fn end(&mut self) {
         self.trace(Command::End);
     }
