@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::inputs::Input;
-use crate::scan::{ScanKind, ScanPolicy};
+use crate::scan::{ScanAlgorithm, ScanKind, ScanPolicy};
 use crate::sort::{SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
@@ -138,8 +138,9 @@ impl fmt::Display for Work {
                 };
                 write!(
                     f,
-                    "scan:{kind}:type=u32;columns={};algorithm=reduce-then-scan;policy={};place={};misalign={}",
+                    "scan:{kind}:type=u32;columns={};algorithm={};policy={};place={};misalign={}",
                     scan.columns,
+                    ScanAlgorithm::ReduceThenScan.name(),
                     scan.policy.name(),
                     if scan.in_place { "in" } else { "out" },
                     scan.misalignment
@@ -188,7 +189,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                     continue;
                 }
                 let in_place = policy == PolicyName::Seed || columns % 2 == 0;
-                let tile = policy.scan(capabilities, columns).tile_size().into();
+                let tile = policy.scan(capabilities, columns).tile_items().into();
                 let work = |in_place, misalignment| {
                     Work::Scan(ScanCase { kind, columns, policy, in_place, misalignment })
                 };
@@ -212,7 +213,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
     for algorithm in SortAlgorithm::ALL {
         for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
-            let tile = policy.sort(capabilities, algorithm).tile_size().into();
+            let tile = policy.sort(capabilities, algorithm).tile_items().into();
             let work = |bits, misalignment| Work::Sort(SortCase { algorithm, policy, bits, misalignment });
             for count in sizes(effort, lanes, tile) {
                 cases.push(Case { work: work(0..32, 0), count, input: Input::Uniform });

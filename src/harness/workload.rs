@@ -194,7 +194,7 @@ impl<'g> Workload<'g> {
             // Sums read it all once, and the scan reads and writes it all; a single tile needs no sums.
             Job::Scan(plan) => {
                 let elements = size / plan.config().element_size();
-                if elements <= plan.policy().tile_size().into() { 2 * size } else { 3 * size }
+                if elements <= plan.policy().tile_items().into() { 2 * size } else { 3 * size }
             }
             // Counting reads, scattering reads and writes.
             Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),

@@ -90,15 +90,15 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// `count` elements, at least one, in tiles of `tile_size` elements.
-    fn new(count: u64, tile_size: u32) -> Result<Self> {
-        let tile_count = count.div_ceil(tile_size.into());
-        let last_extent = count - (tile_count - 1) * u64::from(tile_size);
+    /// `count` elements, at least one, in tiles of `tile_items` elements.
+    fn new(count: u64, tile_items: u32) -> Result<Self> {
+        let tile_count = count.div_ceil(tile_items.into());
+        let last_extent = count - (tile_count - 1) * u64::from(tile_items);
         match u32::try_from(tile_count) {
             Ok(tile_count) => Ok(Self { count: tile_count, last_extent: last_extent as u32 }),
             Err(_) => Err(Error::TooManyElements {
                 count,
-                max: u64::from(u32::MAX) * u64::from(tile_size),
+                max: u64::from(u32::MAX) * u64::from(tile_items),
                 what: "2^32 - 1 tiles of this policy",
             }),
         }

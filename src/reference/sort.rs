@@ -6,7 +6,7 @@ use super::lanes::{self, Workgroup};
 /// What a pass sorts by: the push constants `shift` and `digit_mask`, and `digit_of` of `glsl/sort/pass.glsl`.
 #[derive(Debug, Clone, Copy)]
 pub struct Digit {
-    /// Its lowest bit; 32 in a pass without bits, above the last.
+    /// Its lowest bit, below 32: beyond that GLSL does not say what a shift gives.
     pub shift: u32,
     /// As many ones as it has bits: at most those of the radix, and none in a pass that only moves keys.
     pub mask: u32,
@@ -14,7 +14,7 @@ pub struct Digit {
 
 impl Digit {
     fn of(&self, key: u32) -> usize {
-        (key.unbounded_shr(self.shift) & self.mask) as usize
+        (key >> self.shift & self.mask) as usize
     }
 }
 

@@ -205,7 +205,7 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     gpu.scan(scan, &mut [1, 2, 3])?;
     assert_eq!(counter.take(), (1, 0));
     let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
-    let tile = small.tile_size() as usize;
+    let tile = small.tile_items() as usize;
     for (count, dispatches) in [(tile, 1), (tile + 1, 3), (tile * tile, 3), (tile * tile + 1, 5)] {
         gpu.scan(scan.policy(small), &mut vec![1; count])?;
         assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use subsweep::Choice;
-use subsweep::scan::{SCAN_ALGORITHMS, ScanPolicy};
-use subsweep::sort::{SORT_ALGORITHMS, SortAlgorithm, SortPolicy};
+use subsweep::scan::{ScanAlgorithm, ScanPolicy};
+use subsweep::sort::{SortAlgorithm, SortPolicy};
 use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind};
@@ -13,8 +13,8 @@ use crate::error::Ended;
 /// An algorithm, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Of a scan; there is one.
-    Scan(&'static str),
+    /// Of a scan.
+    Scan(ScanAlgorithm),
     /// Of a sort.
     Sort(SortAlgorithm),
 }
@@ -23,8 +23,17 @@ impl Algorithm {
     /// What selects it.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Scan(name) => name,
+            Self::Scan(algorithm) => algorithm.name(),
             Self::Sort(algorithm) => algorithm.name(),
+        }
+    }
+}
+
+impl Algorithm {
+    fn summary(self) -> &'static str {
+        match self {
+            Self::Scan(algorithm) => algorithm.summary(),
+            Self::Sort(algorithm) => algorithm.summary(),
         }
     }
 }
@@ -33,21 +42,28 @@ impl FromStr for Algorithm {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let scan = SCAN_ALGORITHMS.iter().find(|(name, _)| *name == text).map(|(name, _)| Self::Scan(name));
-        let sort =
-            || SortAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name() == text).map(Self::Sort);
-        scan.or_else(sort).ok_or_else(|| {
-            format!("there are {} (scan), {} (sort)", names(SCAN_ALGORITHMS), names(SORT_ALGORITHMS))
-        })
+        all()
+            .find(|algorithm| algorithm.name() == text)
+            .ok_or_else(|| format!("there are {} (scan), {} (sort)", names(scans()), names(sorts())))
     }
+}
+
+fn scans() -> impl Iterator<Item = Algorithm> {
+    ScanAlgorithm::ALL.into_iter().map(Algorithm::Scan)
+}
+
+fn sorts() -> impl Iterator<Item = Algorithm> {
+    SortAlgorithm::ALL.into_iter().map(Algorithm::Sort)
+}
+
+fn all() -> impl Iterator<Item = Algorithm> {
+    scans().chain(sorts())
 }
 
 /// Refuses the algorithm of a sort.
 pub fn check_scan(common: &Common) -> Result<(), Ended> {
     match common.algorithm {
-        Some(Algorithm::Sort(algorithm)) => {
-            Err(other_primitive(algorithm.name(), "a sort", "scan", SCAN_ALGORITHMS))
-        }
+        Some(Algorithm::Sort(algorithm)) => Err(other_primitive(algorithm.name(), "a sort", "scan", scans())),
         Some(Algorithm::Scan(_)) | None => Ok(()),
     }
 }
@@ -55,7 +71,7 @@ pub fn check_scan(common: &Common) -> Result<(), Ended> {
 /// Refuses the algorithm of a scan.
 pub fn check_sort(common: &Common) -> Result<(), Ended> {
     match common.algorithm {
-        Some(Algorithm::Scan(name)) => Err(other_primitive(name, "a scan", "sort", SORT_ALGORITHMS)),
+        Some(Algorithm::Scan(algorithm)) => Err(other_primitive(algorithm.name(), "a scan", "sort", sorts())),
         Some(Algorithm::Sort(_)) | None => Ok(()),
     }
 }
@@ -92,20 +108,17 @@ pub fn of_sort(common: &Common, capabilities: &Capabilities) -> Choice<SortPolic
 
 /// What `--list-algorithms` prints.
 pub fn list_algorithms() -> String {
-    let all = || SCAN_ALGORITHMS.iter().chain(SORT_ALGORITHMS);
-    let width = all().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let section = |title: &str, list: &[(&str, &str)]| {
-        let rows: String = list.iter().map(|(name, what)| format!("  {name:width$}  {what}\n")).collect();
-        format!("{title}\n{rows}")
-    };
-    section("scan", SCAN_ALGORITHMS) + &section("sort", SORT_ALGORITHMS)
+    let width = all().map(|algorithm| algorithm.name().len()).max().unwrap_or(0);
+    let row = |algorithm: Algorithm| format!("  {:width$}  {}\n", algorithm.name(), algorithm.summary());
+    let section = |title: &str, rows: String| format!("{title}\n{rows}");
+    section("scan", scans().map(row).collect()) + &section("sort", sorts().map(row).collect())
 }
 
-fn names(list: &[(&str, &str)]) -> String {
-    list.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+fn names(algorithms: impl Iterator<Item = Algorithm>) -> String {
+    algorithms.map(Algorithm::name).collect::<Vec<_>>().join(", ")
 }
 
-fn other_primitive(name: &str, of: &str, command: &str, list: &[(&str, &str)]) -> Ended {
+fn other_primitive(name: &str, of: &str, command: &str, list: impl Iterator<Item = Algorithm>) -> Ended {
     Ended::usage(format!("{name} is the algorithm of {of}; {command} has {}", names(list)))
 }
 
@@ -114,17 +127,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_algorithm_in_the_lists_is_found_by_its_name() {
-        for (name, _) in SCAN_ALGORITHMS {
-            assert_eq!(name.parse(), Ok(Algorithm::Scan(name)));
+    fn every_algorithm_is_found_by_its_name() {
+        for algorithm in all() {
+            assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }
-        for (name, _) in SORT_ALGORITHMS {
-            assert!(
-                matches!(name.parse(), Ok(Algorithm::Sort(algorithm)) if algorithm.name() == *name),
-                "{name}"
-            );
-        }
-        assert_eq!(SORT_ALGORITHMS.len(), SortAlgorithm::ALL.len());
         assert!("bogo".parse::<Algorithm>().is_err());
     }
 }

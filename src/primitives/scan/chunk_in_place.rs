@@ -42,7 +42,7 @@ const MAX_COUNT: u64 = 1 << 32;
 
 #[derive(Debug)]
 pub(super) struct ChunkInPlace {
-    chunk_size: u32,
+    chunk_items: u32,
     sum: Pipeline,
     /// For a level whose chunks keep sums in their last entries.
     prefix_below_sums: Pipeline,
@@ -63,7 +63,7 @@ impl ChunkInPlace {
         };
         let batches = ("BATCHES_PER_CHUNK", policy.items_per_invocation);
         Ok(Self {
-            chunk_size: policy.tile_size(),
+            chunk_items: policy.tile_items(),
             sum: pipeline(sum, &[batches])?,
             prefix_below_sums: pipeline(prefix, &[batches, ("HAS_SUMS", 1)])?,
             prefix: pipeline(prefix, &[batches, ("HAS_SUMS", 0)])?,
@@ -71,7 +71,7 @@ impl ChunkInPlace {
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let Self { chunk_size: _, sum, prefix_below_sums, prefix } = self;
+        let Self { chunk_items: _, sum, prefix_below_sums, prefix } = self;
         [sum, prefix_below_sums, prefix].into_iter()
     }
 
@@ -100,19 +100,19 @@ impl ChunkInPlace {
         count: u64,
         stride: u32,
     ) -> Result<()> {
-        let chunks = Tiles::new(count, self.chunk_size)?;
+        let chunks = Tiles::new(count, self.chunk_items)?;
         let push = ChunkPush { table, stride, chunk_count: chunks.count, last_extent: chunks.last_extent };
         if chunks.count == 1 {
             return recorder.dispatch(&self.prefix, &push, 1);
         }
         // A chunk that is not full is the last: nobody needs its sum.
-        let full_chunks = (count / u64::from(self.chunk_size)) as u32;
+        let full_chunks = (count / u64::from(self.chunk_items)) as u32;
         let sums = ChunkPush { chunk_count: full_chunks, ..push };
         recorder.dispatch(&self.sum, &sums, full_chunks.into())?;
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         // The scan of a single sum is that sum.
         if full_chunks > 1 {
-            self.record_level(recorder, table, full_chunks.into(), stride * self.chunk_size)?;
+            self.record_level(recorder, table, full_chunks.into(), stride * self.chunk_items)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         recorder.dispatch(&self.prefix_below_sums, &push, chunks.count.into())

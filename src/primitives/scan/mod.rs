@@ -9,7 +9,7 @@ mod policy;
 mod reduce_then_scan;
 
 pub use config::{ScanBuffers, ScanConfig, ScanKind};
-pub use policy::{SCAN_ALGORITHMS, ScanPolicy, SumsPlacement};
+pub use policy::{ScanAlgorithm, ScanPolicy, SumsPlacement};
 
 use ash::vk;
 

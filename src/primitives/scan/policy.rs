@@ -33,11 +33,35 @@ pub struct ScanPolicy {
     pub subgroup_size: Option<u32>,
 }
 
-/// The scan algorithms, by the name that selects them, with one line for a list: passes and bytes moved, and source.
-pub const SCAN_ALGORITHMS: &[(&str, &str)] = &[(
-    "reduce-then-scan",
-    "sums of tiles, scan of the sums level by level, scan of the tiles; moves 12 bytes per u32; C-for-Metal tutorial 14",
-)];
+/// The scan algorithms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ScanAlgorithm {
+    /// Sums of tiles, their scan, and the scan of each tile from its carry-in.
+    ReduceThenScan,
+}
+
+impl ScanAlgorithm {
+    /// All of them.
+    pub const ALL: [Self; 1] = [Self::ReduceThenScan];
+
+    /// The name that selects it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReduceThenScan => "reduce-then-scan",
+        }
+    }
+
+    /// One line for a list: passes and bytes moved, and source.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::ReduceThenScan => {
+                "sums of tiles, scan of the sums level by level, scan of the tiles; moves 12 bytes per u32; \
+                 C-for-Metal tutorial 14"
+            }
+        }
+    }
+}
 
 /// The words of an invocation's elements that registers should hold.
 const WORDS_PER_INVOCATION: u32 = 16;
@@ -93,8 +117,13 @@ impl ScanPolicy {
         self
     }
 
+    /// What it is a way to do; its seed is one too.
+    pub const fn algorithm(&self) -> ScanAlgorithm {
+        ScanAlgorithm::ReduceThenScan
+    }
+
     /// Elements in a tile.
-    pub const fn tile_size(&self) -> u32 {
+    pub const fn tile_items(&self) -> u32 {
         self.workgroup_size * self.items_per_invocation
     }
 
@@ -159,8 +188,11 @@ impl fmt::Display for ScanPolicy {
         };
         write!(
             f,
-            "reduce-then-scan: workgroup {}, {} items per invocation in runs of {}, sums in {sums}",
-            self.workgroup_size, self.items_per_invocation, self.items_per_run
+            "{}: workgroup {}, {} items per invocation in runs of {}, sums in {sums}",
+            self.algorithm().name(),
+            self.workgroup_size,
+            self.items_per_invocation,
+            self.items_per_run
         )?;
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }

@@ -55,7 +55,7 @@ const MAX_LEVELS: usize = 64;
 pub(super) struct ReduceThenScan {
     kind: ScanKind,
     element_size: u64,
-    tile_size: u32,
+    tile_items: u32,
     reduce: ByAccess,
     downsweeps: Vec<(Downsweep, Pipeline)>,
 }
@@ -87,16 +87,16 @@ struct Levels {
 }
 
 impl Levels {
-    fn new(count: u64, tile_size: u32, element_size: u64) -> Self {
+    fn new(count: u64, tile_items: u32, element_size: u64) -> Self {
         let mut levels = Self { counts: [0; MAX_LEVELS], offsets: [0; MAX_LEVELS], len: 1, scratch_size: 0 };
         let mut cursor = ScratchCursor::default();
         levels.counts[0] = count;
-        let mut tiles = count.div_ceil(tile_size.into());
+        let mut tiles = count.div_ceil(tile_items.into());
         while tiles > 1 {
             levels.counts[levels.len] = tiles;
             levels.offsets[levels.len] = cursor.take(tiles.saturating_mul(element_size));
             levels.len += 1;
-            tiles = tiles.div_ceil(tile_size.into());
+            tiles = tiles.div_ceil(tile_items.into());
         }
         levels.scratch_size = cursor.size;
         levels
@@ -140,7 +140,7 @@ impl ReduceThenScan {
         Ok(Self {
             kind: config.kind,
             element_size: config.element_size(),
-            tile_size: policy.tile_size(),
+            tile_items: policy.tile_items(),
             reduce: ByAccess {
                 quads: pipeline(reduce, &[("QUAD_ACCESS", 1)])?,
                 words: pipeline(reduce, &[("QUAD_ACCESS", 0)])?,
@@ -150,7 +150,7 @@ impl ReduceThenScan {
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let Self { kind: _, element_size: _, tile_size: _, reduce: ByAccess { quads, words }, downsweeps } =
+        let Self { kind: _, element_size: _, tile_items: _, reduce: ByAccess { quads, words }, downsweeps } =
             self;
         [quads, words].into_iter().chain(downsweeps.iter().map(|(_, pipeline)| pipeline))
     }
@@ -160,7 +160,7 @@ impl ReduceThenScan {
     }
 
     fn levels(&self, count: u64) -> Levels {
-        Levels::new(count, self.tile_size, self.element_size)
+        Levels::new(count, self.tile_items, self.element_size)
     }
 
     pub(super) fn record(
@@ -171,7 +171,7 @@ impl ReduceThenScan {
     ) -> Result<()> {
         let levels = self.levels(count);
         let top = levels.len - 1;
-        let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_size);
+        let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_items);
         let array = |level: usize| {
             let size = levels.counts[level] * self.element_size;
             buffers.scratch.slice(levels.offsets[level], size).addresses()

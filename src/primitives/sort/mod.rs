@@ -8,7 +8,7 @@ mod passes;
 mod policy;
 
 pub use config::{KeyType, SortBuffers, SortConfig};
-pub use policy::{Ranking, SORT_ALGORITHMS, SortAlgorithm, SortPolicy};
+pub use policy::{Ranking, SortAlgorithm, SortPolicy};
 
 use ash::vk;
 
@@ -65,7 +65,7 @@ impl SortPlan {
 
     /// How often the keys are moved.
     pub fn pass_count(&self) -> u32 {
-        self.passes.count()
+        self.passes.pass_count()
     }
 
     /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys: as many keys again, and a word per

@@ -33,20 +33,21 @@ push_constants! {
 
 #[derive(Debug)]
 pub(super) struct Passes {
-    tile_size: u32,
+    tile_items: u32,
     radix: u32,
     begin_bit: u32,
     end_bit: u32,
-    count: u32,
-    /// For keys at a multiple of 16 bytes.
-    quads: Kernels,
-    /// For keys anywhere; the seed's kernels have no other.
-    words: Option<Kernels>,
+    pass_count: u32,
+    /// For keys at any address.
+    any_address: Moves,
+    /// For keys at a multiple of 16 bytes, where there are kernels that take advantage of it.
+    aligned: Option<Moves>,
     scan: ScanPlan,
 }
 
+/// The two dispatches of a pass around its scan.
 #[derive(Debug)]
-struct Kernels {
+struct Moves {
     count: Pipeline,
     scatter: Pipeline,
 }
@@ -55,8 +56,8 @@ struct Kernels {
 #[derive(Debug)]
 pub(super) struct Layout {
     keys_offset: u64,
-    counts_offset: u64,
-    counts: u64,
+    counters_offset: u64,
+    counter_count: u64,
     scan_offset: u64,
     scan_size: u64,
     pub(super) size: u64,
@@ -86,61 +87,60 @@ impl Passes {
             };
             Pipeline::new(device, kernel, options)
         };
-        let (quads, words) = match policy.ranking {
+        let (any_address, aligned) = match policy.ranking {
             Ranking::CounterScan => {
-                let kernels = |quad_access| {
+                let moves = |quad_access| {
                     let constants = [
                         ("RADIX_BITS", radix_bits),
                         ("QUADS_PER_INVOCATION", policy.items_per_invocation / 4),
                         ("QUAD_ACCESS", quad_access),
                     ];
-                    Ok(Kernels {
+                    Ok(Moves {
                         count: pipeline(&kernels::SORT_COUNT, &constants)?,
                         scatter: pipeline(&kernels::SORT_SCATTER, &constants)?,
                     })
                 };
-                (kernels(1)?, Some(kernels(0)?))
+                (moves(0)?, Some(moves(1)?))
             }
             Ranking::Ballot => {
                 let constants =
                     [("RADIX_BITS", radix_bits), ("BATCHES_PER_CHUNK", policy.items_per_invocation)];
-                let kernels = Kernels {
+                let moves = Moves {
                     count: pipeline(&kernels::SORT_CHUNK_COUNT, &constants)?,
                     scatter: pipeline(&kernels::SORT_CHUNK_BUCKET, &constants)?,
                 };
-                (kernels, None)
+                (moves, None)
             }
         };
         Ok(Self {
-            tile_size: policy.tile_size(),
+            tile_items: policy.tile_items(),
             radix: 1 << radix_bits,
             begin_bit: config.begin_bit,
             end_bit: config.end_bit,
-            count: pass_count(config.end_bit - config.begin_bit, radix_bits),
-            quads,
-            words,
+            pass_count: pass_count(config.end_bit - config.begin_bit, radix_bits),
+            any_address,
+            aligned,
             scan: ScanPlan::new(device, ScanConfig::exclusive().policy(policy.scan))?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let Self { quads, words, scan, tile_size: _, radix: _, begin_bit: _, end_bit: _, count: _ } = self;
-        let kernels = std::iter::once(quads).chain(words);
-        kernels.flat_map(|Kernels { count, scatter }| [count, scatter]).chain(scan.pipelines())
+        let moves = std::iter::once(&self.any_address).chain(&self.aligned);
+        moves.flat_map(|Moves { count, scatter }| [count, scatter]).chain(self.scan.pipelines())
     }
 
-    pub(super) fn count(&self) -> u32 {
-        self.count
+    pub(super) fn pass_count(&self) -> u32 {
+        self.pass_count
     }
 
     pub(super) fn layout(&self, count: u64) -> Layout {
         let mut cursor = ScratchCursor::default();
         let keys_offset = cursor.take(count.saturating_mul(4));
-        let counts = count.div_ceil(self.tile_size.into()).saturating_mul(self.radix.into());
-        let counts_offset = cursor.take(counts.saturating_mul(4));
-        let scan_size = self.scan.scratch_requirements(counts).size;
+        let counter_count = count.div_ceil(self.tile_items.into()).saturating_mul(self.radix.into());
+        let counters_offset = cursor.take(counter_count.saturating_mul(4));
+        let scan_size = self.scan.scratch_requirements(counter_count).size;
         let scan_offset = cursor.take(scan_size);
-        Layout { keys_offset, counts_offset, counts, scan_offset, scan_size, size: cursor.size }
+        Layout { keys_offset, counters_offset, counter_count, scan_offset, scan_size, size: cursor.size }
     }
 
     pub(super) fn record(
@@ -150,31 +150,28 @@ impl Passes {
         count: u64,
     ) -> Result<()> {
         let layout = self.layout(count);
-        let tiles = Tiles::new(count, self.tile_size)?;
+        let tiles = Tiles::new(count, self.tile_items)?;
         let scratch = buffers.scratch;
-        let counts = scratch.slice(layout.counts_offset, layout.counts * 4).addresses();
-        let scan_buffers = ScanBuffers {
-            source: counts,
-            destination: counts,
-            scratch: scratch.slice(layout.scan_offset, layout.scan_size),
-        };
+        let counts = scratch.slice(layout.counters_offset, layout.counter_count * 4).addresses();
+        let scan_scratch = scratch.slice(layout.scan_offset, layout.scan_size);
+        let scan_buffers = ScanBuffers::in_place(counts, scan_scratch);
         let mut from = buffers.keys;
         let mut to = scratch.slice(layout.keys_offset, count * 4).addresses();
-        for pass in 0..self.count {
-            let Digit { shift, .. } = self.digit(pass);
-            let digit_mask = self.digit(pass).mask();
-            let kernels = match &self.words {
-                Some(words) if !from.is_aligned(16) => words,
-                _ => &self.quads,
+        for pass in 0..self.pass_count {
+            let digit = nth_digit(self.begin_bit, self.end_bit, self.pass_count, pass);
+            let (shift, digit_mask) = (digit.shift, digit.mask());
+            let moves = match &self.aligned {
+                Some(aligned) if from.is_aligned(16) => aligned,
+                _ => &self.any_address,
             };
             let (tile_count, last_extent) = (tiles.count, tiles.last_extent);
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             let push = CountPush { keys: from, counts, tile_count, last_extent, shift, digit_mask };
-            recorder.dispatch(&kernels.count, &push, tile_count.into())?;
+            recorder.dispatch(&moves.count, &push, tile_count.into())?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            self.scan.record(recorder, &scan_buffers, layout.counts)?;
+            self.scan.record(recorder, &scan_buffers, layout.counter_count)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
                 keys: from,
@@ -185,14 +182,10 @@ impl Passes {
                 shift,
                 digit_mask,
             };
-            recorder.dispatch(&kernels.scatter, &push, tile_count.into())?;
+            recorder.dispatch(&moves.scatter, &push, tile_count.into())?;
             (from, to) = (to, from);
         }
         Ok(())
-    }
-
-    fn digit(&self, pass: u32) -> Digit {
-        nth_digit(self.begin_bit, self.end_bit, self.count, pass)
     }
 }
 

@@ -29,6 +29,18 @@ impl SortAlgorithm {
         }
     }
 
+    /// One line for a list: passes and bytes moved, and source.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Radix2Bit => {
+                "count, scan and scatter by 2 bits, 16 passes; moves 192 bytes per u32 key; C-for-Metal tutorial 13"
+            }
+            Self::Radix4Bit => {
+                "count, scan and scatter by 4 bits, 8 passes; moves 96 bytes per u32 key; C-for-Metal tutorial 13"
+            }
+        }
+    }
+
     /// Bits of a digit.
     pub const fn radix_bits(self) -> u32 {
         match self {
@@ -37,18 +49,6 @@ impl SortAlgorithm {
         }
     }
 }
-
-/// The sort algorithms, by the name that selects them, with one line for a list: passes and bytes moved, and source.
-pub const SORT_ALGORITHMS: &[(&str, &str)] = &[
-    (
-        SortAlgorithm::Radix4Bit.name(),
-        "count, scan and scatter by 4 bits, 8 passes; moves 96 bytes per u32 key; C-for-Metal tutorial 13",
-    ),
-    (
-        SortAlgorithm::Radix2Bit.name(),
-        "the same by 2 bits, 16 passes; moves 192 bytes per u32 key; C-for-Metal tutorial 13",
-    ),
-];
 
 /// How a tile's keys are counted and ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -123,7 +123,7 @@ impl SortPolicy {
     }
 
     /// Keys in a tile.
-    pub const fn tile_size(&self) -> u32 {
+    pub const fn tile_items(&self) -> u32 {
         self.workgroup_size * self.items_per_invocation
     }
 
@@ -140,14 +140,14 @@ impl SortPolicy {
                     return invalid("items_per_invocation is a multiple of 4, from 4 to 252");
                 }
                 // A digit's count in a tile has 16 bits.
-                if self.tile_size() > 65_532 {
+                if self.tile_items() > 65_532 {
                     return invalid("a tile is at most 65532 keys");
                 }
                 if !self.workgroup_size.is_multiple_of(lanes) {
                     return invalid("workgroup_size is a multiple of the subgroup size");
                 }
                 let counters = (1 << self.algorithm.radix_bits()) / 2 * self.workgroup_size;
-                let shared_size = self.tile_size().max(counters) * 4
+                let shared_size = self.tile_items().max(counters) * 4
                     + shared_tables_size(self.algorithm, self.workgroup_size);
                 within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
             }
