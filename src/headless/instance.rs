@@ -11,6 +11,8 @@ use crate::vk::{Capabilities, DeviceRequirements, EnabledFeatures};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
+const PORTABILITY_ENUMERATION: &CStr = ash::khr::portability_enumeration::NAME;
+
 /// An instance for up to Vulkan 1.3, with or without the validation layer.
 pub struct Instance {
     raw: ash::Instance,
@@ -48,17 +50,21 @@ impl Instance {
         let messages = Arc::new(Messages::default());
         let mut info = vk::InstanceCreateInfo::default().application_info(&application);
 
-        let (layers, extensions) = ([VALIDATION_LAYER.as_ptr()], [ash::ext::debug_utils::NAME.as_ptr()]);
+        let layers = [VALIDATION_LAYER.as_ptr()];
+        let mut extensions = Vec::new();
         let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
         let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
         let mut messenger_info = messenger_info(&messages);
         if validation {
-            info = info
-                .enabled_layer_names(&layers)
-                .enabled_extension_names(&extensions)
-                .push_next(&mut features)
-                .push_next(&mut messenger_info);
+            extensions.push(ash::ext::debug_utils::NAME.as_ptr());
+            info = info.enabled_layer_names(&layers).push_next(&mut features).push_next(&mut messenger_info);
         }
+        // Layered drivers, such as MoltenVK, are listed only to those who ask.
+        if has_instance_extension(&entry, PORTABILITY_ENUMERATION) {
+            extensions.push(PORTABILITY_ENUMERATION.as_ptr());
+            info = info.flags(vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR);
+        }
+        let info = info.enabled_extension_names(&extensions);
         // SAFETY: everything that `info` points to is alive.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
@@ -227,6 +233,12 @@ impl Candidate {
         let is_swiftshader = capabilities.identity.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER;
         (self.requirements.is_err(), kind, is_swiftshader)
     }
+}
+
+fn has_instance_extension(entry: &ash::Entry, name: &CStr) -> bool {
+    // SAFETY: the loader is loaded.
+    let extensions = unsafe { entry.enumerate_instance_extension_properties(None) }.unwrap_or_default();
+    extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
 }
 
 fn device_name(properties: &vk::PhysicalDeviceProperties) -> String {

@@ -20,6 +20,8 @@ const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=128;
 
 const SIZE_CONTROL: &CStr = ash::ext::subgroup_size_control::NAME;
 const EXECUTABLES: &CStr = ash::khr::pipeline_executable_properties::NAME;
+/// A layered driver, such as MoltenVK, says by it that it is not whole; whoever opens it has to know.
+const PORTABILITY_SUBSET: &CStr = ash::khr::portability_subset::NAME;
 
 /// The optional features that a device was, or will be, created with.
 ///
@@ -55,6 +57,7 @@ impl EnabledFeatures {
 pub struct DeviceRequirements {
     enabled: EnabledFeatures,
     has_statistics: bool,
+    is_portability_subset: bool,
 }
 
 impl DeviceRequirements {
@@ -129,6 +132,7 @@ impl DeviceRequirements {
                 pipeline_executable_info: false,
             },
             has_statistics: executables.pipeline_executable_info == vk::TRUE,
+            is_portability_subset: has(PORTABILITY_SUBSET),
         })
     }
 
@@ -153,13 +157,15 @@ impl DeviceRequirements {
     }
 
     /// The device extensions to enable.
-    pub fn extensions(&self) -> &'static [&'static CStr] {
-        match (self.enabled.has_size_control(), self.enabled.pipeline_executable_info) {
-            (false, false) => &[],
-            (true, false) => &[SIZE_CONTROL],
-            (false, true) => &[EXECUTABLES],
-            (true, true) => &[SIZE_CONTROL, EXECUTABLES],
-        }
+    pub fn extensions(&self) -> Vec<&'static CStr> {
+        [
+            (self.enabled.has_size_control(), SIZE_CONTROL),
+            (self.enabled.pipeline_executable_info, EXECUTABLES),
+            (self.is_portability_subset, PORTABILITY_SUBSET),
+        ]
+        .into_iter()
+        .filter_map(|(is_wanted, name)| is_wanted.then_some(name))
+        .collect()
     }
 
     /// The feature structures to chain into `VkDeviceCreateInfo`, or to merge into those already there.

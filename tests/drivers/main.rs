@@ -6,6 +6,7 @@ mod cases;
 #[path = "../common/children.rs"]
 mod children;
 mod embedding;
+mod narrow;
 mod rows;
 mod twins;
 
@@ -54,6 +55,7 @@ fn run_row(arguments: &Arguments) -> ExitCode {
     let mut trials = cases::trials(&gpu);
     trials.extend(twins::trials(&gpu));
     trials.extend(embedding::trials(&gpu));
+    trials.extend(narrow::trials(&gpu));
     // A device has one queue here, and the validation messages are the process's: one trial at a time.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };
     libtest_mimic::run(&arguments, trials).exit_code()

@@ -1,0 +1,112 @@
+//! Devices smaller than any of the matrix: each is taken for less than it is, and must still be right, or say what it
+//! lacks.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::harness::{BenchOptions, Case, CopyRoof, Effort, Outcome, bench_case, bench_cases};
+use subsweep::harness::{verify_case, verify_cases};
+use subsweep::headless::{Gpu, Instance};
+use subsweep::vk::{Capabilities, EnabledFeatures, Trace};
+
+use super::cases::{expect_silence, hazards};
+
+/// A smaller device.
+struct Narrowing {
+    name: &'static str,
+    limit: fn(&mut Capabilities),
+    /// What a refusal must name; a device without one must be able to do everything.
+    refusal: Option<&'static str>,
+}
+
+const NARROWINGS: &[Narrowing] = &[
+    Narrowing {
+        name: "128 invocations and 16 KiB of shared memory",
+        limit: |capabilities| {
+            capabilities.max_workgroup_invocations = 128;
+            capabilities.shared_memory_size = 16 << 10;
+        },
+        refusal: None,
+    },
+    Narrowing {
+        name: "7 workgroups in the first dimension",
+        limit: |capabilities| capabilities.max_workgroup_count[0] = 7,
+        refusal: None,
+    },
+    Narrowing {
+        name: "2 × 2 workgroups",
+        limit: |capabilities| capabilities.max_workgroup_count = [2, 2, 1],
+        refusal: Some("workgroups of one dispatch"),
+    },
+    Narrowing {
+        name: "no subgroup size control",
+        limit: |capabilities| capabilities.enabled = EnabledFeatures::NONE,
+        refusal: None,
+    },
+    Narrowing {
+        name: "1 KiB of shared memory",
+        limit: |capabilities| capabilities.shared_memory_size = 1 << 10,
+        refusal: Some("bytes of shared memory"),
+    },
+    Narrowing {
+        // Staging, which takes the most, still fits.
+        name: "16 MiB in one allocation",
+        limit: |capabilities| capabilities.max_allocation_size = 16 << 20,
+        refusal: None,
+    },
+];
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let is_validated = gpu.is_validated();
+    let narrowed = NARROWINGS.iter().map(move |narrowing| {
+        Trial::test(format!("narrow: {}", narrowing.name), move || is_right(is_validated, narrowing))
+    });
+    let timeless = Trial::test("narrow: no timestamps", move || no_timestamps(is_validated));
+    let poor = Trial::test("narrow: too little memory", move || too_little_memory(is_validated));
+    narrowed.chain([timeless, poor]).collect()
+}
+
+fn open(is_validated: bool, limit: fn(&mut Capabilities)) -> subsweep::Result<Gpu> {
+    let instance = Arc::new(Instance::new(is_validated)?);
+    let mut candidate = instance.candidates()?.swap_remove(0);
+    candidate.narrow(limit);
+    let trace: Arc<dyn Trace> = hazards();
+    Gpu::open_candidate(candidate, Some(trace))
+}
+
+fn is_right(is_validated: bool, narrowing: &Narrowing) -> Result<(), Failed> {
+    let gpu = open(is_validated, narrowing.limit)?;
+    let mut refusals = 0;
+    // Every eleventh case: all primitives and policies, and a spread of sizes and inputs.
+    for case in verify_cases(Effort::Quick, gpu.capabilities()).into_iter().step_by(11) {
+        match (verify_case(&gpu, &case)?, narrowing.refusal) {
+            (Outcome::Pass, _) => {}
+            (Outcome::NotSupported(reason), Some(refusal)) if reason.contains(refusal) => refusals += 1,
+            (outcome, _) => return Err(format!("{}: {outcome}", case.id()).into()),
+        }
+        expect_silence(&gpu, &case.id())?;
+    }
+    assert_eq!(refusals > 0, narrowing.refusal.is_some(), "{refusals} refusals");
+    Ok(())
+}
+
+fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
+    let gpu = open(is_validated, |capabilities| capabilities.timestamp_period_ns = 0.0)?;
+    assert!(!gpu.has_timestamps());
+    let case = bench_cases(Effort::Quick).swap_remove(0);
+    let options = BenchOptions { warm_up_count: 0, sample_count: 3, budget: std::time::Duration::ZERO };
+    let measured = bench_case(&CopyRoof::new(&gpu)?, &case, &options)??;
+    assert!(measured.time.median_ns > 0.0, "the wall clock measures where the device does not");
+    expect_silence(&gpu, &case.id())
+}
+
+fn too_little_memory(is_validated: bool) -> Result<(), Failed> {
+    let gpu = open(is_validated, |capabilities| capabilities.max_allocation_size = 16 << 20)?;
+    let large = Case { count: 1 << 23, ..bench_cases(Effort::Quick).swap_remove(0) };
+    let outcome = verify_case(&gpu, &large)?;
+    assert!(
+        matches!(&outcome, Outcome::NotSupported(reason) if reason.contains("out of device memory")),
+        "{outcome}"
+    );
+    expect_silence(&gpu, &large.id())
+}
