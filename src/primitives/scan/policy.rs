@@ -99,8 +99,8 @@ impl ScanPolicy {
         }
     }
 
-    /// Tutorial 14's own: 256-element chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in
-    /// place only.
+    /// The seed, which is the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019): 256-element
+    /// chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in place only.
     pub const fn seed() -> Self {
         Self {
             sums: SumsPlacement::LastRow,

@@ -102,8 +102,9 @@ impl SortPolicy {
         }
     }
 
-    /// Tutorial 13's own: 256-key chunks, 32 keys at a time, packed 16-bit counters, and ballots. The counts are
-    /// scanned by the library's own scan, where the tutorial used the CPU.
+    /// The seed, which is the radix sort of Intel's C-for-Metal development package (tutorial 13, 2019): 256-key
+    /// chunks, 32 keys at a time, packed 16-bit counters, and ballots. The counts are scanned by the library's own
+    /// scan, where the tutorial used the CPU.
     pub fn seed(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
         Self {
             algorithm,
