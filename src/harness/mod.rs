@@ -8,6 +8,7 @@ mod bench;
 mod cases;
 mod inputs;
 mod report;
+mod self_test;
 mod verify;
 mod workload;
 
@@ -15,5 +16,6 @@ pub use bench::{BenchOptions, CopyRoof, bench_case};
 pub use cases::{Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases, verify_cases};
 pub use inputs::Input;
 pub use report::{DeviceReport, Measurement, Report, Summary, VerifiedCase};
+pub use self_test::SelfTest;
 pub use verify::{Outcome, verify_case};
 pub use workload::{Mismatch, Workload};

@@ -42,6 +42,9 @@ pub struct DeviceReport {
     pub subgroup_size: u32,
     /// Whether times are from GPU timestamps; else they are wall-clock.
     pub gpu_timestamps: bool,
+    /// The verdict of the self-test, where it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub self_test: Option<String>,
     /// What was verified.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<VerifiedCase>,
@@ -145,6 +148,7 @@ impl DeviceReport {
             device_uuid: identity.device_uuid_text(),
             subgroup_size: gpu.capabilities().subgroup_size,
             gpu_timestamps: gpu.has_timestamps(),
+            self_test: None,
             verified: Vec::new(),
             measured: Vec::new(),
         }

@@ -132,3 +132,19 @@ fn a_device_with_too_few_lanes_is_listed_and_refused() {
     let input = folder.file("keys", bytes(&[3, 1, 2]));
     two_lanes(&["sort", &input, "--type", "u32", "--device", "driver:llvmpipe"]).refused(3, "4 to 128 lanes");
 }
+
+/// lavapipe with vectors of 1024 bits says that it has 32 lanes, of which the last 16 store nothing.
+#[test]
+fn a_broken_driver_fails_its_self_test() {
+    let mut command = subsweep(["devices", "--json", "--device", "driver:llvmpipe"]);
+    command.env("LP_NATIVE_VECTOR_WIDTH", "1024").env("MESA_SHADER_CACHE_DISABLE", "true");
+    let listed = run(&mut command);
+    if listed.code == 3 {
+        eprintln!("SKIPPED: no lavapipe, which can be broken");
+        return;
+    }
+    let devices: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let verdict = devices[0]["self_test"].as_str().unwrap();
+    assert!(verdict.starts_with("FAILED: "), "{verdict}");
+    assert_eq!(device()["self_test"], "passed");
+}

@@ -8,6 +8,7 @@ mod sort;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::harness::SelfTest;
 use subsweep::headless::Gpu;
 use subsweep::kernels::{self, Kernel};
 
@@ -73,8 +74,15 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("sort/chunk_count", "") => Some(sort::chunk_count),
         ("sort/chunk_bucket", "") => Some(sort::chunk_bucket),
         ("probe/copy", "") => Some(copy),
+        ("probe/self_test", "") => Some(self_test),
         _ => None,
     }
+}
+
+/// What it should find is nothing.
+fn self_test(gpu: &Gpu, _: &'static Kernel) -> Result<(), Failed> {
+    let verdict = SelfTest::run(gpu)?;
+    if verdict.is_passed() { Ok(()) } else { Err(verdict.to_string().into()) }
 }
 
 /// A copy is its own twin.

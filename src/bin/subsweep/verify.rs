@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::Result;
-use subsweep::harness::{Case, Outcome, VerifiedCase, verify_case, verify_cases};
+use subsweep::harness::{Case, Outcome, SelfTest, VerifiedCase, verify_case, verify_cases};
 use subsweep::headless::Gpu;
 
 use crate::args::{Common, SuiteArgs};
@@ -21,6 +21,9 @@ pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
 
 fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
     let cases = suite.select(verify_cases(suite.effort(), gpu.capabilities()))?;
+    let self_test = SelfTest::run(gpu)?;
+    suite.print(&format!("  self-test {self_test}\n"))?;
+    suite.device_report().self_test = Some(self_test.to_string());
     let mut groups = BTreeMap::<String, Tally>::new();
     let mut line_count = 0;
     let progress = Progress::new(cases.len());
@@ -49,7 +52,8 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
     }
     let total = groups.values().fold(Tally::default(), |total, tally| total.and(*tally));
     suite.print(&table(&groups, total))?;
-    Ok(total)
+    // A device that fails it is wrong, whatever luck the cases had.
+    Ok(Tally { wrong: total.wrong + u64::from(!self_test.is_passed()), ..total })
 }
 
 fn outcome(gpu: &Gpu, case: &Case) -> Result<Outcome> {

@@ -5,6 +5,8 @@ use std::fmt::Display;
 use serde::Serialize;
 use subsweep::Choice;
 use subsweep::ash::vk;
+use subsweep::harness::SelfTest;
+use subsweep::headless::{Candidate, Gpu};
 use subsweep::vk::Capabilities;
 
 use crate::args::Common;
@@ -50,6 +52,9 @@ pub struct Details {
     pub subgroups: Subgroups,
     /// The limits that matter here.
     pub limits: Limits,
+    /// Whether it keeps the rules that every kernel stands on, where it is usable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_test: Option<String>,
     /// The features that are used, for a usable device.
     pub features: Option<Features>,
     /// How it would be used, for a usable device.
@@ -149,6 +154,7 @@ impl DeviceReport {
             }),
             details: candidate.capabilities().map(|capabilities| {
                 let mut details = Details::new(capabilities, candidate.timestamp_valid_bits());
+                details.self_test = requirements.is_ok().then(|| self_test(candidate));
                 if requirements.is_ok() {
                     details.features = Some(Features {
                         buffer_device_address: true,
@@ -163,6 +169,14 @@ impl DeviceReport {
                 details
             }),
         }
+    }
+}
+
+/// Opens the device and lets it show that it keeps the rules.
+fn self_test(candidate: &Candidate) -> String {
+    match Gpu::open_candidate(candidate.clone(), None).and_then(|gpu| SelfTest::run(&gpu)) {
+        Ok(verdict) => verdict.to_string(),
+        Err(error) => format!("could not run: {error}"),
     }
 }
 
@@ -217,6 +231,7 @@ impl Details {
                 timestamp_period_ns: capabilities.timestamp_period_ns,
                 timestamp_valid_bits,
             },
+            self_test: None,
             features: None,
             policies: None,
         }

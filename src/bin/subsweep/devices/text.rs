@@ -35,6 +35,9 @@ fn rows(text: &mut String, details: &Details) {
     row("workgroups", workgroups(&details.limits));
     row("memory", memory(&details.limits));
     row("timestamps", timestamps(&details.limits));
+    if let Some(verdict) = &details.self_test {
+        row("self-test", verdict.clone());
+    }
     if let Some(features) = &details.features {
         let all = [
             (features.buffer_device_address, "bufferDeviceAddress"),

@@ -1,0 +1,103 @@
+//! Whether a device keeps the rules that every kernel stands on, asked before anything else is asked of it.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::headless::Gpu;
+use crate::kernels;
+use crate::vk::{AddressRange, Barrier, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct SelfTestPush for [PROBE_SELF_TEST] {
+        verdict: AddressRange,
+        subgroup_size: u32,
+    }
+}
+
+/// What a device got wrong, in the words of the checks; nothing if it is sound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelfTest {
+    failed: Vec<&'static str>,
+}
+
+/// The checks, by their bit in `glsl/probe/self_test.comp`.
+const CHECKS: [&str; 7] = [
+    "subgroup size",
+    "lane order",
+    "subgroup votes",
+    "subgroup arithmetic",
+    "subgroup ballots",
+    "subgroup shuffles",
+    "shared memory",
+];
+const ATOMICS: &str = "atomics across workgroups";
+
+const WORKGROUPS: u32 = 61;
+
+impl SelfTest {
+    /// Runs the checks.
+    ///
+    /// # Errors
+    /// Those of the pipeline, of memory and of submitting.
+    pub fn run(gpu: &Gpu) -> Result<Self> {
+        let capabilities = gpu.capabilities();
+        let lanes = capabilities.subgroup_size;
+        let workgroup_size = capabilities.max_workgroup_invocations.min(256).max(lanes) / lanes * lanes;
+        let options = PipelineOptions { workgroup_size, constants: &[], subgroup_size: None };
+        let pipeline = Pipeline::new(gpu.device(), &kernels::PROBE_SELF_TEST, options)?;
+        let memory = gpu.allocate(8)?;
+        let verdict = memory.range().slice(0, 8);
+        let push = SelfTestPush { verdict: verdict.addresses(), subgroup_size: lanes };
+        gpu.submit(|command_buffer| {
+            // SAFETY: the memory and the pipeline are this device's and live until `submit` has waited.
+            let mut recorder = unsafe { Recorder::new(gpu.device(), command_buffer) };
+            recorder.fill(verdict, 0);
+            recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+            recorder.dispatch(&pipeline, &push, WORKGROUPS.into())
+        })?;
+        let mut words = [0; 2];
+        gpu.download(&memory, &mut words)?;
+        Ok(Self::of_verdict(words, WORKGROUPS * workgroup_size))
+    }
+
+    fn of_verdict([bits, counted]: [u32; 2], invocation_count: u32) -> Self {
+        let checks =
+            CHECKS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, check)| *check);
+        let atomics = (counted != invocation_count).then_some(ATOMICS);
+        Self { failed: checks.chain(atomics).collect() }
+    }
+
+    /// Whether all is as it should be.
+    pub fn is_passed(&self) -> bool {
+        self.failed.is_empty()
+    }
+
+    /// What is not.
+    pub fn failed(&self) -> &[&'static str] {
+        &self.failed
+    }
+}
+
+impl fmt::Display for SelfTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.failed[..] {
+            [] => write!(f, "passed"),
+            failed => {
+                write!(f, "FAILED: {}; results cannot be trusted, try another driver", failed.join(", "))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_names_every_check_that_failed() {
+        assert!(SelfTest::of_verdict([0, 64], 64).is_passed());
+        let failed = SelfTest::of_verdict([1 << 1 | 1 << 6, 63], 64);
+        assert_eq!(failed.failed(), ["lane order", "shared memory", "atomics across workgroups"]);
+        assert!(failed.to_string().starts_with("FAILED: lane order, shared memory"));
+    }
+}
