@@ -18,8 +18,8 @@ pub enum SortAlgorithm {
 }
 
 impl SortAlgorithm {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Radix2Bit, Self::Radix4Bit];
+    /// All of them, the best first.
+    pub const ALL: [Self; 2] = [Self::Radix4Bit, Self::Radix2Bit];
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
