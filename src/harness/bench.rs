@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::cases::Case;
+use super::layout::Layout;
 use super::report::{Measurement, Summary};
 use super::workload::Workload;
 use crate::error::{Error, Result};
@@ -90,7 +91,7 @@ pub fn bench_case(
     case: &Case,
     options: &BenchOptions,
 ) -> Result<Result<Measurement, String>> {
-    let workload = Workload::new(gpu, case)?;
+    let workload = Workload::new(gpu, case, Layout::Guarded)?;
     let size = case.count * case.element_size();
     let copied = gpu.allocate(2 * size.next_multiple_of(16))?;
     workload.restore()?;

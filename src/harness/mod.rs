@@ -7,6 +7,7 @@
 mod bench;
 mod cases;
 mod inputs;
+mod layout;
 mod report;
 mod verify;
 mod workload;
@@ -14,6 +15,7 @@ mod workload;
 pub use bench::{BenchOptions, CopyRoof, bench_case};
 pub use cases::{Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases, verify_cases};
 pub use inputs::Input;
+pub use layout::Layout;
 pub use report::{DeviceReport, Measurement, Report, Summary, VerifiedCase};
-pub use verify::{Outcome, verify_case};
+pub use verify::{Outcome, verify_case, verify_case_in};
 pub use workload::Workload;

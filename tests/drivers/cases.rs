@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::harness::{Case, Effort, Outcome, verify_case, verify_cases};
+use subsweep::harness::{Case, Effort, Layout, Outcome, verify_case_in, verify_cases};
 use subsweep::headless::Gpu;
 use subsweep::vk::HazardChecker;
 
-pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+pub fn trials(gpu: &Arc<Gpu>, effort: Effort, layout: Layout) -> Vec<Trial> {
     let mut groups = BTreeMap::<String, Vec<Case>>::new();
-    for case in verify_cases(Effort::Normal, gpu.capabilities()) {
+    for case in verify_cases(effort, gpu.capabilities()) {
         groups.entry(case.work.to_string()).or_default().push(case);
     }
     groups
         .into_iter()
         .map(|(name, cases)| {
             let gpu = Arc::clone(gpu);
-            Trial::test(name, move || verify(&gpu, &cases))
+            Trial::test(name, move || verify(&gpu, &cases, layout))
         })
         .collect()
 }
 
-fn verify(gpu: &Gpu, cases: &[Case]) -> Result<(), Failed> {
+fn verify(gpu: &Gpu, cases: &[Case], layout: Layout) -> Result<(), Failed> {
     for case in cases {
-        match verify_case(gpu, case)? {
+        match verify_case_in(gpu, case, layout)? {
             Outcome::Pass => {}
             // No case of this table is beyond any driver of the matrix.
             outcome => return Err(format!("{}: {outcome}", case.id()).into()),

@@ -4,12 +4,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// A driver and a lane count.
+use subsweep::harness::{Effort, Layout};
+
+/// A driver and a lane count, and who watches.
 pub struct Row {
     pub name: &'static str,
     driver: Driver,
     /// Lanes that the driver must turn out to have.
     lanes: u32,
+    pub watch: Watch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// The system's validation layer, with synchronisation validation.
+    Usual,
+    /// The newer layer that set-up unpacks, with GPU-assisted validation as well: it looks at every address that a
+    /// kernel touches. That is slow, so the cases are fewer.
+    Bounds,
 }
 
 enum Driver {
@@ -20,12 +32,29 @@ enum Driver {
     SwiftShader,
 }
 
-pub const ROWS: [Row; 4] = [
-    Row { name: "lavapipe-4", driver: Driver::Lavapipe { vector_width: 128 }, lanes: 4 },
-    Row { name: "lavapipe-8", driver: Driver::Lavapipe { vector_width: 256 }, lanes: 8 },
-    Row { name: "lavapipe-16", driver: Driver::Lavapipe { vector_width: 512 }, lanes: 16 },
-    Row { name: "swiftshader-4", driver: Driver::SwiftShader, lanes: 4 },
+pub const ROWS: [Row; 5] = [
+    Row { name: "lavapipe-4", driver: Driver::Lavapipe { vector_width: 128 }, lanes: 4, watch: Watch::Usual },
+    Row { name: "lavapipe-8", driver: Driver::Lavapipe { vector_width: 256 }, lanes: 8, watch: Watch::Usual },
+    Row {
+        name: "lavapipe-16",
+        driver: Driver::Lavapipe { vector_width: 512 },
+        lanes: 16,
+        watch: Watch::Usual,
+    },
+    Row { name: "swiftshader-4", driver: Driver::SwiftShader, lanes: 4, watch: Watch::Usual },
+    Row {
+        name: "lavapipe-8-bounds",
+        driver: Driver::Lavapipe { vector_width: 256 },
+        lanes: 8,
+        watch: Watch::Bounds,
+    },
 ];
+
+/// For the newer layer; synchronisation validation is asked for by the tests themselves.
+const BOUNDS_SETTINGS: &str = "\
+khronos_validation.gpuav_enable = true
+khronos_validation.gpuav_buffer_address_oob = true
+";
 
 /// What the child's line about its device begins with.
 pub const DEVICE_LINE: &str = "device";
@@ -38,24 +67,33 @@ struct Counts {
     skipped: u32,
 }
 
-/// Runs every row that this machine has, with `arguments` for each, and sums up.
-pub fn run_all(arguments: &[String]) -> ExitCode {
+/// Runs every row whose name contains `pattern` and that this machine has, with `arguments` for each, and sums up.
+pub fn run_all(pattern: &str, arguments: &[String]) -> ExitCode {
     // `cargo test -- --list` and the like are answered by the tests of any one row.
     let filtered = !arguments.is_empty();
     let mut total = Counts::default();
-    println!("\nrunning {} driver rows", ROWS.len());
-    for row in &ROWS {
-        let Some(manifest) = row.driver.manifest() else {
-            if row.driver.is_required() {
-                println!("row {:14} FAILED: the driver is missing; run tools/setup test", row.name);
-                total.failed += 1;
-            } else {
-                println!("row {:14} SKIPPED: the driver is missing; tools/setup test installs it", row.name);
-                total.skipped += 1;
+    let rows: Vec<_> = ROWS.iter().filter(|row| row.name.contains(pattern)).collect();
+    if rows.is_empty() {
+        eprintln!("no row is named like {pattern}; --list-rows names them");
+        return ExitCode::FAILURE;
+    }
+    println!("\nrunning {} driver rows", rows.len());
+    for row in rows {
+        match (row.driver.manifest(), row.watch.layer()) {
+            (Some(manifest), Ok(layer)) => {
+                run_row(row, &manifest, layer.as_deref(), arguments, &mut total, filtered);
             }
-            continue;
-        };
-        run_row(row, &manifest, arguments, &mut total, filtered);
+            (manifest, _) => {
+                let what = if manifest.is_none() { "the driver" } else { "the newer validation layer" };
+                if row.is_required() {
+                    println!("row {:17} FAILED: {what} is missing; run tools/setup test", row.name);
+                    total.failed += 1;
+                } else {
+                    println!("row {:17} SKIPPED: {what} is missing; tools/setup test installs it", row.name);
+                    total.skipped += 1;
+                }
+            }
+        }
     }
     // The counts are of the rows' trials, in the words of Rust's own test runner.
     println!(
@@ -68,20 +106,32 @@ pub fn run_all(arguments: &[String]) -> ExitCode {
     if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run_row(row: &Row, manifest: &Path, arguments: &[String], total: &mut Counts, filtered: bool) {
+fn run_row(
+    row: &Row,
+    manifest: &Path,
+    layer: Option<&Path>,
+    arguments: &[String],
+    total: &mut Counts,
+    filtered: bool,
+) {
     // Mesa's shader cache does not tell vector widths apart: each row has a folder of its own.
-    let cache = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let mut command = Command::new(std::env::current_exe().expect("the test's own path"));
     command
         .args(["--row", row.name])
         .args(arguments)
         .env("VK_DRIVER_FILES", manifest)
         .env("VK_ICD_FILENAMES", manifest)
-        .env("MESA_SHADER_CACHE_DIR", cache.path())
+        .env("MESA_SHADER_CACHE_DIR", folder.path())
         .env_remove("SUBSWEEP_DEVICE")
         .stdin(Stdio::null());
     if let Driver::Lavapipe { vector_width } = row.driver {
         command.env("LP_NATIVE_VECTOR_WIDTH", vector_width.to_string());
+    }
+    if let Some(layer) = layer {
+        let settings = folder.path().join("vk_layer_settings.txt");
+        std::fs::write(&settings, BOUNDS_SETTINGS).expect("a file in a temporary folder");
+        command.env("VK_LAYER_PATH", layer).env("VK_LAYER_SETTINGS_PATH", settings);
     }
     let start = Instant::now();
     let output = command.output().expect("the test starts itself again");
@@ -97,7 +147,7 @@ fn run_row(row: &Row, manifest: &Path, arguments: &[String], total: &mut Counts,
     let ok = output.status.success() && has_lanes && (ran || filtered);
     let counts = counts.unwrap_or_default();
     println!(
-        "row {:14} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s",
+        "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s",
         row.name,
         if ok { "ok" } else { "FAILED" },
         counts.passed,
@@ -146,16 +196,46 @@ impl Driver {
             }
         }
     }
+}
 
+impl Row {
     /// In the project's own gate nothing may be missing that the system has packages for.
     fn is_required(&self) -> bool {
         let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
         let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
         let is = |line: &str| release.lines().any(|found| found == line);
         let debian = is("ID=debian") && is("VERSION_ID=\"12\"");
-        ci && match self {
-            Self::Lavapipe { .. } => debian || is("ID=ubuntu"),
-            Self::SwiftShader => debian,
+        ci && match (&self.driver, self.watch) {
+            (Driver::Lavapipe { .. }, Watch::Usual) => debian || is("ID=ubuntu"),
+            (Driver::SwiftShader, _) | (_, Watch::Bounds) => debian,
+        }
+    }
+}
+
+impl Watch {
+    pub fn effort(self) -> Effort {
+        match self {
+            Self::Usual => Effort::Normal,
+            Self::Bounds => Effort::Quick,
+        }
+    }
+
+    pub fn layout(self) -> Layout {
+        match self {
+            Self::Usual => Layout::Guarded,
+            Self::Bounds => Layout::Separate,
+        }
+    }
+
+    /// The folder of the validation layer, where it is not the system's: or none, because it is missing.
+    fn layer(self) -> Result<Option<PathBuf>, ()> {
+        match self {
+            Self::Usual => Ok(None),
+            Self::Bounds => {
+                let folder = std::env::var_os("SUBSWEEP_VALIDATION_DIR").map(PathBuf::from);
+                let has_layer = |folder: &PathBuf| folder.join("VkLayer_khronos_validation.json").exists();
+                folder.filter(has_layer).map(Some).ok_or(())
+            }
         }
     }
 }
