@@ -67,9 +67,8 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         identity.driver_info,
         gpu.capabilities().subgroup_size
     );
-    let layout = row.watch.layout();
-    let mut trials = cases::trials(&gpu, row.watch.effort(), layout);
-    trials.extend(twins::trials(&gpu, layout));
+    let mut trials = cases::trials(&gpu, row.watch);
+    trials.extend(twins::trials(&gpu, row.watch.layout()));
     trials.extend(embedding::trials(&gpu));
     trials.extend(armed::trials(&gpu, row.watch));
     // A device has one queue here, and the validation messages are the process's: one trial at a time.
