@@ -20,7 +20,7 @@ pub enum Watch {
     /// The system's validation layer, with synchronisation validation.
     Usual,
     /// The newer layer that set-up unpacks, with GPU-assisted validation as well: it looks at every address that a
-    /// kernel touches. That is slow, so the cases are fewer.
+    /// kernel touches. Its checks take the driver long to compile, so the cases are fewer.
     Bounds,
 }
 

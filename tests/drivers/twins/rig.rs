@@ -17,12 +17,13 @@ const GUARD_WORDS: usize = 64;
 /// The process's: every trial of a row lays its arrays out in one way.
 static LAYOUT: OnceLock<Layout> = OnceLock::new();
 
-/// Says how [`Memory::of`] lays arrays out, and with that who watches.
+/// Says how [`Memory::of`] lays arrays out.
 pub fn lay_out(layout: Layout) {
     LAYOUT.get_or_init(|| layout);
 }
 
-fn layout() -> Layout {
+/// What [`lay_out`] said.
+pub fn layout() -> Layout {
     LAYOUT.get().copied().unwrap_or_default()
 }
 
@@ -194,13 +195,9 @@ impl<'g> Rig<'g> {
     }
 }
 
-/// Part of a tile, one more or less, several and a rest. Where every access is looked at, which is slow, as few as
-/// have a part of a tile and a rest.
-pub fn sizes(tile: usize) -> Vec<usize> {
-    match layout() {
-        Layout::Guarded => vec![1, tile / 2 + 3, tile - 1, tile, tile + 1, 3 * tile + tile / 3 + 1],
-        Layout::Separate => vec![1, tile - 1, tile + tile / 3 + 1],
-    }
+/// Part of a tile, one more or less, several and a rest.
+pub fn sizes(tile: usize) -> [usize; 6] {
+    [1, tile / 2 + 3, tile - 1, tile, tile + 1, 3 * tile + tile / 3 + 1]
 }
 
 /// `count` words that depend on `seed` alone.
