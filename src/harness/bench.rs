@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::cases::Case;
+use super::layout::Layout;
 use super::report::{Measurement, Summary};
 use super::workload::Workload;
 use crate::error::{Error, Result};
@@ -90,7 +91,7 @@ pub fn bench_case(
     case: &Case,
     options: &BenchOptions,
 ) -> Result<Result<Measurement, String>> {
-    let workload = Workload::new(roof.gpu, case)?;
+    let workload = Workload::new(roof.gpu, case, Layout::Guarded)?;
     let size = case.count * case.element_size();
     let copied = roof.gpu.allocate(size)?;
     workload.restore()?;

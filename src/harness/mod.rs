@@ -7,6 +7,7 @@
 mod bench;
 mod cases;
 mod inputs;
+mod layout;
 mod report;
 mod self_test;
 mod verify;
@@ -15,7 +16,8 @@ mod workload;
 pub use bench::{BenchOptions, CopyRoof, bench_case};
 pub use cases::{Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases, verify_cases};
 pub use inputs::Input;
+pub use layout::Layout;
 pub use report::{DeviceReport, Measurement, Report, Summary, VerifiedCase};
 pub use self_test::SelfTest;
-pub use verify::{Outcome, verify_case};
+pub use verify::{Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

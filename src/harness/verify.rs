@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::cases::Case;
+use super::layout::Layout;
 use super::workload::{Mismatch, Workload};
 use crate::error::{Error, Result};
 use crate::headless::Gpu;
@@ -50,15 +51,23 @@ impl fmt::Display for Outcome {
 /// # Errors
 /// [`Error::DeviceLost`]: nothing more can be tried on this device then. Every other failure is an [`Outcome`].
 pub fn verify_case(gpu: &Gpu, case: &Case) -> Result<Outcome> {
-    match run_twice(gpu, case) {
+    verify_case_in(gpu, case, Layout::Guarded)
+}
+
+/// The same as [`verify_case`], with memory that is laid out otherwise.
+///
+/// # Errors
+/// Those of [`verify_case`].
+pub fn verify_case_in(gpu: &Gpu, case: &Case, layout: Layout) -> Result<Outcome> {
+    match run_twice(gpu, case, layout) {
         Ok(None) => Ok(Outcome::Pass),
         Ok(Some((run, mismatch))) => Ok(Outcome::Fail(format!("run {run}: {mismatch}"))),
         Err(error) => Outcome::of_error(error),
     }
 }
 
-fn run_twice(gpu: &Gpu, case: &Case) -> Result<Option<(u32, Mismatch)>> {
-    let workload = Workload::new(gpu, case)?;
+fn run_twice(gpu: &Gpu, case: &Case, layout: Layout) -> Result<Option<(u32, Mismatch)>> {
+    let workload = Workload::new(gpu, case, layout)?;
     for run in 1..=2 {
         workload.restore()?;
         workload.run()?;

@@ -5,28 +5,27 @@
 //! ```
 //!
 //! Source, destination and scratch begin poisoned; the source is restored from the pristine input before each run.
-//! Guards catch a store outside of a range on every driver, whatever it checks by itself.
+//! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
+//! each range a buffer instead.
 
 use std::sync::Arc;
 
 use super::cases::{Case, Work};
+use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
 use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::ScratchRequirements;
 use crate::reference;
 use crate::scan::{ScanBuffers, ScanConfig, ScanKind, ScanPlan};
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
-use crate::vk::{BufferRange, Recorder};
+use crate::vk::{AddressRange, BufferRange, Recorder};
 
-/// Words on each side of a range.
-const GUARD_WORDS: u64 = 16;
-const GUARD: u32 = 0x6a8d_c0de;
 const POISON: u32 = 0xdead_beef;
 
 /// A plan, its memory on a device, and the input.
 pub struct Workload<'g> {
     gpu: &'g Gpu,
-    memory: GpuBuffer,
+    memories: Vec<GpuBuffer>,
     input: Vec<u32>,
     expected: Expected,
     job: Job,
@@ -34,7 +33,6 @@ pub struct Workload<'g> {
     source: Span,
     destination: Span,
     scratch: Span,
-    size: u64,
 }
 
 enum Job {
@@ -46,30 +44,6 @@ enum Job {
 enum Expected {
     Scan { columns: usize, kind: ScanKind },
     Sort { bits: std::ops::Range<u32> },
-}
-
-/// A range of the memory, in words.
-#[derive(Debug, Clone, Copy)]
-struct Span {
-    first: u64,
-    count: u64,
-}
-
-impl Span {
-    /// A span of `count` words at `misalignment` bytes past a multiple of 16, behind a guard; moves `end` past it.
-    fn take(end: &mut u64, count: u64, misalignment: u32) -> Self {
-        let first = (*end + GUARD_WORDS).next_multiple_of(4) + u64::from(misalignment) / 4;
-        *end = first + count;
-        Self { first, count }
-    }
-
-    fn range(self, memory: &GpuBuffer) -> BufferRange {
-        memory.range().slice(self.first * 4, self.count * 4)
-    }
-
-    fn words(self) -> std::ops::Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
-    }
 }
 
 /// What stood in memory where it should not, or did not where it should.
@@ -90,33 +64,33 @@ impl<'g> Workload<'g> {
     ///
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
-    pub fn new(gpu: &'g Gpu, case: &Case) -> Result<Self> {
+    pub fn new(gpu: &'g Gpu, case: &Case, layout: Layout) -> Result<Self> {
         let (job, expected, scratch, in_place, misalignment) = Job::new(gpu, case)?;
         let word_count = case.count * case.element_size() / 4;
-        let mut size = 0;
-        let pristine = Span::take(&mut size, word_count, 0);
-        let source = Span::take(&mut size, word_count, misalignment);
-        let destination = if in_place { source } else { Span::take(&mut size, word_count, misalignment) };
-        let scratch = Span::take(&mut size, scratch.size / 4, 0);
-        size += GUARD_WORDS;
+        let mut arrangement = Arrangement::new(layout);
+        let pristine = arrangement.place(word_count, 0);
+        let source = arrangement.place(word_count, misalignment);
+        let destination = if in_place { source } else { arrangement.place(word_count, misalignment) };
+        let scratch = arrangement.place(scratch.size / 4, 0);
 
-        let memory = gpu.allocate(size * 4)?;
+        let memories = arrangement.allocate(gpu)?;
         let input = case.input.generate(word_count as usize, word_count);
-        let workload =
-            Self { gpu, memory, input, expected, job, pristine, source, destination, scratch, size };
-        workload.fill_memory()?;
+        let workload = Self { gpu, memories, input, expected, job, pristine, source, destination, scratch };
+        workload.fill_memories()?;
         Ok(workload)
     }
 
     /// Writes guards, poison and the pristine input.
-    fn fill_memory(&self) -> Result<()> {
-        self.fill(self.memory.range().slice(0, self.size * 4), GUARD)?;
+    fn fill_memories(&self) -> Result<()> {
+        for memory in &self.memories {
+            self.fill(memory.range(), GUARD)?;
+        }
         for span in [self.source, self.destination, self.scratch] {
             if span.count > 0 {
-                self.fill(span.range(&self.memory), POISON)?;
+                self.fill(span.range(&self.memories), POISON)?;
             }
         }
-        self.gpu.upload(&self.memory, self.pristine.first * 4, &self.input)
+        self.gpu.upload(&self.memories[self.pristine.memory], self.pristine.first * 4, &self.input)
     }
 
     fn fill(&self, range: BufferRange, word: u32) -> Result<()> {
@@ -139,9 +113,9 @@ impl<'g> Workload<'g> {
         self.gpu.submit(|command_buffer| {
             // SAFETY: as in `fill`.
             let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
-            recorder.copy(self.pristine.range(&self.memory), self.source.range(&self.memory));
-            if self.destination.first != self.source.first {
-                recorder.fill(self.destination.range(&self.memory), POISON);
+            recorder.copy(self.pristine.range(&self.memories), self.source.range(&self.memories));
+            if self.destination != self.source {
+                recorder.fill(self.destination.range(&self.memories), POISON);
             }
             Ok(())
         })?;
@@ -150,7 +124,7 @@ impl<'g> Workload<'g> {
 
     /// The input on the device, which nothing writes.
     pub(super) fn pristine(&self) -> BufferRange {
-        self.pristine.range(&self.memory)
+        self.pristine.range(&self.memories)
     }
 
     /// Runs once, and tells the nanoseconds of GPU time where the device does.
@@ -160,10 +134,10 @@ impl<'g> Workload<'g> {
     pub fn run(&self) -> Result<Option<f64>> {
         let scratch = match self.scratch.count {
             0 => BufferRange::NONE,
-            _ => self.scratch.range(&self.memory),
+            _ => self.scratch.range(&self.memories),
         };
-        let source = self.source.range(&self.memory).addresses();
-        let destination = self.destination.range(&self.memory).addresses();
+        let source = self.source.range(&self.memories).addresses();
+        let destination = self.destination();
         self.gpu.submit(|command_buffer| match &self.job {
             Job::Scan(plan) => {
                 let count = self.source.count * 4 / plan.config().element_size();
@@ -177,6 +151,11 @@ impl<'g> Workload<'g> {
                 unsafe { plan.cmd_sort(command_buffer, &buffers, self.source.count) }
             }
         })
+    }
+
+    /// Where the result goes.
+    pub fn destination(&self) -> AddressRange {
+        self.destination.range(&self.memories).addresses()
     }
 
     /// The plan's policy, in words.
@@ -206,8 +185,8 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Whatever Vulkan says. A wrong result is no error but the first mismatch.
     pub fn check(&self) -> Result<Option<Mismatch>> {
-        let mut image = vec![0; self.size as usize];
-        self.gpu.download(&self.memory, &mut image)?;
+        let images = self.memories.iter().map(|memory| self.image(memory)).collect::<Result<Vec<_>>>()?;
+        let words = |span: Span| &images[span.memory][span.words()];
         let expected = match &self.expected {
             Expected::Scan { columns, kind: ScanKind::Inclusive } => {
                 reference::oracle::inclusive_scan(&self.input, *columns)
@@ -217,27 +196,26 @@ impl<'g> Workload<'g> {
             }
             Expected::Sort { bits } => reference::oracle::sort(&self.input, bits.clone()),
         };
-        if let Some(mismatch) = first_mismatch("result", &image[self.destination.words()], &expected) {
+        if let Some(mismatch) = first_mismatch("result", words(self.destination), &expected) {
             return Ok(Some(mismatch));
         }
-        if self.destination.first != self.source.first
-            && let Some(mismatch) = first_mismatch("source", &image[self.source.words()], &self.input)
+        if self.destination != self.source
+            && let Some(mismatch) = first_mismatch("source", words(self.source), &self.input)
         {
             return Ok(Some(mismatch));
         }
-        let mut spans = [self.pristine, self.source, self.destination, self.scratch];
-        spans.sort_by_key(|span| span.first);
-        let mut guard_start = 0;
-        for span in spans.map(Span::words).into_iter().chain(std::iter::once(image.len()..image.len())) {
-            let guard = guard_start..span.start.max(guard_start);
-            if let Some(index) = image[guard].iter().position(|&word| word != GUARD) {
-                let index = guard_start + index;
-                let (index, got) = (index as u64, image[index]);
-                return Ok(Some(Mismatch { what: "guard", index, expected: GUARD, got }));
-            }
-            guard_start = guard_start.max(span.end);
-        }
-        Ok(None)
+        let spans = [self.pristine, self.source, self.destination, self.scratch];
+        let broken = images.iter().enumerate().find_map(|(memory, image)| {
+            let index = broken_guard(image, spans.into_iter().filter(|span| span.memory == memory))?;
+            Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
+        });
+        Ok(broken)
+    }
+
+    fn image(&self, memory: &GpuBuffer) -> Result<Vec<u32>> {
+        let mut image = vec![0; (memory.range().size / 4) as usize];
+        self.gpu.download(memory, &mut image)?;
+        Ok(image)
     }
 }
 

@@ -264,9 +264,15 @@ unsafe extern "system" fn keep_message(
     messages: *mut c_void,
 ) -> vk::Bool32 {
     // SAFETY: Vulkan passes valid data, and the user data that `messenger_info` gave, which outlives the messenger.
-    let (text, messages) =
-        unsafe { ((*data).message_as_c_str(), &*messages.cast::<Messages>().cast_const()) };
-    let text = text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default();
-    messages.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    let (id, text, messages) = unsafe {
+        let data = &*data;
+        (data.message_id_name_as_c_str(), data.message_as_c_str(), &*messages.cast::<Messages>().cast_const())
+    };
+    let [id, mut text] = [id, text].map(|text| text.map(CStr::to_string_lossy).unwrap_or_default());
+    // Older layers put the message's name into its text, newer ones do not.
+    if !text.contains(&*id) {
+        text = format!("{id}: {text}").into();
+    }
+    messages.lock().unwrap_or_else(PoisonError::into_inner).push(text.into_owned());
     vk::FALSE
 }

@@ -25,6 +25,9 @@ const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::TRANSFER_SRC.as_raw() | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
 );
 
+/// On each side of a buffer that lies apart: further than a kernel that counts wrong by a tile goes astray.
+const MARGIN_SIZE: u64 = 64 << 10;
+
 pub(super) struct Memory {
     // Dropped before the device.
     allocator: Mutex<Allocator>,
@@ -58,13 +61,18 @@ impl Memory {
     }
 
     pub(super) fn allocate(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
-        self.allocate_as("subsweep", size, BUFFER_USAGE, MemoryLocation::GpuOnly)
+        self.allocate_as("subsweep", size, BUFFER_USAGE, MemoryLocation::GpuOnly, 0)
+    }
+
+    /// Memory with a margin on both sides that belongs to no buffer.
+    pub(super) fn allocate_apart(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
+        self.allocate_as("subsweep apart", size, BUFFER_USAGE, MemoryLocation::GpuOnly, MARGIN_SIZE)
     }
 
     /// Memory that the host can read and write.
     pub(super) fn allocate_staging(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
         // Cached memory: reads back from the other kind are slow, and writes are only a little slower.
-        self.allocate_as("subsweep staging", size, STAGING_USAGE, MemoryLocation::GpuToCpu)
+        self.allocate_as("subsweep staging", size, STAGING_USAGE, MemoryLocation::GpuToCpu, 0)
     }
 
     fn allocate_as(
@@ -73,6 +81,7 @@ impl Memory {
         size: u64,
         usage: vk::BufferUsageFlags,
         location: MemoryLocation,
+        margin_size: u64,
     ) -> Result<GpuBuffer> {
         // Some drivers promise more than they have, and the process is killed when the memory is touched.
         let capabilities = self.device.capabilities();
@@ -80,17 +89,21 @@ impl Memory {
             return Err(out_of_memory(size));
         }
         let mut buffer = Buffer::new(&self.device, size, usage)?;
+        let mut requirements = buffer.memory_requirements();
+        let margin_size = margin_size.next_multiple_of(requirements.alignment);
+        requirements.size += 2 * margin_size;
         let allocation = lock(&self.allocator)
             .allocate(&AllocationCreateDesc {
                 name,
-                requirements: buffer.memory_requirements(),
+                requirements,
                 location,
                 linear: true,
                 allocation_scheme: AllocationScheme::GpuAllocatorManaged,
             })
             .map_err(|error| allocation_error(error, size))?;
-        // SAFETY: the allocation meets the buffer's requirements, is bound once, and is freed after the buffer.
-        let bound = unsafe { buffer.bind(allocation.memory(), allocation.offset()) };
+        let offset = allocation.offset() + margin_size;
+        // SAFETY: what lies between the margins meets the buffer's requirements, is bound once, and is freed after it.
+        let bound = unsafe { buffer.bind(allocation.memory(), offset) };
         let buffer = GpuBuffer {
             buffer: ManuallyDrop::new(buffer),
             allocation: ManuallyDrop::new(allocation),
@@ -101,7 +114,7 @@ impl Memory {
 }
 
 impl GpuBuffer {
-    /// The whole buffer; its size is at least what was asked for.
+    /// The whole buffer; its size is what was asked for, but at least 4.
     pub fn range(&self) -> BufferRange {
         self.buffer.range()
     }

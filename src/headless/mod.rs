@@ -195,6 +195,15 @@ impl Gpu {
         self.memory.allocate(size)
     }
 
+    /// As [`Self::allocate`], between margins of memory that belong to no buffer. A kernel that leaves the buffer by a
+    /// little harms nothing, and GPU-assisted validation can tell.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`], or whatever Vulkan says.
+    pub fn allocate_apart(&self, size: u64) -> Result<GpuBuffer> {
+        self.memory.allocate_apart(size)
+    }
+
     fn allocate_scratch(&self, size: u64) -> Result<Option<GpuBuffer>> {
         if size == 0 { Ok(None) } else { self.allocate(size).map(Some) }
     }

@@ -1,7 +1,8 @@
 //! A matrix of rows, each in a process of its own: a driver and what it reads from its environment are fixed for one.
 //!
 //! Without arguments a test is the parent, which runs every row and sums up. `--row NAME` is the child, which takes
-//! the usual test arguments behind it; `cargo test --test TEST -- --list-rows` names the rows.
+//! the usual test arguments behind it; `cargo test --test TEST -- --list-rows` names the rows, and `-- --rows PATTERN`
+//! runs those whose names hold the pattern.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -75,23 +76,25 @@ pub fn main<R: Row>() -> ExitCode {
             R::ALL.iter().for_each(|row| println!("{}", row.name()));
             ExitCode::SUCCESS
         }
-        _ => run_all::<R>(&arguments[1..]),
+        Some("--rows") if arguments.len() > 2 => run_all::<R>(&arguments[2], &arguments[3..]),
+        _ => run_all::<R>("", &arguments[1..]),
     }
 }
 
-/// Runs every row that this machine has, with `arguments` for each, and sums up.
-fn run_all<R: Row>(arguments: &[String]) -> ExitCode {
+/// Runs every row whose name holds `pattern` and that this machine has, with `arguments` for each, and sums up.
+fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
     let mut total = Counts::default();
-    println!("\nrunning {} rows", R::ALL.len());
-    for row in R::ALL {
+    let rows: Vec<_> = R::ALL.iter().filter(|row| row.name().contains(pattern)).collect();
+    println!("\nrunning {} rows", rows.len());
+    for row in rows {
         match row.environment() {
             Ok(environment) => run_row(row, environment, arguments, &mut total),
             Err(Missing { what, is_failure: true }) => {
-                println!("row {:14} FAILED: {what}", row.name());
+                println!("row {:17} FAILED: {what}", row.name());
                 total.failed += 1;
             }
             Err(Missing { what, is_failure: false }) => {
-                println!("row {:14} SKIPPED: {what}", row.name());
+                println!("row {:17} SKIPPED: {what}", row.name());
                 total.skipped += 1;
             }
         }
@@ -135,7 +138,7 @@ fn run_row<R: Row>(
     let ok = output.status.success() && is_right_device && ran;
     let counts = counts.unwrap_or_default();
     println!(
-        "row {:14} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s",
+        "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s",
         row.name(),
         if ok { "ok" } else { "FAILED" },
         counts.passed,
@@ -144,7 +147,7 @@ fn run_row<R: Row>(
         start.elapsed().as_secs_f64()
     );
     for note in stdout.lines().filter_map(|line| line.strip_prefix(NOTE)) {
-        println!("row {:14} {note}", row.name());
+        println!("row {:17} {note}", row.name());
     }
     if !ok {
         print!("{stdout}");

@@ -2,6 +2,7 @@
 //!
 //! Each row of drivers and lane counts is a process of its own: see `tests/common/children.rs`.
 
+mod armed;
 mod cases;
 #[path = "../common/children.rs"]
 mod children;
@@ -14,13 +15,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::Arguments;
+use rows::{Row, Watch};
 use subsweep::Error;
 use subsweep::ash::vk;
 use subsweep::headless::{Gpu, GpuOptions};
 use subsweep::vk::Trace;
 
 fn main() -> ExitCode {
-    children::main::<rows::Row>()
+    children::main::<Row>()
 }
 
 /// Goes on without the validation layer where it is not installed, but not in the project's own gate.
@@ -35,7 +37,7 @@ fn open_unvalidated(error: Error) -> Result<Gpu, Error> {
 }
 
 /// The child: every trial on the one device that the row's environment leaves.
-fn run_row(arguments: &Arguments) -> ExitCode {
+fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     let trace: Arc<dyn Trace> = cases::hazards();
     let options = GpuOptions { validation: true, trace: Some(trace), ..GpuOptions::default() };
     let gpu = match Gpu::open(options).or_else(open_unvalidated) {
@@ -45,6 +47,10 @@ fn run_row(arguments: &Arguments) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    if let Some(message) = cases::complaint(gpu.validation_messages()) {
+        eprintln!("on opening the row's device: {message}");
+        return ExitCode::FAILURE;
+    }
     let identity = gpu.identity();
     children::announce(&format!(
         "{} {}, {} lanes",
@@ -52,10 +58,13 @@ fn run_row(arguments: &Arguments) -> ExitCode {
         identity.driver_info,
         gpu.capabilities().subgroup_size
     ));
-    let mut trials = cases::trials(&gpu);
-    trials.extend(twins::trials(&gpu));
+    let mut trials = cases::trials(&gpu, row.watch);
+    trials.extend(twins::trials(&gpu, row.watch.layout()));
     trials.extend(embedding::trials(&gpu));
-    trials.extend(narrow::trials(&gpu));
+    trials.extend(armed::trials(&gpu, row.watch));
+    if row.watch == Watch::Usual {
+        trials.extend(narrow::trials(&gpu));
+    }
     // A device has one queue here, and the validation messages are the process's: one trial at a time.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };
     libtest_mimic::run(&arguments, trials).exit_code()

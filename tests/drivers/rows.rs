@@ -1,19 +1,30 @@
-//! The drivers and lane counts of the matrix.
+//! The drivers and lane counts of the matrix, and who watches each.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
+use subsweep::harness::{Effort, Layout};
 
 use super::children::{self, Missing, is_gate_on, only_driver};
 
-/// A driver and a lane count.
+/// A driver and a lane count, and who watches.
 pub struct Row {
     name: &'static str,
     driver: Driver,
     /// Lanes that the driver must turn out to have.
     lanes: u32,
+    pub watch: Watch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// The system's validation layer, with synchronisation validation.
+    Usual,
+    /// The newer layer that set-up unpacks, with GPU-assisted validation as well: it looks at every address that a
+    /// kernel touches. Its checks take the driver long to compile, so the cases are fewer.
+    Bounds,
 }
 
 enum Driver {
@@ -24,12 +35,17 @@ enum Driver {
     SwiftShader,
 }
 
+const fn lavapipe(name: &'static str, lanes: u32, watch: Watch) -> Row {
+    Row { name, driver: Driver::Lavapipe { vector_width: 32 * lanes }, lanes, watch }
+}
+
 impl children::Row for Row {
     const ALL: &'static [Self] = &[
-        Row { name: "lavapipe-4", driver: Driver::Lavapipe { vector_width: 128 }, lanes: 4 },
-        Row { name: "lavapipe-8", driver: Driver::Lavapipe { vector_width: 256 }, lanes: 8 },
-        Row { name: "lavapipe-16", driver: Driver::Lavapipe { vector_width: 512 }, lanes: 16 },
-        Row { name: "swiftshader-4", driver: Driver::SwiftShader, lanes: 4 },
+        lavapipe("lavapipe-4", 4, Watch::Usual),
+        lavapipe("lavapipe-8", 8, Watch::Usual),
+        lavapipe("lavapipe-16", 16, Watch::Usual),
+        Row { name: "swiftshader-4", driver: Driver::SwiftShader, lanes: 4, watch: Watch::Usual },
+        lavapipe("lavapipe-8-bounds", 8, Watch::Bounds),
     ];
 
     fn name(&self) -> &'static str {
@@ -37,17 +53,25 @@ impl children::Row for Row {
     }
 
     fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
+        let missing = |what: &str, is_failure| Missing {
+            what: format!("{what} is missing; tools/setup test installs it"),
+            is_failure,
+        };
         let (manifest, is_failure) = match self.driver {
             Driver::Lavapipe { .. } => (children::mesa_manifest("lvp"), is_gate_on(&["debian 12", "ubuntu"])),
-            Driver::SwiftShader => {
-                let manifest = std::env::var_os("SUBSWEEP_SWIFTSHADER_ICD").map(PathBuf::from);
-                (manifest.filter(|path| path.exists()), is_gate_on(&["debian 12"]))
-            }
+            Driver::SwiftShader => (path_in("SUBSWEEP_SWIFTSHADER_ICD"), is_gate_on(&["debian 12"])),
         };
-        let what = "the driver is missing; tools/setup test installs it".to_owned();
-        let mut environment = only_driver(&manifest.ok_or(Missing { what, is_failure })?);
+        let mut environment = only_driver(&manifest.ok_or_else(|| missing("the driver", is_failure))?);
         if let Driver::Lavapipe { vector_width } = self.driver {
             environment.push(("LP_NATIVE_VECTOR_WIDTH", vector_width.to_string().into()));
+        }
+        if self.watch == Watch::Bounds {
+            let layer = path_in("SUBSWEEP_VALIDATION_DIR");
+            let layer =
+                layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
+            let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt");
+            environment.push(("VK_LAYER_PATH", layer.into()));
+            environment.push(("VK_LAYER_SETTINGS_PATH", settings.into()));
         }
         Ok(environment)
     }
@@ -57,6 +81,27 @@ impl children::Row for Row {
     }
 
     fn run(&self, arguments: &Arguments) -> ExitCode {
-        super::run_row(arguments)
+        super::run_row(self, arguments)
+    }
+}
+
+/// What a variable of `tools/env` names, if it is there.
+fn path_in(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists())
+}
+
+impl Watch {
+    pub fn effort(self) -> Effort {
+        match self {
+            Self::Usual => Effort::Normal,
+            Self::Bounds => Effort::Quick,
+        }
+    }
+
+    pub fn layout(self) -> Layout {
+        match self {
+            Self::Usual => Layout::Guarded,
+            Self::Bounds => Layout::Separate,
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! Every kernel alone on the device, word for word against its CPU twin: where a primitive is wrong, this says in
 //! which pass.
 
-mod rig;
+pub mod rig;
 mod scan;
 mod sort;
 
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::harness::SelfTest;
+use subsweep::harness::{Layout, SelfTest};
 use subsweep::headless::Gpu;
 use subsweep::kernels::{self, Kernel};
 
@@ -18,7 +18,8 @@ use rig::{Access, Memory, Rig, Value, compare};
 type Check = fn(&Gpu, &'static Kernel) -> Result<(), Failed>;
 
 /// A trial for each kernel, and one that fails for each kernel that has none.
-pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
+    rig::lay_out(layout);
     let mut trials = Vec::new();
     let mut without = Vec::new();
     for &kernel in kernels::ALL {

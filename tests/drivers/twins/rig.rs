@@ -1,6 +1,9 @@
-//! A kernel and its memory: poisoned where it is to be written, and between guard words.
+//! A kernel and its memory: poisoned where it is to be written, and between guard words or in a buffer of its own.
+
+use std::sync::OnceLock;
 
 use libtest_mimic::Failed;
+use subsweep::harness::Layout;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::kernels::{self, Kernel};
 use subsweep::vk::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
@@ -10,6 +13,19 @@ pub const POISON: u32 = 0xdead_beef;
 /// Stands on both sides of every array. A kernel that reads it goes wrong, one that writes it is caught.
 const GUARD: u32 = 0x600d_600d;
 const GUARD_WORDS: usize = 64;
+
+/// The process's: every trial of a row lays its arrays out in one way.
+static LAYOUT: OnceLock<Layout> = OnceLock::new();
+
+/// Says how [`Memory::of`] lays arrays out.
+pub fn lay_out(layout: Layout) {
+    LAYOUT.get_or_init(|| layout);
+}
+
+/// What [`lay_out`] said.
+pub fn layout() -> Layout {
+    LAYOUT.get().copied().unwrap_or_default()
+}
 
 /// How an array lies in memory, and by which variant it may be accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +62,22 @@ pub struct Memory<'g> {
 
 impl<'g> Memory<'g> {
     pub fn of(gpu: &'g Gpu, words: &[u32], access: Access) -> Result<Self, Failed> {
-        let first = GUARD_WORDS + access.offset_words();
-        let mut guarded = vec![GUARD; first + words.len() + GUARD_WORDS];
+        Self::laid_out(gpu, words, access, layout())
+    }
+
+    pub fn laid_out(gpu: &'g Gpu, words: &[u32], access: Access, layout: Layout) -> Result<Self, Failed> {
+        let guard_words = match layout {
+            Layout::Guarded => GUARD_WORDS,
+            Layout::Separate => 0,
+        };
+        let first = guard_words + access.offset_words();
+        let mut guarded = vec![GUARD; first + words.len() + guard_words];
         guarded[first..first + words.len()].copy_from_slice(words);
-        let buffer = gpu.allocate(size_of_val(&*guarded) as u64)?;
+        let size = size_of_val(&*guarded) as u64;
+        let buffer = match layout {
+            Layout::Guarded => gpu.allocate(size)?,
+            Layout::Separate => gpu.allocate_apart(size)?,
+        };
         assert!(buffer.range().addresses().is_aligned(16), "a buffer starts at a multiple of 16 bytes");
         gpu.upload(&buffer, 0, &guarded)?;
         Ok(Self { gpu, buffer, first, count: words.len() })
@@ -59,14 +87,14 @@ impl<'g> Memory<'g> {
         Self::of(gpu, &vec![POISON; count], access)
     }
 
-    fn range(&self) -> AddressRange {
+    pub fn range(&self) -> AddressRange {
         let address = self.buffer.range().address + self.first as u64 * 4;
         AddressRange::new(address, self.count as u64 * 4)
     }
 
     /// What is in the array now, or which guard word is gone.
     fn read(&self) -> Result<Vec<u32>, String> {
-        let mut guarded = vec![0; self.first + self.count + GUARD_WORDS];
+        let mut guarded = vec![0; (self.buffer.range().size / 4) as usize];
         self.gpu.download(&self.buffer, &mut guarded).map_err(|error| error.to_string())?;
         let array = self.first..self.first + self.count;
         let written = |i: &usize| !array.contains(i) && guarded[*i] != GUARD;
@@ -96,13 +124,15 @@ pub fn compare(case: &str, name: &str, memory: &Memory<'_>, expected: &[u32]) ->
 /// One push constant.
 pub enum Value<'a> {
     Pointer(&'a Memory<'a>),
+    /// For a pointer into what the rig did not make.
+    Range(AddressRange),
     /// For a pointer that the variant does not use.
     Null,
     Number(usize),
 }
 
 /// Push constants by name, laid out as reflection found them in the kernel.
-struct Push(PushBlock);
+pub struct Push(PushBlock);
 
 // SAFETY: the block is laid out by the kernel's own table.
 unsafe impl PushConstants for Push {
@@ -132,21 +162,37 @@ impl<'g> Rig<'g> {
 
     /// Runs the kernel on so many tiles, and on one more, as a dispatch in two dimensions may: it is left alone.
     pub fn run(&self, push: &[(&str, Value<'_>)], tile_count: usize) -> Result<(), Failed> {
+        let push = self.push(push)?;
+        self.gpu.submit(|command_buffer| {
+            // SAFETY: the command buffer is recording, and every array is alive until `submit` has waited.
+            let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
+            self.dispatch(&mut recorder, &push, tile_count)
+        })?;
+        Ok(())
+    }
+
+    pub fn push(&self, push: &[(&str, Value<'_>)]) -> Result<Push, Failed> {
         let mut block = PushBlock::default();
         for member in self.pipeline.kernel().push_constants {
             match push.iter().find(|(name, _)| *name == member.name) {
                 Some((_, Value::Pointer(memory))) => block.push(memory.range()),
+                Some((_, Value::Range(range))) => block.push(*range),
                 Some((_, Value::Null)) => block.push(AddressRange::default()),
                 Some((_, Value::Number(number))) => block.push(u32::try_from(*number)?),
                 None => return Err(format!("no value for push constant {}", member.name).into()),
             }
         }
-        self.gpu.submit(|command_buffer| {
-            // SAFETY: the command buffer is recording, and every array is alive until `submit` has waited.
-            let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
-            recorder.dispatch(&self.pipeline, &Push(block), tile_count as u64 + 1)
-        })?;
-        Ok(())
+        Ok(Push(block))
+    }
+
+    /// One of the dispatches that [`Self::run`] makes.
+    pub fn dispatch(
+        &self,
+        recorder: &mut Recorder<'_>,
+        push: &Push,
+        tile_count: usize,
+    ) -> subsweep::Result<()> {
+        recorder.dispatch(&self.pipeline, push, tile_count as u64 + 1)
     }
 }
 

@@ -1,0 +1,203 @@
+//! Deliberately wrong probes, one for each guard: silence means something only from those who would have spoken.
+//!
+//! | guard | where | catches | cannot see | armed by |
+//! |---|---|---|---|---|
+//! | guard words around every range of a case and every array of a twin | every driver | a store beside the range, within 16 words of a case's or 64 of a twin's | a load; a store further away; a store of the guard's own word | "… breaks the guards of …" |
+//! | GPU-assisted validation, every range of a case and every array of a twin in a buffer of its own | `lavapipe-8-bounds` | every load, store and atomic through a device address that does not lie whole in a live buffer, by its address | the wrong range of the right buffer, such as the parts of one scratch; another live buffer; shared memory; the one trial that adopts a device of its own | "… is told by its address" |
+//! | poison in scratch and outputs, each case run twice | every driver | scratch or output that is read before it is written, where that changes the result | what happens not to change it | |
+//! | synchronisation validation | every driver | hazards between fills and copies | whatever a dispatch does through device addresses | "a missing transfer barrier …" |
+//! | the hazard checker | every driver | hazards between any two commands of a recording; a barrier that orders nothing | commands that no recorder recorded; accesses outside of the ranges that the recorder was given, which are the first two guards' | "a missing transfer barrier …", "a missing barrier between dispatches …", "a superfluous barrier …" |
+//!
+//! The wrong kernels are the right `probe/copy`, told of more quads than there are.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::harness::{Effort, Layout, Workload, verify_cases};
+use subsweep::headless::Gpu;
+use subsweep::kernels::PROBE_COPY;
+use subsweep::vk::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorder};
+
+use super::cases::{expect_silence, hazards};
+use super::rows::Watch;
+use super::twins::rig::{Access, Memory, Rig, Value, compare, random};
+
+pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
+    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
+        let gpu = Arc::clone(gpu);
+        Trial::test(format!("armed: {name}"), move || {
+            run(&gpu)?;
+            expect_silence(&gpu, "armed")
+        })
+    };
+    let mut trials = vec![
+        trial("a missing transfer barrier is told by validation and by our own checker", transfer_barrier),
+        trial("a missing barrier between dispatches is told by our own checker", dispatch_barrier),
+        trial("a superfluous barrier is told by our own checker", superfluous_barrier),
+        trial("a store past the end breaks the guards of a twin's array", guards_of_a_twin),
+        trial("a store past the end breaks the guards of a case", guards_of_a_case),
+    ];
+    if watch == Watch::Bounds {
+        trials.extend([
+            trial("a store past the end is told by its address", store_past_the_end),
+            trial("a load past the end is told by its address", load_past_the_end),
+            trial("a store that begins inside and ends outside is told by its address", store_across_the_end),
+            trial("a load from a buffer that is gone is told by its address", load_from_the_dead),
+        ]);
+    }
+    trials
+}
+
+fn transfer_barrier(gpu: &Gpu) -> Result<(), Failed> {
+    let buffer = gpu.allocate(64)?;
+    gpu.submit(|commands| {
+        // SAFETY: the buffer lives until `submit` has waited. The missing barrier is the point.
+        let mut recorder = unsafe { Recorder::new(gpu.device(), commands) };
+        recorder.fill(buffer.range(), 1);
+        let first = BufferRange { size: 32, ..buffer.range() };
+        let second = BufferRange { offset: first.offset + 32, address: first.address + 32, ..first };
+        recorder.copy(first, second);
+        Ok(())
+    })?;
+    let messages = gpu.validation_messages();
+    assert!(messages.iter().any(|message| message.contains("SYNC-HAZARD")), "{messages:?}");
+    let findings = hazards().take_findings();
+    assert!(matches!(findings[..], [Finding::Hazard { missing: Missing::Execution, .. }]), "{findings:?}");
+    Ok(())
+}
+
+fn dispatch_barrier(gpu: &Gpu) -> Result<(), Failed> {
+    let [a, b, c] = arrays(gpu)?;
+    let findings = two_copies(gpu, [&a, &b], None, [&b, &c])?;
+    let [Finding::Hazard { earlier, later, range, missing: Missing::Execution }] = &findings[..] else {
+        return Err(format!("{findings:?}").into());
+    };
+    assert_eq!((&**earlier, &**later), ("0: probe/copy", "1: probe/copy"));
+    assert_eq!(*range, b.range());
+    Ok(())
+}
+
+fn superfluous_barrier(gpu: &Gpu) -> Result<(), Failed> {
+    let [a, b, c] = arrays(gpu)?;
+    let findings = two_copies(gpu, [&a, &b], Some(Barrier::COMPUTE_TO_COMPUTE), [&a, &c])?;
+    assert_eq!(findings, [Finding::SuperfluousBarrier { barrier: "1: compute to compute".into() }]);
+    // The same barrier where it is needed.
+    let findings = two_copies(gpu, [&a, &b], Some(Barrier::COMPUTE_TO_COMPUTE), [&b, &c])?;
+    assert_eq!(findings, []);
+    Ok(())
+}
+
+const QUADS: usize = 64;
+
+fn arrays(gpu: &Gpu) -> Result<[Memory<'_>; 3], Failed> {
+    let array = |seed| Memory::of(gpu, &random(seed, QUADS * 4), Access::Quads);
+    Ok([array(1)?, array(2)?, array(3)?])
+}
+
+/// What the hazard checker finds in two dispatches, each from its first array to its second.
+fn two_copies(
+    gpu: &Gpu,
+    first: [&Memory<'_>; 2],
+    between: Option<Barrier>,
+    second: [&Memory<'_>; 2],
+) -> Result<Vec<Finding>, Failed> {
+    let rig = copy_rig(gpu)?;
+    let push =
+        |[source, destination]: [&Memory<'_>; 2]| rig.push(&copy(source.range(), destination.range(), QUADS));
+    let (first, second) = (push(first)?, push(second)?);
+    gpu.submit(|commands| {
+        // SAFETY: the arrays live until `submit` has waited. A wrong barrier is the point.
+        let mut recorder = unsafe { Recorder::new(gpu.device(), commands) };
+        rig.dispatch(&mut recorder, &first, 1)?;
+        between.into_iter().for_each(|barrier| recorder.barrier(barrier));
+        rig.dispatch(&mut recorder, &second, 1)
+    })?;
+    Ok(hazards().take_findings())
+}
+
+fn copy_rig(gpu: &Gpu) -> Result<Rig<'_>, Failed> {
+    Rig::new(gpu, &PROBE_COPY, 128, &[("QUADS_PER_INVOCATION", 1)])
+}
+
+fn copy<'a>(source: AddressRange, destination: AddressRange, quads: usize) -> [(&'a str, Value<'a>); 3] {
+    [
+        ("source", Value::Range(source)),
+        ("destination", Value::Range(destination)),
+        ("quad_count", Value::Number(quads)),
+    ]
+}
+
+fn guarded(gpu: &Gpu, quads: usize) -> Result<Memory<'_>, Failed> {
+    Memory::laid_out(gpu, &random(quads, quads * 4), Access::Quads, Layout::Guarded)
+}
+
+fn guards_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
+    let (source, destination) = (guarded(gpu, QUADS + 1)?, guarded(gpu, QUADS)?);
+    copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS + 1), 1)?;
+    let right = &random(QUADS + 1, QUADS * 4);
+    let caught =
+        compare("armed", "destination", &destination, right).expect_err("it was written past its end");
+    let told = caught.message().unwrap_or_default().to_owned();
+    assert!(
+        told.starts_with(&format!("armed: destination[{}] of {} was written", QUADS * 4, QUADS * 4)),
+        "{told}"
+    );
+    Ok(())
+}
+
+fn guards_of_a_case(gpu: &Gpu) -> Result<(), Failed> {
+    let cases = verify_cases(Effort::Quick, gpu.capabilities());
+    let case = cases.iter().find(|case| case.count > 0).ok_or("no case")?;
+    let workload = Workload::new(gpu, case, Layout::Guarded)?;
+    workload.restore()?;
+    workload.run()?;
+    assert_eq!(workload.check()?, None);
+    let (source, destination) = (guarded(gpu, 1)?, workload.destination());
+    let end = destination.address + destination.size;
+    let behind = AddressRange::new(end.next_multiple_of(16), 16);
+    copy_rig(gpu)?.run(&copy(source.range(), behind, 1), 1)?;
+    let mismatch = workload.check()?.ok_or("nothing was noticed")?;
+    assert_eq!((mismatch.what, mismatch.got), ("guard", random(1, 1)[0]));
+    Ok(())
+}
+
+fn apart(gpu: &Gpu, word_count: usize) -> Result<Memory<'_>, Failed> {
+    Memory::laid_out(gpu, &random(word_count, word_count), Access::Quads, Layout::Separate)
+}
+
+fn store_past_the_end(gpu: &Gpu) -> Result<(), Failed> {
+    let (source, destination) = (apart(gpu, (QUADS + 1) * 4)?, apart(gpu, QUADS * 4)?);
+    copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS + 1), 1)?;
+    expect_told(gpu, destination.range().address + QUADS as u64 * 16)
+}
+
+fn load_past_the_end(gpu: &Gpu) -> Result<(), Failed> {
+    let (source, destination) = (apart(gpu, QUADS * 4)?, apart(gpu, (QUADS + 1) * 4)?);
+    copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS + 1), 1)?;
+    expect_told(gpu, source.range().address + QUADS as u64 * 16)
+}
+
+fn store_across_the_end(gpu: &Gpu) -> Result<(), Failed> {
+    let (source, destination) = (apart(gpu, (QUADS + 1) * 4)?, apart(gpu, QUADS * 4 + 3)?);
+    copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS + 1), 1)?;
+    expect_told(gpu, destination.range().address + QUADS as u64 * 16)
+}
+
+fn load_from_the_dead(gpu: &Gpu) -> Result<(), Failed> {
+    // The allocator keeps the memory itself, so that nothing is harmed.
+    let source = apart(gpu, 4)?.range();
+    let destination = guarded(gpu, 1)?;
+    assert!(!source.overlaps(&destination.range()), "the memory has another owner already");
+    copy_rig(gpu)?.run(&copy(source, destination.range(), 1), 1)?;
+    expect_told(gpu, source.address)
+}
+
+/// Fails unless the layer names the address, and says nothing else.
+fn expect_told(gpu: &Gpu, address: u64) -> Result<(), Failed> {
+    let messages = gpu.validation_messages();
+    let address = format!("{address:#x}");
+    match &messages[..] {
+        [message] if message.contains(&address) => Ok(()),
+        _ => Err(format!("not told of {address} alone, but {messages:?}").into()),
+    }
+}
