@@ -84,8 +84,8 @@ fn of(error: &anyhow::Error) -> Exit {
 
 fn of_input(problem: &InputProblem) -> Exit {
     match problem {
-        // The machine is too small for the data, like a device that is: the input itself is good.
-        InputProblem::Memory { .. } => Exit::Failed,
+        // The machine, or one sort, is too small for the data, like a device that is: the input itself is good.
+        InputProblem::Memory { .. } | InputProblem::TooMany { .. } => Exit::Failed,
         _ => Exit::Usage,
     }
 }

@@ -19,7 +19,7 @@ pub mod output;
 mod testing;
 
 pub use element::ElementType;
-pub use input::read;
+pub use input::{Taken, read};
 pub use output::Output;
 
 /// The elements of one file, as they lie in it.
