@@ -139,7 +139,10 @@ fn outputs_that_cannot_be_written() {
         let mut command = subsweep(["scan", &input, "--type", "u32", "-o", &output]);
         run(without_drivers(&mut command)).refused(2, what);
     }
-    run(without_drivers(&mut subsweep(["scan", &input, "--type", "u32", "-o", ""]))).refused(2, "is no path");
+    run(without_drivers(&mut subsweep(["scan", &input, "--type", "u32", "-o", ""])))
+        .refused(2, "is no path; name a file with -o");
+    run(without_drivers(&mut subsweep(["verify", "--json", ""])))
+        .refused(2, "is no path; name a file with --json");
     assert_eq!(words(&folder.read("in")), [1, 2]);
     assert_eq!(folder.names(), ["directory", "in"]);
 }

@@ -24,7 +24,7 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
         files::read(&source, args.files.element, &TAKEN)?
     };
     let columns = check_columns(&source, &table)?;
-    let output = Output::prepare(&destination, &[&source])?;
+    let output = Output::prepare(&destination, "-o", &[&source])?;
 
     let gpu = device::open(&common.device)?;
     let policy = policy::of_scan(common, gpu.capabilities(), columns).policy;

@@ -22,7 +22,7 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         files::read(&source, args.files.element, &TAKEN)?
     };
     let count = table.shape.rows() as u64;
-    let output = Output::prepare(&destination, &[&source])?;
+    let output = Output::prepare(&destination, "-o", &[&source])?;
 
     let gpu = device::open(&common.device)?;
     let policy = policy::of_sort(common, gpu.capabilities()).policy;

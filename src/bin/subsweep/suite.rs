@@ -100,8 +100,11 @@ impl Suite {
             PolicyKind::Default => ";policy=default;".to_owned(),
             PolicyKind::Seed => ";policy=seed;".to_owned(),
         });
-        let json =
-            args.json.clone().map(|path| Output::prepare(&Destination::from(path), &[])).transpose()?;
+        let json = args
+            .json
+            .clone()
+            .map(|path| Output::prepare(&Destination::from(path), "--json", &[]))
+            .transpose()?;
         Ok(Self {
             effort: args.effort(),
             patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
@@ -147,8 +150,8 @@ impl Suite {
         self.report.devices.last_mut().expect("a device's section is begun before its cases")
     }
 
-    /// Words for standard output, or for standard error where the report has taken that. Whoever reads them may go:
-    /// the exit code is still to be found out.
+    /// Words for standard output, or for standard error where the report has taken that. Whoever reads them may go,
+    /// or never have been there: the exit code is still to be found out.
     ///
     /// # Errors
     /// Those of standard output.
@@ -158,7 +161,7 @@ impl Suite {
             return Ok(());
         }
         print(text).or_else(|error| match error.problem {
-            OutputProblem::BrokenPipe => Ok(()),
+            OutputProblem::BrokenPipe | OutputProblem::Closed => Ok(()),
             _ => Err(error),
         })
     }

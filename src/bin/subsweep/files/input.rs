@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::{ElementType, Format, Shape, Source, Table, memory, npy};
+use super::{ElementType, Format, Shape, Source, Table, memory, npy, streams};
 
 /// Reads all of `source`, which is an `.npy` file if it starts with the magic of one, and else raw
 /// elements of the type `declared`. Of an `.npy` file `declared` may be left out, and must agree
@@ -13,6 +13,7 @@ use super::{ElementType, Format, Shape, Source, Table, memory, npy};
 /// before memory is taken for it; of a pipe no more is held than has arrived, twice over at most.
 pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Result<Table, InputError> {
     let table = match source {
+        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
         Source::Stdin => read_from(io::stdin().lock(), None, declared, taken),
         Source::File(path) => open(path).and_then(|(file, size)| read_from(file, size, declared, taken)),
     };
@@ -50,6 +51,9 @@ pub enum InputProblem {
     /// Reading failed on the way.
     #[error("cannot be read ({0})")]
     Read(io::Error),
+    /// Standard input is not there.
+    #[error("is closed; give it the elements, or name a file")]
+    Closed,
     /// The path is a directory's.
     #[error("is a directory; name a file in it")]
     Directory,
