@@ -46,12 +46,7 @@ fn run_row(arguments: &Arguments) -> ExitCode {
         }
     };
     let identity = gpu.identity();
-    children::announce(&format!(
-        "{} {}, {} lanes",
-        identity.driver_name,
-        identity.driver_info,
-        gpu.capabilities().subgroup_size
-    ));
+    children::announce(&format!("{}, {} lanes", identity.driver_text(), gpu.capabilities().subgroup_size));
     let mut trials = cases::trials(&gpu);
     trials.extend(twins::trials(&gpu));
     trials.extend(embedding::trials(&gpu));

@@ -105,9 +105,7 @@ pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
 
 /// What a report must name, on one line.
 pub fn name_with_driver(identity: &DeviceIdentity) -> String {
-    let info = identity.driver_info.trim();
-    let separator = if info.is_empty() { "" } else { ", " };
-    format!("{}, driver {}{separator}{info}", identity.name, identity.driver_name)
+    format!("{}, driver {}", identity.name, identity.driver_text())
 }
 
 /// Refuses `size` bytes on a CPU that has not got them: its driver would take more than there is, and the process be
