@@ -33,6 +33,8 @@ pub struct Suite {
     patterns: Vec<String>,
     report: Report,
     json: Option<Output>,
+    /// Whether a case has ended: before that a report says nothing, and an older one stays.
+    has_results: bool,
 }
 
 /// Runs `on_device` for each device that is asked for, and sums up.
@@ -62,13 +64,13 @@ pub fn run(
             }
         }
     }
-    suite.finish()?;
+    // With `all`, a device below the floor is listed and takes nothing from the others.
+    suite.finish(first_error.as_ref().is_none_or(is_missing_feature))?;
     match (total, first_error) {
         (Tally { wrong: 1.., .. }, _) => {
             let count = total.wrong + total.right + total.not_supported;
             Err(Ended::wrong(format!("{} of {count} cases gave a wrong result", total.wrong)).into())
         }
-        // With `all`, a device below the floor is listed and takes nothing from the others.
         (Tally { right: 1.., .. }, Some(error)) if is_missing_feature(&error) => Ok(()),
         (_, Some(error)) => Err(error),
         (Tally { right: 0, .. }, None) => {
@@ -110,6 +112,7 @@ impl Suite {
             patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
             report: Report::new(),
             json,
+            has_results: false,
         })
     }
 
@@ -166,19 +169,21 @@ impl Suite {
         })
     }
 
-    /// Writes the report as it is by now.
+    /// Writes the report as it is by now, after a case.
     ///
     /// # Errors
     /// Those of its place.
-    pub fn save(&self) -> Result<()> {
+    pub fn save(&mut self) -> Result<()> {
+        self.has_results = true;
         if let Some(json) = &self.json {
             json.update(&self.report.to_json()?)?;
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<()> {
-        if let Some(json) = self.json {
+    fn finish(mut self, is_complete: bool) -> Result<()> {
+        self.report.complete = is_complete;
+        if let Some(json) = self.json.filter(|_| self.has_results) {
             json.commit_report(&self.report.to_json()?)?;
         }
         Ok(())
