@@ -95,6 +95,8 @@ fn options_that_contradict_each_other() {
     for (options, what) in cases {
         refused(&folder, &[options, &[&input, "--type", "u32"]].concat(), what);
     }
+    let mut command = subsweep(["sort", &input, "--type", "u32"]);
+    run(without_drivers(command.env("SUBSWEEP_DEVICE", "ALL"))).refused(2, "and SUBSWEEP_DEVICE says all");
 }
 
 #[test]
@@ -102,6 +104,9 @@ fn usage_that_cannot_be_meant() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "Usage: subsweep"),
         (&["--device", "0"], "a command is missing"),
+        (&["devices", "--device", ""], "--device is empty"),
+        (&["devices", "--device", " "], "names no device"),
+        (&["devices", "--device=driver:"], "names no device"),
         (&["tidy"], "unrecognized subcommand 'tidy'"),
         (&["scan"], "<INPUT>"),
         (&["scan", "a", "b"], "unexpected argument 'b'"),
@@ -154,6 +159,7 @@ fn devices_that_are_not_there() {
     let output = folder.file("out", "before");
     let arguments = ["scan", &input, "--type", "u32", "-o", &output];
     run(without_drivers(&mut subsweep(arguments))).refused(3, "no Vulkan device; install a driver");
+    run(without_drivers(&mut subsweep(arguments))).refused(3, "VK_DRIVER_FILES=\"/nowhere\"");
     for device in ["99", "no such name", "uuid:0123", "driver:none"] {
         let mut command = subsweep(arguments.iter().chain(&["--device", device]));
         run(&mut command).refused(3, &format!("no Vulkan device matches '{device}'"));
