@@ -14,7 +14,7 @@ fn primitives(criterion: &mut Criterion) {
     let gpu = Gpu::open(GpuOptions { device: device.unwrap(), ..GpuOptions::default() })
         .unwrap_or_else(|error| panic!("{error}"));
     let identity = gpu.identity();
-    eprintln!("{}, {} {}", identity.name, identity.driver_name, identity.driver_info);
+    eprintln!("{}, {}", identity.name, identity.driver_text());
     assert!(
         gpu.has_timestamps(),
         "this device has no timestamps; `subsweep bench` measures by the wall clock"

@@ -15,6 +15,9 @@ pub struct Report {
     pub version: String,
     /// What compiled the kernels to SPIR-V.
     pub shader_compiler: String,
+    /// Whether this is all that was asked for: false while cases are still to come, and for good where the command
+    /// ended before them.
+    pub complete: bool,
     /// One section a device.
     pub devices: Vec<DeviceReport>,
 }
@@ -162,6 +165,7 @@ impl Report {
             schema: 1,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             shader_compiler: kernels::COMPILER.to_owned(),
+            complete: false,
             devices: Vec::new(),
         }
     }

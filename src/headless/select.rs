@@ -25,12 +25,13 @@ pub enum DeviceSelector {
 impl FromStr for DeviceSelector {
     type Err = std::convert::Infallible;
 
-    /// `INDEX`, `NAME`, `uuid:…` or `driver:…`.
+    /// `INDEX`, `NAME`, `uuid:…` or `driver:…`. White space around them does not matter, and nothing matches nothing.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
         Ok(if let Some(uuid) = text.strip_prefix("uuid:") {
-            Self::Uuid(uuid.to_lowercase().replace('-', ""))
+            Self::Uuid(uuid.trim().to_lowercase().replace('-', ""))
         } else if let Some(driver) = text.strip_prefix("driver:") {
-            Self::Driver(driver.to_lowercase())
+            Self::Driver(driver.trim().to_lowercase())
         } else if let Ok(index) = text.parse() {
             Self::Index(index)
         } else {
@@ -76,16 +77,27 @@ impl DeviceSelector {
             // The list begins with those that will do.
             Self::Best => true,
             Self::Index(wanted) => *wanted == index,
-            Self::Name(wanted) => candidate.name().to_lowercase().contains(wanted),
+            Self::Name(wanted) => contains(candidate.name(), wanted),
             Self::Uuid(wanted) => identity.is_some_and(|identity| {
                 let uuid = identity.device_uuid_text().replace('-', "");
                 !wanted.is_empty() && uuid.starts_with(wanted)
             }),
-            Self::Driver(wanted) => {
-                identity.is_some_and(|identity| identity.driver_name.to_lowercase().contains(wanted))
-            }
+            Self::Driver(wanted) => identity.is_some_and(|identity| contains(&identity.driver_name, wanted)),
         }
     }
+
+    /// Whether it says nothing, so that no device can match it.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Self::Best | Self::Index(_) => false,
+            Self::Name(text) | Self::Uuid(text) | Self::Driver(text) => text.trim().is_empty(),
+        }
+    }
+}
+
+/// Whether `wanted`, in lower case, is a part of `text`; nothing is no part.
+fn contains(text: &str, wanted: &str) -> bool {
+    !wanted.trim().is_empty() && text.to_lowercase().contains(wanted)
 }
 
 #[cfg(test)]
@@ -100,9 +112,19 @@ mod tests {
             ("RTX 4090", DeviceSelector::Name("rtx 4090".into())),
             ("uuid:6D65-7361", DeviceSelector::Uuid("6d657361".into())),
             ("driver:RADV", DeviceSelector::Driver("radv".into())),
+            (" driver: Mesa ", DeviceSelector::Driver("mesa".into())),
+            (" 1 ", DeviceSelector::Index(1)),
         ] {
             assert_eq!(text.parse(), Ok(selector));
         }
+    }
+
+    #[test]
+    fn nothing_matches_nothing() {
+        for text in ["", "  ", "driver:", "uuid: ", "uuid:-"] {
+            assert!(text.parse::<DeviceSelector>().unwrap().is_blank(), "{text}");
+        }
+        assert!(contains("llvmpipe (LLVM 15)", "llvm") && !contains("llvmpipe", "") && !contains("a b", " "));
     }
 
     #[test]

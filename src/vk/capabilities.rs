@@ -8,7 +8,7 @@ use super::identity::DeviceIdentity;
 use super::requirements::EnabledFeatures;
 
 /// The properties and limits that policies choose by.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Capabilities {
     /// Who made it.

@@ -63,6 +63,16 @@ impl DeviceIdentity {
         }
     }
 
+    /// Which driver, and its version: `driverName` and `driverInfo`, or `driverVersion` where that is empty.
+    pub fn driver_text(&self) -> String {
+        let info = self.driver_info.trim();
+        if info.is_empty() {
+            format!("{}, {}", self.driver_name, self.driver_version_text())
+        } else {
+            format!("{}, {info}", self.driver_name)
+        }
+    }
+
     /// `conformanceVersion` as `1.3.1.1`.
     pub fn conformance_version_text(&self) -> String {
         dotted(self.conformance_version)
@@ -117,5 +127,17 @@ mod tests {
             let identity = DeviceIdentity { driver_id, driver_version, ..DeviceIdentity::default() };
             assert_eq!(identity.driver_version_text(), text);
         }
+    }
+
+    #[test]
+    fn a_driver_without_words_is_known_by_its_number() {
+        let mut identity = DeviceIdentity {
+            driver_name: "SwiftShader driver".into(),
+            driver_version: 5 << 22,
+            ..DeviceIdentity::default()
+        };
+        assert_eq!(identity.driver_text(), "SwiftShader driver, 5.0.0");
+        identity.driver_info = "LLVM 16 ".into();
+        assert_eq!(identity.driver_text(), "SwiftShader driver, LLVM 16");
     }
 }

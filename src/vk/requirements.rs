@@ -29,7 +29,7 @@ const PORTABILITY_SUBSET: &CStr = ash::khr::portability_subset::NAME;
 /// if the device was made without it; never turn one on that was not. Begin with [`Self::NONE`], or with what
 /// [`DeviceRequirements::enabled`] says.
 #[non_exhaustive]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EnabledFeatures {
     /// `VK_EXT_subgroup_size_control` with its feature `subgroupSizeControl`: a policy may ask for a subgroup size.
     pub subgroup_size_control: bool,

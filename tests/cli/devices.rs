@@ -51,7 +51,7 @@ fn a_device_is_meant_by_index_name_uuid_or_driver() {
     let (name, uuid, driver) =
         (text(&device["name"]), text(&device["device_uuid"]), text(&device["driver"]["name"]));
     let selectors = [
-        String::new(),
+        " 0 ".into(),
         "0".into(),
         name.to_uppercase(),
         name[1..4].to_owned(),

@@ -17,22 +17,16 @@ fn refused(folder: &Folder, arguments: &[&str], what: &str) {
 fn inputs_that_are_no_table_of_u32() {
     let folder = Folder::new();
     let four = bytes(&[1, 2, 3, 4]);
-    let mut by_columns = npy("<u4", "(2, 2)", &four);
-    let order = by_columns.windows(5).position(|window| window == b"False").unwrap();
-    by_columns[order..order + 5].copy_from_slice(b"True ");
     let files: &[(&[u8], &str)] = &[
         (&npy("<u4", "(4,)", &four[..15]), "ended after 143 of 144 bytes"),
         (&npy("<u4", "(4,)", &four)[..100], "ended after 100 of"),
         (&npy("<u4", "(4,)", &bytes(&[1, 2, 3, 4, 5])), "goes on after the 144 bytes"),
-        (&npy("<u4", "(3, 4)", &four), "ended after 144 of 176 bytes"),
         (&npy("<u4", "(4611686018427387904,)", &four), "more than any file can hold"),
         (&npy("<f8", "(2,)", &four), "type <f8, and u32 is taken"),
         (&npy("<i4", "(4,)", &four), "type <i4, and u32 is taken"),
         (&npy(">u4", "(4,)", &four), "big-endian elements (>u4)"),
         (&npy("<u4", "()", &four[..4]), "0 dimensions"),
         (&npy("<u4", "(1, 2, 2)", &four), "3 dimensions"),
-        (&npy("<u4", "(4, 0)", b""), "a table without columns"),
-        (&by_columns, "by columns (fortran_order)"),
         (&four, "is not an .npy file"),
         (b"", "is empty"),
     ];
@@ -70,10 +64,21 @@ fn inputs_that_cannot_be_read() {
 #[test]
 fn tables_of_a_shape_that_the_command_does_not_take() {
     let folder = Folder::new();
-    let input = folder.file("in", npy("<u4", "(2, 5)", &[0; 40]));
-    refused(&folder, &["scan", &input], "has 5 columns, and 1 to 4 are scanned");
-    let input = folder.file("in", npy("<u4", "(2, 1)", &[0; 8]));
-    refused(&folder, &["sort", &input], "has two dimensions, shape (2, 1), and one is sorted");
+    let mut by_columns = npy("<u4", "(2, 2)", &[0; 16]);
+    let order = by_columns.windows(5).position(|window| window == b"False").unwrap();
+    by_columns[order..order + 5].copy_from_slice(b"True ");
+    let files: [(&[u8], &str, &str); 4] = [
+        (&npy("<u4", "(2, 5)", &[0; 40]), "(2, 5)", "has 5 columns, and 1 to 4 are scanned"),
+        (&npy("<u4", "(3, 4)", &[0; 16]), "(3, 4)", "ended after 144 of 176 bytes"),
+        (&npy("<u4", "(4, 0)", b""), "(4, 0)", "a table without columns"),
+        (&by_columns, "(2, 2)", "by columns (fortran_order)"),
+    ];
+    for (bytes, shape, what) in files {
+        let input = folder.file("in", bytes);
+        refused(&folder, &["scan", &input], what);
+        let what = format!("has 2 dimensions, shape {shape}, and one is taken; save a.reshape(-1)");
+        refused(&folder, &["sort", &input], &what);
+    }
 }
 
 #[test]
@@ -90,6 +95,8 @@ fn options_that_contradict_each_other() {
     for (options, what) in cases {
         refused(&folder, &[options, &[&input, "--type", "u32"]].concat(), what);
     }
+    let mut command = subsweep(["sort", &input, "--type", "u32"]);
+    run(without_drivers(command.env("SUBSWEEP_DEVICE", "ALL"))).refused(2, "and SUBSWEEP_DEVICE says all");
 }
 
 #[test]
@@ -97,6 +104,9 @@ fn usage_that_cannot_be_meant() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "Usage: subsweep"),
         (&["--device", "0"], "a command is missing"),
+        (&["devices", "--device", ""], "--device is empty"),
+        (&["devices", "--device", " "], "names no device"),
+        (&["devices", "--device=driver:"], "names no device"),
         (&["tidy"], "unrecognized subcommand 'tidy'"),
         (&["scan"], "<INPUT>"),
         (&["scan", "a", "b"], "unexpected argument 'b'"),
@@ -134,7 +144,10 @@ fn outputs_that_cannot_be_written() {
         let mut command = subsweep(["scan", &input, "--type", "u32", "-o", &output]);
         run(without_drivers(&mut command)).refused(2, what);
     }
-    run(without_drivers(&mut subsweep(["scan", &input, "--type", "u32", "-o", ""]))).refused(2, "is no path");
+    run(without_drivers(&mut subsweep(["scan", &input, "--type", "u32", "-o", ""])))
+        .refused(2, "is no path; name a file with -o");
+    run(without_drivers(&mut subsweep(["verify", "--json", ""])))
+        .refused(2, "is no path; name a file with --json");
     assert_eq!(words(&folder.read("in")), [1, 2]);
     assert_eq!(folder.names(), ["directory", "in"]);
 }
@@ -146,6 +159,7 @@ fn devices_that_are_not_there() {
     let output = folder.file("out", "before");
     let arguments = ["scan", &input, "--type", "u32", "-o", &output];
     run(without_drivers(&mut subsweep(arguments))).refused(3, "no Vulkan device; install a driver");
+    run(without_drivers(&mut subsweep(arguments))).refused(3, "VK_DRIVER_FILES=\"/nowhere\"");
     for device in ["99", "no such name", "uuid:0123", "driver:none"] {
         let mut command = subsweep(arguments.iter().chain(&["--device", device]));
         run(&mut command).refused(3, &format!("no Vulkan device matches '{device}'"));
@@ -176,11 +190,19 @@ fn more_elements_than_this_machine_has_memory() {
     let folder = Folder::new();
     let Some(input) = sparse_file(&folder, 8 << 40) else { return };
     let output = folder.file("out", "before");
-    for command in ["scan", "sort"] {
-        let mut command = subsweep([command, &input, "--type", "u32", "-o", &output]);
-        run(without_drivers(&mut command)).refused(4, "needs 8796093022208 bytes of memory");
-    }
+    let mut command = subsweep(["scan", &input, "--type", "u32", "-o", &output]);
+    run(without_drivers(&mut command)).refused(4, "needs 8796093022208 bytes of memory");
     assert_eq!(folder.read("out"), b"before");
+}
+
+#[test]
+fn more_elements_than_one_sort_takes() {
+    let folder = Folder::new();
+    let Some(input) = sparse_file(&folder, 4 << 32) else { return };
+    let mut command = subsweep(["sort", &input, "--type", "u32", "-o", &folder.argument("out")]);
+    let what = "holds 4294967296 elements, and at most 4294967295 are taken";
+    run(without_drivers(&mut command)).refused(4, what);
+    assert_eq!(folder.names(), ["sparse"]);
 }
 
 #[test]

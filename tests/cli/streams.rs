@@ -44,13 +44,71 @@ mod unix {
         let folder = Folder::new();
         let input = folder.file("in", bytes(&[1, 2, 3]));
         let output = folder.file("out", "before");
-        let mut closed_input = by_shell(r#""$0" scan - -o "$1" <&-"#, &[&output]);
-        run(&mut closed_input).refused(2, "standard input: is empty");
-        assert_eq!(folder.read("out"), b"before");
+        for line in [r#""$0" scan - -o "$1" <&-"#, r#""$0" sort - --type u32 -o "$1" <&-"#] {
+            run(&mut by_shell(line, &[&output])).refused(2, "standard input: is closed");
+            assert_eq!(folder.read("out"), b"before");
+        }
+        for line in [r#""$0" scan "$1" --type u32 >&-"#, r#""$0" --list-algorithms >&-"#] {
+            run(&mut by_shell(line, &[&input])).refused(2, "standard output: is closed");
+        }
 
         let mut no_words = by_shell(r#""$0" scan "$1" --type u32 -o "$2" 2>&-"#, &[&input, &output]);
         assert_eq!(run(&mut no_words).code, 0);
         assert_eq!(words(&folder.read("out")), [1, 3, 6]);
+    }
+
+    #[test]
+    fn the_null_device_is_a_good_input_and_output() {
+        let folder = Folder::new();
+        let input = folder.file("in", bytes(&[1, 2]));
+        for line in [
+            r#""$0" sort - --type u32 </dev/null"#,
+            r#""$0" sort - --type u32 0<>/dev/null"#,
+            r#""$0" sort "$1" --type u32 >/dev/null"#,
+            r#""$0" sort "$1" --type u32 1<>/dev/null"#,
+        ] {
+            assert_eq!(run(&mut by_shell(line, &[&input])).done(), b"", "{line}");
+        }
+    }
+
+    #[test]
+    fn descriptors_are_written_through() {
+        let folder = Folder::new();
+        let input = folder.file("in", bytes(&[1, 2]));
+        let output = folder.file("out", bytes(&[7]));
+        for path in ["/dev/fd/3", "/proc/self/fd/3"] {
+            if !Path::new(path).parent().unwrap().exists() {
+                continue;
+            }
+            folder.file("out", bytes(&[7]));
+            let line = r#""$0" scan "$1" --type u32 -o "$3" 3>>"$2""#;
+            run(&mut by_shell(line, &[&input, &output, path])).done();
+            assert_eq!(words(&folder.read("out")), [7, 1, 3], "{path}");
+        }
+        let mut onto_itself = by_shell(r#""$0" scan "$1" --type u32 -o /dev/fd/3 3>>"$1""#, &[&input]);
+        run(&mut onto_itself).refused(2, "is also the input");
+        for redirection in ["3<&-", "3</dev/null"] {
+            let line = format!(r#""$0" scan "$1" --type u32 -o /dev/fd/3 {redirection}"#);
+            run(&mut by_shell(&line, &[&input])).refused(2, "/dev/fd/3: cannot be written");
+        }
+    }
+
+    #[test]
+    fn a_file_beyond_the_allowed_size_is_an_error_and_leaves_nothing() {
+        let folder = Folder::new();
+        let input = folder.file("in", bytes(&random(1 << 20)));
+        let output = folder.file("out", "before");
+        // 64 blocks, be they of 512 bytes or of 1024.
+        let mut command = by_shell(r#"ulimit -f 64; "$0" sort "$1" --type u32 -o "$2""#, &[&input, &output]);
+        let ended = run(&mut command);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(
+            ended.stderr.trim_end().ends_with("free some space, or choose another place"),
+            "{}",
+            ended.stderr
+        );
+        assert_eq!(folder.read("out"), b"before");
+        assert_eq!(folder.names(), ["in", "out"]);
     }
 
     #[test]
@@ -88,14 +146,27 @@ mod unix {
     fn elements_never_go_to_a_terminal() {
         let folder = Folder::new();
         let input = folder.file("in", bytes(&[1, 2]));
-        let line = format!("'{}' scan '{input}' --type u32", env!("CARGO_BIN_EXE_subsweep"));
-        let mut command = Command::new("script");
-        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).stdin(Stdio::null());
-        let Ok(output) = without_drivers(&mut command).output() else {
-            // Past the test runner's capture: a skip is to be seen.
-            let _ = writeln!(std::io::stderr(), "SKIPPED elements_never_go_to_a_terminal: no script(1)");
-            return;
+        let on_terminal = |line: &str| {
+            let mut command = Command::new("script");
+            command.args(["--quiet", "--return", "--command", line, "/dev/null"]).stdin(Stdio::null());
+            without_drivers(&mut command).output()
         };
+        // Where there is no pseudo-terminal to be had, not even this works.
+        let reason = match on_terminal("test -t 1") {
+            Ok(trial) if trial.status.success() => None,
+            Ok(trial) => Some(String::from_utf8_lossy(&[trial.stdout, trial.stderr].concat()).into_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(reason) = reason {
+            let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+            assert!(!is_ci, "no terminal by script(1), and in CI there must be one: {reason}");
+            // Past the test runner's capture: a skip is to be seen.
+            let name = "elements_never_go_to_a_terminal";
+            let _ = writeln!(std::io::stderr(), "SKIPPED {name}: no terminal by script(1): {reason}");
+            return;
+        }
+        let line = format!("'{}' scan '{input}' --type u32", env!("CARGO_BIN_EXE_subsweep"));
+        let output = on_terminal(&line).expect("it has just been there");
         let shown = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(2), "{shown}");
         assert_eq!(shown.trim_end(), "subsweep: standard output: is a terminal; name a file, or redirect");

@@ -5,6 +5,7 @@ use super::*;
 fn report(bytes: &[u8]) -> serde_json::Value {
     let report: serde_json::Value = serde_json::from_slice(bytes).unwrap();
     assert_eq!(report["schema"], 1);
+    assert_eq!(report["complete"], true);
     assert_eq!(report["devices"].as_array().unwrap().len(), 1);
     report["devices"][0].clone()
 }
@@ -82,6 +83,22 @@ fn a_report_without_a_place_is_refused_and_an_old_one_survives() {
     let mut command = subsweep(["bench", "--quick", "--json", &nowhere]);
     run(without_drivers(&mut command)).refused(2, "no file can be made in its directory");
     assert_eq!(folder.names(), ["report.json"]);
+}
+
+#[test]
+fn a_report_that_was_cut_short_says_so() {
+    let folder = Folder::new();
+    let json = folder.file("report.json", "before");
+    let mut command = subsweep(["verify", "--full", "--json", &json]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while folder.read("report.json") == b"before" && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&folder.read("report.json")).unwrap();
+    assert_eq!(report["complete"], false);
+    assert!(!report["devices"][0]["verified"].as_array().unwrap().is_empty());
 }
 
 #[test]

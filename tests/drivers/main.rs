@@ -52,12 +52,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let identity = gpu.identity();
-    children::announce(&format!(
-        "{} {}, {} lanes",
-        identity.driver_name,
-        identity.driver_info,
-        gpu.capabilities().subgroup_size
-    ));
+    children::announce(&format!("{}, {} lanes", identity.driver_text(), gpu.capabilities().subgroup_size));
     let mut trials = cases::trials(&gpu, row.watch);
     trials.extend(twins::trials(&gpu, row.watch.layout()));
     trials.extend(embedding::trials(&gpu));

@@ -153,7 +153,7 @@ pub struct SuiteArgs {
     #[arg(long)]
     pub full: bool,
 
-    /// Write a report as JSON, whole after each case; - is standard output
+    /// Write a report as JSON, whole after each case and complete at the end; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<OsString>,
 }

@@ -1,6 +1,5 @@
 //! The devices that `--device` means.
 
-use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -24,17 +23,36 @@ pub enum DeviceChoice {
 }
 
 impl FromStr for DeviceChoice {
-    type Err = Infallible;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text {
-            "" => Self::Unsaid,
-            "all" => Self::All,
-            text => match text.parse() {
-                Ok(selector) => Self::One(selector),
-            },
-        })
+        if text.is_empty() {
+            return Ok(Self::Unsaid);
+        }
+        if text.trim().eq_ignore_ascii_case("all") {
+            return Ok(Self::All);
+        }
+        let Ok(selector) = text.parse::<DeviceSelector>();
+        if selector.is_blank() { Err(BLANK.into()) } else { Ok(Self::One(selector)) }
     }
+}
+
+const BLANK: &str = "it names no device; subsweep devices lists them";
+
+/// Whether the choice stands in the command line, and not in `SUBSWEEP_DEVICE`.
+fn is_option_given() -> bool {
+    std::env::args_os()
+        .skip(1)
+        .take_while(|argument| argument != "--")
+        .any(|argument| argument == "--device" || argument.as_encoded_bytes().starts_with(b"--device="))
+}
+
+/// Refuses `--device ''`, which a script with a forgotten variable says. An empty `SUBSWEEP_DEVICE` is as good as none.
+pub fn check_said(choice: &DeviceChoice) -> Result<(), Ended> {
+    if *choice == DeviceChoice::Unsaid && is_option_given() {
+        return Err(Ended::usage(format!("--device is empty: {BLANK}")));
+    }
+    Ok(())
 }
 
 /// A device with its place in the list that `subsweep devices` prints.
@@ -50,7 +68,8 @@ pub struct Numbered {
 pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
     match choice {
         DeviceChoice::All => {
-            Err(Ended::usage(format!("{command} runs on one device, and --device says all; name one")))
+            let said_by = if is_option_given() { "--device" } else { "SUBSWEEP_DEVICE" };
+            Err(Ended::usage(format!("{command} runs on one device, and {said_by} says all; name one")))
         }
         DeviceChoice::Unsaid | DeviceChoice::One(_) => Ok(()),
     }
@@ -105,9 +124,7 @@ pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
 
 /// What a report must name, on one line.
 pub fn name_with_driver(identity: &DeviceIdentity) -> String {
-    let info = identity.driver_info.trim();
-    let separator = if info.is_empty() { "" } else { ", " };
-    format!("{}, driver {}{separator}{info}", identity.name, identity.driver_name)
+    format!("{}, driver {}", identity.name, identity.driver_text())
 }
 
 /// Refuses `size` bytes on a CPU that has not got them: its driver would take more than there is, and the process be
@@ -131,7 +148,12 @@ mod tests {
     #[test]
     fn all_and_nothing_are_no_names() {
         assert_eq!("".parse(), Ok(DeviceChoice::Unsaid));
-        assert_eq!("all".parse(), Ok(DeviceChoice::All));
+        for text in ["all", "ALL", " All"] {
+            assert_eq!(text.parse(), Ok(DeviceChoice::All));
+        }
+        for text in [" ", "driver:", "driver: ", "uuid:"] {
+            assert_eq!(text.parse::<DeviceChoice>(), Err(BLANK.into()), "{text}");
+        }
         assert_eq!("0".parse(), Ok(DeviceChoice::One(DeviceSelector::Index(0))));
     }
 }

@@ -60,12 +60,25 @@ pub fn report(result: anyhow::Result<()>) -> ExitCode {
             if is_broken_pipe {
                 Exit::Done
             } else {
-                words::say(format_args!("{error:#}"));
+                words::say(format_args!("{error:#}{}", hint(error)));
                 of(error)
             }
         }
     };
     ExitCode::from(exit as u8)
+}
+
+/// What the environment has to do with it.
+fn hint(error: &anyhow::Error) -> String {
+    if !matches!(error.downcast_ref(), Some(subsweep::Error::NoDevice)) {
+        return String::new();
+    }
+    // The loader looks at the first that is set, and then nowhere else.
+    let set = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(|name| {
+        let files = std::env::var_os(name).filter(|files| !files.is_empty())?;
+        Some(format!("; only the drivers in {name}={files:?} were tried"))
+    });
+    set.unwrap_or_default()
 }
 
 /// The exit code of an error, by the first of its causes that has one.
@@ -84,8 +97,8 @@ fn of(error: &anyhow::Error) -> Exit {
 
 fn of_input(problem: &InputProblem) -> Exit {
     match problem {
-        // The machine is too small for the data, like a device that is: the input itself is good.
-        InputProblem::Memory { .. } => Exit::Failed,
+        // The machine, or one sort, is too small for the data, like a device that is: the input itself is good.
+        InputProblem::Memory { .. } | InputProblem::TooMany { .. } => Exit::Failed,
         _ => Exit::Usage,
     }
 }

@@ -41,6 +41,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     if common.list_algorithms {
         return list_algorithms();
     }
+    device::check_said(&common.device)?;
     match &cli.command {
         None => Err(error::Ended::usage("a command is missing; subsweep --help lists them").into()),
         Some(Command::Devices(args)) => devices::run(args, common),

@@ -5,9 +5,12 @@ use subsweep::scan::{ScanConfig, ScanKind};
 
 use crate::args::{Common, Operator, PolicyKind, ScanArgs};
 use crate::error::Ended;
-use crate::files::{self, ElementType, Output, Source, Table};
+use crate::files::{self, ElementType, Output, Source, Table, Taken};
 use crate::words::Doing;
 use crate::{device, policy};
+
+// The device's memory limits the elements, and it is asked once it is open.
+const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
 
 /// Sums up a file's columns.
 pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
@@ -18,10 +21,10 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     let destination = args.files.destination();
     let mut table = {
         let _doing = Doing::new(format_args!("reading {source}"));
-        files::read(&source, args.files.element, &[ElementType::U32])?
+        files::read(&source, args.files.element, &TAKEN)?
     };
     let columns = check_columns(&source, &table)?;
-    let output = Output::prepare(&destination, &[&source])?;
+    let output = Output::prepare(&destination, "-o", &[&source])?;
 
     let gpu = device::open(&common.device)?;
     let policy = policy::of_scan(common, gpu.capabilities(), columns).policy;

@@ -4,10 +4,12 @@ use anyhow::Result;
 use subsweep::sort::{KeyType, SortConfig, SortPlan};
 
 use crate::args::{Common, SortArgs};
-use crate::error::Ended;
-use crate::files::{self, ElementType, Output, Shape, Source, Table};
+use crate::files::{self, ElementType, Output, Taken};
 use crate::words::Doing;
 use crate::{device, policy};
+
+const TAKEN: Taken =
+    Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
 
 /// Sorts a file's keys.
 pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
@@ -17,10 +19,10 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
     let destination = args.files.destination();
     let mut table = {
         let _doing = Doing::new(format_args!("reading {source}"));
-        files::read(&source, args.files.element, &[ElementType::U32])?
+        files::read(&source, args.files.element, &TAKEN)?
     };
-    let count = check_count(&source, &table)?;
-    let output = Output::prepare(&destination, &[&source])?;
+    let count = table.shape.rows() as u64;
+    let output = Output::prepare(&destination, "-o", &[&source])?;
 
     let gpu = device::open(&common.device)?;
     let policy = policy::of_sort(common, gpu.capabilities()).policy;
@@ -33,23 +35,4 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         gpu.sort(config, &mut table.words)?;
     }
     Ok(output.commit(&table)?)
-}
-
-/// The number of keys, if they are a list that a sort can take.
-fn check_count(source: &Source, table: &Table) -> Result<u64> {
-    let count = match table.shape {
-        Shape::Flat { count } => count as u64,
-        shape @ Shape::Grid { .. } => {
-            return Err(Ended::usage(format!(
-                "{source}: has two dimensions, shape {shape}, and one is sorted; save a.reshape(-1)"
-            ))
-            .into());
-        }
-    };
-    if count > SortPlan::MAX_COUNT {
-        return Err(
-            subsweep::Error::TooManyElements { count, max: SortPlan::MAX_COUNT, what: "one sort" }.into()
-        );
-    }
-    Ok(count)
 }

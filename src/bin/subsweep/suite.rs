@@ -33,6 +33,8 @@ pub struct Suite {
     patterns: Vec<String>,
     report: Report,
     json: Option<Output>,
+    /// Whether a case has ended: before that a report says nothing, and an older one stays.
+    has_results: bool,
 }
 
 /// Runs `on_device` for each device that is asked for, and sums up.
@@ -62,13 +64,13 @@ pub fn run(
             }
         }
     }
-    suite.finish()?;
+    // With `all`, a device below the floor is listed and takes nothing from the others.
+    suite.finish(first_error.as_ref().is_none_or(is_missing_feature))?;
     match (total, first_error) {
         (Tally { wrong: 1.., .. }, _) => {
             let count = total.wrong + total.right + total.not_supported;
             Err(Ended::wrong(format!("{} of {count} cases gave a wrong result", total.wrong)).into())
         }
-        // With `all`, a device below the floor is listed and takes nothing from the others.
         (Tally { right: 1.., .. }, Some(error)) if is_missing_feature(&error) => Ok(()),
         (_, Some(error)) => Err(error),
         (Tally { right: 0, .. }, None) => {
@@ -100,13 +102,17 @@ impl Suite {
             PolicyKind::Default => ";policy=default;".to_owned(),
             PolicyKind::Seed => ";policy=seed;".to_owned(),
         });
-        let json =
-            args.json.clone().map(|path| Output::prepare(&Destination::from(path), &[])).transpose()?;
+        let json = args
+            .json
+            .clone()
+            .map(|path| Output::prepare(&Destination::from(path), "--json", &[]))
+            .transpose()?;
         Ok(Self {
             effort: args.effort(),
             patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
             report: Report::new(),
             json,
+            has_results: false,
         })
     }
 
@@ -147,8 +153,8 @@ impl Suite {
         self.report.devices.last_mut().expect("a device's section is begun before its cases")
     }
 
-    /// Words for standard output, or for standard error where the report has taken that. Whoever reads them may go:
-    /// the exit code is still to be found out.
+    /// Words for standard output, or for standard error where the report has taken that. Whoever reads them may go,
+    /// or never have been there: the exit code is still to be found out.
     ///
     /// # Errors
     /// Those of standard output.
@@ -158,24 +164,26 @@ impl Suite {
             return Ok(());
         }
         print(text).or_else(|error| match error.problem {
-            OutputProblem::BrokenPipe => Ok(()),
+            OutputProblem::BrokenPipe | OutputProblem::Closed => Ok(()),
             _ => Err(error),
         })
     }
 
-    /// Writes the report as it is by now.
+    /// Writes the report as it is by now, after a case.
     ///
     /// # Errors
     /// Those of its place.
-    pub fn save(&self) -> Result<()> {
+    pub fn save(&mut self) -> Result<()> {
+        self.has_results = true;
         if let Some(json) = &self.json {
             json.update(&self.report.to_json()?)?;
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<()> {
-        if let Some(json) = self.json {
+    fn finish(mut self, is_complete: bool) -> Result<()> {
+        self.report.complete = is_complete;
+        if let Some(json) = self.json.filter(|_| self.has_results) {
             json.commit_report(&self.report.to_json()?)?;
         }
         Ok(())

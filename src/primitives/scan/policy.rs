@@ -70,7 +70,10 @@ const WORDS_PER_INVOCATION_CPU: u32 = 32;
 
 impl ScanPolicy {
     /// The policy for a device, with the reason.
+    ///
+    /// A number of columns that no configuration takes gives a policy all the same: a plan refuses them.
     pub fn choose(capabilities: &Capabilities, columns: u32) -> Choice<Self> {
+        let columns = columns.clamp(1, ScanConfig::MAX_COLUMNS);
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
         let pack = items_per_pack(columns);
         if capabilities.is_cpu() {
@@ -122,9 +125,9 @@ impl ScanPolicy {
         ScanAlgorithm::ReduceThenScan
     }
 
-    /// Elements in a tile.
+    /// Elements in a tile, [`u32::MAX`] at most.
     pub const fn tile_items(&self) -> u32 {
-        self.workgroup_size * self.items_per_invocation
+        self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
     pub(super) fn check(&self, config: &ScanConfig, capabilities: &Capabilities) -> Result<()> {
@@ -132,7 +135,7 @@ impl ScanPolicy {
         if self.workgroup_size == 0 || self.items_per_invocation == 0 || self.items_per_run == 0 {
             return invalid("workgroup_size, items_per_invocation and items_per_run are at least 1");
         }
-        if self.workgroup_size.saturating_mul(self.items_per_invocation) > 1 << 20 {
+        if self.tile_items() > 1 << 20 {
             return invalid("a tile is at most 2^20 elements");
         }
         check_workgroup(self.workgroup_size, capabilities)?;
@@ -195,5 +198,22 @@ impl fmt::Display for ScanPolicy {
             self.items_per_run
         )?;
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
+        let capabilities = Capabilities::default();
+        for columns in [0, 5, u32::MAX] {
+            let policy = ScanPolicy::choose(&capabilities, columns).policy;
+            assert!(policy.check(&ScanConfig::new(ScanKind::Inclusive), &capabilities).is_err());
+        }
+        let policy = ScanPolicy::tiled(u32::MAX, 3, 1);
+        assert_eq!(policy.tile_items(), u32::MAX);
+        assert!(policy.check(&ScanConfig::new(ScanKind::Inclusive), &capabilities).is_err());
     }
 }

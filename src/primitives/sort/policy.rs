@@ -91,7 +91,7 @@ impl SortPolicy {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
         // The tile and the small tables beside it share the memory.
         let tables_size = shared_tables_size(algorithm, workgroup_size);
-        let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size);
+        let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
         Self {
             algorithm,
             ranking: Ranking::CounterScan,
@@ -123,9 +123,9 @@ impl SortPolicy {
         self
     }
 
-    /// Keys in a tile.
+    /// Keys in a tile, [`u32::MAX`] at most.
     pub const fn tile_items(&self) -> u32 {
-        self.workgroup_size * self.items_per_invocation
+        self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
@@ -184,5 +184,21 @@ impl fmt::Display for SortPolicy {
             write!(f, ", subgroups of {size}")?;
         }
         write!(f, "; counts by {}", self.scan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
+        let capabilities = Capabilities::default();
+        let tuned = SortPolicy::tuned(SortAlgorithm::Radix2Bit, &capabilities);
+        let huge = SortPolicy { workgroup_size: u32::MAX, ..tuned };
+        assert_eq!(huge.tile_items(), u32::MAX);
+        for policy in [tuned, huge] {
+            assert!(policy.check(&capabilities).is_err());
+        }
     }
 }

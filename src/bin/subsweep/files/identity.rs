@@ -23,6 +23,12 @@ impl FileId {
         of_path(path)
     }
 
+    /// The file that is open.
+    #[cfg(unix)]
+    pub fn of_file(file: &std::fs::File) -> Option<Self> {
+        unix::of_metadata(&file.metadata().ok()?)
+    }
+
     /// The file that standard output is redirected to, if it is.
     pub fn of_stdout() -> Option<Self> {
         of_stdout()
@@ -62,7 +68,7 @@ mod unix {
         of_metadata(&File::from(descriptor.try_clone_to_owned().ok()?).metadata().ok()?)
     }
 
-    fn of_metadata(metadata: &Metadata) -> Option<FileId> {
+    pub fn of_metadata(metadata: &Metadata) -> Option<FileId> {
         let kind = metadata.file_type();
         (kind.is_file() || kind.is_block_device()).then(|| FileId((metadata.dev(), metadata.ino())))
     }

@@ -3,24 +3,32 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::{ElementType, Format, Shape, Source, Table, memory, npy};
+use super::{ElementType, Format, Shape, Source, Table, memory, npy, streams};
 
 /// Reads all of `source`, which is an `.npy` file if it starts with the magic of one, and else raw
 /// elements of the type `declared`. Of an `.npy` file `declared` may be left out, and must agree
 /// with the header where it is not.
 ///
-/// Only the types in `taken` are read. A regular file's length is compared with what it should be
+/// Nothing is read that is not `taken`. A regular file's length is compared with what it should be
 /// before memory is taken for it; of a pipe no more is held than has arrived, twice over at most.
-pub fn read(
-    source: &Source,
-    declared: Option<ElementType>,
-    taken: &[ElementType],
-) -> Result<Table, InputError> {
+pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Result<Table, InputError> {
     let table = match source {
+        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
         Source::Stdin => read_from(io::stdin().lock(), None, declared, taken),
         Source::File(path) => open(path).and_then(|(file, size)| read_from(file, size, declared, taken)),
     };
     table.map_err(|problem| InputError { input: source.to_string(), problem })
+}
+
+/// What a command takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken<'a> {
+    /// The types of elements.
+    pub elements: &'a [ElementType],
+    /// One dimension, or up to two.
+    pub max_dimensions: usize,
+    /// The most elements.
+    pub max_count: u64,
 }
 
 /// Why no table was read. One line, with the file's name and what to do.
@@ -43,6 +51,9 @@ pub enum InputProblem {
     /// Reading failed on the way.
     #[error("cannot be read ({0})")]
     Read(io::Error),
+    /// Standard input is not there.
+    #[error("is closed; give it the elements, or name a file")]
+    Closed,
     /// The path is a directory's.
     #[error("is a directory; name a file in it")]
     Directory,
@@ -77,7 +88,12 @@ pub enum InputProblem {
         declared: ElementType,
     },
     /// A type that is not taken.
-    #[error("holds elements of type {found}, and {} is taken; save {}", names(taken), conversions(taken))]
+    #[error(
+        "holds elements of type {found}, and {} is taken; save {} if every element fits, \
+         for it changes those that are negative, fractional or too large",
+        names(taken),
+        conversions(taken)
+    )]
     ElementNotTaken {
         /// The type as it was found, cut to a line.
         found: String,
@@ -126,16 +142,23 @@ pub enum InputProblem {
         /// The shape as it was found, cut to a line.
         shape: String,
     },
-    /// A shape of no or more than two dimensions.
-    #[error(
-        "has {count} dimensions, shape {shape}, and one or two are taken; \
-         save a.reshape(-1) or a.reshape(len(a), -1)"
-    )]
+    /// A shape of no or too many dimensions.
+    #[error("has {count} dimensions, shape {shape}, and {}", dimensions_taken(*count, *max))]
     Dimensions {
         /// The shape as it was found, cut to a line.
         shape: String,
         /// Its dimensions.
         count: usize,
+        /// As many as are taken.
+        max: usize,
+    },
+    /// More elements than are taken.
+    #[error("holds {count} elements, and at most {max} are taken; split it")]
+    TooMany {
+        /// Its elements.
+        count: u64,
+        /// The most that are taken.
+        max: u64,
     },
     /// A table of zero columns, in which there is nothing to scan or to sort.
     #[error("has shape ({rows}, 0), a table without columns; save one with at least one column")]
@@ -192,6 +215,14 @@ fn conversions(elements: &[ElementType]) -> String {
     elements.iter().map(|element| format!("a.astype('{}')", element.descr())).collect::<Vec<_>>().join(" or ")
 }
 
+fn dimensions_taken(count: usize, max: usize) -> &'static str {
+    match (count, max) {
+        (_, 1) => "one is taken; save a.reshape(-1)",
+        (0, _) => "one or two are taken; save a.reshape(-1)",
+        _ => "one or two are taken; save a.reshape(-1) or a.reshape(len(a), -1)",
+    }
+}
+
 /// Fills `bytes` as far as `reader` goes, and returns how far that was.
 pub(super) fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usize, InputProblem> {
     let mut filled = 0;
@@ -221,7 +252,7 @@ fn read_from(
     mut reader: impl Read,
     file_size: Option<u64>,
     declared: Option<ElementType>,
-    taken: &[ElementType],
+    taken: &Taken,
 ) -> Result<Table, InputProblem> {
     let mut start = [0; npy::MAGIC.len()];
     let start_size = read_full(&mut reader, &mut start)?;
@@ -232,10 +263,11 @@ fn read_from(
             0 => InputProblem::Empty,
             _ => InputProblem::TypeMissing,
         })?;
-        if !taken.contains(&element) {
-            return Err(InputProblem::ElementNotTaken { found: element.to_string(), taken: taken.to_vec() });
+        if !taken.elements.contains(&element) {
+            let taken = taken.elements.to_vec();
+            return Err(InputProblem::ElementNotTaken { found: element.to_string(), taken });
         }
-        read_raw(start[..start_size].chain(reader), file_size, element)
+        read_raw(start[..start_size].chain(reader), file_size, element, taken.max_count)
     }
 }
 
@@ -243,7 +275,7 @@ fn read_npy(
     mut reader: impl Read,
     file_size: Option<u64>,
     declared: Option<ElementType>,
-    taken: &[ElementType],
+    taken: &Taken,
 ) -> Result<Table, InputProblem> {
     let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
     if let Some(declared) = declared.filter(|&declared| declared != element) {
@@ -255,6 +287,7 @@ fn read_npy(
         Some(held) if held > needed => return Err(InputProblem::Extra { needed }),
         _ => {}
     }
+    check_count(payload_size, element, taken.max_count)?;
     let (words, held) = read_words(&mut reader, payload_size, file_size.is_some())?;
     if held < payload_size {
         return Err(match file_size {
@@ -272,17 +305,18 @@ fn read_raw(
     mut reader: impl Read,
     file_size: Option<u64>,
     element: ElementType,
+    max_count: u64,
 ) -> Result<Table, InputProblem> {
-    let whole = |size: u64| match size % element.size() as u64 {
-        0 => Ok(()),
+    let check = |size: u64| match size % element.size() as u64 {
+        0 => check_count(size, element, max_count),
         _ => Err(InputProblem::PartialElement { size, element }),
     };
-    file_size.map_or(Ok(()), whole)?;
+    file_size.map_or(Ok(()), check)?;
     let (words, held) = read_words(&mut reader, file_size.unwrap_or(u64::MAX), file_size.is_some())?;
     if file_size.is_some_and(|size| held < size) || goes_on(&mut reader)? {
         return Err(InputProblem::Changed);
     }
-    whole(held)?;
+    check(held)?;
     let count = size_of_val(words.as_slice()) / element.size();
     Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count }, words })
 }
@@ -326,6 +360,11 @@ fn read_words(
         }
     }
     Ok((words, held))
+}
+
+fn check_count(size: u64, element: ElementType, max: u64) -> Result<(), InputProblem> {
+    let count = size / element.size() as u64;
+    if count > max { Err(InputProblem::TooMany { count, max }) } else { Ok(()) }
 }
 
 fn goes_on(reader: &mut impl Read) -> Result<bool, InputProblem> {

@@ -22,33 +22,64 @@ fn size_in(text: &str, field: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The smallest limit of the control groups around this process, version 1 or 2. What is in use already is not taken
-/// off: most of it is often the cache of files, which gives way.
+/// The least room in the control groups around this process, version 1 or 2.
 #[cfg(target_os = "linux")]
 fn of_group() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    room_in_groups(&groups, std::path::Path::new("/sys/fs/cgroup"))
+}
+
+/// The same for groups as `/proc/self/cgroup` lists them, under the folder where they are mounted.
+#[cfg(target_os = "linux")]
+fn room_in_groups(groups: &str, root: &std::path::Path) -> Option<u64> {
     use std::path::Path;
 
-    let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let limits = groups.lines().filter_map(|line| {
+    let rooms = groups.lines().filter_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
-        let (root, file) = match fields.next()? {
-            "" => ("/sys/fs/cgroup", "memory.max"),
-            "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        let (root, names) = match fields.next()? {
+            "" => (root.to_owned(), &VERSION_2),
+            controllers if controllers.split(',').any(|controller| controller == "memory") => {
+                (root.join("memory"), &VERSION_1)
+            }
             _ => return None,
         };
         let group = fields.next()?.trim_start_matches('/');
-        Path::new(group)
-            .ancestors()
-            .filter_map(|group| {
-                std::fs::read_to_string(Path::new(root).join(group).join(file))
-                    .ok()?
-                    .trim()
-                    .parse::<u64>()
-                    .ok()
-            })
-            .min()
+        Path::new(group).ancestors().filter_map(|group| room(&root.join(group), names)).min()
     });
-    limits.min()
+    rooms.min()
+}
+
+/// How a version names what a control group says of its memory.
+#[cfg(target_os = "linux")]
+struct Names {
+    limit: &'static str,
+    usage: &'static str,
+    /// Of `memory.stat`: the cache of files, which gives way, in this group and those within.
+    cache: [&'static str; 2],
+}
+
+#[cfg(target_os = "linux")]
+const VERSION_1: Names = Names {
+    limit: "memory.limit_in_bytes",
+    usage: "memory.usage_in_bytes",
+    cache: ["total_inactive_file", "total_active_file"],
+};
+#[cfg(target_os = "linux")]
+const VERSION_2: Names =
+    Names { limit: "memory.max", usage: "memory.current", cache: ["inactive_file", "active_file"] };
+
+/// What a control group's limit leaves, where it has one.
+#[cfg(target_os = "linux")]
+fn room(group: &std::path::Path, names: &Names) -> Option<u64> {
+    let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
+    let limit = read(names.limit)?.trim().parse::<u64>().ok()?;
+    let usage = read(names.usage).and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0);
+    let cache = read("memory.stat").map_or(0, |text| {
+        let fields = text.lines().filter_map(|line| line.split_once(' '));
+        let sizes = fields.filter(|(name, _)| names.cache.contains(name)).map(|(_, size)| size.trim());
+        sizes.filter_map(|size| size.parse::<u64>().ok()).fold(0, u64::saturating_add)
+    });
+    Some(limit.saturating_sub(usage.saturating_sub(cache)))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -71,6 +102,32 @@ mod tests {
         assert_eq!(size_in(text, "MemAvailable:"), Some(24_242_720 * 1024));
         assert_eq!(size_in(text, "HugePages_Total:"), None);
         assert_eq!(size_in(text, "SwapFree:"), None);
+    }
+
+    #[test]
+    fn what_a_group_holds_is_not_to_be_had_again_but_for_the_cache_of_files() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |group: &str, files: &[(&str, &str)]| {
+            let group = root.path().join(group);
+            std::fs::create_dir_all(&group).unwrap();
+            files.iter().for_each(|(name, text)| std::fs::write(group.join(name), text).unwrap());
+        };
+        let room = |groups: &str| room_in_groups(groups, root.path());
+        write("memory/outer", &[("memory.limit_in_bytes", "1000\n"), ("memory.usage_in_bytes", "700\n")]);
+        let stat = "cache 1\nactive_file 1\ntotal_inactive_file 80\ntotal_active_file 20\n";
+        write("memory/outer", &[("memory.stat", stat)]);
+        write("memory/outer/inner", &[("memory.limit_in_bytes", "9223372036854771712\n")]);
+        assert_eq!(room("5:cpu:/other\n4:memory:/outer/inner\n"), Some(400));
+        assert_eq!(room("4:hugetlb,memory:/outer\n"), Some(400));
+        write("a", &[("memory.max", "max\n"), ("memory.current", "900\n")]);
+        assert_eq!(room("0::/a\n"), None);
+        write("a/b", &[("memory.max", "500\n"), ("memory.current", "900\n"), ("memory.stat", "anon 900\n")]);
+        assert_eq!(room("0::/a/b\n"), Some(0));
+        write("a/b", &[("memory.stat", "anon 500\ninactive_file 300\nactive_file 100\n")]);
+        assert_eq!(room("0::/a/b\n"), Some(0));
+        write("a/b", &[("memory.max", "600\n")]);
+        assert_eq!(room("0::/a/b\n4:memory:/outer\n"), Some(100));
+        assert_eq!(room("0::/nowhere\n"), None);
     }
 
     #[test]

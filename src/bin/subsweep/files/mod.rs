@@ -5,7 +5,7 @@
 //! memory is taken for bytes that are there, never for bytes that a header promises; and an output
 //! appears whole or not at all.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,13 @@ pub mod input;
 pub mod memory;
 mod npy;
 pub mod output;
+mod streams;
 #[cfg(test)]
 mod testing;
+mod unfinished;
 
 pub use element::ElementType;
-pub use input::read;
+pub use input::{Taken, read};
 pub use output::Output;
 
 /// The elements of one file, as they lie in it.
@@ -101,7 +103,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Where a table comes from. An argument of `-` or `/dev/stdin` is standard input.
+/// Where a table comes from. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
@@ -110,20 +112,33 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// Where a table goes. An argument of `-` or `/dev/stdout` is standard output.
+/// Where a table goes. An argument of `-`, `/dev/stdout` or `/dev/fd/1` is standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// Standard output.
     Stdout,
-    /// A file, a pipe or a device by its path.
+    /// A file, a pipe or a device by its path, or an open descriptor as `/dev/fd/3`.
     File(PathBuf),
+}
+
+/// The number of the open descriptor that a path names by itself.
+fn descriptor(path: &OsStr) -> Option<i32> {
+    match path.to_str()? {
+        "/dev/stdin" => Some(0),
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        path => {
+            let number = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"))?;
+            number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?
+        }
+    }
 }
 
 impl From<OsString> for Source {
     fn from(argument: OsString) -> Self {
         // Opening `/dev/stdin` anew would fail on a socket, and read a redirected file from its
         // start.
-        if argument == "-" || argument == "/dev/stdin" {
+        if argument == "-" || descriptor(&argument) == Some(0) {
             Source::Stdin
         } else {
             Source::File(argument.into())
@@ -135,7 +150,7 @@ impl From<OsString> for Destination {
     fn from(argument: OsString) -> Self {
         // By its path `/dev/stdout` would resolve to the file behind it, and replace what others
         // wrote there.
-        if argument == "-" || argument == "/dev/stdout" {
+        if argument == "-" || descriptor(&argument) == Some(1) {
             Destination::Stdout
         } else {
             Destination::File(argument.into())

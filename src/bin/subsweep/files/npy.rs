@@ -7,7 +7,7 @@
 
 use std::io::Read;
 
-use super::input::{InputProblem, read_full};
+use super::input::{InputProblem, Taken, read_full};
 use super::{ElementType, Shape};
 
 /// The first bytes of every `.npy` file.
@@ -31,7 +31,7 @@ pub struct Header {
 }
 
 /// Reads what follows the [`MAGIC`] up to the first element.
-pub fn read_header(reader: &mut impl Read, taken: &[ElementType]) -> Result<Header, InputProblem> {
+pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, InputProblem> {
     let mut position = MAGIC.len() as u64;
     let [major, minor] = read_array(reader, &mut position)?;
     let text_size = match (major, minor) {
@@ -88,7 +88,7 @@ fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> R
 }
 
 /// Type and shape from the dictionary's text.
-fn parse(text: &[u8], taken: &[ElementType]) -> Result<(ElementType, Shape), InputProblem> {
+fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, Shape), InputProblem> {
     let (mut descr, mut by_columns, mut dimensions) = (None, None, None);
     let mut parser = Parser { text, at: 0 };
     parser.expect(b'{', "a dictionary is missing")?;
@@ -96,7 +96,7 @@ fn parse(text: &[u8], taken: &[ElementType]) -> Result<(ElementType, Shape), Inp
         let key = parser.string()?;
         parser.expect(b':', "':' is missing")?;
         let repeated = match key {
-            b"descr" => descr.replace(parser.descr(taken)?).is_some(),
+            b"descr" => descr.replace(parser.descr(taken.elements)?).is_some(),
             b"fortran_order" => by_columns.replace(parser.boolean()?).is_some(),
             b"shape" => dimensions.replace(parser.tuple()?).is_some(),
             _ => return Err(parser.malformed("there is an unknown key")),
@@ -115,7 +115,7 @@ fn parse(text: &[u8], taken: &[ElementType]) -> Result<(ElementType, Shape), Inp
     let (Some(descr), Some(by_columns), Some(dimensions)) = (descr, by_columns, dimensions) else {
         return Err(parser.malformed("'descr', 'fortran_order' or 'shape' is missing"));
     };
-    Ok((element(descr, taken)?, shape(dimensions, by_columns)?))
+    Ok((element(descr, taken.elements)?, shape(dimensions, by_columns, taken.max_dimensions)?))
 }
 
 /// The type that a `descr` of text stands for, if it is taken.
@@ -137,7 +137,7 @@ fn not_taken(found: &[u8], taken: &[ElementType]) -> InputProblem {
 }
 
 /// The shape that the text of a tuple stands for, if it is a table's.
-fn shape(tuple: &[u8], by_columns: bool) -> Result<Shape, InputProblem> {
+fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape, InputProblem> {
     let malformed = || InputProblem::Shape { shape: printable(tuple) };
     let inner = tuple[1..tuple.len() - 1].trim_ascii();
     if !inner.is_empty() && !inner.contains(&b',') {
@@ -146,10 +146,11 @@ fn shape(tuple: &[u8], by_columns: bool) -> Result<Shape, InputProblem> {
     }
     let items = inner.strip_suffix(b",").unwrap_or(inner).split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     let count = if inner.is_empty() { 0 } else { items.clone().count() };
-    if count != 1 && count != 2 {
-        return Err(InputProblem::Dimensions { shape: printable(tuple), count });
-    }
     let mut extents = [0; 2];
+    let max = max_dimensions.min(extents.len());
+    if !(1..=max).contains(&count) {
+        return Err(InputProblem::Dimensions { shape: printable(tuple), count, max });
+    }
     for (extent, item) in extents.iter_mut().zip(items) {
         // Python 2 wrote `3L`.
         let digits = item.strip_suffix(b"L").unwrap_or(item);

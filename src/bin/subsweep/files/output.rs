@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::identity::FileId;
-use super::{Destination, Format, Source, Table, npy};
+use super::unfinished::{self, Unfinished};
+use super::{Destination, Format, Source, Table, npy, streams};
 
 /// A place that is ready for a table or a report; to be prepared before any work that would be lost if there
 /// were none.
@@ -24,7 +25,7 @@ pub struct Output {
 #[derive(Debug)]
 enum Target {
     Stdout,
-    /// A pipe or a device, which must be written through and never be replaced.
+    /// A pipe, a device or an open descriptor, which must be written through and never be replaced.
     Special(File),
     Regular(Place),
 }
@@ -39,12 +40,18 @@ struct Place {
 
 impl Output {
     /// Prepares to write to `destination`. Refuses a terminal, a directory, any file of `sources`
-    /// under whatever name, and a place that cannot be written.
-    pub fn prepare(destination: &Destination, sources: &[&Source]) -> Result<Self, OutputError> {
+    /// under whatever name, and a place that cannot be written. The destination stands in the
+    /// command line after `option`.
+    pub fn prepare(
+        destination: &Destination,
+        option: &'static str,
+        sources: &[&Source],
+    ) -> Result<Self, OutputError> {
+        unfinished::handle_signals();
         let name = destination.to_string();
         let target = match destination {
             Destination::Stdout => prepare_stdout(sources),
-            Destination::File(path) => prepare_file(path, sources),
+            Destination::File(path) => prepare_file(path, option, sources),
         };
         match target {
             Ok(target) => Ok(Output { name, target }),
@@ -98,8 +105,11 @@ impl Output {
 /// Writes words to standard output.
 pub fn print(text: &str) -> Result<(), OutputError> {
     let mut stdout = io::stdout().lock();
-    write(&mut stdout, &[text.as_bytes()])
-        .map_err(|problem| OutputError { output: Destination::Stdout.to_string(), problem })
+    let written = match streams::is_stdout_closed() {
+        true => Err(OutputProblem::Closed),
+        false => write(&mut stdout, &[text.as_bytes()]),
+    };
+    written.map_err(|problem| OutputError { output: Destination::Stdout.to_string(), problem })
 }
 
 /// Why nothing was written. One line, with the file's name and what to do.
@@ -119,12 +129,18 @@ pub enum OutputProblem {
     /// Neither elements nor reports are words.
     #[error("is a terminal; name a file, or redirect")]
     Terminal,
+    /// Standard output is not there.
+    #[error("is closed; name a file, or redirect")]
+    Closed,
     /// The path is a directory's, or ends as one.
     #[error("is a directory; name a file in it")]
     Directory,
     /// The path is empty.
-    #[error("is no path; name a file with -o")]
-    NoName,
+    #[error("is no path; name a file with {option}")]
+    NoName {
+        /// What it is the value of.
+        option: &'static str,
+    },
     /// The file is read as well.
     #[error("is also the input {input}; name another file")]
     IsInput {
@@ -140,6 +156,9 @@ pub enum OutputProblem {
     /// The directory that the file should be in takes none.
     #[error("no file can be made in its directory ({0}); make the directory, or name another place")]
     Folder(io::Error),
+    /// There is no room for it, or not for so much. An existing file is as it was.
+    #[error("could not be written ({0}); free some space, or choose another place")]
+    NoRoom(io::Error),
     /// Writing failed on the way. An existing file is as it was.
     #[error("could not be written ({0})")]
     Write(io::Error),
@@ -152,12 +171,18 @@ impl OutputProblem {
     fn writing(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::NoRoom(error)
+            }
             _ => Self::Write(error),
         }
     }
 }
 
 fn prepare_stdout(sources: &[&Source]) -> Result<Target, OutputProblem> {
+    if streams::is_stdout_closed() {
+        return Err(OutputProblem::Closed);
+    }
     if io::stdout().is_terminal() {
         return Err(OutputProblem::Terminal);
     }
@@ -165,7 +190,35 @@ fn prepare_stdout(sources: &[&Source]) -> Result<Target, OutputProblem> {
     Ok(Target::Stdout)
 }
 
-fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProblem> {
+/// An open descriptor is written through like standard output: by its path it would resolve to the
+/// file behind it, and replace what others wrote there.
+#[cfg(unix)]
+fn prepare_descriptor(number: i32, sources: &[&Source]) -> Result<Target, OutputProblem> {
+    use std::os::fd::FromRawFd;
+
+    // SAFETY: it makes a new descriptor or fails.
+    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
+    if copy < 0 {
+        return Err(OutputProblem::Existing(io::Error::last_os_error()));
+    }
+    // SAFETY: it is open and nobody else's.
+    let file = unsafe { File::from_raw_fd(copy) };
+    // SAFETY: it asks about an open descriptor.
+    if unsafe { libc::fcntl(copy, libc::F_GETFL) } & libc::O_ACCMODE == libc::O_RDONLY {
+        return Err(OutputProblem::Existing(io::Error::from_raw_os_error(libc::EBADF)));
+    }
+    if file.is_terminal() {
+        return Err(OutputProblem::Terminal);
+    }
+    refuse_input(FileId::of_file(&file), sources)?;
+    Ok(Target::Special(file))
+}
+
+fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Result<Target, OutputProblem> {
+    #[cfg(unix)]
+    if let Some(number) = super::descriptor(path.as_os_str()) {
+        return prepare_descriptor(number, sources);
+    }
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Err(OutputProblem::Directory),
         Ok(metadata) => {
@@ -184,7 +237,7 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = path.as_os_str().as_encoded_bytes();
             if text.is_empty() {
-                return Err(OutputProblem::NoName);
+                return Err(OutputProblem::NoName { option });
             }
             if text.last().is_some_and(|&byte| std::path::is_separator(byte.into())) {
                 return Err(OutputProblem::Directory);
@@ -195,26 +248,35 @@ fn prepare_file(path: &Path, sources: &[&Source]) -> Result<Target, OutputProble
     }
 }
 
+/// A file that has no place yet, removed unless it gets one.
+#[derive(Debug)]
+struct Temporary {
+    file: NamedTempFile,
+    unfinished: Unfinished,
+}
+
 impl Place {
     /// Shows that a file can be made here, and leaves none: one that waited for the work to be done would be left
-    /// behind by whoever interrupts it.
+    /// behind by whoever kills this program.
     fn checked(self) -> Result<Target, OutputProblem> {
         self.temporary().map(|_| Target::Regular(self))
     }
 
     /// A temporary file in the same directory, because a rename is whole within a file system alone.
-    fn temporary(&self) -> Result<NamedTempFile, OutputProblem> {
+    fn temporary(&self) -> Result<Temporary, OutputProblem> {
         let temporary = make_beside(&self.path)?;
         if let Some(replaced) = &self.replaced {
-            copy_access(replaced, temporary.as_file()).map_err(OutputProblem::Folder)?;
+            copy_access(replaced, temporary.file.as_file()).map_err(OutputProblem::Folder)?;
         }
         Ok(temporary)
     }
 
     fn replace(&self, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
-        let mut temporary = self.temporary()?;
-        write(temporary.as_file_mut(), pieces)?;
-        temporary.persist(&self.path).map(drop).map_err(|error| OutputProblem::Write(error.error))
+        let Temporary { mut file, unfinished } = self.temporary()?;
+        write(file.as_file_mut(), pieces)?;
+        file.persist(&self.path).map_err(|error| OutputProblem::writing(error.error))?;
+        drop(unfinished);
+        Ok(())
     }
 }
 
@@ -246,18 +308,19 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn make_beside(path: &Path) -> Result<NamedTempFile, OutputProblem> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".subsweep-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        // What any new file gets, less the umask; by default a temporary one is for its owner
-        // alone.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
+fn make_beside(path: &Path) -> Result<Temporary, OutputProblem> {
+    let mut unfinished = None;
+    let file =
+        tempfile::Builder::new().prefix(".subsweep-").suffix(".tmp").make_in(folder_of(path), |path| {
+            // Noted before it is made, so that there is no moment in which a signal would leave it.
+            unfinished = Some(Unfinished::new(path));
+            // With the permissions that any new file gets; tempfile's own is for its owner alone.
+            OpenOptions::new().read(true).write(true).create_new(true).open(path)
+        });
     // The kind alone: the whole error names the temporary file, which would only puzzle.
-    builder.tempfile_in(folder_of(path)).map_err(|error| OutputProblem::Folder(error.kind().into()))
+    let file = file.map_err(|error| OutputProblem::Folder(error.kind().into()))?;
+    let unfinished = unfinished.expect("what was made was noted before");
+    Ok(Temporary { file, unfinished })
 }
 
 /// Gives the file that will replace another the other's permissions, and its owner as far as is

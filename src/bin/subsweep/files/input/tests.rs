@@ -5,7 +5,7 @@ use crate::files::testing::*;
 
 mod mutations;
 
-const TAKEN: &[ElementType] = &[ElementType::U32];
+const TAKEN: &Taken = &Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
 const U32: Option<ElementType> = Some(ElementType::U32);
 
 fn as_file(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, InputProblem> {
@@ -74,7 +74,7 @@ fn raw_elements_need_a_type_and_come_in_any_number() {
 
 #[test]
 fn elements_of_eight_bytes_are_two_words() {
-    let taken = &[ElementType::U64];
+    let taken = &Taken { elements: &[ElementType::U64], ..*TAKEN };
     let table = read_from(&[1, 0, 0, 0, 2, 0, 0, 0][..], Some(8), Some(ElementType::U64), taken).unwrap();
     assert_eq!((table.shape.element_count(), &table.words[..]), (1, &[1, 2][..]));
     assert!(read_from(&[0; 12][..], Some(12), Some(ElementType::U64), taken).is_err());
@@ -91,7 +91,8 @@ fn a_type_that_is_wrong_is_refused() {
     );
     assert_eq!(
         refusal(&[0; 8], Some(ElementType::F64)),
-        "holds elements of type f64, and u32 is taken; save a.astype('<u4')"
+        "holds elements of type f64, and u32 is taken; save a.astype('<u4') if every element fits, \
+         for it changes those that are negative, fractional or too large"
     );
     assert_eq!(
         refusal(FLAT, Some(ElementType::I32)),
@@ -142,6 +143,34 @@ fn promises_take_no_memory() {
     // A length that is real as far as anybody can tell, and beyond any memory.
     let size = u64::MAX / 2 - 3;
     assert!(matches!(read_from(&[0; 8][..], Some(size), U32, TAKEN), Err(InputProblem::Memory { .. })));
+}
+
+#[test]
+fn too_many_elements_are_refused_unread() {
+    let two = &Taken { max_dimensions: 1, max_count: 2, ..*TAKEN };
+    let refusal = |bytes: &[u8], size| read_from(bytes, size, U32, two).unwrap_err().to_string();
+    let line = "holds 3 elements, and at most 2 are taken; split it";
+    for size in [Some(140), None] {
+        assert_eq!(refusal(FLAT, size), line);
+    }
+    for size in [Some(12), None] {
+        assert_eq!(refusal(&[0; 12], size), line);
+    }
+    // Not a byte of them is there to be read.
+    assert_eq!(refusal(&[], Some(12)), line);
+    assert!(read_from(&[0; 8][..], Some(8), U32, two).is_ok());
+}
+
+#[test]
+fn dimensions_are_refused_with_what_is_taken() {
+    let flat = &Taken { max_dimensions: 1, ..*TAKEN };
+    let refusal = |bytes: &[u8], taken| read_from(bytes, None, None, taken).unwrap_err().to_string();
+    assert_eq!(refusal(GRID, flat), "has 2 dimensions, shape (3, 2), and one is taken; save a.reshape(-1)");
+    assert_eq!(refusal(SCALAR, flat), "has 0 dimensions, shape (), and one is taken; save a.reshape(-1)");
+    assert_eq!(
+        refusal(SCALAR, TAKEN),
+        "has 0 dimensions, shape (), and one or two are taken; save a.reshape(-1)"
+    );
 }
 
 #[test]

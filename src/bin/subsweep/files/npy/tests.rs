@@ -1,7 +1,7 @@
 use super::*;
 use crate::files::testing::*;
 
-const TAKEN: &[ElementType] = &[ElementType::U32];
+const TAKEN: &Taken = &Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
 
 fn read(file: &[u8]) -> Result<Header, InputProblem> {
     read_header(&mut &file[MAGIC.len()..], TAKEN)
@@ -75,7 +75,10 @@ fn types_that_are_not_taken_are_named_with_what_is() {
         let message = refusal(&npy_of(descr, "(2,)", b""));
         assert_eq!(
             message,
-            format!("holds elements of type {named}, and u32 is taken; save a.astype('<u4')")
+            format!(
+                "holds elements of type {named}, and u32 is taken; save a.astype('<u4') if every element fits, \
+                 for it changes those that are negative, fractional or too large"
+            )
         );
     }
     assert!(
@@ -83,10 +86,12 @@ fn types_that_are_not_taken_are_named_with_what_is() {
             .starts_with("holds elements of type [('a', '<u4'), ('b', '<f4', (2,))], and u32 is taken")
     );
     assert_eq!(refusal(BIG_ENDIAN), "holds big-endian elements (>u4); save a.astype('<u4')");
-    let two =
-        read_header(&mut &npy_of("'<f4'", "(2,)", b"")[MAGIC.len()..], &[ElementType::U32, ElementType::F64]);
+    let two = read_header(
+        &mut &npy_of("'<f4'", "(2,)", b"")[MAGIC.len()..],
+        &Taken { elements: &[ElementType::U32, ElementType::F64], ..*TAKEN },
+    );
     assert!(
-        two.unwrap_err().to_string().ends_with("u32|f64 is taken; save a.astype('<u4') or a.astype('<f8')")
+        two.unwrap_err().to_string().contains("u32|f64 is taken; save a.astype('<u4') or a.astype('<f8') if")
     );
 }
 

@@ -12,12 +12,12 @@ fn grid() -> Table {
 }
 
 fn prepare(path: &Path) -> Result<Output, OutputError> {
-    Output::prepare(&Destination::File(path.to_owned()), &[])
+    Output::prepare(&Destination::File(path.to_owned()), "-o", &[])
 }
 
 fn refusal(path: &Path, input: &Path) -> OutputProblem {
     let sources = [&Source::Stdin, &Source::File(input.to_owned())];
-    Output::prepare(&Destination::File(path.to_owned()), &sources).unwrap_err().problem
+    Output::prepare(&Destination::File(path.to_owned()), "-o", &sources).unwrap_err().problem
 }
 
 fn names_in(folder: &Path) -> Vec<String> {
@@ -75,7 +75,7 @@ fn places_that_take_no_file_are_refused() {
     let refusal = |path: &Path| prepare(path).unwrap_err().problem;
     assert!(matches!(refusal(folder.path()), OutputProblem::Directory));
     assert!(matches!(refusal(&inside("none/")), OutputProblem::Directory));
-    assert!(matches!(refusal(Path::new("")), OutputProblem::NoName));
+    assert!(matches!(refusal(Path::new("")), OutputProblem::NoName { option: "-o" }));
     assert!(matches!(refusal(&inside("none/out")), OutputProblem::Folder(_)));
     assert!(matches!(refusal(&inside("file/out")), OutputProblem::Unreachable(_)));
     let message = refusal(&inside("none/out")).to_string();
@@ -102,8 +102,12 @@ fn the_input_is_refused_however_it_is_spelt() {
         assert!(matches!(refusal(path, &inside("in")), OutputProblem::IsInput { .. }), "{}", path.display());
         assert!(matches!(refusal(&inside("in"), path), OutputProblem::IsInput { .. }), "{}", path.display());
     }
-    assert!(Output::prepare(&Destination::File(inside("other")), &[&Source::File(inside("in"))]).is_ok());
-    assert!(Output::prepare(&Destination::File(inside("new")), &[&Source::File(inside("none"))]).is_ok());
+    assert!(
+        Output::prepare(&Destination::File(inside("other")), "-o", &[&Source::File(inside("in"))]).is_ok()
+    );
+    assert!(
+        Output::prepare(&Destination::File(inside("new")), "-o", &[&Source::File(inside("none"))]).is_ok()
+    );
     assert_eq!(fs::read(inside("in")).unwrap(), b"before");
 }
 
@@ -161,10 +165,10 @@ mod unix {
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
         // Nothing that is read from a device can be lost by writing to it.
         let null = Path::new("/dev/null").to_owned();
-        Output::prepare(&Destination::File(null.clone()), &[&Source::File(null)]).unwrap();
+        Output::prepare(&Destination::File(null.clone()), "-o", &[&Source::File(null)]).unwrap();
         if Path::new("/dev/full").exists() {
             let error = prepare(Path::new("/dev/full")).unwrap().commit(&grid()).unwrap_err();
-            assert!(matches!(error.problem, OutputProblem::Write(_)), "{error}");
+            assert!(matches!(error.problem, OutputProblem::NoRoom(_)), "{error}");
         }
     }
 
@@ -194,6 +198,37 @@ mod unix {
         let output = prepare(&path).unwrap();
         reader.join().unwrap();
         assert!(matches!(output.commit(&grid()).unwrap_err().problem, OutputProblem::BrokenPipe));
+    }
+
+    /// Run by the next test alone, in a process of its own.
+    #[test]
+    #[ignore = "it ends its process"]
+    fn a_signal_while_a_file_is_written() {
+        let Some(path) = std::env::var_os("SUBSWEEP_TEST_OUTPUT") else { return };
+        let path = PathBuf::from(path);
+        let Output { target: Target::Regular(place), .. } = prepare(&path).unwrap() else { panic!() };
+        let _temporary = place.temporary().unwrap();
+        assert_eq!(names_in(path.parent().unwrap()).len(), 2);
+        // SAFETY: it has no conditions.
+        unsafe { libc::raise(std::env::var("SUBSWEEP_TEST_SIGNAL").unwrap().parse().unwrap()) };
+    }
+
+    #[test]
+    fn a_signal_leaves_nothing_but_what_was_there() {
+        use std::os::unix::process::ExitStatusExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        fs::write(&path, "before").unwrap();
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            let test = "files::output::tests::unix::a_signal_while_a_file_is_written";
+            command.args(["--exact", test, "--ignored"]);
+            command.env("SUBSWEEP_TEST_OUTPUT", &path).env("SUBSWEEP_TEST_SIGNAL", signal.to_string());
+            let output = command.output().unwrap();
+            assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+            assert_eq!(fs::read(&path).unwrap(), b"before");
+            assert_eq!(names_in(folder.path()), ["out"]);
+        }
     }
 
     #[test]
