@@ -16,7 +16,7 @@ const MAX_POINTERS: usize = MAX_SIZE / 8;
 ///
 /// # Safety
 /// [`Self::block`] has the fields of every kernel of [`Self::KERNELS`], in their order, at their offsets, and pointers
-/// where they have pointers. [`push_constants!`] proves it.
+/// where they have pointers. `push_constants!` proves it.
 pub unsafe trait PushConstants {
     /// The kernels whose block this is.
     const KERNELS: &'static [&'static Kernel];
