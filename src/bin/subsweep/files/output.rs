@@ -104,10 +104,10 @@ impl Output {
 
 /// Writes words to standard output.
 pub fn print(text: &str) -> Result<(), OutputError> {
-    let mut stdout = io::stdout().lock();
-    let written = match streams::is_stdout_closed() {
-        true => Err(OutputProblem::Closed),
-        false => write(&mut stdout, &[text.as_bytes()]),
+    let written = if streams::is_stdout_closed() {
+        Err(OutputProblem::Closed)
+    } else {
+        write(&mut io::stdout().lock(), &[text.as_bytes()])
     };
     written.map_err(|problem| OutputError { output: Destination::Stdout.to_string(), problem })
 }
