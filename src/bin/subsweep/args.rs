@@ -15,7 +15,7 @@ Examples:
   subsweep devices                                     what is here, and how it would be used
   subsweep scan counts.npy -o offsets.npy --exclusive  where each part begins, from how long it is
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
-  subsweep sort - --type u32 <keys.bin >sorted.bin     raw little-endian elements, by standard streams
+  subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements, by standard streams
   subsweep verify --quick --device all                 is every device right?
   subsweep bench --filter sort --json report.json      and how fast?
 
