@@ -1,7 +1,6 @@
 //! The compilers and their targets.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
@@ -56,7 +55,7 @@ impl children::Row for Row {
             Judge::Radv { family, mesa, .. } => {
                 let mut environment = match mesa {
                     Mesa::Installed => installed()?,
-                    Mesa::Newer => newer()?,
+                    Mesa::Newer => children::mesa25("radeon")?,
                 };
                 environment.push(("RADV_FORCE_FAMILY", family.into()));
                 // Statistics are to be of this compilation.
@@ -99,23 +98,4 @@ fn installed() -> Result<Vec<(&'static str, OsString)>, Missing> {
         is_failure: is_gate_on(&["debian 12"]),
     })?;
     Ok(only_driver(&manifest))
-}
-
-fn newer() -> Result<Vec<(&'static str, OsString)>, Missing> {
-    let folder = std::env::var_os("SUBSWEEP_MESA25_DIR").map(PathBuf::from).ok_or_else(|| Missing {
-        what: "Mesa 25 is missing; tools/setup test unpacks it on Debian 12".to_owned(),
-        is_failure: false,
-    })?;
-    let manifest = folder.join("radeon_icd.json");
-    if !manifest.exists() {
-        let what = format!("SUBSWEEP_MESA25_DIR has no {}", manifest.display());
-        return Err(Missing { what, is_failure: true });
-    }
-    let mut environment = only_driver(&manifest);
-    // Its own libraries come first, and the caller's after them.
-    let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let paths = std::env::split_paths(&others).filter(|path| !path.as_os_str().is_empty());
-    let paths = std::env::join_paths(std::iter::once(folder.join("lib")).chain(paths));
-    environment.push(("LD_LIBRARY_PATH", paths.unwrap_or_else(|_| folder.join("lib").into())));
-    Ok(environment)
 }

@@ -186,6 +186,26 @@ pub fn only_driver(manifest: &Path) -> Vec<(&'static str, OsString)> {
     vec![("VK_DRIVER_FILES", manifest.into()), ("VK_ICD_FILENAMES", manifest.into())]
 }
 
+/// The environment in which the loader finds one driver of the Mesa 25 that set-up unpacks, and no other.
+pub fn mesa25(driver: &str) -> Result<Vec<(&'static str, OsString)>, Missing> {
+    let folder = std::env::var_os("SUBSWEEP_MESA25_DIR").map(PathBuf::from).ok_or_else(|| Missing {
+        what: "Mesa 25 is missing; tools/setup test unpacks it on Debian 12".to_owned(),
+        is_failure: false,
+    })?;
+    let manifest = folder.join(format!("{driver}_icd.json"));
+    if !manifest.exists() {
+        let what = format!("SUBSWEEP_MESA25_DIR has no {}", manifest.display());
+        return Err(Missing { what, is_failure: true });
+    }
+    let mut environment = only_driver(&manifest);
+    // Its own libraries come first, and the caller's after them.
+    let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let paths = std::env::split_paths(&others).filter(|path| !path.as_os_str().is_empty());
+    let paths = std::env::join_paths(std::iter::once(folder.join("lib")).chain(paths));
+    environment.push(("LD_LIBRARY_PATH", paths.unwrap_or_else(|_| folder.join("lib").into())));
+    Ok(environment)
+}
+
 /// Whether this is the project's own gate on one of these systems, by `ID VERSION_ID` or `ID`.
 pub fn is_gate_on(systems: &[&str]) -> bool {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();

@@ -28,15 +28,17 @@ pub enum Watch {
 }
 
 enum Driver {
-    /// Mesa's, with the width of its vectors in bits, which sets the lanes.
+    /// Mesa's, the installed one or the newer that set-up unpacks, with the width of its vectors in bits, which sets
+    /// the lanes.
     Lavapipe {
         vector_width: u32,
+        is_newer: bool,
     },
     SwiftShader,
 }
 
 const fn lavapipe(name: &'static str, lanes: u32, watch: Watch) -> Row {
-    Row { name, driver: Driver::Lavapipe { vector_width: 32 * lanes }, lanes, watch }
+    Row { name, driver: Driver::Lavapipe { vector_width: 32 * lanes, is_newer: false }, lanes, watch }
 }
 
 impl children::Row for Row {
@@ -46,6 +48,12 @@ impl children::Row for Row {
         lavapipe("lavapipe-16", 16, Watch::Usual),
         Row { name: "swiftshader-4", driver: Driver::SwiftShader, lanes: 4, watch: Watch::Usual },
         lavapipe("lavapipe-8-bounds", 8, Watch::Bounds),
+        Row {
+            name: "lavapipe-25-8",
+            driver: Driver::Lavapipe { vector_width: 256, is_newer: true },
+            lanes: 8,
+            watch: Watch::Usual,
+        },
     ];
 
     fn name(&self) -> &'static str {
@@ -57,12 +65,18 @@ impl children::Row for Row {
             what: format!("{what} is missing; tools/setup test installs it"),
             is_failure,
         };
-        let (manifest, is_failure) = match self.driver {
-            Driver::Lavapipe { .. } => (children::mesa_manifest("lvp"), is_gate_on(&["debian 12", "ubuntu"])),
-            Driver::SwiftShader => (path_in("SUBSWEEP_SWIFTSHADER_ICD"), is_gate_on(&["debian 12"])),
+        let installed = |manifest: Option<PathBuf>, is_failure| match manifest {
+            Some(manifest) => Ok(only_driver(&manifest)),
+            None => Err(missing("the driver", is_failure)),
         };
-        let mut environment = only_driver(&manifest.ok_or_else(|| missing("the driver", is_failure))?);
-        if let Driver::Lavapipe { vector_width } = self.driver {
+        let mut environment = match self.driver {
+            Driver::Lavapipe { is_newer: true, .. } => children::mesa25("lvp"),
+            Driver::Lavapipe { is_newer: false, .. } => {
+                installed(children::mesa_manifest("lvp"), is_gate_on(&["debian 12", "ubuntu"]))
+            }
+            Driver::SwiftShader => installed(path_in("SUBSWEEP_SWIFTSHADER_ICD"), is_gate_on(&["debian 12"])),
+        }?;
+        if let Driver::Lavapipe { vector_width, .. } = self.driver {
             environment.push(("LP_NATIVE_VECTOR_WIDTH", vector_width.to_string().into()));
         }
         if self.watch == Watch::Bounds {
