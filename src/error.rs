@@ -147,6 +147,14 @@ pub enum Error {
 /// `std::result::Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Checks what a policy asks for against a limit of the device.
+pub(crate) fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {
+    if needed > got {
+        return Err(Error::PolicyBeyondDevice { what, needed: needed.into(), got: got.into() });
+    }
+    Ok(())
+}
+
 impl Error {
     /// Names the Vulkan function in a failure of it.
     pub(crate) fn vulkan(during: &'static str) -> impl FnOnce(vk::Result) -> Self {

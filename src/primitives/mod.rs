@@ -9,7 +9,7 @@ pub mod sort;
 
 use ash::vk;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::vk::{BufferRange, Capabilities};
 
 /// How many elements there are, and who knows it.
@@ -120,15 +120,6 @@ impl ScratchCursor {
         self.size = self.size.saturating_add(size);
         offset
     }
-}
-
-/// Checks a policy's demand against a limit of the device.
-fn within(what: &'static str, needed: impl Into<u64>, got: impl Into<u64>) -> Result<()> {
-    let (needed, got) = (needed.into(), got.into());
-    if needed > got {
-        return Err(Error::PolicyBeyondDevice { what, needed, got });
-    }
-    Ok(())
 }
 
 /// Checks a workgroup size: a multiple of 32 holds the shared tables that kernels size for subgroups of 4 lanes.

@@ -143,11 +143,6 @@ impl Capabilities {
         };
     }
 
-    /// The most workgroups that one dispatch can have, in two dimensions.
-    pub fn max_dispatch_workgroups(&self) -> u64 {
-        u64::from(self.max_workgroup_count[0]) * u64::from(self.max_workgroup_count[1])
-    }
-
     /// Whether a CPU runs the kernels: lanes are then loop iterations, and long runs per invocation pay.
     pub fn is_cpu(&self) -> bool {
         self.identity.device_type == vk::PhysicalDeviceType::CPU

@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::capabilities::Capabilities;
 use super::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::kernels::Kernel;
 
 /// How a kernel is specialised.
@@ -180,14 +180,6 @@ fn requested_subgroup_size(
         capabilities.max_workgroup_subgroups,
     )?;
     Ok(Some(size))
-}
-
-/// Checks what is asked for against a limit of the device.
-fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {
-    if needed > got {
-        return Err(Error::PolicyBeyondDevice { what, needed: needed.into(), got: got.into() });
-    }
-    Ok(())
 }
 
 fn create_layout(device: &Device, kernel: &Kernel) -> Result<vk::PipelineLayout> {

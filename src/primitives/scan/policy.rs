@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::config::{ScanConfig, ScanKind};
-use crate::error::{Error, Result};
-use crate::primitives::{Choice, check_subgroup, check_workgroup, within};
+use crate::error::{Error, Result, within};
+use crate::primitives::{Choice, check_subgroup, check_workgroup};
 use crate::vk::Capabilities;
 
 /// Where the sums of tiles are kept between the way up and the way down.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::primitives::scan::ScanPolicy;
-use crate::primitives::{Choice, check_subgroup, check_workgroup, within};
+use crate::primitives::{Choice, check_subgroup, check_workgroup};
 use crate::vk::Capabilities;
 
 /// The sort algorithms, which differ in how many bits a pass takes.
