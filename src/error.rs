@@ -1,5 +1,7 @@
 //! One error type for the whole library: typed, with numbers in it, and with advice.
 
+use std::time::Duration;
+
 use ash::vk;
 
 /// Everything that can go wrong below the binary. Sizes are in bytes, counts in elements.
@@ -99,14 +101,26 @@ pub enum Error {
         /// The other range.
         second: &'static str,
     },
-    /// The device, or one allocation on it, is too small for the data.
+    /// The device, or one allocation on it, is too small.
     #[error(
-        "out of device memory: {needed} bytes are needed for {what}; use fewer elements or another device"
+        "out of device memory: {} for {what}; use fewer elements or another device, or end what else uses it",
+        bytes(*needed)
     )]
     OutOfDeviceMemory {
-        /// Bytes asked for.
-        needed: u64,
-        /// What they were for.
+        /// Bytes asked for, where we asked for them and not the driver for its own ends.
+        needed: Option<u64>,
+        /// What they were for: the Vulkan function, if they were the driver's.
+        what: &'static str,
+    },
+    /// The machine has too little memory left.
+    #[error(
+        "out of host memory: {} for {what}; use fewer elements, or end other programs",
+        bytes(*needed)
+    )]
+    OutOfHostMemory {
+        /// Bytes asked for, where we asked for them and not the driver.
+        needed: Option<u64>,
+        /// What they were for: the Vulkan function, if they were the driver's.
         what: &'static str,
     },
     /// Device memory could not be had for another reason than its size.
@@ -134,6 +148,17 @@ pub enum Error {
         /// The Vulkan function that said so.
         during: &'static str,
     },
+    /// The device has not ended its work. What it may still use is not freed, and it takes no more work.
+    #[error(
+        "{during} did not end within {} s; the driver hangs, restart the program or take another device",
+        limit.as_secs_f64()
+    )]
+    TimedOut {
+        /// The Vulkan function that waited.
+        during: &'static str,
+        /// How long it waited.
+        limit: Duration,
+    },
     /// Any other failure of a Vulkan function.
     #[error("{during} failed: {result}")]
     Vulkan {
@@ -155,11 +180,22 @@ pub(crate) fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {
     Ok(())
 }
 
+fn bytes(needed: Option<u64>) -> String {
+    needed.map_or_else(|| "no room".to_owned(), |needed| format!("{needed} bytes are needed"))
+}
+
 impl Error {
+    /// Whether nothing more can be tried on the device: it is lost, or hangs.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self, Self::DeviceLost { .. } | Self::TimedOut { .. })
+    }
+
     /// Names the Vulkan function in a failure of it.
     pub(crate) fn vulkan(during: &'static str) -> impl FnOnce(vk::Result) -> Self {
         move |result| match result {
             vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { during },
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Self::OutOfDeviceMemory { needed: None, what: during },
+            vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfHostMemory { needed: None, what: during },
             result => Self::Vulkan { during, result },
         }
     }

@@ -66,11 +66,11 @@ impl<'g> CopyRoof<'g> {
         };
         let gpu = self.gpu;
         time(|| {
-            gpu.submit(|command_buffer| {
-                // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
-                let mut recorder = unsafe { Recorder::new(gpu.device(), command_buffer) };
-                recorder.dispatch(&self.pipeline, &push, push.quad_count.div_ceil(self.tile_quads).into())
-            })
+            let workgroup_count = push.quad_count.div_ceil(self.tile_quads).into();
+            let record =
+                |recorder: &mut Recorder<'_>| recorder.dispatch(&self.pipeline, &push, workgroup_count);
+            // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
+            unsafe { gpu.submit(record) }
         })
     }
 }

@@ -48,13 +48,13 @@ impl SelfTest {
         let memory = gpu.allocate(8)?;
         let verdict = memory.range().slice(0, 8);
         let push = SelfTestPush { verdict: verdict.addresses(), subgroup_size: lanes };
-        gpu.submit(|command_buffer| {
-            // SAFETY: the memory and the pipeline are this device's and live until `submit` has waited.
-            let mut recorder = unsafe { Recorder::new(gpu.device(), command_buffer) };
+        let record = |recorder: &mut Recorder<'_>| {
             recorder.fill(verdict, 0);
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
             recorder.dispatch(&pipeline, &push, WORKGROUPS.into())
-        })?;
+        };
+        // SAFETY: the memory and the pipeline are this device's and live until `submit` has waited.
+        unsafe { gpu.submit(record) }?;
         let mut words = [0; 2];
         gpu.download(&memory, &mut words)?;
         Ok(Self::of_verdict(words, WORKGROUPS * workgroup_size))

@@ -23,12 +23,13 @@ impl Outcome {
     /// How a case ended that could not be carried through.
     ///
     /// # Errors
-    /// The error itself, where nothing more can be tried on the device: [`Error::DeviceLost`].
+    /// The error itself, where nothing more can be tried on the device: see [`Error::is_fatal`].
     pub fn of_error(error: Error) -> Result<Self> {
         match error {
-            error @ Error::DeviceLost { .. } => Err(error),
+            error if error.is_fatal() => Err(error),
             error @ (Error::PolicyBeyondDevice { .. }
             | Error::OutOfDeviceMemory { .. }
+            | Error::OutOfHostMemory { .. }
             | Error::TooManyElements { .. }
             | Error::MissingFeature { .. }) => Ok(Self::NotSupported(error.to_string())),
             error => Ok(Self::Fail(error.to_string())),
@@ -49,7 +50,8 @@ impl fmt::Display for Outcome {
 /// Runs a case twice, the second time with the scratch that the first left behind.
 ///
 /// # Errors
-/// [`Error::DeviceLost`]: nothing more can be tried on this device then. Every other failure is an [`Outcome`].
+/// Those of which [`Error::is_fatal`] says that nothing more can be tried on the device. Every other failure is an
+/// [`Outcome`].
 pub fn verify_case(gpu: &Gpu, case: &Case) -> Result<Outcome> {
     verify_case_in(gpu, case, Layout::Guarded)
 }

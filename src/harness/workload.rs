@@ -94,9 +94,8 @@ impl<'g> Workload<'g> {
     }
 
     fn fill(&self, range: BufferRange, word: u32) -> Result<()> {
-        self.gpu.submit(|command_buffer| {
-            // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
-            unsafe { Recorder::new(self.gpu.device(), command_buffer) }.fill(range, word);
+        self.submit(|recorder| {
+            recorder.fill(range, word);
             Ok(())
         })?;
         Ok(())
@@ -110,9 +109,7 @@ impl<'g> Workload<'g> {
         if self.source.count == 0 {
             return Ok(());
         }
-        self.gpu.submit(|command_buffer| {
-            // SAFETY: as in `fill`.
-            let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
+        self.submit(|recorder| {
             recorder.copy(self.pristine.range(&self.memories), self.source.range(&self.memories));
             if self.destination != self.source {
                 recorder.fill(self.destination.range(&self.memories), POISON);
@@ -138,19 +135,22 @@ impl<'g> Workload<'g> {
         };
         let source = self.source.range(&self.memories).addresses();
         let destination = self.destination();
-        self.gpu.submit(|command_buffer| match &self.job {
+        self.submit(|recorder| match &self.job {
             Job::Scan(plan) => {
                 let count = self.source.count * 4 / plan.config().element_size();
                 let buffers = ScanBuffers::new(source, destination, scratch);
-                // SAFETY: as in `fill`.
-                unsafe { plan.cmd_scan(command_buffer, &buffers, count) }
+                plan.record(recorder, &buffers, count)
             }
             Job::Sort(plan) => {
                 let buffers = SortBuffers::new(source, scratch);
-                // SAFETY: as in `fill`.
-                unsafe { plan.cmd_sort(command_buffer, &buffers, self.source.count) }
+                plan.record(recorder, &buffers, self.source.count)
             }
         })
+    }
+
+    fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
+        // SAFETY: all memory is the workload's own, and the plan too: they live until `submit` has waited.
+        unsafe { self.gpu.submit(record) }
     }
 
     /// Where the result goes.
@@ -185,7 +185,8 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Whatever Vulkan says. A wrong result is no error but the first mismatch.
     pub fn check(&self) -> Result<Option<Mismatch>> {
-        let images = self.memories.iter().map(|memory| self.image(memory)).collect::<Result<Vec<_>>>()?;
+        let image = |memory: &GpuBuffer| self.gpu.read(memory, (memory.range().size / 4) as usize);
+        let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
         let expected = match &self.expected {
             Expected::Scan { columns, kind: ScanKind::Inclusive } => {
@@ -210,12 +211,6 @@ impl<'g> Workload<'g> {
             Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
         });
         Ok(broken)
-    }
-
-    fn image(&self, memory: &GpuBuffer) -> Result<Vec<u32>> {
-        let mut image = vec![0; (memory.range().size / 4) as usize];
-        self.gpu.download(memory, &mut image)?;
-        Ok(image)
     }
 }
 

@@ -29,8 +29,8 @@ const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 const MARGIN_SIZE: u64 = 64 << 10;
 
 pub(super) struct Memory {
-    // Dropped before the device.
-    allocator: Mutex<Allocator>,
+    // Dropped before the device, if at all.
+    allocator: ManuallyDrop<Mutex<Allocator>>,
     device: Device,
 }
 
@@ -57,7 +57,7 @@ impl Memory {
             allocation_sizes: Default::default(),
         })
         .map_err(|error| allocation_error(error, 0))?;
-        Ok(Self { allocator: Mutex::new(allocator), device: device.clone() })
+        Ok(Self { allocator: ManuallyDrop::new(Mutex::new(allocator)), device: device.clone() })
     }
 
     pub(super) fn allocate(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
@@ -134,18 +134,27 @@ impl GpuBuffer {
 
 impl Drop for GpuBuffer {
     fn drop(&mut self) {
-        // SAFETY: neither is used again.
-        let allocation = unsafe {
-            ManuallyDrop::drop(&mut self.buffer);
-            ManuallyDrop::take(&mut self.allocation)
-        };
-        // Freeing fails only for an allocation of another allocator.
-        let _ = lock(&self.memory.allocator).free(allocation);
+        self.memory.device.destroy(|_| {
+            // SAFETY: neither is used again.
+            let allocation = unsafe {
+                ManuallyDrop::drop(&mut self.buffer);
+                ManuallyDrop::take(&mut self.allocation)
+            };
+            // Freeing fails only for an allocation of another allocator.
+            let _ = lock(&self.memory.allocator).free(allocation);
+        });
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: every buffer held the memory, so nothing of the allocator is in use.
+        self.device.destroy(|_| unsafe { ManuallyDrop::drop(&mut self.allocator) });
     }
 }
 
 fn out_of_memory(needed: u64) -> Error {
-    Error::OutOfDeviceMemory { needed, what: "a buffer" }
+    Error::OutOfDeviceMemory { needed: Some(needed), what: "a buffer" }
 }
 
 fn allocation_error(error: AllocationError, needed: u64) -> Error {

@@ -5,14 +5,14 @@
 
 mod instance;
 mod memory;
+mod pace;
 mod select;
 mod submit;
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use ash::vk;
+use std::time::Duration;
 
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
@@ -33,8 +33,31 @@ pub struct GpuOptions {
     /// Switches the validation layer on, with synchronisation validation; what it says is kept for
     /// [`Gpu::validation_messages`]. Opening fails where the layer is not installed.
     pub validation: bool,
+    /// How the device works.
+    pub work: WorkOptions,
+}
+
+/// How a [`Gpu`] goes about its work.
+#[derive(Clone)]
+pub struct WorkOptions {
     /// Is told of every command that is recorded.
     pub trace: Option<Arc<dyn Trace>>,
+    /// How long one submission may take, as far as it can be foreseen: work that may take longer is cut into several,
+    /// between dispatches and within them. 1 s where nothing else is said: Windows resets a device after 2 s.
+    pub submission_limit: Duration,
+    /// How long a submission is waited for before the device is given up with [`Error::TimedOut`]. 5 minutes where
+    /// nothing else is said.
+    pub wait_limit: Duration,
+}
+
+impl Default for WorkOptions {
+    fn default() -> Self {
+        Self {
+            trace: None,
+            submission_limit: Duration::from_secs(1),
+            wait_limit: Duration::from_secs(5 * 60),
+        }
+    }
 }
 
 /// A device with a queue, memory and plans of its own.
@@ -62,14 +85,14 @@ impl Gpu {
         let instance = Arc::new(Instance::new(options.validation)?);
         let mut candidates = instance.candidates()?;
         let candidate = candidates.swap_remove(options.device.position(&candidates)?);
-        Self::open_candidate(candidate, options.trace)
+        Self::open_candidate(candidate, options.work)
     }
 
     /// Opens a candidate, as it was read or narrowed.
     ///
     /// # Errors
     /// [`Error::MissingFeature`] if it is below the floor, or whatever Vulkan says.
-    pub fn open_candidate(candidate: Candidate, trace: Option<Arc<dyn Trace>>) -> Result<Self> {
+    pub fn open_candidate(candidate: Candidate, work: WorkOptions) -> Result<Self> {
         let timestamp_valid_bits = candidate.timestamp_valid_bits();
         let Candidate { instance, physical_device, capabilities, requirements, .. } = candidate;
         let requirements = requirements?;
@@ -78,13 +101,14 @@ impl Gpu {
         let options = OpenOptions {
             queue_family_index: family_index,
             capabilities,
-            trace,
+            trace: work.trace.clone(),
+            splits_dispatches: true,
             keep_alive: Some(keep_alive),
         };
         // SAFETY: the instance is made for Vulkan 1.2 and kept alive; the candidate and the family are its own.
         let device = unsafe { Device::open(instance.raw(), physical_device, &requirements, options) }?;
         let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device)?);
-        let submitter = Submitter::new(&device, family_index, timestamp_valid_bits)?;
+        let submitter = Submitter::new(&device, family_index, timestamp_valid_bits, &work)?;
         let staging = memory.allocate_staging(STAGING_SIZE)?;
         Ok(Self {
             scan_plans: Mutex::default(),
@@ -147,7 +171,7 @@ impl Gpu {
         let addresses = table.range().addresses();
         let buffers = ScanBuffers::in_place(addresses, scratch_range(&scratch));
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        self.submit(|command_buffer| unsafe { plan.cmd_scan(command_buffer, &buffers, count) })?;
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
         self.download(&table, values)
     }
 
@@ -167,7 +191,7 @@ impl Gpu {
         self.upload(&buffer, 0, keys)?;
         let buffers = SortBuffers::new(buffer.range().addresses(), scratch_range(&scratch));
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        self.submit(|command_buffer| unsafe { plan.cmd_sort(command_buffer, &buffers, count) })?;
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
         self.download(&buffer, keys)
     }
 
@@ -227,30 +251,43 @@ impl Gpu {
         Ok(())
     }
 
-    /// Copies the start of `buffer` to `words`, in chunks through the staging buffer, and waits.
+    /// Copies the start of `buffer` to `words`, all of them or, on failure, none, and waits.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], or whatever Vulkan says.
+    /// Those of [`Self::read`].
     pub fn download(&self, buffer: &GpuBuffer, words: &mut [u32]) -> Result<()> {
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
-        let range = self.checked(buffer, 0, bytes.len())?;
-        let mut staging = lock(&self.staging);
-        let mut offset = 0;
-        for chunk in bytes.chunks_mut(STAGING_SIZE as usize) {
-            let size = chunk.len() as u64;
-            self.copy(range.slice(offset, size), staging.range().slice(0, size))?;
-            chunk.copy_from_slice(&staging.mapped()[..chunk.len()]);
-            offset += size;
-        }
+        words.copy_from_slice(&self.read(buffer, words.len())?);
         Ok(())
     }
 
+    /// The first `word_count` words of `buffer`, in chunks through the staging buffer; waits for each.
+    ///
+    /// # Errors
+    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], [`Error::OutOfHostMemory`], or whatever Vulkan says.
+    pub fn read(&self, buffer: &GpuBuffer, word_count: usize) -> Result<Vec<u32>> {
+        let range = self.checked(buffer, 0, word_count.saturating_mul(4))?;
+        let mut words = Vec::new();
+        words
+            .try_reserve_exact(word_count)
+            .map_err(|_| Error::OutOfHostMemory { needed: Some(range.size), what: "the result" })?;
+        let mut staging = lock(&self.staging);
+        while words.len() < word_count {
+            let offset = words.len() as u64 * 4;
+            let size = STAGING_SIZE.min(range.size - offset);
+            self.copy(range.slice(offset, size), staging.range().slice(0, size))?;
+            let (chunk, _) = staging.mapped()[..size as usize].as_chunks();
+            words.extend(chunk.iter().copied().map(u32::from_ne_bytes));
+        }
+        Ok(words)
+    }
+
     fn copy(&self, from: BufferRange, to: BufferRange) -> Result<()> {
-        self.submit(|command_buffer| {
-            // SAFETY: both ranges are this device's and live until `submit` has waited.
-            unsafe { Recorder::new(&self.device, command_buffer) }.copy(from, to);
+        let record = |recorder: &mut Recorder<'_>| {
+            recorder.copy(from, to);
             Ok(())
-        })?;
+        };
+        // SAFETY: both ranges are this device's and live until `submit` has waited.
+        unsafe { self.submit(record) }?;
         Ok(())
     }
 
@@ -271,12 +308,21 @@ impl Gpu {
     /// timestamps. Everything before is visible to the commands; everything that they wrote is visible to later
     /// submissions and, where memory is mapped, to the host.
     ///
+    /// What would take long is cut into several submissions, each waited for: see [`WorkOptions::submission_limit`].
+    /// So the recorder's command buffer may change with every dispatch.
+    ///
     /// `record` must not call this device's [`Gpu`] again, which has one command buffer: it would wait for itself.
     ///
     /// # Errors
-    /// What `record` returns, [`Error::DeviceLost`], or whatever Vulkan says.
-    pub fn submit(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<Option<f64>> {
-        lock(&self.submitter).submit(record)
+    /// What `record` returns, [`Error::DeviceLost`], [`Error::TimedOut`], or whatever Vulkan says. Part of the work may
+    /// be done then.
+    ///
+    /// # Safety
+    /// Those of [`Recorder::new`], for what `record` does: ranges and pipelines are this device's, live until this
+    /// returns, and are used by nothing else meanwhile.
+    pub unsafe fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
+        // SAFETY: as the caller promises.
+        unsafe { lock(&self.submitter).submit(record) }
     }
 }
 

@@ -1,9 +1,13 @@
-//! One command buffer, submitted and waited for.
+//! What is recorded, submitted and waited for: one command buffer, as often as the work is long.
+
+use std::time::{Duration, Instant};
 
 use ash::vk;
 
+use super::WorkOptions;
+use super::pace::Pace;
 use crate::error::{Error, Result};
-use crate::vk::{Barrier, Device, Recorder, Timestamps};
+use crate::vk::{Barrier, Device, Pacing, Recorder, Timestamps};
 
 pub(super) struct Submitter {
     device: Device,
@@ -12,10 +16,19 @@ pub(super) struct Submitter {
     command_buffer: vk::CommandBuffer,
     fence: vk::Fence,
     timestamps: Option<Timestamps>,
+    /// What the timestamps have told of the work at hand.
+    elapsed_ns: f64,
+    pace: Pace,
+    wait_limit: Duration,
 }
 
 impl Submitter {
-    pub(super) fn new(device: &Device, queue_family_index: u32, timestamp_valid_bits: u32) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        queue_family_index: u32,
+        timestamp_valid_bits: u32,
+        options: &WorkOptions,
+    ) -> Result<Self> {
         let raw = device.raw();
         let timestamps = Timestamps::new(device, timestamp_valid_bits)?;
         let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(queue_family_index);
@@ -31,6 +44,9 @@ impl Submitter {
             command_buffer: vk::CommandBuffer::null(),
             fence: vk::Fence::null(),
             timestamps,
+            elapsed_ns: 0.0,
+            pace: Pace::new(options.submission_limit),
+            wait_limit: options.wait_limit,
         };
         let info =
             vk::CommandBufferAllocateInfo::default().command_pool(submitter.pool).command_buffer_count(1);
@@ -47,10 +63,34 @@ impl Submitter {
         self.timestamps.is_some()
     }
 
-    pub(super) fn submit(
+    /// # Safety
+    /// Those of [`Recorder::new`], for what `record` does.
+    pub(super) unsafe fn submit(
         &mut self,
-        record: impl FnOnce(vk::CommandBuffer) -> Result<()>,
+        record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
     ) -> Result<Option<f64>> {
+        if let Some(error) = self.device.abandoned() {
+            return Err(error.clone());
+        }
+        let device = self.device.clone();
+        // SAFETY: the command buffer is recording whenever the recorder is used, and nobody else records into it.
+        let around = |commands| unsafe { Recorder::new(&device, commands) };
+        self.elapsed_ns = 0.0;
+        self.begin()?;
+        around(self.command_buffer).barrier(AFTER_EARLIER_SUBMISSIONS);
+        around(self.command_buffer).begin();
+        self.start();
+        // SAFETY: as above, and as the caller promises; `headless` opens its devices for parts of dispatches.
+        record(&mut unsafe { Recorder::paced(&device, self.command_buffer, self) })?;
+        self.stop();
+        around(self.command_buffer).end();
+        around(self.command_buffer).barrier(BEFORE_THE_HOST);
+        self.run()?;
+        Ok(self.has_timestamps().then_some(self.elapsed_ns))
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.pace.begin();
         let raw = self.device.raw();
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: the last submission was waited for, so nothing of the pool is in use.
@@ -58,39 +98,91 @@ impl Submitter {
             raw.reset_command_pool(self.pool, vk::CommandPoolResetFlags::empty())
                 .map_err(Error::vulkan("vkResetCommandPool"))?;
             raw.begin_command_buffer(self.command_buffer, &begin)
-                .map_err(Error::vulkan("vkBeginCommandBuffer"))?;
+                .map_err(Error::vulkan("vkBeginCommandBuffer"))
         }
-        // SAFETY: the command buffer is recording, and nobody else records into it while the recorder is used.
-        let mut recorder = unsafe { Recorder::new(&self.device, self.command_buffer) };
-        recorder.barrier(AFTER_EARLIER_SUBMISSIONS);
-        recorder.begin();
+    }
+
+    fn start(&self) {
         if let Some(timestamps) = &self.timestamps {
             // SAFETY: the command buffer is recording, and the pool is waited for with it.
             unsafe { timestamps.cmd_begin(self.command_buffer) };
         }
-        record(self.command_buffer)?;
+    }
+
+    fn stop(&self) {
         if let Some(timestamps) = &self.timestamps {
-            // SAFETY: as above.
+            // SAFETY: as in `start`.
             unsafe { timestamps.cmd_end(self.command_buffer) };
         }
-        recorder.end();
-        recorder.barrier(BEFORE_THE_HOST);
+    }
 
+    /// Submits what is recorded, and waits for it.
+    fn run(&mut self) -> Result<()> {
+        let raw = self.device.raw();
         let command_buffers = [self.command_buffer];
         let submits = [vk::SubmitInfo::default().command_buffers(&command_buffers)];
-        // SAFETY: the command buffer is complete; queue, pool and fence are used through `&mut self` alone.
+        let start = Instant::now();
+        // SAFETY: the command buffer is complete; queue, pool and fence are used through `&mut self` alone, and the
+        // last submission was waited for.
         unsafe {
             raw.end_command_buffer(self.command_buffer).map_err(Error::vulkan("vkEndCommandBuffer"))?;
-            raw.queue_submit(self.queue, &submits, self.fence).map_err(Error::vulkan("vkQueueSubmit"))?;
-            raw.wait_for_fences(&[self.fence], true, u64::MAX).map_err(|result| {
-                // The caller is about to drop what the work may still use. If this fails too, the device is gone.
-                let _ = raw.device_wait_idle();
-                Error::vulkan("vkWaitForFences")(result)
-            })?;
+            // A wait that failed may have left it signalled.
             raw.reset_fences(&[self.fence]).map_err(Error::vulkan("vkResetFences"))?;
+            raw.queue_submit(self.queue, &submits, self.fence).map_err(Error::vulkan("vkQueueSubmit"))?;
         }
-        // SAFETY: the work was waited for.
-        self.timestamps.as_ref().map(|timestamps| unsafe { timestamps.elapsed_ns() }).transpose()
+        self.wait()?;
+        self.pace.learn(start.elapsed());
+        if let Some(timestamps) = &self.timestamps {
+            // SAFETY: the work was waited for.
+            self.elapsed_ns += unsafe { timestamps.elapsed_ns() }?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the device has done what was submitted. When this fails, either it has just the same, or the device
+    /// is abandoned: the caller is about to drop what the work uses.
+    fn wait(&self) -> Result<()> {
+        let (raw, during) = (self.device.raw(), "vkWaitForFences");
+        let nanoseconds = u64::try_from(self.wait_limit.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: the fence was submitted.
+        match unsafe { raw.wait_for_fences(&[self.fence], true, nanoseconds) } {
+            Ok(()) => Ok(()),
+            Err(vk::Result::TIMEOUT) => {
+                let error = Error::TimedOut { during, limit: self.wait_limit };
+                self.device.abandon(&error);
+                Err(error)
+            }
+            Err(result) => {
+                let error = Error::vulkan(during)(result);
+                // SAFETY: the queue is used through `&mut self` alone.
+                match unsafe { raw.device_wait_idle() } {
+                    // A lost device has ended its work too.
+                    Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => {}
+                    Err(_) => self.device.abandon(&error),
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Pacing for Submitter {
+    fn limit(&self) -> u64 {
+        self.pace.limit()
+    }
+
+    fn admit(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)> {
+        let mut admitted = self.pace.admit(parts, part_size);
+        if admitted == 0 {
+            self.stop();
+            // SAFETY: the command buffer is recording, and nobody else records into it.
+            unsafe { Recorder::new(&self.device, self.command_buffer) }.submit();
+            self.run()?;
+            self.begin()?;
+            self.start();
+            admitted = self.pace.admit(parts, part_size);
+        }
+        Ok((self.command_buffer, admitted))
     }
 }
 
@@ -124,11 +216,10 @@ const BEFORE_THE_HOST: Barrier = Barrier {
 
 impl Drop for Submitter {
     fn drop(&mut self) {
-        let raw = self.device.raw();
         // SAFETY: `submit` waits, so nothing is in use; after a lost device destroying is all that is left.
-        unsafe {
+        self.device.destroy(|raw| unsafe {
             raw.destroy_fence(self.fence, None);
             raw.destroy_command_pool(self.pool, None);
-        }
+        });
     }
 }

@@ -99,7 +99,7 @@ impl Buffer {
         // SAFETY: the device is alive; no queue family is named, so sharing is exclusive.
         let raw = unsafe { device.raw().create_buffer(&info, None) }.map_err(|result| match result {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => {
-                Error::OutOfDeviceMemory { needed: size, what: "a buffer" }
+                Error::OutOfDeviceMemory { needed: Some(size), what: "a buffer" }
             }
             result => Error::vulkan("vkCreateBuffer")(result),
         })?;
@@ -146,6 +146,6 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: made in `new`; whoever submits work that uses it keeps it until the work is done.
-        unsafe { self.device.raw().destroy_buffer(self.raw, None) };
+        self.device.destroy(|raw| unsafe { raw.destroy_buffer(self.raw, None) });
     }
 }

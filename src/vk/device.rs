@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ash::khr::pipeline_executable_properties as executables;
 use ash::vk;
@@ -24,8 +24,10 @@ struct Inner {
     executables: Option<executables::Device>,
     pipeline_cache: vk::PipelineCache,
     trace: Option<Arc<dyn Trace>>,
+    splits_dispatches: bool,
     owned: bool,
-    _keep_alive: Option<Arc<dyn Any + Send + Sync>>,
+    abandoned: OnceLock<Error>,
+    keep_alive: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// How [`Device::open`] makes a device.
@@ -37,6 +39,8 @@ pub struct OpenOptions {
     pub capabilities: Option<Capabilities>,
     /// Who is told of every command that is recorded.
     pub trace: Option<Arc<dyn Trace>>,
+    /// Whether pipelines are made so that a dispatch may be a part of a larger one (`DISPATCH_BASE`).
+    pub splits_dispatches: bool,
     /// Dropped after the device: the instance, say.
     pub keep_alive: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -79,8 +83,10 @@ impl Device {
                 capabilities,
                 pipeline_cache: vk::PipelineCache::null(),
                 trace: options.trace,
+                splits_dispatches: options.splits_dispatches,
                 owned: true,
-                _keep_alive: options.keep_alive,
+                abandoned: OnceLock::new(),
+                keep_alive: options.keep_alive,
             }),
         })
     }
@@ -116,8 +122,10 @@ impl Device {
                 capabilities,
                 pipeline_cache,
                 trace: None,
+                splits_dispatches: false,
                 owned: false,
-                _keep_alive: None,
+                abandoned: OnceLock::new(),
+                keep_alive: None,
             }),
         })
     }
@@ -146,6 +154,31 @@ impl Device {
     pub(crate) fn trace(&self) -> Option<&dyn Trace> {
         self.inner.trace.as_deref()
     }
+
+    /// Whether a dispatch may be a part of a larger one.
+    pub(super) fn splits_dispatches(&self) -> bool {
+        self.inner.splits_dispatches
+    }
+
+    /// Gives the device up, because of `error`: it may still be at work, and nobody knows for how long. From now on
+    /// nothing that was made from it is destroyed; its memory goes when the process does.
+    #[cfg(feature = "headless")]
+    pub(crate) fn abandon(&self, error: &Error) {
+        self.inner.abandoned.get_or_init(|| error.clone());
+    }
+
+    /// Why the device was given up, if it was.
+    #[cfg(feature = "headless")]
+    pub(crate) fn abandoned(&self) -> Option<&Error> {
+        self.inner.abandoned.get()
+    }
+
+    /// Destroys something that was made from the device, unless the device may still be at work on it.
+    pub(crate) fn destroy(&self, destroy: impl FnOnce(&ash::Device)) {
+        if self.inner.abandoned.get().is_none() {
+            destroy(&self.inner.raw);
+        }
+    }
 }
 
 fn executables_of(
@@ -168,7 +201,9 @@ impl fmt::Debug for Device {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.owned {
+        if self.abandoned.get().is_some() {
+            std::mem::forget(self.keep_alive.take());
+        } else if self.owned {
             // SAFETY: the last clone is gone, and everything made from the device held one.
             unsafe { self.raw.destroy_device(None) };
         }

@@ -94,6 +94,7 @@ impl Trace for HazardChecker {
         let events = recordings.entry(command_buffer).or_default();
         match command {
             Command::Begin => events.clear(),
+            Command::Submit => {}
             Command::End => {
                 let found = check(events);
                 events.clear();
@@ -131,7 +132,9 @@ impl Work {
                     touch(destination, vk::AccessFlags::TRANSFER_WRITE),
                 ],
             ),
-            Command::Begin | Command::End | Command::Barrier(_) => Self::transfer("", Vec::new()),
+            Command::Begin | Command::Submit | Command::End | Command::Barrier(_) => {
+                Self::transfer("", Vec::new())
+            }
         }
     }
 

@@ -24,6 +24,8 @@ pub use identity::DeviceIdentity;
 pub use pipeline::{Pipeline, PipelineOptions, Specialization};
 pub(crate) use push_constants::push_constants;
 pub use push_constants::{PushBlock, PushConstants, PushField};
+#[cfg(feature = "headless")]
+pub(crate) use recorder::Pacing;
 pub use recorder::{Barrier, Command, Recorder, Trace};
 pub use requirements::{DeviceRequirements, EnabledFeatures, FeatureChain};
 pub use statistics::{Statistic, StatisticValue};

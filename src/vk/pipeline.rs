@@ -122,7 +122,10 @@ impl Pipeline {
         }
         let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
         if self.device.executables().is_some() {
-            info = info.flags(vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR);
+            info.flags |= vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
+        }
+        if self.device.splits_dispatches() {
+            info.flags |= vk::PipelineCreateFlags::DISPATCH_BASE;
         }
         // SAFETY: the module and the layout are alive and of this device.
         let result = unsafe { raw.create_compute_pipelines(self.device.pipeline_cache(), &[info], None) };
@@ -203,9 +206,9 @@ impl fmt::Display for Specialization {
 impl Drop for Pipeline {
     fn drop(&mut self) {
         // SAFETY: made in `new`; whoever submits work that uses them keeps the plan until the work is done.
-        unsafe {
-            self.device.raw().destroy_pipeline(self.raw, None);
-            self.device.raw().destroy_pipeline_layout(self.layout, None);
-        }
+        self.device.destroy(|raw| unsafe {
+            raw.destroy_pipeline(self.raw, None);
+            raw.destroy_pipeline_layout(self.layout, None);
+        });
     }
 }

@@ -1,5 +1,7 @@
 //! The one way in which commands reach a command buffer.
 
+use std::fmt;
+
 use ash::vk;
 
 use super::buffer::{AddressRange, BufferRange};
@@ -88,6 +90,8 @@ pub enum Command<'a> {
     Barrier(Barrier),
     /// A recording begins, and all earlier work is done and seen.
     Begin,
+    /// What has been recorded so far is submitted by itself, and the recording goes on; barriers order across it.
+    Submit,
     /// A recording ends.
     End,
 }
@@ -98,11 +102,27 @@ pub trait Trace: Send + Sync {
     fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>);
 }
 
+/// Keeps submissions short, for whoever submits what is recorded.
+pub(crate) trait Pacing {
+    /// Bytes that the dispatches of one submission may touch.
+    fn limit(&self) -> u64;
+
+    /// How many of `parts` of a dispatch, each of which touches `part_size` bytes, go into the command buffer that is
+    /// returned: at least one. What was recorded before may have been submitted.
+    fn admit(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)>;
+}
+
 /// Records into a command buffer of the caller's. Makes nothing and owns nothing.
-#[derive(Debug)]
 pub struct Recorder<'d> {
     device: &'d Device,
     command_buffer: vk::CommandBuffer,
+    pace: Option<&'d mut dyn Pacing>,
+}
+
+impl fmt::Debug for Recorder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("command_buffer", &self.command_buffer).finish_non_exhaustive()
+    }
 }
 
 impl<'d> Recorder<'d> {
@@ -114,7 +134,32 @@ impl<'d> Recorder<'d> {
     /// device and outlives the work: pipelines; ranges, in memory that is bound, large enough for what their kernel
     /// does with the block's other values, and made with the usage that the command needs.
     pub unsafe fn new(device: &'d Device, command_buffer: vk::CommandBuffer) -> Self {
-        Self { device, command_buffer }
+        Self { device, command_buffer, pace: None }
+    }
+
+    /// As [`Self::new`], in the submissions of `pace`, of which `command_buffer` is the first. Barriers order commands
+    /// across them, as they lie in one queue.
+    ///
+    /// # Safety
+    /// Those of [`Self::new`], for every command buffer that `pace` returns; the device was opened for
+    /// [`OpenOptions::splits_dispatches`](super::OpenOptions).
+    #[cfg(feature = "headless")]
+    pub(crate) unsafe fn paced(
+        device: &'d Device,
+        command_buffer: vk::CommandBuffer,
+        pace: &'d mut dyn Pacing,
+    ) -> Self {
+        Self { device, command_buffer, pace: Some(pace) }
+    }
+
+    /// The device that is recorded for.
+    pub fn device(&self) -> &'d Device {
+        self.device
+    }
+
+    /// The command buffer that the next command goes into: for commands that are not of this library.
+    pub fn command_buffer(&self) -> vk::CommandBuffer {
+        self.command_buffer
     }
 
     /// Runs `pipeline` on `workgroup_count` workgroups, in two dimensions where one is too short. The kernel sees a
@@ -123,7 +168,8 @@ impl<'d> Recorder<'d> {
     /// Binds the compute pipeline and its push constants, and leaves them bound.
     ///
     /// # Errors
-    /// [`Error::TooManyElements`] if the count does not fit the device's two dimensions.
+    /// [`Error::TooManyElements`] if the count does not fit the device's two dimensions; what Vulkan says, where
+    /// earlier commands are submitted first.
     ///
     /// # Panics
     /// If the block is not for the pipeline's kernel.
@@ -135,25 +181,40 @@ impl<'d> Recorder<'d> {
     ) -> Result<()> {
         let kernel = pipeline.kernel();
         assert!(P::KERNELS.iter().any(|&other| std::ptr::eq(other, kernel)), "no block of {}", kernel.name);
-        let [x, y] = grid(workgroup_count, self.device.capabilities().max_workgroup_count)?;
         let block = push.block();
-        self.trace(Command::Dispatch {
-            kernel: pipeline.kernel(),
-            ranges: block.ranges(),
-            workgroups: [x, y, 1],
-        });
-        let raw = self.device.raw();
-        // SAFETY: as `new` was promised; the block is the kernel's, as whoever implemented `PushConstants` has promised.
-        unsafe {
-            raw.cmd_bind_pipeline(self.command_buffer, vk::PipelineBindPoint::COMPUTE, pipeline.raw());
-            raw.cmd_push_constants(
-                self.command_buffer,
-                pipeline.layout(),
-                vk::ShaderStageFlags::COMPUTE,
-                0,
-                block.bytes(),
-            );
-            raw.cmd_dispatch(self.command_buffer, x, y, 1);
+        let touched_size = block.ranges().iter().map(|range| range.size).sum::<u64>();
+        let mut max = self.device.capabilities().max_workgroup_count;
+        if let Some(pace) = &self.pace {
+            let parts = touched_size.div_ceil(pace.limit());
+            max = short_rows(workgroup_count, parts, max);
+        }
+        let [x, y] = grid(workgroup_count, max)?;
+        self.trace(Command::Dispatch { kernel, ranges: block.ranges(), workgroups: [x, y, 1] });
+        let mut row = 0;
+        while row < y {
+            let mut rows = y - row;
+            if let Some(pace) = &mut self.pace {
+                (self.command_buffer, rows) = pace.admit(rows, touched_size / u64::from(y))?;
+            }
+            let raw = self.device.raw();
+            // SAFETY: as `new` was promised; the block is the kernel's, as whoever implemented `PushConstants` has
+            // promised. Rows are left out of a dispatch only on a device that was opened for it.
+            unsafe {
+                raw.cmd_bind_pipeline(self.command_buffer, vk::PipelineBindPoint::COMPUTE, pipeline.raw());
+                raw.cmd_push_constants(
+                    self.command_buffer,
+                    pipeline.layout(),
+                    vk::ShaderStageFlags::COMPUTE,
+                    0,
+                    block.bytes(),
+                );
+                if rows == y {
+                    raw.cmd_dispatch(self.command_buffer, x, y, 1);
+                } else {
+                    raw.cmd_dispatch_base(self.command_buffer, 0, row, 0, x, rows, 1);
+                }
+            }
+            row += rows;
         }
         Ok(())
     }
@@ -231,6 +292,12 @@ impl<'d> Recorder<'d> {
         self.trace(Command::Begin);
     }
 
+    /// Says that the recording goes on in another submission.
+    #[cfg(feature = "headless")]
+    pub(crate) fn submit(&mut self) {
+        self.trace(Command::Submit);
+    }
+
     /// Says that the recording has ended.
     #[cfg(feature = "headless")]
     pub(crate) fn end(&mut self) {
@@ -242,6 +309,13 @@ impl<'d> Recorder<'d> {
             trace.record(self.command_buffer, &command);
         }
     }
+}
+
+/// The limits of a dispatch whose rows are short enough for `parts` of them, as far as `max` allows that many.
+fn short_rows(workgroup_count: u64, parts: u64, max: [u32; 3]) -> [u32; 3] {
+    let shortest = workgroup_count.div_ceil(max[1].into());
+    let row = workgroup_count.div_ceil(parts.max(1)).max(shortest).max(1);
+    [u32::try_from(row).map_or(max[0], |row| row.min(max[0])), max[1], max[2]]
 }
 
 /// Two dimensions of at least `workgroup_count` workgroups, as few beyond it as a rectangle allows.
@@ -283,6 +357,17 @@ mod tests {
                 "{count}: {x} × {y}"
             );
         }
+    }
+
+    #[test]
+    fn rows_are_short_where_a_dispatch_is_long() {
+        assert_eq!(short_rows(1000, 1, LIMIT)[0], 1000);
+        assert_eq!(short_rows(1000, 3, LIMIT)[0], 334);
+        assert_eq!(short_rows(1000, 5000, LIMIT)[0], 1);
+        // The second dimension has its limit too.
+        assert_eq!(short_rows(1000, 5000, [65_535, 10, 1])[0], 100);
+        assert_eq!(short_rows(1 << 40, 1, LIMIT)[0], 65_535);
+        assert_eq!(short_rows(0, 0, LIMIT)[0], 1);
     }
 
     #[test]

@@ -86,7 +86,7 @@ fn elapsed_ticks([begin, end]: [u64; 2], valid_bits: u32) -> u64 {
 impl Drop for Timestamps {
     fn drop(&mut self) {
         // SAFETY: made in `new`; whoever submits work that uses it keeps it until the work is done.
-        unsafe { self.device.raw().destroy_query_pool(self.pool, None) };
+        self.device.destroy(|raw| unsafe { raw.destroy_query_pool(self.pool, None) });
     }
 }
 

@@ -50,15 +50,15 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
 
 fn transfer_barrier(gpu: &Gpu) -> Result<(), Failed> {
     let buffer = gpu.allocate(64)?;
-    gpu.submit(|commands| {
-        // SAFETY: the buffer lives until `submit` has waited. The missing barrier is the point.
-        let mut recorder = unsafe { Recorder::new(gpu.device(), commands) };
+    let record = |recorder: &mut Recorder<'_>| {
         recorder.fill(buffer.range(), 1);
         let first = BufferRange { size: 32, ..buffer.range() };
         let second = BufferRange { offset: first.offset + 32, address: first.address + 32, ..first };
         recorder.copy(first, second);
         Ok(())
-    })?;
+    };
+    // SAFETY: the buffer lives until `submit` has waited. The missing barrier is the point.
+    unsafe { gpu.submit(record) }?;
     let messages = gpu.validation_messages();
     assert!(messages.iter().any(|message| message.contains("SYNC-HAZARD")), "{messages:?}");
     let findings = hazards().take_findings();
@@ -105,13 +105,13 @@ fn two_copies(
     let push =
         |[source, destination]: [&Memory<'_>; 2]| rig.push(&copy(source.range(), destination.range(), QUADS));
     let (first, second) = (push(first)?, push(second)?);
-    gpu.submit(|commands| {
-        // SAFETY: the arrays live until `submit` has waited. A wrong barrier is the point.
-        let mut recorder = unsafe { Recorder::new(gpu.device(), commands) };
-        rig.dispatch(&mut recorder, &first, 1)?;
+    let record = |recorder: &mut Recorder<'_>| {
+        rig.dispatch(recorder, &first, 1)?;
         between.into_iter().for_each(|barrier| recorder.barrier(barrier));
-        rig.dispatch(&mut recorder, &second, 1)
-    })?;
+        rig.dispatch(recorder, &second, 1)
+    };
+    // SAFETY: the arrays live until `submit` has waited. A wrong barrier is the point.
+    unsafe { gpu.submit(record) }?;
     Ok(hazards().take_findings())
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::harness::{Case, Layout, Outcome, Work, verify_case_in, verify_cases};
-use subsweep::headless::Gpu;
+use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::vk::HazardChecker;
 
 use super::rows::Watch;
@@ -53,6 +53,11 @@ fn verify(gpu: &Gpu, cases: &[Case], layout: Layout) -> Result<(), Failed> {
 pub fn hazards() -> Arc<HazardChecker> {
     static CHECKER: LazyLock<Arc<HazardChecker>> = LazyLock::new(Arc::default);
     Arc::clone(&CHECKER)
+}
+
+/// Work that [`hazards`] sees.
+pub fn watched() -> WorkOptions {
+    WorkOptions { trace: Some(hazards()), ..WorkOptions::default() }
 }
 
 /// The first message that is a complaint. A layer that looks into kernels also says on opening how it has set itself

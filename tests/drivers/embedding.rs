@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ash::{self, vk};
-use subsweep::headless::{Gpu, GpuBuffer, GpuOptions};
+use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{KeyType, SortBuffers, SortConfig, SortPlan};
 use subsweep::vk::{
-    AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Pipeline, Trace,
+    AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Pipeline, Recorder, Trace,
 };
 use subsweep::{Error, Result};
 
@@ -90,8 +90,12 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let exact = AddressRange { size: 4 * count, ..keys };
     let sort = |keys, scratch, count: u64| {
         // SAFETY: nothing is recorded, since each of these is refused.
-        gpu.submit(|commands| unsafe { plan.cmd_sort(commands, &SortBuffers::new(keys, scratch), count) })
-            .map(|_| ())
+        unsafe {
+            gpu.submit(|recorder| {
+                plan.cmd_sort(recorder.command_buffer(), &SortBuffers::new(keys, scratch), count)
+            })
+        }
+        .map(|_| ())
     };
     let short = BufferRange { size: room.size - 16, ..scratch };
     assert_eq!(
@@ -119,7 +123,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         let plan = ScanPlan::new(gpu.device(), config)?;
         let buffers = ScanBuffers::new(source, destination, BufferRange::NONE);
         // SAFETY: nothing is recorded, since each of these is refused.
-        gpu.submit(|commands| unsafe { plan.cmd_scan(commands, &buffers, 10) }).map(|_| ())
+        unsafe { gpu.submit(|recorder| plan.cmd_scan(recorder.command_buffer(), &buffers, 10)) }.map(|_| ())
     };
     let (first, second) = (AddressRange::new(keys.address, 40), AddressRange::new(keys.address + 20, 40));
     assert_eq!(
@@ -191,7 +195,8 @@ impl Counter {
 fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let counter = Arc::new(Counter::default());
     let validation = gpu.is_validated();
-    let gpu = Gpu::open(GpuOptions { validation, trace: Some(counter.clone()), ..GpuOptions::default() })?;
+    let work = WorkOptions { trace: Some(counter.clone()), ..WorkOptions::default() };
+    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
     let (sort, scan) = (SortConfig::keys(KeyType::U32), ScanConfig::inclusive());
     gpu.sort(sort, &mut [])?;
     gpu.sort(sort, &mut [7])?;
@@ -227,14 +232,15 @@ fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
     for ((keys, _), input) in frames.iter().zip(&inputs) {
         gpu.upload(keys, 0, input)?;
     }
-    gpu.submit(|commands| {
-        for (keys, scratch) in &frames {
+    let record = |recorder: &mut Recorder<'_>| {
+        frames.iter().try_for_each(|(keys, scratch)| {
             let buffers = SortBuffers::new(keys.range().addresses(), scratch.range());
             // SAFETY: the frames live until `submit` has waited, and each has memory of its own.
-            unsafe { plan.cmd_sort(commands, &buffers, u64::from(count)) }?;
-        }
-        Ok(())
-    })?;
+            unsafe { plan.cmd_sort(recorder.command_buffer(), &buffers, u64::from(count)) }
+        })
+    };
+    // SAFETY: as above.
+    unsafe { gpu.submit(record) }?;
     for ((keys, _), mut input) in frames.iter().zip(inputs) {
         let mut sorted = vec![0; count as usize];
         gpu.download(keys, &mut sorted)?;

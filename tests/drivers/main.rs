@@ -7,6 +7,7 @@ mod cases;
 #[path = "../common/children.rs"]
 mod children;
 mod embedding;
+mod long_work;
 mod narrow;
 mod rows;
 mod twins;
@@ -19,7 +20,6 @@ use rows::{Row, Watch};
 use subsweep::Error;
 use subsweep::ash::vk;
 use subsweep::headless::{Gpu, GpuOptions};
-use subsweep::vk::Trace;
 
 fn main() -> ExitCode {
     children::main::<Row>()
@@ -32,14 +32,12 @@ fn open_unvalidated(error: Error) -> Result<Gpu, Error> {
         return Err(error);
     }
     children::note("NOT VALIDATED: the validation layer is missing; tools/setup test installs it");
-    let trace: Arc<dyn Trace> = cases::hazards();
-    Gpu::open(GpuOptions { trace: Some(trace), ..GpuOptions::default() })
+    Gpu::open(GpuOptions { work: cases::watched(), ..GpuOptions::default() })
 }
 
 /// The child: every trial on the one device that the row's environment leaves.
 fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
-    let trace: Arc<dyn Trace> = cases::hazards();
-    let options = GpuOptions { validation: true, trace: Some(trace), ..GpuOptions::default() };
+    let options = GpuOptions { validation: true, work: cases::watched(), ..GpuOptions::default() };
     let gpu = match Gpu::open(options).or_else(open_unvalidated) {
         Ok(gpu) => Arc::new(gpu),
         Err(error) => {
@@ -59,6 +57,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     trials.extend(armed::trials(&gpu, row.watch));
     if row.watch == Watch::Usual {
         trials.extend(narrow::trials(&gpu));
+        trials.extend(long_work::trials(&gpu));
     }
     // A device has one queue here, and the validation messages are the process's: one trial at a time.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };

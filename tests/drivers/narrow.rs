@@ -7,9 +7,9 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::harness::{BenchOptions, Case, CopyRoof, Effort, Outcome, bench_case, bench_cases};
 use subsweep::harness::{verify_case, verify_cases};
 use subsweep::headless::{Gpu, Instance};
-use subsweep::vk::{Capabilities, EnabledFeatures, Trace};
+use subsweep::vk::{Capabilities, EnabledFeatures};
 
-use super::cases::{expect_silence, hazards};
+use super::cases::{expect_silence, watched};
 
 /// A smaller device.
 struct Narrowing {
@@ -70,8 +70,7 @@ fn open(is_validated: bool, limit: fn(&mut Capabilities)) -> subsweep::Result<Gp
     let instance = Arc::new(Instance::new(is_validated)?);
     let mut candidate = instance.candidates()?.swap_remove(0);
     candidate.narrow(limit);
-    let trace: Arc<dyn Trace> = hazards();
-    Gpu::open_candidate(candidate, Some(trace))
+    Gpu::open_candidate(candidate, watched())
 }
 
 fn is_right(is_validated: bool, narrowing: &Narrowing) -> Result<(), Failed> {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::Result;
-use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance};
+use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::vk::DeviceIdentity;
 
 use crate::error::Ended;
@@ -117,7 +117,7 @@ pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
     let instance = Arc::new(Instance::new(false)?);
     // `check_one` has seen to it that there is one.
     let Numbered { index, candidate } = choose(&instance, choice)?.swap_remove(0);
-    let gpu = Gpu::open_candidate(candidate, None)?;
+    let gpu = Gpu::open_candidate(candidate, WorkOptions::default())?;
     words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
 }
@@ -135,7 +135,7 @@ pub fn name_with_driver(identity: &DeviceIdentity) -> String {
 pub fn check_memory(gpu: &Gpu, size: u64, what: &'static str) -> Result<(), subsweep::Error> {
     match memory::available() {
         Some(available) if gpu.capabilities().is_cpu() && size > available => {
-            Err(subsweep::Error::OutOfDeviceMemory { needed: size, what })
+            Err(subsweep::Error::OutOfDeviceMemory { needed: Some(size), what })
         }
         _ => Ok(()),
     }

@@ -116,7 +116,8 @@ fn of_library(error: &subsweep::Error) -> Exit {
         E::Unsupported { .. } => Exit::NoDevice,
         // Options that contradict each other.
         E::InvalidPolicy { .. } => Exit::Usage,
-        E::OutOfDeviceMemory { .. } | E::TooManyElements { .. } | E::DeviceLost { .. } => Exit::Failed,
+        E::OutOfDeviceMemory { .. } | E::OutOfHostMemory { .. } | E::TooManyElements { .. } => Exit::Failed,
+        E::DeviceLost { .. } | E::TimedOut { .. } => Exit::Failed,
         E::Vulkan { result, .. } => of_vulkan(*result),
         // No option leads here: this program has given a plan the wrong memory, and its result would be wrong.
         E::ScratchTooSmall { .. } | E::RangeTooSmall { .. } | E::Misaligned { .. } | E::Overlap { .. } => {
@@ -146,6 +147,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_library_have_the_codes_that_are_promised() {
+        use std::time::Duration;
         use subsweep::Error as E;
         let table = [
             (E::NoLoader { reason: String::new() }, 3),
@@ -155,10 +157,12 @@ mod tests {
             (E::PolicyBeyondDevice { what: "bytes of shared memory", needed: 2, got: 1 }, 3),
             (E::InvalidPolicy { reason: "" }, 2),
             (E::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "one sort" }, 4),
-            (E::OutOfDeviceMemory { needed: 1, what: "a buffer" }, 4),
+            (E::OutOfDeviceMemory { needed: Some(1), what: "a buffer" }, 4),
+            (E::OutOfHostMemory { needed: None, what: "vkCreateFence" }, 4),
+            (E::TimedOut { during: "vkWaitForFences", limit: Duration::from_secs(1) }, 4),
             (E::DeviceLost { during: "vkQueueSubmit" }, 4),
             (E::Vulkan { during: "vkCreateDevice", result: vk::Result::ERROR_FEATURE_NOT_PRESENT }, 3),
-            (E::Vulkan { during: "vkAllocateMemory", result: vk::Result::ERROR_OUT_OF_HOST_MEMORY }, 4),
+            (E::Vulkan { during: "vkQueueSubmit", result: vk::Result::ERROR_UNKNOWN }, 4),
         ];
         for (error, code) in table {
             let error = anyhow::Error::from(error);

@@ -32,7 +32,8 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     {
         let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));
         let scratch_size = gpu.scan_plan(config)?.scratch_requirements(table.shape.rows() as u64).size;
-        let size = size_of_val(table.words.as_slice()) as u64;
+        // On the device, and once more on the way back.
+        let size = 2 * size_of_val(table.words.as_slice()) as u64;
         device::check_memory(&gpu, size.saturating_add(scratch_size), "the table and its scratch")?;
         gpu.scan(config, &mut table.words)?;
     }

@@ -30,7 +30,8 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
     {
         let _doing = Doing::new(format_args!("sorting {count} keys"));
         let scratch_size = gpu.sort_plan(config)?.scratch_requirements(count).size;
-        let size = size_of_val(table.words.as_slice()) as u64;
+        // On the device, and once more on the way back.
+        let size = 2 * size_of_val(table.words.as_slice()) as u64;
         device::check_memory(&gpu, size.saturating_add(scratch_size), "the keys and their scratch")?;
         gpu.sort(config, &mut table.words)?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use subsweep::Error;
 use subsweep::harness::{Case, DeviceReport, Effort, Report};
-use subsweep::headless::{Gpu, Instance};
+use subsweep::headless::{Gpu, Instance, WorkOptions};
 
 use crate::args::{Common, PolicyKind, SuiteArgs};
 use crate::device::{self, Numbered};
@@ -121,7 +121,7 @@ impl Suite {
         device: Numbered,
         on_device: &mut impl FnMut(&mut Self, &Gpu) -> Result<Tally>,
     ) -> Result<Tally> {
-        let gpu = Gpu::open_candidate(device.candidate, None)?;
+        let gpu = Gpu::open_candidate(device.candidate, WorkOptions::default())?;
         self.report.devices.push(DeviceReport::new(&gpu));
         on_device(self, &gpu)
     }

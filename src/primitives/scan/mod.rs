@@ -122,8 +122,8 @@ impl ScanPlan {
         self.record(&mut recorder, buffers, count.into().on_host())
     }
 
-    /// [`Self::cmd_scan`] for plans that hold this one.
-    pub(super) fn record(
+    /// [`Self::cmd_scan`] for plans that hold this one, and for whoever has a recorder.
+    pub(crate) fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,

@@ -102,7 +102,18 @@ impl SortPlan {
         buffers: &SortBuffers,
         count: impl Into<Count>,
     ) -> Result<()> {
-        let count = count.into().on_host();
+        // SAFETY: as the caller promises.
+        let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
+        self.record(&mut recorder, buffers, count.into().on_host())
+    }
+
+    /// [`Self::cmd_sort`] for whoever has a recorder.
+    pub(crate) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SortBuffers,
+        count: u64,
+    ) -> Result<()> {
         if count > Self::MAX_COUNT {
             return Err(Error::TooManyElements { count, max: Self::MAX_COUNT, what: "one sort" });
         }
@@ -110,8 +121,6 @@ impl SortPlan {
             return Ok(());
         }
         let buffers = buffers.checked(count, self.scratch_requirements(count))?;
-        // SAFETY: as the caller promises.
-        let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.passes.record(&mut recorder, &buffers, count)
+        self.passes.record(recorder, &buffers, count)
     }
 }

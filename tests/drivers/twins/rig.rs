@@ -94,8 +94,8 @@ impl<'g> Memory<'g> {
 
     /// What is in the array now, or which guard word is gone.
     fn read(&self) -> Result<Vec<u32>, String> {
-        let mut guarded = vec![0; (self.buffer.range().size / 4) as usize];
-        self.gpu.download(&self.buffer, &mut guarded).map_err(|error| error.to_string())?;
+        let word_count = (self.buffer.range().size / 4) as usize;
+        let guarded = self.gpu.read(&self.buffer, word_count).map_err(|error| error.to_string())?;
         let array = self.first..self.first + self.count;
         let written = |i: &usize| !array.contains(i) && guarded[*i] != GUARD;
         if let Some(i) = (0..guarded.len()).find(written) {
@@ -163,11 +163,8 @@ impl<'g> Rig<'g> {
     /// Runs the kernel on so many tiles, and on one more, as a dispatch in two dimensions may: it is left alone.
     pub fn run(&self, push: &[(&str, Value<'_>)], tile_count: usize) -> Result<(), Failed> {
         let push = self.push(push)?;
-        self.gpu.submit(|command_buffer| {
-            // SAFETY: the command buffer is recording, and every array is alive until `submit` has waited.
-            let mut recorder = unsafe { Recorder::new(self.gpu.device(), command_buffer) };
-            self.dispatch(&mut recorder, &push, tile_count)
-        })?;
+        // SAFETY: every array is alive until `submit` has waited.
+        unsafe { self.gpu.submit(|recorder| self.dispatch(recorder, &push, tile_count)) }?;
         Ok(())
     }
 

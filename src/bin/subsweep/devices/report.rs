@@ -6,7 +6,7 @@ use serde::Serialize;
 use subsweep::Choice;
 use subsweep::ash::vk;
 use subsweep::harness::SelfTest;
-use subsweep::headless::{Candidate, Gpu};
+use subsweep::headless::{Candidate, Gpu, WorkOptions};
 use subsweep::vk::Capabilities;
 
 use crate::args::Common;
@@ -174,7 +174,7 @@ impl DeviceReport {
 
 /// Opens the device and lets it show that it keeps the rules.
 fn self_test(candidate: &Candidate) -> String {
-    match Gpu::open_candidate(candidate.clone(), None).and_then(|gpu| SelfTest::run(&gpu)) {
+    match Gpu::open_candidate(candidate.clone(), WorkOptions::default()).and_then(|gpu| SelfTest::run(&gpu)) {
         Ok(verdict) => verdict.to_string(),
         Err(error) => format!("could not run: {error}"),
     }

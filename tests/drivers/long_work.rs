@@ -1,0 +1,97 @@
+//! Work that takes a device longer than a desktop allows, and work that never ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::Error;
+use subsweep::ash::vk;
+use subsweep::harness::{Effort, Outcome, verify_case, verify_cases};
+use subsweep::headless::{Gpu, GpuOptions, WorkOptions};
+use subsweep::sort::{KeyType, SortConfig};
+use subsweep::vk::{Command, HazardChecker, Trace};
+
+use super::cases::{complaint, expect_silence};
+use super::twins::rig::random;
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let is_validated = gpu.is_validated();
+    vec![
+        Trial::test("long work: it is right in many submissions", move || many_submissions(is_validated)),
+        Trial::test("long work: what does not end gives the device up", move || no_end(is_validated)),
+    ]
+}
+
+/// Counts submissions that end before their recording does, and checks for hazards across them.
+#[derive(Default)]
+struct Watch {
+    hazards: HazardChecker,
+    cuts: AtomicU32,
+    cut_dispatches: AtomicU32,
+    since_dispatch: AtomicU32,
+}
+
+impl Trace for Watch {
+    fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>) {
+        match command {
+            Command::Dispatch { .. } => self.since_dispatch.store(0, Ordering::Relaxed),
+            Command::Submit => {
+                self.cuts.fetch_add(1, Ordering::Relaxed);
+                // The second since a dispatch began is in the midst of it.
+                if self.since_dispatch.fetch_add(1, Ordering::Relaxed) == 1 {
+                    self.cut_dispatches.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            _ => {}
+        }
+        self.hazards.record(command_buffer, command);
+    }
+}
+
+fn many_submissions(validation: bool) -> Result<(), Failed> {
+    let watch = Arc::new(Watch::default());
+    let trace: Arc<dyn Trace> = watch.clone();
+    let work = WorkOptions { trace: Some(trace), submission_limit: Duration::ZERO, ..WorkOptions::default() };
+    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let cases = verify_cases(Effort::Normal, gpu.capabilities());
+    // Every primitive and policy, at sizes that are several submissions each.
+    for case in cases.into_iter().filter(|case| case.count == 99_991) {
+        match verify_case(&gpu, &case)? {
+            Outcome::Pass => {}
+            outcome => return Err(format!("{}: {outcome}", case.id()).into()),
+        }
+        expect_silence(&gpu, &case.id())?;
+        assert_eq!(watch.hazards.take_findings(), [], "{}", case.id());
+    }
+    let (cuts, cut_dispatches) =
+        (watch.cuts.load(Ordering::Relaxed), watch.cut_dispatches.load(Ordering::Relaxed));
+    assert!(cuts > 100 && cut_dispatches > 10, "{cuts} cuts, {cut_dispatches} dispatches in parts");
+
+    // The same in one, as long as it is short.
+    let work = WorkOptions { trace: Some(watch.clone()), ..WorkOptions::default() };
+    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let mut keys = random(1, 99_991);
+    gpu.sort(SortConfig::keys(KeyType::U32), &mut keys)?;
+    assert!(keys.is_sorted());
+    assert_eq!(watch.cuts.load(Ordering::Relaxed), cuts);
+    expect_silence(&gpu, "short work")
+}
+
+fn no_end(validation: bool) -> Result<(), Failed> {
+    let work = WorkOptions { wait_limit: Duration::ZERO, ..WorkOptions::default() };
+    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let input = random(2, 1 << 20);
+    let mut keys = input.clone();
+    let expected = Error::TimedOut { during: "vkWaitForFences", limit: Duration::ZERO };
+    // A short upload may have ended before it is asked about; a long sort has not.
+    let ended = (0..100).find_map(|_| gpu.sort(SortConfig::keys(KeyType::U32), &mut keys).err());
+    assert_eq!(ended, Some(expected.clone()));
+    assert!(keys == input, "the caller's keys were touched");
+    // It takes no more work, whatever it is, and says why.
+    assert_eq!(gpu.sort(SortConfig::keys(KeyType::U32), &mut keys), Err(expected));
+    match complaint(gpu.validation_messages()) {
+        None => Ok(()),
+        Some(message) => Err(format!("validation: {message}").into()),
+    }
+}
