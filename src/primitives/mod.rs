@@ -130,19 +130,6 @@ fn check_workgroup(workgroup_size: u32, capabilities: &Capabilities) -> Result<(
     within("invocations in a workgroup", workgroup_size, capabilities.max_workgroup_invocations)
 }
 
-/// Checks the lanes that a policy asks for; returns the most that a subgroup of its pipelines can have.
-fn check_subgroup(asked: Option<u32>, capabilities: &Capabilities) -> Result<u32> {
-    let Some(size) = asked else { return Ok(capabilities.max_subgroup_size) };
-    let choice = capabilities.min_subgroup_size..=capabilities.max_subgroup_size;
-    let may_ask = capabilities.enabled.subgroup_size_control || size == capabilities.subgroup_size;
-    if !size.is_power_of_two() || !choice.contains(&size) || !may_ask {
-        return Err(Error::InvalidPolicy {
-            reason: "subgroup_size is a power of two from the device's smallest to its largest, or None",
-        });
-    }
-    Ok(size)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

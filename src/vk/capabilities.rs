@@ -6,6 +6,7 @@ use ash::vk;
 
 use super::identity::DeviceIdentity;
 use super::requirements::EnabledFeatures;
+use crate::error::{Error, Result, within};
 
 /// The properties and limits that policies choose by.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -143,6 +144,40 @@ impl Capabilities {
         };
     }
 
+    /// The subgroup size to request of Vulkan where `asked` is asked for; none where the device has it unrequested.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a size that the device cannot promise.
+    pub(super) fn requested_subgroup_size(
+        &self,
+        asked: Option<u32>,
+        workgroup_size: u32,
+    ) -> Result<Option<u32>> {
+        let Some(size) = asked else { return Ok(None) };
+        let has_choice =
+            self.enabled.subgroup_size_control && self.min_subgroup_size != self.max_subgroup_size;
+        if size == self.subgroup_size && !has_choice {
+            return Ok(None);
+        }
+        if !size.is_power_of_two() || size < self.min_subgroup_size || !has_choice {
+            return Err(Error::InvalidPolicy {
+                reason: "subgroup_size is a power of two from the device's smallest to its largest, or None",
+            });
+        }
+        within("lanes in a subgroup", size, self.max_subgroup_size)?;
+        within("subgroups in a workgroup", workgroup_size.div_ceil(size), self.max_workgroup_subgroups)?;
+        Ok(Some(size))
+    }
+
+    /// The most lanes that a subgroup can have where `asked` is asked for.
+    ///
+    /// # Errors
+    /// Those of a size that the device cannot promise.
+    pub(crate) fn widest_subgroup(&self, asked: Option<u32>, workgroup_size: u32) -> Result<u32> {
+        self.requested_subgroup_size(asked, workgroup_size)?;
+        Ok(asked.unwrap_or(self.max_subgroup_size))
+    }
+
     /// Whether a CPU runs the kernels: lanes are then loop iterations, and long runs per invocation pay.
     pub fn is_cpu(&self) -> bool {
         self.identity.device_type == vk::PhysicalDeviceType::CPU
@@ -150,6 +185,44 @@ impl Capabilities {
 }
 
 /// A driver's text, whatever it holds.
-pub(super) fn text(text: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
+pub(super) fn text(text: std::result::Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
     text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(sizes: [u32; 3], subgroup_size_control: bool) -> Capabilities {
+        let [min_subgroup_size, subgroup_size, max_subgroup_size] = sizes;
+        let enabled = EnabledFeatures { subgroup_size_control, ..EnabledFeatures::NONE };
+        let max_workgroup_subgroups = 32;
+        Capabilities {
+            subgroup_size,
+            min_subgroup_size,
+            max_subgroup_size,
+            max_workgroup_subgroups,
+            enabled,
+            ..Capabilities::default()
+        }
+    }
+
+    #[test]
+    fn a_subgroup_size_is_requested_only_where_there_is_a_choice() {
+        let request = |sizes, control, asked| device(sizes, control).requested_subgroup_size(asked, 256);
+        for control in [false, true] {
+            assert_eq!(request([8, 8, 8], control, None), Ok(None));
+            assert_eq!(request([8, 8, 8], control, Some(8)), Ok(None));
+            assert!(matches!(request([8, 8, 8], control, Some(16)), Err(Error::InvalidPolicy { .. })));
+        }
+        assert_eq!(request([32, 64, 64], true, Some(64)), Ok(Some(64)));
+        assert_eq!(request([32, 64, 64], true, Some(32)), Ok(Some(32)));
+        assert_eq!(request([32, 64, 64], false, Some(64)), Ok(None));
+        assert!(matches!(request([32, 64, 64], false, Some(32)), Err(Error::InvalidPolicy { .. })));
+        for (asked, what) in [(128, "lanes in a subgroup"), (4, "subgroups in a workgroup")] {
+            let refused = request([4, 32, 64], true, Some(asked));
+            assert!(matches!(refused, Err(Error::PolicyBeyondDevice { what: got, .. }) if got == what));
+        }
+        assert!(matches!(request([4, 32, 64], true, Some(24)), Err(Error::InvalidPolicy { .. })));
+    }
 }

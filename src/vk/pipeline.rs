@@ -4,7 +4,6 @@ use std::fmt;
 
 use ash::vk;
 
-use super::capabilities::Capabilities;
 use super::device::Device;
 use crate::error::{Error, Result, within};
 use crate::kernels::Kernel;
@@ -59,7 +58,8 @@ impl Pipeline {
             return Err(Error::InvalidPolicy { reason: "a workgroup has at least one invocation" });
         }
         within("invocations in a workgroup", options.workgroup_size, capabilities.max_workgroup_invocations)?;
-        let requested = requested_subgroup_size(capabilities, &options)?;
+        let requested =
+            capabilities.requested_subgroup_size(options.subgroup_size, options.workgroup_size)?;
         let lanes = requested.unwrap_or(capabilities.subgroup_size);
         let full =
             capabilities.enabled.compute_full_subgroups && options.workgroup_size.is_multiple_of(lanes);
@@ -159,30 +159,6 @@ impl Pipeline {
     pub(super) fn layout(&self) -> vk::PipelineLayout {
         self.layout
     }
-}
-
-/// The subgroup size to ask for, if any: where the device has a single one there is nothing to ask.
-fn requested_subgroup_size(
-    capabilities: &Capabilities,
-    options: &PipelineOptions<'_>,
-) -> Result<Option<u32>> {
-    let (min, max) = (capabilities.min_subgroup_size, capabilities.max_subgroup_size);
-    let Some(size) = options.subgroup_size else { return Ok(None) };
-    if size == capabilities.subgroup_size && min == max {
-        return Ok(None);
-    }
-    if !size.is_power_of_two() || size < min || !capabilities.enabled.subgroup_size_control {
-        return Err(Error::InvalidPolicy {
-            reason: "the device has no subgroups of the size that is asked for",
-        });
-    }
-    within("lanes in a subgroup", size, max)?;
-    within(
-        "subgroups in a workgroup",
-        options.workgroup_size.div_ceil(size),
-        capabilities.max_workgroup_subgroups,
-    )?;
-    Ok(Some(size))
 }
 
 fn create_layout(device: &Device, kernel: &Kernel) -> Result<vk::PipelineLayout> {

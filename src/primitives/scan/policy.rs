@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::config::{ScanConfig, ScanKind};
 use crate::error::{Error, Result, within};
-use crate::primitives::{Choice, check_subgroup, check_workgroup};
+use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
 
 /// Where the sums of tiles are kept between the way up and the way down.
@@ -139,7 +139,7 @@ impl ScanPolicy {
             return invalid("a tile is at most 2^20 elements");
         }
         check_workgroup(self.workgroup_size, capabilities)?;
-        let lanes = check_subgroup(self.subgroup_size, capabilities)?;
+        let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         // workgroup_scan.glsl: a row for each subgroup of 4 lanes, and one for the total. A three-column row takes
         // the room of four.
         let row_size = config.columns.next_power_of_two() * 4;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, Result, within};
 use crate::primitives::scan::ScanPolicy;
-use crate::primitives::{Choice, check_subgroup, check_workgroup};
+use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
 
 /// The sort algorithms, which differ in how many bits a pass takes.
@@ -131,7 +131,7 @@ impl SortPolicy {
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         check_workgroup(self.workgroup_size, capabilities)?;
-        let lanes = check_subgroup(self.subgroup_size, capabilities)?;
+        let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         match self.ranking {
             Ranking::CounterScan => {
                 if self.items_per_invocation == 0
