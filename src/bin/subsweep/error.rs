@@ -172,6 +172,34 @@ mod tests {
     }
 
     #[test]
+    fn what_a_device_fails_with_says_what_to_do_in_one_line() {
+        use subsweep::Error as E;
+        let limit = std::time::Duration::from_millis(1500);
+        for (error, text) in [
+            (
+                E::DeviceLost { during: "vkQueueSubmit" },
+                "the device was lost during vkQueueSubmit; the driver stopped working, restart the program",
+            ),
+            (
+                E::OutOfDeviceMemory { needed: None, what: "vkCreateFence" },
+                "out of device memory: no room for vkCreateFence; use fewer elements or another device, or end what \
+                 else uses it",
+            ),
+            (
+                E::OutOfHostMemory { needed: Some(16), what: "the result" },
+                "out of host memory: 16 bytes are needed for the result; use fewer elements, or end other programs",
+            ),
+            (
+                E::TimedOut { during: "vkWaitForFences", limit },
+                "vkWaitForFences did not end within 1.5 s; the driver hangs, restart the program or take another \
+                 device",
+            ),
+        ] {
+            assert_eq!(format!("{:#}{}", anyhow::Error::from(error.clone()), hint(&error.into())), text);
+        }
+    }
+
+    #[test]
     fn errors_of_files_are_usage_but_for_memory() {
         let input = |problem| anyhow::Error::from(InputError { input: "in".into(), problem });
         assert_eq!(of(&input(InputProblem::Directory)), Exit::Usage);
