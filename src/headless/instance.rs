@@ -40,11 +40,19 @@ impl Instance {
     /// Loads the Vulkan loader and makes an instance.
     ///
     /// # Errors
-    /// [`Error::NoLoader`], [`Error::NoDevice`] if the loader finds no driver that works, or whatever Vulkan says.
+    /// [`Error::NoLoader`], and those of [`Self::from_entry`].
     pub fn new(validation: bool) -> Result<Self> {
         // SAFETY: the system's loader is trusted to be one.
         let entry =
             unsafe { ash::Entry::load() }.map_err(|error| Error::NoLoader { reason: error.to_string() })?;
+        Self::from_entry(entry, validation)
+    }
+
+    /// Makes an instance with a loader that is there already.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] if the loader finds no driver that works, or whatever Vulkan says.
+    pub fn from_entry(entry: ash::Entry, validation: bool) -> Result<Self> {
         let application =
             vk::ApplicationInfo::default().application_name(c"subsweep").api_version(vk::API_VERSION_1_3);
         let messages = Arc::new(Messages::default());
@@ -60,16 +68,14 @@ impl Instance {
             info = info.enabled_layer_names(&layers).push_next(&mut features).push_next(&mut messenger_info);
         }
         // Layered drivers, such as MoltenVK, are listed only to those who ask.
-        if has_instance_extension(&entry, PORTABILITY_ENUMERATION) {
+        if has_instance_extension(&entry, PORTABILITY_ENUMERATION)? {
             extensions.push(PORTABILITY_ENUMERATION.as_ptr());
             info = info.flags(vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR);
         }
         let info = info.enabled_extension_names(&extensions);
         // SAFETY: everything that `info` points to is alive.
-        let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
-            result => Error::vulkan("vkCreateInstance")(result),
-        })?;
+        let raw =
+            unsafe { entry.create_instance(&info, None) }.map_err(without_device("vkCreateInstance"))?;
         // From here on an early return destroys the instance.
         let mut instance = Self { raw, messenger: None, messages, _entry: entry };
         if validation {
@@ -197,7 +203,7 @@ impl Candidate {
     /// What to enable on it.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`]: why it will not do.
+    /// [`Error::MissingFeature`], or whatever Vulkan said when it was asked: why it will not do.
     pub fn requirements(&self) -> Result<&DeviceRequirements> {
         self.requirements.as_ref().map_err(Error::clone)
     }
@@ -235,10 +241,19 @@ impl Candidate {
     }
 }
 
-fn has_instance_extension(entry: &ash::Entry, name: &CStr) -> bool {
+fn has_instance_extension(entry: &ash::Entry, name: &CStr) -> Result<bool> {
     // SAFETY: the loader is loaded.
-    let extensions = unsafe { entry.enumerate_instance_extension_properties(None) }.unwrap_or_default();
-    extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
+    let extensions = unsafe { entry.enumerate_instance_extension_properties(None) }
+        .map_err(without_device("vkEnumerateInstanceExtensionProperties"))?;
+    Ok(extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name)))
+}
+
+/// Names the function in a failure of it, where there is no device yet and perhaps will be none.
+fn without_device(during: &'static str) -> impl FnOnce(vk::Result) -> Error {
+    move |result| match result {
+        vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
+        result => Error::vulkan(during)(result),
+    }
 }
 
 fn device_name(properties: &vk::PhysicalDeviceProperties) -> String {
