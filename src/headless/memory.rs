@@ -158,8 +158,30 @@ fn out_of_memory(needed: u64) -> Error {
 }
 
 fn allocation_error(error: AllocationError, needed: u64) -> Error {
-    match error {
-        AllocationError::OutOfMemory => out_of_memory(needed),
-        error => Error::Allocation { needed, reason: error.to_string() },
-    }
+    let returned = match &error {
+        AllocationError::OutOfMemory => return out_of_memory(needed),
+        AllocationError::Internal(words) => words
+            .strip_prefix("Unexpected error in vkAllocateMemory: ")
+            .and_then(|words| result_of(words, |result| format!("{result:?}")))
+            .map(Error::vulkan("vkAllocateMemory")),
+        AllocationError::FailedToMap(words) => {
+            result_of(words, vk::Result::to_string).map(Error::vulkan("vkMapMemory"))
+        }
+        _ => None,
+    };
+    returned.unwrap_or_else(|| Error::Allocation { needed, reason: error.to_string() })
+}
+
+/// Of what a Vulkan function returned, gpu-allocator keeps only the words: this finds what they were made from.
+fn result_of(words: &str, worded: impl Fn(&vk::Result) -> String) -> Option<vk::Result> {
+    [
+        vk::Result::ERROR_OUT_OF_HOST_MEMORY,
+        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
+        vk::Result::ERROR_DEVICE_LOST,
+        vk::Result::ERROR_MEMORY_MAP_FAILED,
+        vk::Result::ERROR_TOO_MANY_OBJECTS,
+        vk::Result::ERROR_UNKNOWN,
+    ]
+    .into_iter()
+    .find(|result| worded(result) == words)
 }
