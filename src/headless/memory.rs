@@ -83,6 +83,7 @@ impl Memory {
         location: MemoryLocation,
         margin_size: u64,
     ) -> Result<GpuBuffer> {
+        self.device.check()?;
         // Some drivers promise more than they have, and the process is killed when the memory is touched.
         let capabilities = self.device.capabilities();
         if size > capabilities.largest_heap_size.min(capabilities.max_allocation_size) {

@@ -173,6 +173,11 @@ impl Device {
         self.inner.abandoned.get()
     }
 
+    /// Fails if the device was given up, as what would be made from it would never be destroyed.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.inner.abandoned.get().map_or(Ok(()), |error| Err(error.clone()))
+    }
+
     /// Destroys something that was made from the device, unless the device may still be at work on it.
     pub(crate) fn destroy(&self, destroy: impl FnOnce(&ash::Device)) {
         if self.inner.abandoned.get().is_none() {

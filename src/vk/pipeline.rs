@@ -53,6 +53,7 @@ impl Pipeline {
     /// # Panics
     /// If a constant is named that the kernel does not have: the caller's own mistake, which every test would show.
     pub fn new(device: &Device, kernel: &'static Kernel, options: PipelineOptions<'_>) -> Result<Self> {
+        device.check()?;
         let capabilities = device.capabilities();
         if options.workgroup_size == 0 {
             return Err(Error::InvalidPolicy { reason: "a workgroup has at least one invocation" });
