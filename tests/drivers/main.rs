@@ -7,6 +7,7 @@ mod cases;
 #[path = "../common/children.rs"]
 mod children;
 mod embedding;
+mod faults;
 mod long_work;
 mod narrow;
 mod rows;
@@ -58,6 +59,9 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     if row.watch == Watch::Usual {
         trials.extend(narrow::trials(&gpu));
         trials.extend(long_work::trials(&gpu));
+    }
+    if row.has_faults() {
+        trials.extend(faults::trials(gpu.is_validated()));
     }
     // A device has one queue here, and the validation messages are the process's: one trial at a time.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };

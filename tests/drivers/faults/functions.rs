@@ -1,0 +1,235 @@
+//! Every function of Vulkan that the library calls: those that can fail, those that end objects, and the rest. The two
+//! behind `Pipeline::statistics` are left out, as no driver here has them.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::transmute;
+use std::sync::OnceLock;
+
+use subsweep::ash::vk;
+
+use super::shim::{self, Call};
+
+/// A function of any type.
+type Function = unsafe extern "system" fn();
+
+type Allocator<'a> = *const vk::AllocationCallbacks<'a>;
+
+/// What every function may return that can fail.
+const UNKNOWN: vk::Result = vk::Result::ERROR_UNKNOWN;
+const HOST: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+const DEVICE: vk::Result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
+const START: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
+const LAYER: vk::Result = vk::Result::ERROR_LAYER_NOT_PRESENT;
+const EXTENSION: vk::Result = vk::Result::ERROR_EXTENSION_NOT_PRESENT;
+const FEATURE: vk::Result = vk::Result::ERROR_FEATURE_NOT_PRESENT;
+const DRIVER: vk::Result = vk::Result::ERROR_INCOMPATIBLE_DRIVER;
+const MANY: vk::Result = vk::Result::ERROR_TOO_MANY_OBJECTS;
+const MAP: vk::Result = vk::Result::ERROR_MEMORY_MAP_FAILED;
+const TIMEOUT: vk::Result = vk::Result::TIMEOUT;
+const NOT_READY: vk::Result = vk::Result::NOT_READY;
+
+/// What the shim answers when it is asked for a function: a stand-in, the system's own, or nothing.
+pub fn answer(name: &CStr, real: Function) -> vk::PFN_vkVoidFunction {
+    // SAFETY: here and below, whoever asks for a function takes it for the type of its name.
+    let (instance_proc, device_proc) = unsafe {
+        (
+            transmute::<vk::PFN_vkGetInstanceProcAddr, Function>(shim::get_instance_proc_addr),
+            transmute::<vk::PFN_vkGetDeviceProcAddr, Function>(shim::get_device_proc_addr),
+        )
+    };
+    match name.to_str().ok()? {
+        "vkGetInstanceProcAddr" => Some(instance_proc),
+        "vkGetDeviceProcAddr" => Some(device_proc),
+        name if OTHERS.contains(&name) => Some(real),
+        name => fallible(name, real).or_else(|| ending(name, real)),
+    }
+}
+
+/// `vkName` of `PFN_vkName`.
+const fn name_of(function_type: &'static str) -> &'static str {
+    function_type.split_at("PFN_".len()).1
+}
+
+/// Stand-ins for functions that can fail: their parameters, what they may return beside success and [`UNKNOWN`]
+/// by Vulkan's specification, as far as the library can give cause for it, and `made` where that is to be counted.
+macro_rules! fallible {
+    ($($pfn:ident($($parameter:ident: $type:ty),*) [$($error:ident),*] $($made:ident)?;)*) => {
+        pub const FALLIBLE: &[&str] = &[$(name_of(stringify!($pfn))),*];
+
+        fn fallible(asked: &str, real: Function) -> Option<Function> {
+            $({
+                const CALL: Call =
+                    Call { name: name_of(stringify!($pfn)), errors: &[$($error,)* UNKNOWN] };
+                // The loader's own functions look at their first argument, and serve every instance and device.
+                static REAL: OnceLock<vk::$pfn> = OnceLock::new();
+                unsafe extern "system" fn stand_in($($parameter: $type),*) -> vk::Result {
+                    if let Some(error) = shim::fails(CALL) {
+                        return error;
+                    }
+                    let real = REAL.get().expect("it was asked for before it is called");
+                    // SAFETY: the caller keeps to the rules of the function that this stands for.
+                    let result = unsafe { real($($parameter),*) };
+                    shim::has_returned(CALL.name, result);
+                    // SAFETY: success means that the handle was written.
+                    $(if result == vk::Result::SUCCESS { shim::is_made(unsafe { *$made }) })?
+                    result
+                }
+                if asked == CALL.name {
+                    // SAFETY: it has the type of its name; as in `answer`.
+                    unsafe {
+                        REAL.get_or_init(|| transmute::<Function, vk::$pfn>(real));
+                        return Some(transmute::<vk::$pfn, Function>(stand_in));
+                    }
+                }
+            })*
+            None
+        }
+    };
+}
+
+/// Stand-ins for functions that end an object, of a parent or by itself.
+macro_rules! ending {
+    ($($pfn:ident($($parent:ty)? => $handle:ty);)*) => {
+        fn ending(asked: &str, real: Function) -> Option<Function> {
+            $({
+                const NAME: &str = name_of(stringify!($pfn));
+                static REAL: OnceLock<vk::$pfn> = OnceLock::new();
+                unsafe extern "system" fn stand_in(
+                    $(parent: $parent,)? handle: $handle, allocator: Allocator<'_>
+                ) {
+                    shim::is_ended(NAME, handle);
+                    let real = REAL.get().expect("it was asked for before it is called");
+                    // SAFETY: the caller keeps to the rules of the function that this stands for.
+                    unsafe { real($({ let parent: $parent = parent; parent },)? handle, allocator) }
+                }
+                if asked == NAME {
+                    // SAFETY: it has the type of its name; as in `answer`.
+                    unsafe {
+                        REAL.get_or_init(|| transmute::<Function, vk::$pfn>(real));
+                        return Some(transmute::<vk::$pfn, Function>(stand_in));
+                    }
+                }
+            })*
+            None
+        }
+    };
+}
+
+fallible! {
+    PFN_vkEnumerateInstanceExtensionProperties(
+        layer: *const c_char, count: *mut u32, list: *mut vk::ExtensionProperties
+    ) [HOST, DEVICE];
+    PFN_vkCreateInstance(
+        info: *const vk::InstanceCreateInfo<'_>, allocator: Allocator<'_>, made: *mut vk::Instance
+    ) [HOST, DEVICE, START, LAYER, EXTENSION, DRIVER] made;
+    PFN_vkCreateDebugUtilsMessengerEXT(
+        instance: vk::Instance, info: *const vk::DebugUtilsMessengerCreateInfoEXT<'_>, allocator: Allocator<'_>,
+        made: *mut vk::DebugUtilsMessengerEXT
+    ) [HOST] made;
+    PFN_vkEnumeratePhysicalDevices(
+        instance: vk::Instance, count: *mut u32, list: *mut vk::PhysicalDevice
+    ) [HOST, DEVICE, START];
+    PFN_vkEnumerateDeviceExtensionProperties(
+        device: vk::PhysicalDevice, layer: *const c_char, count: *mut u32, list: *mut vk::ExtensionProperties
+    ) [HOST, DEVICE];
+    PFN_vkCreateDevice(
+        device: vk::PhysicalDevice, info: *const vk::DeviceCreateInfo<'_>, allocator: Allocator<'_>,
+        made: *mut vk::Device
+    ) [HOST, DEVICE, START, EXTENSION, FEATURE, MANY, LOST] made;
+    PFN_vkDeviceWaitIdle(device: vk::Device) [HOST, DEVICE, LOST];
+    PFN_vkAllocateMemory(
+        device: vk::Device, info: *const vk::MemoryAllocateInfo<'_>, allocator: Allocator<'_>,
+        made: *mut vk::DeviceMemory
+    ) [HOST, DEVICE] made;
+    PFN_vkMapMemory(
+        device: vk::Device, memory: vk::DeviceMemory, offset: vk::DeviceSize, size: vk::DeviceSize,
+        flags: vk::MemoryMapFlags, pointer: *mut *mut c_void
+    ) [HOST, DEVICE, MAP];
+    PFN_vkCreateBuffer(
+        device: vk::Device, info: *const vk::BufferCreateInfo<'_>, allocator: Allocator<'_>, made: *mut vk::Buffer
+    ) [HOST, DEVICE] made;
+    PFN_vkBindBufferMemory(
+        device: vk::Device, buffer: vk::Buffer, memory: vk::DeviceMemory, offset: vk::DeviceSize
+    ) [HOST, DEVICE];
+    PFN_vkCreateShaderModule(
+        device: vk::Device, info: *const vk::ShaderModuleCreateInfo<'_>, allocator: Allocator<'_>,
+        made: *mut vk::ShaderModule
+    ) [HOST, DEVICE] made;
+    PFN_vkCreatePipelineLayout(
+        device: vk::Device, info: *const vk::PipelineLayoutCreateInfo<'_>, allocator: Allocator<'_>,
+        made: *mut vk::PipelineLayout
+    ) [HOST, DEVICE] made;
+    PFN_vkCreateComputePipelines(
+        device: vk::Device, cache: vk::PipelineCache, count: u32, infos: *const vk::ComputePipelineCreateInfo<'_>,
+        allocator: Allocator<'_>, made: *mut vk::Pipeline
+    ) [HOST, DEVICE] made;
+    PFN_vkCreateQueryPool(
+        device: vk::Device, info: *const vk::QueryPoolCreateInfo<'_>, allocator: Allocator<'_>,
+        made: *mut vk::QueryPool
+    ) [HOST, DEVICE] made;
+    PFN_vkGetQueryPoolResults(
+        device: vk::Device, pool: vk::QueryPool, first: u32, count: u32, size: usize, data: *mut c_void,
+        stride: vk::DeviceSize, flags: vk::QueryResultFlags
+    ) [HOST, DEVICE, LOST, NOT_READY];
+    PFN_vkCreateCommandPool(
+        device: vk::Device, info: *const vk::CommandPoolCreateInfo<'_>, allocator: Allocator<'_>,
+        made: *mut vk::CommandPool
+    ) [HOST, DEVICE] made;
+    PFN_vkResetCommandPool(
+        device: vk::Device, pool: vk::CommandPool, flags: vk::CommandPoolResetFlags
+    ) [DEVICE];
+    PFN_vkAllocateCommandBuffers(
+        device: vk::Device, info: *const vk::CommandBufferAllocateInfo<'_>, list: *mut vk::CommandBuffer
+    ) [HOST, DEVICE];
+    PFN_vkBeginCommandBuffer(
+        commands: vk::CommandBuffer, info: *const vk::CommandBufferBeginInfo<'_>
+    ) [HOST, DEVICE];
+    PFN_vkEndCommandBuffer(commands: vk::CommandBuffer) [HOST, DEVICE];
+    PFN_vkCreateFence(
+        device: vk::Device, info: *const vk::FenceCreateInfo<'_>, allocator: Allocator<'_>, made: *mut vk::Fence
+    ) [HOST, DEVICE] made;
+    PFN_vkResetFences(device: vk::Device, count: u32, fences: *const vk::Fence) [DEVICE];
+    PFN_vkQueueSubmit(
+        queue: vk::Queue, count: u32, infos: *const vk::SubmitInfo<'_>, fence: vk::Fence
+    ) [HOST, DEVICE, LOST];
+    PFN_vkWaitForFences(
+        device: vk::Device, count: u32, fences: *const vk::Fence, all: vk::Bool32, nanoseconds: u64
+    ) [HOST, DEVICE, LOST, TIMEOUT];
+}
+
+ending! {
+    PFN_vkDestroyInstance(=> vk::Instance);
+    PFN_vkDestroyDebugUtilsMessengerEXT(vk::Instance => vk::DebugUtilsMessengerEXT);
+    PFN_vkDestroyDevice(=> vk::Device);
+    PFN_vkFreeMemory(vk::Device => vk::DeviceMemory);
+    PFN_vkDestroyBuffer(vk::Device => vk::Buffer);
+    PFN_vkDestroyShaderModule(vk::Device => vk::ShaderModule);
+    PFN_vkDestroyPipelineLayout(vk::Device => vk::PipelineLayout);
+    PFN_vkDestroyPipeline(vk::Device => vk::Pipeline);
+    PFN_vkDestroyQueryPool(vk::Device => vk::QueryPool);
+    PFN_vkDestroyCommandPool(vk::Device => vk::CommandPool);
+    PFN_vkDestroyFence(vk::Device => vk::Fence);
+}
+
+/// The rest: none of them returns a `VkResult`.
+const OTHERS: &[&str] = &[
+    "vkGetPhysicalDeviceProperties",
+    "vkGetPhysicalDeviceProperties2",
+    "vkGetPhysicalDeviceFeatures2",
+    "vkGetPhysicalDeviceQueueFamilyProperties",
+    "vkGetPhysicalDeviceMemoryProperties",
+    "vkGetDeviceQueue",
+    "vkGetBufferMemoryRequirements",
+    "vkGetBufferDeviceAddress",
+    "vkUnmapMemory",
+    "vkCmdBindPipeline",
+    "vkCmdPushConstants",
+    "vkCmdDispatch",
+    "vkCmdDispatchBase",
+    "vkCmdPipelineBarrier",
+    "vkCmdFillBuffer",
+    "vkCmdCopyBuffer",
+    "vkCmdResetQueryPool",
+    "vkCmdWriteTimestamp",
+];

@@ -1,0 +1,198 @@
+//! What is tried: pieces of work with the library, each of which keeps its promises to the caller's data by itself.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use libtest_mimic::Failed;
+use subsweep::Result;
+use subsweep::harness::{self, Effort, Layout, PolicyName, Workload, verify_cases};
+use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
+use subsweep::reference::oracle;
+use subsweep::scan::ScanConfig;
+use subsweep::sort::{KeyType, SortAlgorithm, SortConfig};
+
+use super::super::cases::complaint;
+use super::super::twins::rig::random;
+use super::shim;
+
+/// A kind of work.
+pub struct Phase {
+    pub name: &'static str,
+    /// Whether it is done once before anything fails, so that plans and memory are there.
+    is_warm: bool,
+    submission_limit: Duration,
+    /// Does it, and tells how it ended; fails if the caller's data is not what it may be then.
+    pub work: Work,
+}
+
+type Work = fn(&Opened) -> Result<Result<()>, Failed>;
+
+/// Limits with which nothing is cut, and everything. What lies between depends on how fast the device is.
+pub const WHOLE: Duration = Duration::from_secs(3600);
+const CUT: Duration = Duration::ZERO;
+
+const fn cold(name: &'static str, work: Work) -> Phase {
+    Phase { name, is_warm: false, submission_limit: WHOLE, work }
+}
+
+const fn warm(name: &'static str, submission_limit: Duration, work: Work) -> Phase {
+    Phase { name, is_warm: true, submission_limit, work }
+}
+
+pub const PHASES: &[Phase] = &[
+    cold("opening", opening),
+    cold("allocating", allocating),
+    cold("planning a scan", planning),
+    cold("planning a scan as the seed does", |opened| Ok(scan_plan(&opened.gpu, PolicyName::Seed))),
+    cold("planning a sort", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Default))),
+    cold("planning a sort as the seed does", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Seed))),
+    warm("copying in chunks", WHOLE, copying),
+    warm("scanning", WHOLE, scanning),
+    warm("scanning in several submissions", CUT, scanning),
+    warm("sorting", WHOLE, sorting),
+    warm("verifying", WHOLE, verifying),
+];
+
+impl Phase {
+    /// A device on which the phase can be tried.
+    pub fn open(&self, validation: bool) -> Result<Opened, Failed> {
+        let opened = Opened::new(validation, self.submission_limit)?;
+        if self.is_warm {
+            (self.work)(&opened)??;
+        }
+        Ok(opened)
+    }
+}
+
+/// A device that was opened through the shim.
+pub struct Opened {
+    // Dropped before the instance.
+    pub gpu: Gpu,
+    instance: Arc<Instance>,
+}
+
+impl Opened {
+    pub fn new(validation: bool, submission_limit: Duration) -> Result<Self> {
+        Self::on(&Arc::new(Instance::from_entry(shim::entry(), validation)?), submission_limit)
+    }
+
+    fn on(instance: &Arc<Instance>, submission_limit: Duration) -> Result<Self> {
+        let mut candidates = instance.candidates()?;
+        let best = DeviceSelector::Best.position(&candidates)?;
+        let work = WorkOptions { submission_limit, ..WorkOptions::default() };
+        let gpu = Gpu::open_candidate(candidates.swap_remove(best), work)?;
+        Ok(Self { gpu, instance: Arc::clone(instance) })
+    }
+
+    /// Drops everything, and fails if validation has said anything since it was opened.
+    pub fn close(self) -> Result<(), Failed> {
+        drop(self.gpu);
+        expect_silence(&self.instance)
+    }
+}
+
+fn expect_silence(instance: &Instance) -> Result<(), Failed> {
+    match complaint(instance.take_messages()) {
+        None => Ok(()),
+        Some(message) => Err(format!("validation: {message}").into()),
+    }
+}
+
+/// Opens another device beside the one that there is.
+fn opening(opened: &Opened) -> Result<Result<()>, Failed> {
+    let instance = match Instance::from_entry(shim::entry(), opened.gpu.is_validated()) {
+        Ok(instance) => Arc::new(instance),
+        Err(error) => return Ok(Err(error)),
+    };
+    let other = Opened::on(&instance, WHOLE).map(drop);
+    expect_silence(&instance)?;
+    Ok(other)
+}
+
+/// Allocates more than memory is taken for at a time, so that it is taken anew.
+fn allocating(opened: &Opened) -> Result<Result<()>, Failed> {
+    Ok(opened.gpu.allocate(300 << 20).map(drop))
+}
+
+/// Makes a plan that no warm phase has made.
+pub fn planning(opened: &Opened) -> Result<Result<()>, Failed> {
+    Ok(scan_plan(&opened.gpu, PolicyName::Default))
+}
+
+/// Several chunks of what is staged at a time.
+static LARGE: LazyLock<Vec<u32>> = LazyLock::new(|| random(1, (16 << 18) + 1000));
+static POISON: LazyLock<Vec<u32>> = LazyLock::new(|| vec![0xdead_beef; LARGE.len()]);
+/// Several tiles, and several levels of them in a scan.
+static SMALL: LazyLock<Vec<u32>> = LazyLock::new(|| random(2, 20_000));
+static SCANNED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::inclusive_scan(&SMALL, 1));
+static SORTED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::sort(&SMALL, 0..32));
+
+fn copying(opened: &Opened) -> Result<Result<()>, Failed> {
+    let copy = |words: &mut [u32]| {
+        let buffer = opened.gpu.allocate(size_of_val(words) as u64)?;
+        opened.gpu.upload(&buffer, 0, &LARGE)?;
+        opened.gpu.download(&buffer, words)
+    };
+    right_or_untouched(&POISON, &LARGE, copy)
+}
+
+fn scanning(opened: &Opened) -> Result<Result<()>, Failed> {
+    let config = scan_config(&opened.gpu, PolicyName::Seed);
+    right_or_untouched(&SMALL, &SCANNED, |words| opened.gpu.scan(config, words))
+}
+
+fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
+    let config = sort_config(&opened.gpu, PolicyName::Seed);
+    right_or_untouched(&SMALL, &SORTED, |words| opened.gpu.sort(config, words))
+}
+
+fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
+    ScanConfig::inclusive().policy(policy.scan(gpu.capabilities(), 1))
+}
+
+fn scan_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
+    gpu.scan_plan(scan_config(gpu, policy)).map(drop)
+}
+
+fn sort_config(gpu: &Gpu, policy: PolicyName) -> SortConfig {
+    SortConfig::keys(KeyType::U32).policy(policy.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit))
+}
+
+fn sort_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
+    gpu.sort_plan(sort_config(gpu, policy)).map(drop)
+}
+
+/// Has work done in place: the words must become what is right, or stay what they were when it fails.
+fn right_or_untouched(
+    before: &[u32],
+    right: &[u32],
+    work: impl FnOnce(&mut [u32]) -> Result<()>,
+) -> Result<Result<()>, Failed> {
+    let mut words = before.to_vec();
+    let ended = work(&mut words);
+    let expected = if ended.is_ok() { right } else { before };
+    if words == expected { Ok(ended) } else { Err(format!("the caller's words after {ended:?}").into()) }
+}
+
+/// The workload of a case, with memory, guards and poison.
+fn workload(gpu: &Gpu) -> Result<Workload<'_>> {
+    let mut cases = verify_cases(Effort::Quick, gpu.capabilities()).into_iter();
+    let case = cases.find(|case| match &case.work {
+        harness::Work::Scan(scan) => scan.policy == PolicyName::Seed && case.count > 1000,
+        harness::Work::Sort(_) => false,
+    });
+    Workload::new(gpu, &case.expect("the table has such a case"), Layout::Guarded)
+}
+
+fn verifying(opened: &Opened) -> Result<Result<()>, Failed> {
+    let verified = workload(&opened.gpu).and_then(|workload| {
+        workload.restore()?;
+        workload.run()?;
+        workload.check()
+    });
+    match verified {
+        Ok(Some(mismatch)) => Err(mismatch.to_string().into()),
+        Ok(None) => Ok(Ok(())),
+        Err(error) => Ok(Err(error)),
+    }
+}
