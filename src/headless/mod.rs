@@ -293,6 +293,8 @@ impl Gpu {
 
     /// `size` bytes of `buffer` from `offset` on, if they are there.
     fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
+        // The staging memory of a device that was given up may still be in use.
+        self.device.check()?;
         if !buffer.is_from(&self.memory) {
             return Err(Error::ForeignBuffer);
         }

@@ -69,9 +69,7 @@ impl Submitter {
         &mut self,
         record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
     ) -> Result<Option<f64>> {
-        if let Some(error) = self.device.abandoned() {
-            return Err(error.clone());
-        }
+        self.device.check()?;
         let device = self.device.clone();
         // SAFETY: the command buffer is recording whenever the recorder is used, and nobody else records into it.
         let around = |commands| unsafe { Recorder::new(&device, commands) };
@@ -153,14 +151,13 @@ impl Submitter {
                 Err(error)
             }
             Err(result) => {
-                let error = Error::vulkan(during)(result);
-                // SAFETY: the queue is used through `&mut self` alone.
-                match unsafe { raw.device_wait_idle() } {
+                // SAFETY: as above.
+                match unsafe { raw.wait_for_fences(&[self.fence], true, nanoseconds) } {
                     // A lost device has ended its work too.
                     Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => {}
-                    Err(_) => self.device.abandon(&error),
+                    Err(_) => self.device.abandon(&Error::DeviceLost { during }),
                 }
-                Err(error)
+                Err(Error::vulkan(during)(result))
             }
         }
     }

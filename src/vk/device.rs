@@ -167,12 +167,6 @@ impl Device {
         self.inner.abandoned.get_or_init(|| error.clone());
     }
 
-    /// Why the device was given up, if it was.
-    #[cfg(feature = "headless")]
-    pub(crate) fn abandoned(&self) -> Option<&Error> {
-        self.inner.abandoned.get()
-    }
-
     /// Fails if the device was given up, as what would be made from it would never be destroyed.
     pub(crate) fn check(&self) -> Result<()> {
         self.inner.abandoned.get().map_or(Ok(()), |error| Err(error.clone()))

@@ -137,7 +137,6 @@ fallible! {
         device: vk::PhysicalDevice, info: *const vk::DeviceCreateInfo<'_>, allocator: Allocator<'_>,
         made: *mut vk::Device
     ) [HOST, DEVICE, START, EXTENSION, FEATURE, MANY, LOST] made;
-    PFN_vkDeviceWaitIdle(device: vk::Device) [HOST, DEVICE, LOST];
     PFN_vkAllocateMemory(
         device: vk::Device, info: *const vk::MemoryAllocateInfo<'_>, allocator: Allocator<'_>,
         made: *mut vk::DeviceMemory

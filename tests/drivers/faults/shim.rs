@@ -141,7 +141,7 @@ pub fn has_returned(name: &str, result: vk::Result) {
     if result == vk::Result::SUCCESS {
         match name {
             "vkQueueSubmit" => state().is_at_work = true,
-            "vkWaitForFences" | "vkDeviceWaitIdle" => state().is_at_work = false,
+            "vkWaitForFences" => state().is_at_work = false,
             _ => {}
         }
     }
