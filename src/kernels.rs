@@ -131,6 +131,14 @@ mod tests {
         }
     }
 
+    /// Else a race in it would go unseen on the row that watches for races.
+    #[test]
+    fn no_kernel_hides_shared_memory_in_the_head_of_a_loop() {
+        for kernel in ALL {
+            assert_eq!(spirv::unwatched(&module(kernel)).as_deref(), Ok(&[][..]), "{}", kernel.name);
+        }
+    }
+
     #[test]
     fn hashes_are_of_the_embedded_bytes() {
         for kernel in ALL {

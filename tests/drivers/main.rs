@@ -12,6 +12,7 @@ mod embedding;
 #[path = "../common/fixture.rs"]
 mod fixture;
 mod narrow;
+mod races;
 mod rows;
 mod twins;
 
@@ -63,7 +64,8 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     }
     match row.watch {
         Watch::Usual => trials.extend(narrow::trials(&gpu)),
-        Watch::Bounds | Watch::Bug(_) => {}
+        Watch::Bounds => trials.extend(races::trials(&gpu)),
+        Watch::Bug(_) => {}
     }
     // A device has one queue here, and the validation messages are the process's: one trial at a time.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };
