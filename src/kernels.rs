@@ -9,6 +9,10 @@ mod list;
 #[cfg(test)]
 mod manifest;
 #[cfg(test)]
+mod precompiled;
+#[cfg(test)]
+mod sources;
+#[cfg(test)]
 #[allow(dead_code, reason = "build.rs uses the rest")]
 mod spirv;
 
