@@ -23,12 +23,11 @@ mod manifest;
 #[cfg(not(feature = "compile-shaders"))]
 #[path = "src/kernels/precompiled.rs"]
 mod precompiled;
+#[path = "src/kernels/sources.rs"]
+mod sources;
 #[cfg(feature = "compile-shaders")]
 #[path = "src/kernels/spirv/mod.rs"]
 mod spirv;
-
-/// The manifest, and the modules of its kernels in the same order.
-type Modules = (manifest::Manifest, Vec<Vec<u8>>);
 
 fn main() {
     if let Err(message) = build() {
@@ -81,17 +80,4 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
         fs::create_dir_all(folder).map_err(explain)?;
     }
     fs::write(path, bytes).map_err(explain)
-}
-
-/// A file below `glsl/`, by its path with forward slashes.
-fn read(glsl: &Path, path: &str) -> Result<Vec<u8>, String> {
-    fs::read(glsl.join(path)).map_err(|error| format!("glsl/{path}: {error}"))
-}
-
-fn read_text(glsl: &Path, path: &str) -> Result<String, String> {
-    String::from_utf8(read(glsl, path)?).map_err(|_| format!("glsl/{path} is not UTF-8"))
-}
-
-fn rows(glsl: &Path) -> Result<Vec<list::Row>, String> {
-    list::parse(&read_text(glsl, "kernels.txt")?).map_err(|why| format!("glsl/kernels.txt, {why}"))
 }

@@ -22,6 +22,57 @@ fn committed_modules_are_what_this_build_compiles() -> Result<()> {
     compare(&built, &files(Path::new(COMMITTED))?).context("glsl/precompiled is stale: run tools/precompile")
 }
 
+/// What is said of the built files beside others that `doctor` has been at.
+fn refusal(doctor: impl FnOnce(&mut Files) -> Result<()>) -> Result<String> {
+    let built = files(Path::new(BUILT))?;
+    let mut doctored = built.clone();
+    compare(&built, &doctored)?;
+    doctor(&mut doctored)?;
+    match compare(&built, &doctored) {
+        Ok(()) => bail!("nothing was noticed"),
+        Err(why) => Ok(why.to_string()),
+    }
+}
+
+#[test]
+fn a_doctored_module_is_refused() -> Result<()> {
+    let why = refusal(|files| {
+        let module = files.get_mut(Path::new("probe/copy.spv")).context("a module")?;
+        *module.last_mut().context("an empty module")? ^= 1;
+        Ok(())
+    });
+    // A compiler that does not say who it is may be another one, which may write other instructions.
+    let is_known = !table(&files(Path::new(BUILT))?)?.1.contains("unknown");
+    ensure!(why.is_err() || is_known, "an unknown compiler is taken for a known one");
+    ensure!(!is_known || why? == "probe/copy.spv differs, by one compiler");
+    let why = refusal(|files| {
+        files.remove(Path::new("probe/copy.spv")).context("a module")?;
+        Ok(())
+    });
+    ensure!(why? == "a module is gone or new");
+    Ok(())
+}
+
+#[test]
+fn a_doctored_manifest_is_refused() -> Result<()> {
+    let rewrite = |from: &'static str, to: &'static str| {
+        refusal(move |files| {
+            let manifest = files.get_mut(Path::new(MANIFEST)).context("a manifest")?;
+            let text = String::from_utf8(manifest.clone())?;
+            ensure!(text.contains(from), "the manifest has no {from}");
+            *manifest = text.replacen(from, to, 1).into_bytes();
+            Ok(())
+        })
+    };
+    ensure!(rewrite("push destination 8 8 write", "push destination 8 8 read")?.contains("built:     push"));
+    ensure!(
+        rewrite("constant QUADS_PER_INVOCATION 1 4", "constant QUADS_PER_INVOCATION 2 4")?
+            .contains("built: ")
+    );
+    ensure!(rewrite("workgroup 0\n", "")?.contains("built: "));
+    Ok(())
+}
+
 /// Another compiler may write other instructions, but what a host relies on must be the same.
 fn compare(built: &Files, committed: &Files) -> Result<()> {
     let (ours, our_compiler) = table(built)?;

@@ -1,8 +1,10 @@
 //! From GLSL to modules and their manifest, with shaderc. Part of `build.rs`, under `compile-shaders`.
 
+use super::list::Row;
 use super::manifest::{self, Kernel, Manifest, PushConstant, Source, SpecConstant};
+use super::sources::{Modules, read_text, rows};
 use super::spirv::{self, Module};
-use super::{Modules, folder_of, list::Row, read_text, rows, write};
+use super::{folder_of, write};
 use shaderc::{
     CompileOptions, Compiler, EnvVersion, OptimizationLevel, ResolvedInclude, ShaderKind, SpirvVersion,
     TargetEnv,

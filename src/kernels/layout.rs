@@ -21,6 +21,23 @@ pub const fn same_layout(kernel: &Kernel, fields: &[Field]) -> bool {
 }
 
 /// Refuses to compile, in a `const`, where [`same_layout`] is false.
+///
+/// ```
+/// # use subsweep::kernels::{Field, PROBE_COPY, assert_layout};
+/// const _: () = assert_layout(&PROBE_COPY, &[
+///     Field { name: "source", offset: 0, size: 8, pointer: true },
+///     Field { name: "destination", offset: 8, size: 8, pointer: true },
+///     Field { name: "quad_count", offset: 16, size: 4, pointer: false },
+/// ]);
+/// ```
+/// ```compile_fail
+/// # use subsweep::kernels::{Field, PROBE_COPY, assert_layout};
+/// const _: () = assert_layout(&PROBE_COPY, &[
+///     Field { name: "source", offset: 0, size: 8, pointer: true },
+///     Field { name: "destination", offset: 8, size: 8, pointer: true },
+///     Field { name: "quad_count", offset: 20, size: 4, pointer: false }, // which is at 16
+/// ]);
+/// ```
 pub const fn assert_layout(kernel: &Kernel, fields: &[Field]) {
     if let Some(Difference { what, field }) = difference(kernel, fields) {
         Message::new()

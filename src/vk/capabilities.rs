@@ -6,6 +6,7 @@ use ash::vk;
 
 use super::identity::DeviceIdentity;
 use super::requirements::EnabledFeatures;
+use super::workarounds::Workarounds;
 use crate::error::{Error, Result, within};
 
 /// The properties and limits that policies choose by.
@@ -14,6 +15,8 @@ use crate::error::{Error, Result, within};
 pub struct Capabilities {
     /// Who made it.
     pub identity: DeviceIdentity,
+    /// What its driver does wrong.
+    pub workarounds: Workarounds,
     /// Lanes of a subgroup where no size is asked for.
     pub subgroup_size: u32,
     /// The smallest size that may be asked for.
@@ -78,26 +81,28 @@ impl Capabilities {
             size_control.max_subgroup_size = vulkan11.subgroup_size;
         }
         let conformance = vulkan12.conformance_version;
+        let identity = DeviceIdentity {
+            name: text(properties.device_name_as_c_str()),
+            device_type: properties.device_type,
+            vendor_id: properties.vendor_id,
+            device_id: properties.device_id,
+            api_version: properties.api_version,
+            driver_version: properties.driver_version,
+            driver_id: vulkan12.driver_id,
+            driver_name: text(vulkan12.driver_name_as_c_str()),
+            driver_info: text(vulkan12.driver_info_as_c_str()),
+            conformance_version: [
+                conformance.major,
+                conformance.minor,
+                conformance.subminor,
+                conformance.patch,
+            ],
+            device_uuid: vulkan11.device_uuid,
+            driver_uuid: vulkan11.driver_uuid,
+        };
         Self {
-            identity: DeviceIdentity {
-                name: text(properties.device_name_as_c_str()),
-                device_type: properties.device_type,
-                vendor_id: properties.vendor_id,
-                device_id: properties.device_id,
-                api_version: properties.api_version,
-                driver_version: properties.driver_version,
-                driver_id: vulkan12.driver_id,
-                driver_name: text(vulkan12.driver_name_as_c_str()),
-                driver_info: text(vulkan12.driver_info_as_c_str()),
-                conformance_version: [
-                    conformance.major,
-                    conformance.minor,
-                    conformance.subminor,
-                    conformance.patch,
-                ],
-                device_uuid: vulkan11.device_uuid,
-                driver_uuid: vulkan11.driver_uuid,
-            },
+            workarounds: Workarounds::of(&identity, vulkan11.subgroup_size),
+            identity,
             subgroup_size: vulkan11.subgroup_size,
             min_subgroup_size: size_control.min_subgroup_size,
             max_subgroup_size: size_control.max_subgroup_size,

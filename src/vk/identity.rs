@@ -34,6 +34,27 @@ pub struct DeviceIdentity {
     pub driver_uuid: [u8; 16],
 }
 
+/// The version of a driver's release, in numbers that compare as its makers count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DriverVersion(pub [u32; 3]);
+
+impl DriverVersion {
+    /// Before every version.
+    pub const MIN: Self = Self([0; 3]);
+    /// Behind every version.
+    pub const MAX: Self = Self([u32::MAX; 3]);
+
+    /// The numbers that a text begins with: `25.0.7-2~bpo12+1`, `535.104`.
+    fn parse(text: &str) -> Option<Self> {
+        let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+        let mut numbers = [0; 3];
+        let parts = text[..end].split('.').filter(|part| !part.is_empty());
+        let parts: Vec<u32> = parts.map(str::parse).collect::<Result<_, _>>().ok()?;
+        numbers.iter_mut().zip(&parts).for_each(|(number, part)| *number = *part);
+        (!parts.is_empty()).then_some(Self(numbers))
+    }
+}
+
 impl DeviceIdentity {
     /// `apiVersion` as `1.3.230`.
     pub fn api_version_text(&self) -> String {
@@ -60,6 +81,16 @@ impl DeviceIdentity {
             }
             vk::DriverId::INTEL_PROPRIETARY_WINDOWS => dotted([packed >> 14, packed & 0x3fff]),
             _ => dotted([packed >> 22, packed >> 12 & 0x3ff, packed & 0xfff]),
+        }
+    }
+
+    /// The driver's release, if it tells. Mesa's drivers do so in `driverInfo`, and not all in `driverVersion`: lavapipe
+    /// is 0.0.1 for ever.
+    pub fn driver_release(&self) -> Option<DriverVersion> {
+        match self.driver_info.split_once("Mesa ") {
+            Some((_, release)) => DriverVersion::parse(release),
+            None if self.driver_id == vk::DriverId::MESA_LLVMPIPE => None,
+            None => DriverVersion::parse(&self.driver_version_text()),
         }
     }
 
@@ -127,6 +158,29 @@ mod tests {
             let identity = DeviceIdentity { driver_id, driver_version, ..DeviceIdentity::default() };
             assert_eq!(identity.driver_version_text(), text);
         }
+    }
+
+    #[test]
+    fn a_release_is_read_from_where_the_driver_tells_it() {
+        let release = |driver_id, driver_info: &str| {
+            let driver_version = 550 << 22 | 54 << 14 | 14 << 6;
+            let identity = DeviceIdentity { driver_id, driver_version, ..DeviceIdentity::default() };
+            DeviceIdentity { driver_info: driver_info.into(), ..identity }.driver_release()
+        };
+        let lavapipe = vk::DriverId::MESA_LLVMPIPE;
+        for (info, expected) in [
+            ("Mesa 22.3.6 (LLVM 15.0.6)", Some([22, 3, 6])),
+            ("Mesa 25.0.7-2~bpo12+1 (LLVM 15.0.6)", Some([25, 0, 7])),
+            ("Mesa 25.1.0-devel (git-0123456789)", Some([25, 1, 0])),
+            ("Mesa of one's own", None),
+            ("Mesa 99999999999999999999", None),
+            ("", None),
+        ] {
+            assert_eq!(release(lavapipe, info), expected.map(DriverVersion), "{info}");
+        }
+        let nvidia = release(vk::DriverId::NVIDIA_PROPRIETARY, "550.54.14");
+        assert_eq!(nvidia, Some(DriverVersion([550, 54, 14])));
+        assert!(DriverVersion([22, 3, 6]) < DriverVersion([25, 0, 7]));
     }
 
     #[test]

@@ -25,7 +25,20 @@ fn devices_are_listed_for_people_and_for_programs() {
     for field in ["id", "name", "version"] {
         assert!(text.contains(device["driver"][field].as_str().unwrap()), "driver.{field}: {text}");
     }
-    for label in ["subgroups", "workgroups", "memory", "features", "scan policy", "sort policy", "because"] {
+    let workarounds = device["workarounds"].as_array().unwrap();
+    let names: Vec<_> = workarounds.iter().map(|name| name.as_str().unwrap()).collect();
+    let told = if names.is_empty() { vec!["none known"] } else { names };
+    assert!(told.iter().all(|name| text.contains(name)), "{told:?}: {text}");
+    for label in [
+        "subgroups",
+        "workarounds",
+        "workgroups",
+        "memory",
+        "features",
+        "scan policy",
+        "sort policy",
+        "because",
+    ] {
         assert!(text.contains(label), "{label}: {text}");
     }
     assert!(device["limits"]["shared_memory_size"].as_u64().unwrap() >= 16 << 10);
@@ -133,7 +146,7 @@ fn a_device_with_too_few_lanes_is_listed_and_refused() {
     two_lanes(&["sort", &input, "--type", "u32", "--device", "driver:llvmpipe"]).refused(3, "4 to 128 lanes");
 }
 
-/// lavapipe with vectors of 1024 bits says that it has 32 lanes, of which the last 16 store nothing.
+/// lavapipe with vectors of 1024 bits says that it has 32 lanes, of which the last 16 take part in little.
 #[test]
 fn a_broken_driver_fails_its_self_test() {
     let mut command = subsweep(["devices", "--json", "--device", "driver:llvmpipe"]);
@@ -146,5 +159,6 @@ fn a_broken_driver_fails_its_self_test() {
     let devices: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
     let verdict = devices[0]["self_test"].as_str().unwrap();
     assert!(verdict.starts_with("FAILED: "), "{verdict}");
+    assert!(devices[0]["workarounds"].as_array().unwrap().contains(&"LANES_END_AT_16".into()));
     assert_eq!(device()["self_test"], "passed");
 }

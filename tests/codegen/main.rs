@@ -10,6 +10,9 @@
 #[path = "../common/children.rs"]
 mod children;
 mod compiled;
+#[cfg(feature = "compile-shaders")]
+#[path = "../common/fixture.rs"]
+mod fixture;
 mod modules;
 mod radv;
 mod rows;

@@ -29,21 +29,13 @@ mod armed {
     use subsweep::vk::{Device, Pipeline, PipelineOptions};
 
     use crate::compiled::Compiled;
-
-    #[repr(C)]
-    struct Aligned<const N: usize> {
-        words: [u32; 0],
-        bytes: [u8; N],
-    }
-
-    static SPIRV: Aligned<{ include_bytes!(concat!(env!("OUT_DIR"), "/fixtures/spilling.spv")).len() }> =
-        Aligned { words: [], bytes: *include_bytes!(concat!(env!("OUT_DIR"), "/fixtures/spilling.spv")) };
+    use crate::fixture;
 
     // SAFETY: the build has compiled it for Vulkan 1.2, and its two push constants are pointers.
     static SPILLING: Kernel = unsafe {
         Kernel::new(
             "fixtures/spilling",
-            &SPIRV.bytes,
+            fixture!("spilling"),
             &[pointer("source", 0), pointer("destination", 8)],
             &[],
         )

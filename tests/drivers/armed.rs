@@ -1,26 +1,20 @@
 //! Deliberately wrong probes, one for each guard: silence means something only from those who would have spoken.
 //!
-//! | guard | where | catches | cannot see | armed by |
-//! |---|---|---|---|---|
-//! | guard words around every range of a case and every array of a twin | every driver | a store beside the range, within 16 words of a case's or 64 of a twin's | a load; a store further away; a store of the guard's own word | "… breaks the guards of …" |
-//! | GPU-assisted validation, every range of a case and every array of a twin in a buffer of its own | `lavapipe-8-bounds` | every load, store and atomic through a device address that does not lie whole in a live buffer, by its address | the wrong range of the right buffer, such as the parts of one scratch; another live buffer; shared memory; the one trial that adopts a device of its own | "… is told by its address" |
-//! | poison in scratch and outputs, each case run twice | every driver | scratch or output that is read before it is written, where that changes the result | what happens not to change it | |
-//! | synchronisation validation | every driver | hazards between fills and copies | whatever a dispatch does through device addresses | "a missing transfer barrier …" |
-//! | the hazard checker | every driver | hazards between any two commands of a recording; a barrier that orders nothing | commands that no recorder recorded; accesses outside of the ranges that the recorder was given, which are the first two guards' | "a missing transfer barrier …", "a missing barrier between dispatches …", "a superfluous barrier …" |
-//!
-//! The wrong kernels are the right `probe/copy`, told of more quads than there are.
+//! `docs/GUARDS.md` says of every guard what it catches, what it cannot, and which probe proves it awake. Those here
+//! are of guards that need a device. The wrong kernels are the right `probe/copy`, told of more or fewer quads than
+//! there are.
 
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::harness::{Effort, Layout, Workload, verify_cases};
+use subsweep::harness::{Case, Effort, Layout, Work, Workload, verify_cases};
 use subsweep::headless::Gpu;
 use subsweep::kernels::PROBE_COPY;
 use subsweep::vk::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorder};
 
 use super::cases::{expect_silence, hazards};
 use super::rows::Watch;
-use super::twins::rig::{Access, Memory, Rig, Value, compare, random};
+use super::twins::rig::{Access, Memory, POISON, Rig, Value, compare, random};
 
 pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
@@ -36,6 +30,10 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         trial("a superfluous barrier is told by our own checker", superfluous_barrier),
         trial("a store past the end breaks the guards of a twin's array", guards_of_a_twin),
         trial("a store past the end breaks the guards of a case", guards_of_a_case),
+        trial("what nobody wrote shows its poison in a twin's array", poison_of_a_twin),
+        trial("what nobody wrote shows its poison in a case", poison_of_a_case),
+        trial("a wrong word is told from the twin's", word_of_a_twin),
+        trial("a wrong word is told from the oracle's", word_of_the_oracle),
     ];
     if watch == Watch::Bounds {
         trials.extend([
@@ -135,9 +133,7 @@ fn guards_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
     let (source, destination) = (guarded(gpu, QUADS + 1)?, guarded(gpu, QUADS)?);
     copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS + 1), 1)?;
     let right = &random(QUADS + 1, QUADS * 4);
-    let caught =
-        compare("armed", "destination", &destination, right).expect_err("it was written past its end");
-    let told = caught.message().unwrap_or_default().to_owned();
+    let told = told_of(&destination, right)?;
     assert!(
         told.starts_with(&format!("armed: destination[{}] of {} was written", QUADS * 4, QUADS * 4)),
         "{told}"
@@ -145,11 +141,21 @@ fn guards_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-fn guards_of_a_case(gpu: &Gpu) -> Result<(), Failed> {
+/// A case whose result has a place of its own, ready to run.
+fn workload(gpu: &Gpu) -> Result<Workload<'_>, Failed> {
+    let is_apart = |case: &&Case| match &case.work {
+        Work::Scan(scan) => !scan.in_place && scan.misalignment == 0 && case.count >= 4,
+        Work::Sort(_) => false,
+    };
     let cases = verify_cases(Effort::Quick, gpu.capabilities());
-    let case = cases.iter().find(|case| case.count > 0).ok_or("no case")?;
+    let case = cases.iter().find(is_apart).ok_or("no such case")?;
     let workload = Workload::new(gpu, case, Layout::Guarded)?;
     workload.restore()?;
+    Ok(workload)
+}
+
+fn guards_of_a_case(gpu: &Gpu) -> Result<(), Failed> {
+    let workload = workload(gpu)?;
     workload.run()?;
     assert_eq!(workload.check()?, None);
     let (source, destination) = (guarded(gpu, 1)?, workload.destination());
@@ -159,6 +165,63 @@ fn guards_of_a_case(gpu: &Gpu) -> Result<(), Failed> {
     let mismatch = workload.check()?.ok_or("nothing was noticed")?;
     assert_eq!((mismatch.what, mismatch.got), ("guard", random(1, 1)[0]));
     Ok(())
+}
+
+/// One quad is copied too few, and the quad before it was poison where it came from.
+fn poison_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
+    let source = Memory::poisoned(gpu, (QUADS - 1) * 4, Access::Quads)?;
+    let destination = Memory::poisoned(gpu, QUADS * 4, Access::Quads)?;
+    let right = random(1, QUADS * 4);
+    copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS - 1), 1)?;
+    for index in [0, QUADS * 4 - 4] {
+        let mut expected = vec![POISON; QUADS * 4];
+        expected[index] = right[index];
+        let told = told_of(&destination, &expected)?;
+        assert!(told.starts_with(&format!("armed: destination[{index}] is {POISON:#010x}, not ")), "{told}");
+    }
+    Ok(())
+}
+
+fn poison_of_a_case(gpu: &Gpu) -> Result<(), Failed> {
+    let mismatch = workload(gpu)?.check()?.ok_or("nothing was noticed")?;
+    assert_eq!((mismatch.what, mismatch.index, mismatch.got), ("result", 0, POISON));
+    Ok(())
+}
+
+fn word_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
+    let right = random(QUADS, QUADS * 4);
+    let mut wrong = right.clone();
+    wrong[QUADS] ^= 1;
+    let (source, destination) = (guarded(gpu, QUADS)?, guarded(gpu, QUADS)?);
+    copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS), 1)?;
+    compare("armed", "destination", &destination, &right)?;
+    let told = told_of(&destination, &wrong)?;
+    let [got, expected] = [right[QUADS], wrong[QUADS]];
+    assert_eq!(
+        told,
+        format!("armed: destination[{QUADS}] is {got:#010x}, not {expected:#010x}; 0 more differ")
+    );
+    Ok(())
+}
+
+fn word_of_the_oracle(gpu: &Gpu) -> Result<(), Failed> {
+    let workload = workload(gpu)?;
+    workload.run()?;
+    assert_eq!(workload.check()?, None);
+    let (source, destination) = (guarded(gpu, 1)?, workload.destination());
+    let first = AddressRange::new(destination.address, 16);
+    copy_rig(gpu)?.run(&copy(source.range(), first, 1), 1)?;
+    let mismatch = workload.check()?.ok_or("nothing was noticed")?;
+    assert_eq!((mismatch.what, mismatch.index, mismatch.got), ("result", 0, random(1, 1)[0]));
+    Ok(())
+}
+
+/// What a comparison that must fail says.
+fn told_of(memory: &Memory<'_>, expected: &[u32]) -> Result<String, Failed> {
+    match compare("armed", "destination", memory, expected) {
+        Ok(()) => Err("nothing was noticed".into()),
+        Err(failed) => Ok(failed.message().unwrap_or_default().to_owned()),
+    }
 }
 
 fn apart(gpu: &Gpu, word_count: usize) -> Result<Memory<'_>, Failed> {

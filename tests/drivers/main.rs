@@ -3,13 +3,18 @@
 //! Each row of drivers and lane counts is a process of its own: see `tests/common/children.rs`.
 
 mod armed;
+mod bugs;
 mod cases;
 #[path = "../common/children.rs"]
 mod children;
 mod embedding;
 mod faults;
+#[cfg(feature = "compile-shaders")]
+#[path = "../common/fixture.rs"]
+mod fixture;
 mod long_work;
 mod narrow;
+mod races;
 mod rows;
 mod twins;
 
@@ -20,26 +25,26 @@ use libtest_mimic::Arguments;
 use rows::{Row, Watch};
 use subsweep::Error;
 use subsweep::ash::vk;
-use subsweep::headless::{Gpu, GpuOptions};
+use subsweep::headless::Gpu;
 
 fn main() -> ExitCode {
     children::main::<Row>()
 }
 
 /// Goes on without the validation layer where it is not installed, but not in the project's own gate.
-fn open_unvalidated(error: Error) -> Result<Gpu, Error> {
+fn open_unvalidated(error: Error, row: &Row) -> Result<Gpu, Error> {
     let layer_is_missing = matches!(error, Error::Vulkan { result: vk::Result::ERROR_LAYER_NOT_PRESENT, .. });
     if !layer_is_missing || std::env::var("CI").is_ok_and(|ci| ci == "true") {
         return Err(error);
     }
     children::note("NOT VALIDATED: the validation layer is missing; tools/setup test installs it");
-    Gpu::open(GpuOptions { work: cases::watched(), ..GpuOptions::default() })
+    narrow::open(false, row.watch.limit())
 }
 
 /// The child: every trial on the one device that the row's environment leaves.
 fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
-    let options = GpuOptions { validation: true, work: cases::watched(), ..GpuOptions::default() };
-    let gpu = match Gpu::open(options).or_else(open_unvalidated) {
+    let opened = narrow::open(true, row.watch.limit());
+    let gpu = match opened.or_else(|error| open_unvalidated(error, row)) {
         Ok(gpu) => Arc::new(gpu),
         Err(error) => {
             eprintln!("cannot open the row's device: {error}");
@@ -52,13 +57,20 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     }
     let identity = gpu.identity();
     children::announce(&format!("{}, {} lanes", identity.driver_text(), gpu.capabilities().subgroup_size));
-    let mut trials = cases::trials(&gpu, row.watch);
-    trials.extend(twins::trials(&gpu, row.watch.layout()));
-    trials.extend(embedding::trials(&gpu));
-    trials.extend(armed::trials(&gpu, row.watch));
-    if row.watch == Watch::Usual {
-        trials.extend(narrow::trials(&gpu));
-        trials.extend(long_work::trials(&gpu));
+    let mut trials = bugs::trials(&gpu, row.watch);
+    if !matches!(row.watch, Watch::Bug(_)) {
+        trials.extend(cases::trials(&gpu, row.watch));
+        trials.extend(twins::trials(&gpu, row.watch.layout()));
+        trials.extend(embedding::trials(&gpu));
+        trials.extend(armed::trials(&gpu, row.watch));
+    }
+    match row.watch {
+        Watch::Usual => {
+            trials.extend(narrow::trials(&gpu));
+            trials.extend(long_work::trials(&gpu));
+        }
+        Watch::Bounds => trials.extend(races::trials(&gpu)),
+        Watch::Bug(_) => {}
     }
     if row.has_faults() {
         trials.extend(faults::trials(gpu.is_validated()));

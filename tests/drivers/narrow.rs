@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::Error;
 use subsweep::harness::{BenchOptions, Case, CopyRoof, Effort, Outcome, bench_case, bench_cases};
 use subsweep::harness::{verify_case, verify_cases};
 use subsweep::headless::{Gpu, Instance};
@@ -66,9 +67,10 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     narrowed.chain([timeless, poor]).collect()
 }
 
-fn open(is_validated: bool, limit: fn(&mut Capabilities)) -> subsweep::Result<Gpu> {
+/// The row's device, taken for as much as `limit` leaves of it.
+pub fn open(is_validated: bool, limit: fn(&mut Capabilities)) -> subsweep::Result<Gpu> {
     let instance = Arc::new(Instance::new(is_validated)?);
-    let mut candidate = instance.candidates()?.swap_remove(0);
+    let mut candidate = instance.candidates()?.into_iter().next().ok_or(Error::NoDevice)?;
     candidate.narrow(limit);
     Gpu::open_candidate(candidate, watched())
 }

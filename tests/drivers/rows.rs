@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 use subsweep::harness::{Effort, Layout};
+use subsweep::vk::Capabilities;
 
 use super::children::{self, Missing, is_gate_on, only_driver};
 
@@ -25,6 +26,8 @@ pub enum Watch {
     /// The newer layer that set-up unpacks, with GPU-assisted validation as well: it looks at every address that a
     /// kernel touches. Its checks take the driver long to compile, so the cases are fewer.
     Bounds,
+    /// Nothing runs but the reproducer of this bug, which leaves nothing else right.
+    Bug(&'static str),
 }
 
 enum Driver {
@@ -61,6 +64,13 @@ impl children::Row for Row {
             lanes: 8,
             watch: Watch::Usual,
         },
+        lavapipe("lavapipe-32", 32, Watch::Bug("LANES_END_AT_16")),
+        Row {
+            name: "lavapipe-25-32",
+            driver: Driver::Lavapipe { vector_width: 1024, is_newer: true },
+            lanes: 32,
+            watch: Watch::Bug("LANES_END_AT_16"),
+        },
     ];
 
     fn name(&self) -> &'static str {
@@ -76,6 +86,10 @@ impl children::Row for Row {
             Some(manifest) => Ok(only_driver(&manifest)),
             None => Err(missing("the driver", is_failure)),
         };
+        if matches!(self.watch, Watch::Bug(_)) && !cfg!(feature = "compile-shaders") {
+            let what = "its reproducer comes with the feature compile-shaders".to_owned();
+            return Err(Missing { what, is_failure: false });
+        }
         let mut environment = match self.driver {
             Driver::Lavapipe { is_newer: true, .. } => children::mesa25("lvp"),
             Driver::Lavapipe { is_newer: false, .. } => {
@@ -115,14 +129,24 @@ impl Watch {
     pub fn effort(self) -> Effort {
         match self {
             Self::Usual => Effort::Normal,
-            Self::Bounds => Effort::Quick,
+            Self::Bounds | Self::Bug(_) => Effort::Quick,
         }
     }
 
     pub fn layout(self) -> Layout {
         match self {
-            Self::Usual => Layout::Guarded,
+            Self::Usual | Self::Bug(_) => Layout::Guarded,
             Self::Bounds => Layout::Separate,
+        }
+    }
+
+    /// How much of its device a row takes.
+    pub fn limit(self) -> fn(&mut Capabilities) {
+        match self {
+            Self::Usual | Self::Bug(_) => |_| {},
+            // The layer notes in shared memory who touched each word of it, and silently does not where that would
+            // be more than the device has.
+            Self::Bounds => |capabilities| capabilities.shared_memory_size /= 2,
         }
     }
 }

@@ -29,10 +29,14 @@ pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
         };
         let gpu = Arc::clone(gpu);
         trials.push(Trial::test(format!("twin {}", kernel.name), move || {
-            check(&gpu, kernel)?;
-            match gpu.validation_messages() {
-                messages if messages.is_empty() => Ok(()),
-                messages => Err(messages.join("\n").into()),
+            let checked = check(&gpu, kernel);
+            // Taken in any case, or the next kernel would be blamed for them.
+            match (gpu.validation_messages(), checked) {
+                (messages, checked) if messages.is_empty() => checked,
+                (messages, checked) => {
+                    let wrong = checked.err().and_then(|failed| failed.message().map(str::to_owned));
+                    Err(wrong.into_iter().chain(messages).collect::<Vec<_>>().join("\n").into())
+                }
             }
         }));
     }

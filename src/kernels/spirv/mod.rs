@@ -5,12 +5,16 @@
 
 mod flow;
 mod graph;
+#[cfg(test)]
+mod heads;
 mod opcode;
 mod reflect;
 #[cfg(all(test, feature = "compile-shaders"))]
 mod tests;
 
 pub use flow::accesses;
+#[cfg(test)]
+pub use heads::unwatched;
 pub use reflect::reflect;
 
 use std::collections::HashMap;

@@ -62,6 +62,8 @@ pub const ATOMIC_I_DECREMENT: u32 = 233;
 pub const ATOMIC_XOR: u32 = 242;
 pub const PHI: u32 = 245;
 pub const LOOP_MERGE: u32 = 246;
+#[cfg(test)]
+pub const LABEL: u32 = 248;
 pub const RETURN_VALUE: u32 = 254;
 pub const LIFETIME_STOP: u32 = 257;
 pub const NO_LINE: u32 = 317;
@@ -87,6 +89,7 @@ pub fn name(opcode: u32) -> String {
         ATOMIC_EXCHANGE..=ATOMIC_XOR | ATOMIC_F_MIN | ATOMIC_F_MAX | ATOMIC_F_ADD => {
             format!("an atomic instruction ({opcode})")
         }
+        CONTROL_BARRIER => "OpControlBarrier".to_owned(),
         EXT_INST => "OpExtInst".to_owned(),
         _ => format!("instruction {opcode}"),
     }

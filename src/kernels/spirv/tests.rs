@@ -1,6 +1,6 @@
 //! Small kernels in `src/kernels/fixtures`, which `build.rs` compiles, each for one way that an address can go.
 
-use super::{Module, accesses, reflect};
+use super::{Module, accesses, reflect, unwatched};
 use std::path::Path;
 
 fn module(file: &str) -> Module {
@@ -115,6 +115,14 @@ fn an_address_that_is_only_sometimes_a_push_constant_is_refused() {
 #[test]
 fn an_address_that_is_not_declared_as_one_is_refused() {
     check_refused("address_in_words", "that no push constant gave");
+}
+
+#[test]
+fn shared_memory_in_the_head_of_a_loop_is_told() {
+    let told = unwatched(&module("loop_head.spv")).expect("a sound module");
+    let count = |what: &str| told.iter().filter(|told| told.starts_with(what)).count();
+    assert_eq!((count("OpControlBarrier "), count("OpLoad "), count("OpStore ")), (2, 1, 1), "{told:?}");
+    assert_eq!(unwatched(&module("race.spv")).as_deref(), Ok(&[][..]));
 }
 
 #[test]

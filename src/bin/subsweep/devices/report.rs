@@ -48,6 +48,8 @@ pub struct Details {
     pub driver_uuid: String,
     /// Who drives it.
     pub driver: Driver,
+    /// The names of what the driver is known to do wrong.
+    pub workarounds: Vec<&'static str>,
     /// Subgroup sizes and operations.
     pub subgroups: Subgroups,
     /// The limits that matter here.
@@ -209,6 +211,7 @@ impl Details {
                 info: identity.driver_info.clone(),
                 version: identity.driver_version_text(),
             },
+            workarounds: capabilities.workarounds.names().collect(),
             subgroups: Subgroups {
                 size: capabilities.subgroup_size,
                 min_size: capabilities.min_subgroup_size,

@@ -27,6 +27,13 @@ fn rows(text: &mut String, details: &Details) {
     );
     row("driver", driver(&details.driver));
     row("", format!("version {}, {}", details.driver.version, details.driver.id));
+    row(
+        "workarounds",
+        match &details.workarounds[..] {
+            [] => "none known".into(),
+            names => names.join(", "),
+        },
+    );
     row("Vulkan", format!("{}, conformance {}", details.api_version, conformance(details)));
     row("device UUID", details.device_uuid.clone());
     row("driver UUID", details.driver_uuid.clone());

@@ -1,0 +1,234 @@
+//! What drivers are known to do wrong, under names, so that whatever goes around it can be found, and can go when they
+//! are mended.
+//!
+//! [`DRIVER_BUGS`] has a row for each; each has a reproducer, a small kernel in `src/kernels/fixtures`, which the
+//! driver matrix runs on every driver: on one that is said to have the bug it must go wrong, on any other it must not.
+//! A bug that somebody mends is so found, and its versions are narrowed.
+//!
+//! One that no device can tell of is not among them: Mesa's shader cache takes kernels compiled for one
+//! `LP_NATIVE_VECTOR_WIDTH` for those of another, so whoever changes that width gives each its own
+//! `MESA_SHADER_CACHE_DIR`.
+
+use std::fmt;
+use std::ops::Range;
+
+use ash::vk;
+
+use super::identity::{DeviceIdentity, DriverVersion};
+
+/// A set of bugs to go around.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Workarounds(u32);
+
+impl Workarounds {
+    /// None.
+    pub const NONE: Self = Self(0);
+    /// No memory fence, and no atomic access that is one, where not all subgroups of the workgroup come by equally
+    /// often.
+    pub const NO_FENCE_IN_DIVERGENT_FLOW: Self = Self(1 << 0);
+    /// All loops of an invocation together have 65,535 turns.
+    pub const LOOPS_END_AT_65535: Self = Self(1 << 1);
+    /// Lanes that leave a loop one after the other take nothing out of it.
+    pub const NO_RESULT_OUT_OF_DIVERGENT_LOOP: Self = Self(1 << 2);
+    /// No subgroup of more than 16 lanes.
+    pub const LANES_END_AT_16: Self = Self(1 << 3);
+
+    /// What a driver calls for, at so many lanes to a subgroup.
+    pub fn of(identity: &DeviceIdentity, subgroup_size: u32) -> Self {
+        let found = DRIVER_BUGS.iter().filter(|bug| bug.is_in(identity, subgroup_size));
+        found.fold(Self::NONE, |all, bug| Self(all.0 | bug.workaround.0))
+    }
+
+    /// Whether all of `other` are among these.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The names, in the order of the table.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        DRIVER_BUGS.iter().filter(move |bug| self.contains(bug.workaround)).map(|bug| bug.name)
+    }
+}
+
+impl fmt::Debug for Workarounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+/// Something that drivers do wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct DriverBug {
+    /// The flag.
+    pub workaround: Workarounds,
+    /// The flag's name.
+    pub name: &'static str,
+    /// What goes wrong.
+    pub what: &'static str,
+    /// How kernels keep clear of it.
+    pub avoided: &'static str,
+    /// The kernel that shows it: `src/kernels/fixtures/NAME.comp`.
+    pub reproducer: &'static str,
+    /// Who does it.
+    pub drivers: &'static [Affected],
+}
+
+/// A driver that has a bug.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Affected {
+    /// Which driver.
+    pub driver: vk::DriverId,
+    /// Its versions from the first to before the first without the bug.
+    pub versions: Range<DriverVersion>,
+    /// The lanes of a subgroup with which it does it.
+    pub subgroup_sizes: Range<u32>,
+    /// Where it was seen, and how far the ends of the range are known.
+    pub seen: &'static str,
+}
+
+const ALWAYS: Range<DriverVersion> = DriverVersion::MIN..DriverVersion::MAX;
+const ANY_SUBGROUP: Range<u32> = 0..u32::MAX;
+const BEFORE_MESA_25_0_7: Range<DriverVersion> = DriverVersion::MIN..DriverVersion([25, 0, 7]);
+const SEEN_IN_MESA_22_3_6: &str = "wrong in Mesa 22.3.6, right in 25.0.7; none before or between was tried";
+
+/// All that are known.
+pub static DRIVER_BUGS: &[DriverBug] = &[
+    DriverBug {
+        workaround: Workarounds::NO_FENCE_IN_DIVERGENT_FLOW,
+        name: "NO_FENCE_IN_DIVERGENT_FLOW",
+        what: "a memory fence is taken for a barrier: where one subgroup comes by more often than another, as in a \
+               loop that subgroups leave at different turns, the workgroup ends before the rest has stored",
+        avoided: "no kernel has a fence, or an atomic access with memory semantics, but at a barrier; status words \
+                  carry their payload, so that nothing needs ordering",
+        reproducer: "bug_fence",
+        drivers: &[Affected {
+            driver: vk::DriverId::MESA_LLVMPIPE,
+            versions: BEFORE_MESA_25_0_7,
+            subgroup_sizes: ANY_SUBGROUP,
+            seen: SEEN_IN_MESA_22_3_6,
+        }],
+    },
+    DriverBug {
+        workaround: Workarounds::LOOPS_END_AT_65535,
+        name: "LOOPS_END_AT_65535",
+        what: "the loops of an invocation have 65,535 turns together: then the one that runs ends, every later one \
+               has a single turn, and the kernel goes on as if they were done",
+        avoided: "no kernel loops over more than its tile: more elements are more workgroups",
+        reproducer: "bug_loop",
+        drivers: &[Affected {
+            driver: vk::DriverId::MESA_LLVMPIPE,
+            versions: BEFORE_MESA_25_0_7,
+            subgroup_sizes: ANY_SUBGROUP,
+            seen: SEEN_IN_MESA_22_3_6,
+        }],
+    },
+    DriverBug {
+        workaround: Workarounds::NO_RESULT_OUT_OF_DIVERGENT_LOOP,
+        name: "NO_RESULT_OUT_OF_DIVERGENT_LOOP",
+        what: "what a lane got from memory or from other lanes in its last turn of a loop is overwritten by the turns \
+               that other lanes go on for",
+        avoided: "the lanes of a subgroup leave such a loop together, and a lane that is done keeps its result under \
+                  a condition",
+        reproducer: "bug_result",
+        drivers: &[
+            Affected {
+                driver: vk::DriverId::MESA_LLVMPIPE,
+                versions: BEFORE_MESA_25_0_7,
+                subgroup_sizes: ANY_SUBGROUP,
+                seen: SEEN_IN_MESA_22_3_6,
+            },
+            Affected {
+                driver: vk::DriverId::GOOGLE_SWIFTSHADER,
+                versions: ALWAYS,
+                subgroup_sizes: ANY_SUBGROUP,
+                seen: "wrong in the one of Chromium 156; every SwiftShader of late calls itself 5.0.0",
+            },
+        ],
+    },
+    DriverBug {
+        workaround: Workarounds::LANES_END_AT_16,
+        name: "LANES_END_AT_16",
+        what: "of a subgroup of more than 16 lanes (LP_NATIVE_VECTOR_WIDTH=1024 and more) the others take no part in \
+               subgroup operations, and do nothing after a loop",
+        avoided: "not at all: the self-test fails",
+        reproducer: "bug_lanes",
+        drivers: &[Affected {
+            driver: vk::DriverId::MESA_LLVMPIPE,
+            versions: ALWAYS,
+            subgroup_sizes: 17..u32::MAX,
+            seen: "wrong in Mesa 22.3.6 and 25.0.7, the only ones that were tried",
+        }],
+    },
+];
+
+impl DriverBug {
+    /// Whether a driver has it, at so many lanes to a subgroup. One that does not tell its version is taken to have
+    /// what any version has.
+    pub fn is_in(&self, identity: &DeviceIdentity, subgroup_size: u32) -> bool {
+        let version = identity.driver_release();
+        self.drivers.iter().any(|affected| {
+            affected.driver == identity.driver_id
+                && affected.subgroup_sizes.contains(&subgroup_size)
+                && version.is_none_or(|version| affected.versions.contains(&version))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lavapipe(driver_info: &str) -> DeviceIdentity {
+        DeviceIdentity {
+            driver_id: vk::DriverId::MESA_LLVMPIPE,
+            driver_version: 1,
+            driver_info: driver_info.into(),
+            ..DeviceIdentity::default()
+        }
+    }
+
+    #[test]
+    fn each_bug_has_a_flag_a_name_and_a_reproducer_of_its_own() {
+        let mut seen = 0;
+        for (at, bug) in DRIVER_BUGS.iter().enumerate() {
+            assert!(bug.workaround.0.is_power_of_two() && seen & bug.workaround.0 == 0, "{}", bug.name);
+            seen |= bug.workaround.0;
+            assert_eq!(bug.workaround.names().collect::<Vec<_>>(), [bug.name]);
+            for other in &DRIVER_BUGS[..at] {
+                assert!(other.name != bug.name && other.reproducer != bug.reproducer, "{}", bug.name);
+            }
+            for affected in bug.drivers {
+                assert!(!affected.versions.is_empty() && !affected.subgroup_sizes.is_empty(), "{}", bug.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_begins_with_the_bug_and_ends_before_the_first_without() {
+        let has = |info| Workarounds::of(&lavapipe(info), 8).contains(Workarounds::LOOPS_END_AT_65535);
+        assert!(has("Mesa 22.3.6 (LLVM 15.0.6)"));
+        assert!(has("Mesa 25.0.6 (LLVM 15.0.6)"));
+        assert!(!has("Mesa 25.0.7-2~bpo12+1 (LLVM 15.0.6)"));
+        assert!(!has("Mesa 25.1.0-devel (git-0123456789)"));
+        assert!(has("a build of one's own"));
+    }
+
+    #[test]
+    fn lanes_and_driver_decide_too() {
+        let mut identity = lavapipe("Mesa 25.0.7");
+        assert!(Workarounds::of(&identity, 16).is_empty());
+        assert_eq!(format!("{:?}", Workarounds::of(&identity, 32)), r#"{"LANES_END_AT_16"}"#);
+        identity.driver_id = vk::DriverId::MESA_RADV;
+        assert!(Workarounds::of(&identity, 64).is_empty());
+        identity.driver_id = vk::DriverId::GOOGLE_SWIFTSHADER;
+        let names: Vec<_> = Workarounds::of(&identity, 4).names().collect();
+        assert_eq!(names, ["NO_RESULT_OUT_OF_DIVERGENT_LOOP"]);
+    }
+}

@@ -1,0 +1,90 @@
+//! The watch over shared memory is armed: a kernel without its barrier is told of, where it is as large as any may be.
+
+use std::sync::Arc;
+
+use libtest_mimic::Trial;
+use subsweep::headless::Gpu;
+
+#[cfg(not(feature = "compile-shaders"))]
+pub fn trials(_: &Arc<Gpu>) -> Vec<Trial> {
+    super::children::note("SKIPPED: the racing kernel comes with the feature compile-shaders");
+    vec![Trial::test(NAME, || Ok(())).with_ignored_flag(true)]
+}
+
+#[cfg(feature = "compile-shaders")]
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let gpu = Arc::clone(gpu);
+    vec![Trial::test(NAME, move || armed::missing_barrier(&gpu))]
+}
+
+const NAME: &str = "armed: a missing barrier in a kernel is told as a race";
+
+#[cfg(feature = "compile-shaders")]
+mod armed {
+    use libtest_mimic::Failed;
+    use subsweep::headless::Gpu;
+    use subsweep::kernels::{Access, Kernel, PushConstant, SpecConstant};
+    use subsweep::vk::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
+
+    use crate::cases::expect_silence;
+    use crate::fixture;
+
+    // SAFETY: the build has compiled it for Vulkan 1.2, and it has these constants.
+    static RACE: Kernel = unsafe {
+        Kernel::new(
+            "fixtures/race",
+            fixture!("race"),
+            &[PushConstant { name: "result", offset: 0, size: 8, access: Some(Access::WRITE) }],
+            &[
+                SpecConstant { name: "IS_ORDERED", id: 1, default: 0 },
+                SpecConstant { name: "SHARED_WORDS", id: 2, default: 64 },
+            ],
+        )
+    };
+
+    struct Push(AddressRange);
+
+    // SAFETY: the kernel has this one pointer.
+    unsafe impl PushConstants for Push {
+        const KERNELS: &'static [&'static Kernel] = &[&RACE];
+
+        fn block(&self) -> PushBlock {
+            let mut block = PushBlock::default();
+            block.push(self.0);
+            block
+        }
+    }
+
+    pub fn missing_barrier(gpu: &Gpu) -> Result<(), Failed> {
+        let is_race = |message: &String| message.starts_with("SharedMemoryDataRace");
+        // A layer left to itself says a thing ten times, and then no more.
+        let mut told_count = 0;
+        while told_count <= 10 {
+            run(gpu, false)?;
+            let messages = gpu.validation_messages();
+            if messages.is_empty() || !messages.iter().all(is_race) {
+                let told = format!("told {told_count} times, and then not of a race alone, but {messages:?}");
+                return Err(told.into());
+            }
+            told_count += messages.len();
+        }
+        run(gpu, true)?;
+        expect_silence(gpu, "armed")
+    }
+
+    fn run(gpu: &Gpu, is_ordered: bool) -> Result<(), Failed> {
+        let shared_words = gpu.capabilities().shared_memory_size / 4;
+        let options = PipelineOptions {
+            workgroup_size: 64,
+            constants: &[("IS_ORDERED", is_ordered.into()), ("SHARED_WORDS", shared_words)],
+            subgroup_size: None,
+        };
+        let pipeline = Pipeline::new(gpu.device(), &RACE, options)?;
+        let memory = gpu.allocate_apart(64 * 4)?;
+        let push = Push(memory.range().addresses());
+        let record = |recorder: &mut Recorder<'_>| recorder.dispatch(&pipeline, &push, 1);
+        // SAFETY: the memory and the pipeline live until `submit` has waited.
+        unsafe { gpu.submit(record) }?;
+        Ok(())
+    }
+}
