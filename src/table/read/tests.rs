@@ -1,18 +1,23 @@
-use std::path::Path;
-
 use super::*;
-use crate::files::testing::*;
-
-mod mutations;
+use crate::table::testing::*;
 
 const TAKEN: &Taken = &Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
 const U32: Option<ElementType> = Some(ElementType::U32);
 
-fn as_file(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, InputProblem> {
+fn read_from(
+    reader: impl Read,
+    file_size: Option<u64>,
+    declared: Option<ElementType>,
+    taken: &Taken,
+) -> Result<Table, TableError> {
+    Table::read(Bytes { reader, file_size, memory_size: 1 << 40 }, declared, taken)
+}
+
+fn as_file(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, TableError> {
     read_from(bytes, Some(bytes.len() as u64), declared, TAKEN)
 }
 
-fn as_stream(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, InputProblem> {
+fn as_stream(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, TableError> {
     read_from(Dribble { rest: bytes, interrupted: false }, None, declared, TAKEN)
 }
 
@@ -116,7 +121,7 @@ fn npy_of_another_length_than_promised_is_refused() {
 fn a_stream_without_end_is_left_after_one_byte_too_many() {
     assert!(matches!(
         read_from(FLAT.chain(io::repeat(0)), None, None, TAKEN),
-        Err(InputProblem::Extra { needed: 140 })
+        Err(TableError::Extra { needed: 140 })
     ));
 }
 
@@ -125,31 +130,29 @@ fn a_file_that_changes_meanwhile_is_noticed() {
     for (bytes, declared) in [(FLAT, None), (&[0; 32][..], U32)] {
         let size = bytes.len() as u64;
         let grown = bytes.chain(&[0; 4][..]);
-        assert!(matches!(read_from(grown, Some(size), declared, TAKEN), Err(InputProblem::Changed)));
+        assert!(matches!(read_from(grown, Some(size), declared, TAKEN), Err(TableError::Changed)));
         let shrunk = &bytes[..bytes.len() - 4];
-        assert!(matches!(read_from(shrunk, Some(size), declared, TAKEN), Err(InputProblem::Changed)));
+        assert!(matches!(read_from(shrunk, Some(size), declared, TAKEN), Err(TableError::Changed)));
     }
 }
 
 #[test]
-fn promises_take_no_memory() {
-    let lie = npy_of("'<u4'", "(1152921504606846976,)", &[0; 16]);
-    let (result, largest) = largest_allocation(|| as_file(&lie, None));
-    assert!(matches!(result, Err(InputProblem::Ended { needed, .. }) if needed > 1 << 62));
-    assert!(largest < 1024, "{largest}");
-    let (result, largest) = largest_allocation(|| as_stream(&lie, None));
-    assert!(matches!(result, Err(InputProblem::Ended { .. })));
-    assert!(largest <= 1 << 20, "{largest}");
+fn more_than_the_memory_is_refused() {
     // A length that is real as far as anybody can tell, and beyond any memory.
     let size = u64::MAX / 2 - 3;
-    assert!(matches!(read_from(&[0; 8][..], Some(size), U32, TAKEN), Err(InputProblem::Memory { .. })));
+    assert!(matches!(read_from(&[0; 8][..], Some(size), U32, TAKEN), Err(TableError::Memory { .. })));
+    for file_size in [Some(1 << 20), None] {
+        let bytes = Bytes { reader: &[0; 1 << 20][..], file_size, memory_size: 1 << 19 };
+        assert!(matches!(Table::read(bytes, U32, TAKEN), Err(TableError::Memory { .. })));
+        assert!(Table::read(Bytes { memory_size: 2 << 20, ..bytes }, U32, TAKEN).is_ok());
+    }
 }
 
 #[test]
 fn too_many_elements_are_refused_unread() {
     let two = &Taken { max_dimensions: 1, max_count: 2, ..*TAKEN };
     let refusal = |bytes: &[u8], size| read_from(bytes, size, U32, two).unwrap_err().to_string();
-    let line = "holds 3 elements, and at most 2 are taken; split it";
+    let line = "holds more than 2 elements, which is the most that is taken; split it";
     for size in [Some(140), None] {
         assert_eq!(refusal(FLAT, size), line);
     }
@@ -158,6 +161,8 @@ fn too_many_elements_are_refused_unread() {
     }
     // Not a byte of them is there to be read.
     assert_eq!(refusal(&[], Some(12)), line);
+    let endless = read_from(io::repeat(0), None, U32, two).unwrap_err();
+    assert_eq!(endless.to_string(), line);
     assert!(read_from(&[0; 8][..], Some(8), U32, two).is_ok());
 }
 
@@ -171,53 +176,4 @@ fn dimensions_are_refused_with_what_is_taken() {
         refusal(SCALAR, TAKEN),
         "has 0 dimensions, shape (), and one or two are taken; save a.reshape(-1)"
     );
-}
-
-#[test]
-fn known_lengths_are_held_once() {
-    let bytes = vec![0; 5 << 20];
-    let (table, largest) = largest_allocation(|| as_file(&bytes, U32).unwrap());
-    assert_eq!((table.words.capacity() * 4, largest), (5 << 20, 5 << 20));
-}
-
-#[test]
-fn files_are_read_by_their_path_and_named_in_errors() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("in.npy");
-    std::fs::write(&path, GRID).unwrap();
-    let read_path = |path: &Path| read(&Source::File(path.to_owned()), None, TAKEN);
-    assert_eq!(read_path(&path).unwrap().words, [0, 1, 2, 3, 4, 5]);
-    std::fs::write(&path, &GRID[..140]).unwrap();
-    assert_eq!(
-        read_path(&path).unwrap_err().to_string(),
-        format!(
-            "{}: ended after 140 of 152 bytes; it is truncated or its .npy header is wrong: make it again",
-            path.display()
-        )
-    );
-    assert!(matches!(read_path(folder.path()).unwrap_err().problem, InputProblem::Directory));
-    assert!(matches!(read_path(&folder.path().join("none")).unwrap_err().problem, InputProblem::Open(_)));
-    let error = read_path(&folder.path().join("two\nlines")).unwrap_err().to_string();
-    assert!(!error.contains('\n'), "{error}");
-}
-
-#[cfg(unix)]
-#[test]
-fn pipes_are_read_to_their_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    for (bytes, is_whole) in [(GRID, true), (&GRID[..140], false)] {
-        let writer = std::thread::spawn({
-            let path = path.clone();
-            move || std::fs::write(path, bytes).unwrap()
-        });
-        match read(&Source::File(path.clone()), None, TAKEN) {
-            Ok(table) => assert!(is_whole && table.words == [0, 1, 2, 3, 4, 5]),
-            Err(error) => {
-                assert!(!is_whole && matches!(error.problem, InputProblem::Ended { held: 140, needed: 152 }))
-            }
-        }
-        writer.join().unwrap();
-    }
 }

@@ -7,8 +7,9 @@
 
 use std::io::Read;
 
-use super::input::{InputProblem, Taken, read_full};
-use super::{ElementType, Shape};
+use super::read::read_full;
+use super::{ElementType, Shape, TableError, Taken};
+use crate::printable::printable;
 
 /// The first bytes of every `.npy` file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
@@ -31,22 +32,22 @@ pub struct Header {
 }
 
 /// Reads what follows the [`MAGIC`] up to the first element.
-pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, InputProblem> {
+pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, TableError> {
     let mut position = MAGIC.len() as u64;
     let [major, minor] = read_array(reader, &mut position)?;
     let text_size = match (major, minor) {
         (1, 0) => u32::from(u16::from_le_bytes(read_array(reader, &mut position)?)),
         (2 | 3, 0) => u32::from_le_bytes(read_array(reader, &mut position)?),
-        _ => return Err(InputProblem::Version { major, minor }),
+        _ => return Err(TableError::Version { major, minor }),
     };
     if text_size > MAX_HEADER_SIZE {
-        return Err(InputProblem::HeaderTooLong { size: text_size });
+        return Err(TableError::HeaderTooLong { size: text_size });
     }
     let mut text = vec![0; text_size as usize];
     read_exact(reader, &mut position, &mut text)?;
     let (element, shape) = parse(&text, taken)?;
 
-    let too_large = || InputProblem::TooLarge { shape: shape.to_string() };
+    let too_large = || TableError::TooLarge { shape: shape.to_string() };
     let count = (shape.rows() as u64).checked_mul(shape.columns() as u64).ok_or_else(too_large)?;
     let payload_size = count.checked_mul(element.size() as u64).ok_or_else(too_large)?;
     position.checked_add(payload_size).ok_or_else(too_large)?;
@@ -75,20 +76,20 @@ pub fn header(element: ElementType, shape: Shape) -> Vec<u8> {
     bytes
 }
 
-fn read_array<const N: usize>(reader: &mut impl Read, position: &mut u64) -> Result<[u8; N], InputProblem> {
+fn read_array<const N: usize>(reader: &mut impl Read, position: &mut u64) -> Result<[u8; N], TableError> {
     let mut bytes = [0; N];
     read_exact(reader, position, &mut bytes)?;
     Ok(bytes)
 }
 
-fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> Result<(), InputProblem> {
+fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> Result<(), TableError> {
     let needed = *position + bytes.len() as u64;
     *position += read_full(reader, bytes)? as u64;
-    if *position < needed { Err(InputProblem::Ended { held: *position, needed }) } else { Ok(()) }
+    if *position < needed { Err(TableError::Ended { held: *position, needed }) } else { Ok(()) }
 }
 
 /// Type and shape from the dictionary's text.
-fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, Shape), InputProblem> {
+fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, Shape), TableError> {
     let (mut descr, mut by_columns, mut dimensions) = (None, None, None);
     let mut parser = Parser { text, at: 0 };
     parser.expect(b'{', "a dictionary is missing")?;
@@ -119,26 +120,26 @@ fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, Shape), InputProble
 }
 
 /// The type that a `descr` of text stands for, if it is taken.
-fn element(descr: &[u8], taken: &[ElementType]) -> Result<ElementType, InputProblem> {
+fn element(descr: &[u8], taken: &[ElementType]) -> Result<ElementType, TableError> {
     match descr.split_first() {
         Some((b'<', code)) => ElementType::from_code(code)
             .filter(|element| taken.contains(element))
             .ok_or_else(|| not_taken(descr, taken)),
         Some((b'>', code)) => match ElementType::from_code(code).filter(|element| taken.contains(element)) {
-            Some(element) => Err(InputProblem::ByteOrder { found: printable(descr), element }),
+            Some(element) => Err(TableError::ByteOrder { found: shown(descr), element }),
             None => Err(not_taken(descr, taken)),
         },
         _ => Err(not_taken(descr, taken)),
     }
 }
 
-fn not_taken(found: &[u8], taken: &[ElementType]) -> InputProblem {
-    InputProblem::ElementNotTaken { found: printable(found), taken: taken.to_vec() }
+fn not_taken(found: &[u8], taken: &[ElementType]) -> TableError {
+    TableError::ElementNotTaken { found: shown(found), taken: taken.to_vec() }
 }
 
 /// The shape that the text of a tuple stands for, if it is a table's.
-fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape, InputProblem> {
-    let malformed = || InputProblem::Shape { shape: printable(tuple) };
+fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape, TableError> {
+    let malformed = || TableError::Shape { shape: shown(tuple) };
     let inner = tuple[1..tuple.len() - 1].trim_ascii();
     if !inner.is_empty() && !inner.contains(&b',') {
         // One number in brackets is a number in Python; a comma makes it a tuple.
@@ -149,7 +150,7 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape,
     let mut extents = [0; 2];
     let max = max_dimensions.min(extents.len());
     if !(1..=max).contains(&count) {
-        return Err(InputProblem::Dimensions { shape: printable(tuple), count, max });
+        return Err(TableError::Dimensions { shape: shown(tuple), count, max });
     }
     for (extent, item) in extents.iter_mut().zip(items) {
         // Python 2 wrote `3L`.
@@ -158,13 +159,13 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape,
             return Err(malformed());
         }
         let value = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
-        *extent = value.ok_or_else(|| InputProblem::TooLarge { shape: printable(tuple) })?;
+        *extent = value.ok_or_else(|| TableError::TooLarge { shape: shown(tuple) })?;
     }
     let [rows, columns] = extents;
     match count {
         1 => Ok(Shape::Flat { count: rows }),
-        _ if columns == 0 => Err(InputProblem::NoColumns { rows }),
-        _ if by_columns && rows > 1 && columns > 1 => Err(InputProblem::ByColumns),
+        _ if columns == 0 => Err(TableError::NoColumns { rows }),
+        _ if by_columns && rows > 1 && columns > 1 => Err(TableError::ByColumns),
         _ => Ok(Shape::Grid { rows, columns }),
     }
 }
@@ -184,20 +185,9 @@ fn bracketed(text: &[u8]) -> &[u8] {
     end.map_or(text, |end| &text[..=end])
 }
 
-/// Text from a header, cut and escaped so that it cannot leave its line or steer a terminal.
-fn printable(text: &[u8]) -> String {
-    const MAX_LENGTH: usize = 60;
-    let mut shown = String::new();
-    for &byte in text.iter().take(MAX_LENGTH) {
-        match byte {
-            b' '..=b'~' => shown.push(byte.into()),
-            _ => shown.extend(byte.escape_ascii().map(char::from)),
-        }
-    }
-    if text.len() > MAX_LENGTH {
-        shown.push('…');
-    }
-    shown
+/// A piece of a header, for words about it.
+fn shown(text: &[u8]) -> String {
+    printable(text, 60)
 }
 
 /// A place in the dictionary's text; white space before each piece is skipped.
@@ -207,8 +197,8 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn malformed(&self, what: &'static str) -> InputProblem {
-        InputProblem::Malformed { what, at: self.at }
+    fn malformed(&self, what: &'static str) -> TableError {
+        TableError::Malformed { what, at: self.at }
     }
 
     fn peek(&mut self) -> Option<u8> {
@@ -224,12 +214,12 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), InputProblem> {
+    fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), TableError> {
         if self.accept(byte) { Ok(()) } else { Err(self.malformed(what)) }
     }
 
     /// What lies before the next `end`, which is passed as well.
-    fn until(&mut self, end: u8, what: &'static str) -> Result<&'a [u8], InputProblem> {
+    fn until(&mut self, end: u8, what: &'static str) -> Result<&'a [u8], TableError> {
         let rest = &self.text[self.at..];
         let length = rest.iter().position(|&byte| byte == end).ok_or_else(|| self.malformed(what))?;
         self.at += length + 1;
@@ -237,7 +227,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A string's characters as they stand; none that is needed here has an escape in it.
-    fn string(&mut self) -> Result<&'a [u8], InputProblem> {
+    fn string(&mut self) -> Result<&'a [u8], TableError> {
         match self.peek() {
             Some(quote @ (b'\'' | b'"')) => {
                 self.at += 1;
@@ -249,14 +239,14 @@ impl<'a> Parser<'a> {
 
     /// A type's string. Structured types are lists and may nest; they are refused without being
     /// followed.
-    fn descr(&mut self, taken: &[ElementType]) -> Result<&'a [u8], InputProblem> {
+    fn descr(&mut self, taken: &[ElementType]) -> Result<&'a [u8], TableError> {
         match self.peek() {
             Some(b'[' | b'(') => Err(not_taken(bracketed(&self.text[self.at..]), taken)),
             _ => self.string(),
         }
     }
 
-    fn boolean(&mut self) -> Result<bool, InputProblem> {
+    fn boolean(&mut self) -> Result<bool, TableError> {
         self.peek();
         let rest = &self.text[self.at..];
         for (word, value) in [(&b"True"[..], true), (b"False", false)] {
@@ -269,7 +259,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A tuple's text, its brackets included.
-    fn tuple(&mut self) -> Result<&'a [u8], InputProblem> {
+    fn tuple(&mut self) -> Result<&'a [u8], TableError> {
         self.expect(b'(', "a tuple is missing")?;
         let start = self.at - 1;
         self.until(b')', "a tuple does not end")?;
