@@ -11,8 +11,12 @@ pub mod harness;
 pub mod headless;
 pub mod kernels;
 mod primitives;
+#[cfg(feature = "cli")]
+mod printable;
 #[cfg(any(test, feature = "cli"))]
 pub mod reference;
+#[cfg(feature = "cli")]
+pub mod table;
 pub mod vk;
 
 pub use ash;

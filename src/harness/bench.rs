@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::cases::Case;
 use super::layout::Layout;
 use super::report::{Measurement, Summary};
+use super::verify::Outcome;
 use super::workload::Workload;
 use crate::error::{Error, Result};
 use crate::headless::{Gpu, GpuBuffer};
@@ -85,19 +86,20 @@ fn time(run: impl FnOnce() -> Result<Option<f64>>) -> Result<f64> {
 /// Verifies a case, then measures it, each sample beside a copy of as many bytes.
 ///
 /// # Errors
-/// Those of the plan and of Vulkan; `Ok(Err(reason))` says what was wrong with the result: nothing is measured then.
+/// Those of the plan and of Vulkan; `Ok(Err(outcome))` says why nothing was measured: the result was wrong, or the
+/// clock too coarse.
 pub fn bench_case(
     roof: &CopyRoof<'_>,
     case: &Case,
     options: &BenchOptions,
-) -> Result<Result<Measurement, String>> {
+) -> Result<Result<Measurement, Outcome>> {
     let workload = Workload::new(roof.gpu, case, Layout::Guarded)?;
     let size = case.count * case.element_size();
     let copied = roof.gpu.allocate(size)?;
     workload.restore()?;
     workload.run()?;
     if let Some(mismatch) = workload.check()? {
-        return Ok(Err(mismatch.to_string()));
+        return Ok(Err(Outcome::Fail(mismatch.to_string())));
     }
 
     for _ in 0..options.warm_up_count {
@@ -116,9 +118,14 @@ pub fn bench_case(
     }
     // The last run was measured; it must have been right as well.
     if let Some(mismatch) = workload.check()? {
-        return Ok(Err(mismatch.to_string()));
+        return Ok(Err(Outcome::Fail(mismatch.to_string())));
     }
     let (time, copy) = (Summary::of(&samples_ns), Summary::of(&copy_samples_ns));
+    if time.median_ns == 0.0 || copy.median_ns == 0.0 {
+        return Ok(Err(Outcome::NotSupported(
+            "the device's clock is too coarse for so little work".to_owned(),
+        )));
+    }
     let seconds = time.median_ns / 1e9;
     Ok(Ok(Measurement {
         id: case.id(),

@@ -6,10 +6,14 @@ use super::verify::Outcome;
 use crate::headless::Gpu;
 use crate::kernels;
 
+mod read;
+
+pub use read::ReportError;
+
 /// Everything that one command found out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The version of this layout: 1.
+    /// The version of this layout: [`Report::SCHEMA`].
     pub schema: u32,
     /// subsweep's own version.
     pub version: String,
@@ -159,10 +163,13 @@ impl DeviceReport {
 }
 
 impl Report {
+    /// The layout that this build writes and reads.
+    pub const SCHEMA: u32 = 1;
+
     /// An empty report of this build.
     pub fn new() -> Self {
         Self {
-            schema: 1,
+            schema: Self::SCHEMA,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             shader_compiler: kernels::COMPILER.to_owned(),
             complete: false,

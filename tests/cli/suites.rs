@@ -1,8 +1,11 @@
 //! `verify` and `bench`: their tables and reports. What they find out is the business of tests/drivers.
 
+use ::subsweep::harness::Report;
+
 use super::*;
 
 fn report(bytes: &[u8]) -> serde_json::Value {
+    Report::from_json(bytes).expect("what is written is read back");
     let report: serde_json::Value = serde_json::from_slice(bytes).unwrap();
     assert_eq!(report["schema"], 1);
     assert_eq!(report["complete"], true);

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use subsweep::harness::Effort;
+use subsweep::table::ElementType;
 
 use crate::device::DeviceChoice;
-use crate::files::{Destination, ElementType, Source};
+use crate::files::{Destination, Source};
 use crate::policy::Algorithm;
 
 const EXAMPLES: &str = "\

@@ -41,7 +41,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         let outcome = match suite::lacking_memory(gpu, case) {
             Some(reason) => Err(Outcome::NotSupported(reason)),
             None => match bench_case(&roof, case, &options) {
-                Ok(measured) => measured.map_err(Outcome::Fail),
+                Ok(measured) => measured,
                 Err(error) => Err(Outcome::of_error(error)?),
             },
         };

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use subsweep::ash::vk;
+use subsweep::table::TableError;
 
 use crate::files::input::{InputError, InputProblem};
 use crate::files::output::{OutputError, OutputProblem};
@@ -98,7 +99,7 @@ fn of(error: &anyhow::Error) -> Exit {
 fn of_input(problem: &InputProblem) -> Exit {
     match problem {
         // The machine, or one sort, is too small for the data, like a device that is: the input itself is good.
-        InputProblem::Memory { .. } | InputProblem::TooMany { .. } => Exit::Failed,
+        InputProblem::Table(TableError::Memory { .. } | TableError::TooMany { .. }) => Exit::Failed,
         _ => Exit::Usage,
     }
 }
@@ -203,7 +204,7 @@ mod tests {
     fn errors_of_files_are_usage_but_for_memory() {
         let input = |problem| anyhow::Error::from(InputError { input: "in".into(), problem });
         assert_eq!(of(&input(InputProblem::Directory)), Exit::Usage);
-        assert_eq!(of(&input(InputProblem::Memory { size: 1 })), Exit::Failed);
+        assert_eq!(of(&input(TableError::Memory { size: 1 }.into())), Exit::Failed);
         let output = OutputError { output: "out".into(), problem: OutputProblem::Terminal };
         assert_eq!(of(&output.into()), Exit::Usage);
         assert_eq!(of(&Ended::usage("no").into()), Exit::Usage);

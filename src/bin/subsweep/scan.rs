@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 use subsweep::scan::{ScanConfig, ScanKind};
+use subsweep::table::{ElementType, Table, Taken};
 
 use crate::args::{Common, Operator, PolicyKind, ScanArgs};
 use crate::error::Ended;
-use crate::files::{self, ElementType, Output, Source, Table, Taken};
+use crate::files::{self, Output, Source};
 use crate::words::Doing;
 use crate::{device, policy};
 

@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use subsweep::sort::{KeyType, SortConfig, SortPlan};
+use subsweep::table::{ElementType, Taken};
 
 use crate::args::{Common, SortArgs};
-use crate::files::{self, ElementType, Output, Taken};
+use crate::files::{self, Output};
 use crate::words::Doing;
 use crate::{device, policy};
 

@@ -4,11 +4,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use subsweep::table::Table;
 use tempfile::NamedTempFile;
 
 use super::identity::FileId;
 use super::unfinished::{self, Unfinished};
-use super::{Destination, Format, Source, Table, npy, streams};
+use super::{Destination, Source, streams};
 
 /// A place that is ready for a table or a report; to be prepared before any work that would be lost if there
 /// were none.
@@ -61,13 +62,7 @@ impl Output {
 
     /// Writes all of `table`, and puts it in its place.
     pub fn commit(self, table: &Table) -> Result<(), OutputError> {
-        let header = match table.format {
-            Format::Npy => npy::header(table.element, table.shape),
-            Format::Raw => Vec::new(),
-        };
-        let words: &[u8] = bytemuck::cast_slice(&table.words);
-        debug_assert_eq!(words.len(), table.shape.element_count() * table.element.size());
-        self.commit_pieces(&[&header, words])
+        self.commit_pieces(&[&table.header(), table.payload()])
     }
 
     /// Writes a report that will be written again, where that can be done: a file is replaced each time, and what else

@@ -1,6 +1,7 @@
+use subsweep::table::{ElementType, Format, Shape};
+
 use super::*;
-use crate::files::testing::*;
-use crate::files::{ElementType, Shape};
+use crate::files::GRID;
 
 fn grid() -> Table {
     Table {

@@ -1,0 +1,197 @@
+use super::*;
+
+/// A report of a verified and a measured case, whose times take every digit that there is.
+fn report() -> Report {
+    let (samples_ns, copy_samples_ns) =
+        (vec![1_234.567_890_123_456_7, 0.1 + 0.2, 1e9 / 3.0], vec![2.5, 7.123_456_789_012_345e-3, 1.0 / 3.0]);
+    let (time, copy) = (Summary::of(&samples_ns), Summary::of(&copy_samples_ns));
+    let measured = Measurement {
+        id: "scan:inclusive:n=3".into(),
+        policy: "in “words”\n".into(),
+        element_count: 3,
+        element_size: 4,
+        traffic_size: 36,
+        elements_per_second: 3.0 / (time.median_ns / 1e9),
+        bytes_per_second: 36.0 / (time.median_ns / 1e9),
+        copy_percent: 100.0 * copy.median_ns / time.median_ns,
+        copy_bytes_per_second: 24.0 / (copy.median_ns / 1e9),
+        time,
+        copy,
+        samples_ns,
+        copy_samples_ns,
+    };
+    let verified = [("pass", None), ("fail", Some("run 1".into())), ("not supported", Some("no".into()))]
+        .map(|(outcome, reason)| VerifiedCase { id: "sort:keys".into(), outcome: outcome.into(), reason });
+    let device = DeviceReport {
+        name: "llvmpipe".into(),
+        vendor_id: 0x1_0005,
+        device_id: u32::MAX,
+        driver_name: "llvmpipe".into(),
+        driver_info: String::new(),
+        driver_version: "0.0.1".into(),
+        api_version: "1.3.230".into(),
+        device_uuid: "6d657361-3232-2e33-2e36-000000000000".into(),
+        subgroup_size: 8,
+        gpu_timestamps: true,
+        self_test: Some("passed".into()),
+        verified: verified.into(),
+        measured: vec![measured],
+    };
+    Report { complete: true, devices: vec![device], ..Report::new() }
+}
+
+fn json() -> String {
+    String::from_utf8(report().to_json().unwrap()).unwrap()
+}
+
+/// The report with one change, and why it is refused then.
+#[track_caller]
+fn refusal(from: &str, to: &str) -> ReportError {
+    let json = json();
+    assert!(json.contains(from), "{json}");
+    let error = Report::from_json(json.replacen(from, to, 1).as_bytes()).unwrap_err();
+    let line = error.to_string();
+    assert!(!line.contains(char::is_control) && line.len() < 400, "{line:?}");
+    error
+}
+
+/// The report with one number changed in its only measurement.
+#[track_caller]
+fn refused_number(change: impl FnOnce(&mut Measurement)) -> ReportError {
+    let mut report = report();
+    change(&mut report.devices[0].measured[0]);
+    Report::from_json(&report.to_json().unwrap()).unwrap_err()
+}
+
+#[test]
+fn what_is_written_is_read_back_equal() {
+    for report in [report(), Report::new()] {
+        assert_eq!(Report::from_json(&report.to_json().unwrap()), Ok(report));
+    }
+}
+
+#[test]
+fn fields_of_a_later_build_are_skipped() {
+    let json = json().replacen("\"name\"", "\"more\": {\"a\": [1e5, {}]}, \"name\"", 1);
+    assert_eq!(Report::from_json(json.as_bytes()), Ok(report()));
+}
+
+#[test]
+fn what_is_no_json_is_refused_with_its_place() {
+    let json = json();
+    let cut = Report::from_json(&json.as_bytes()[..json.len() / 2]).unwrap_err();
+    assert!(matches!(&cut, ReportError::Json { what, line: 2.., .. } if what.starts_with("EOF")), "{cut}");
+    assert_eq!(
+        refusal("\"version\":", "\"version\"").to_string(),
+        "cannot be parsed as JSON (expected `:` at line 3, column 13); \
+         check that it is complete, or write it again with --json"
+    );
+    for text in [&b""[..], b"\x93NUMPY", b"{\"schema\": 1}{}", b"\xff", b"{\"more\": [[[["] {
+        assert!(matches!(Report::from_json(text), Err(ReportError::Json { .. })));
+    }
+}
+
+#[test]
+fn what_is_no_report_is_refused_with_its_place() {
+    assert_eq!(
+        Report::from_json(b"{\"benchmarks\": []}").unwrap_err().to_string(),
+        "is JSON, but no report (missing field `schema` at line 1, column 18); \
+         name a file that verify or bench wrote with --json"
+    );
+    for text in [
+        "null",
+        "[]",
+        "[[[[",
+        "3",
+        "{\"schema\": \"1\"}",
+        "{\"schema\": 1}",
+        "{\"schema\": 1, \"schema\": 1}",
+    ] {
+        assert!(matches!(Report::from_json(text.as_bytes()), Err(ReportError::NotReport { .. })), "{text}");
+    }
+    let long = format!("\"{}\\u001b[2J\"", "x".repeat(100_000));
+    for (from, to) in [
+        ("true", long.as_str()),
+        ("\"element_count\": ", "\"element_count\": -"),
+        ("1.3.230\"", "1.3.230\", \"name\": \"again\""),
+    ] {
+        assert!(matches!(refusal(from, to), ReportError::NotReport { .. }), "{from}");
+    }
+}
+
+#[test]
+fn another_schema_is_named_with_the_one_that_is_read() {
+    let error = refusal("\"schema\": 1", "\"schema\": 2");
+    assert_eq!(
+        error.to_string(),
+        "is a report of schema 2, and this build reads 1; use the build that wrote it"
+    );
+    // Whatever else it may hold by then.
+    assert_eq!(Report::from_json(b"{\"runs\": {}, \"schema\": 2}"), Err(error));
+}
+
+#[test]
+fn outcomes_are_three_and_have_reasons() {
+    for (from, to) in [
+        ("\"pass\"", "\"Pass\""),
+        ("\"pass\"", "\"fail\""),
+        ("\"pass\"", "\"pass\", \"reason\": \"luck\""),
+        ("\"reason\": \"no\"", "\"reason\": null"),
+    ] {
+        assert!(matches!(refusal(from, to), ReportError::Outcome { .. }), "{to}");
+    }
+    let place = "devices[0].verified[1]".to_owned();
+    assert_eq!(refusal("\"fail\"", "\"failed\""), ReportError::Outcome { place });
+}
+
+#[test]
+fn times_are_finite_and_positive_and_there() {
+    let no_time = refused_number(|measured| measured.samples_ns[2] = -1.0);
+    assert_eq!(
+        no_time.to_string(),
+        "has a time of -1 ns in devices[0].measured[0].samples_ns[2]; it was changed or damaged: measure again"
+    );
+    assert!(matches!(
+        refused_number(|measured| measured.samples_ns = vec![0.0; 5]),
+        ReportError::NoTime { value: 0.0, .. }
+    ));
+    let empty = refused_number(|measured| measured.copy_samples_ns.clear());
+    assert_eq!(empty, ReportError::NoSamples { place: "devices[0].measured[0].copy_samples_ns".into() });
+    // Neither has a spelling in JSON; NaN is written as null.
+    assert!(matches!(
+        refused_number(|measured| measured.samples_ns[0] = f64::NAN),
+        ReportError::NotReport { .. }
+    ));
+    assert!(matches!(refusal("2.5", "1e999"), ReportError::Json { .. }));
+}
+
+#[test]
+fn numbers_follow_from_their_samples() {
+    type Field = fn(&mut Measurement) -> &mut f64;
+    let changes: [(&str, Field); 10] = [
+        ("time.median_ns", |measured| &mut measured.time.median_ns),
+        ("time.iqr_ns", |measured| &mut measured.time.iqr_ns),
+        ("time.min_ns", |measured| &mut measured.time.min_ns),
+        ("copy.median_ns", |measured| &mut measured.copy.median_ns),
+        ("copy.iqr_ns", |measured| &mut measured.copy.iqr_ns),
+        ("copy.min_ns", |measured| &mut measured.copy.min_ns),
+        ("elements_per_second", |measured| &mut measured.elements_per_second),
+        ("bytes_per_second", |measured| &mut measured.bytes_per_second),
+        ("copy_percent", |measured| &mut measured.copy_percent),
+        ("copy_bytes_per_second", |measured| &mut measured.copy_bytes_per_second),
+    ];
+    for (name, field) in changes {
+        let error = refused_number(|measured| *field(measured) += 1e3);
+        let ReportError::Contradiction { place, .. } = &error else { panic!("{name}: {error}") };
+        assert_eq!(*place, format!("devices[0].measured[0].{name}"));
+    }
+    let mut rounded = report();
+    rounded.devices[0].measured[0].elements_per_second *= 1.0 + 1e-12;
+    assert!(Report::from_json(&rounded.to_json().unwrap()).is_ok());
+    // A rate beyond any number agrees with none.
+    let error = refused_number(|measured| {
+        measured.samples_ns = vec![f64::MIN_POSITIVE];
+        measured.time = Summary::of(&measured.samples_ns);
+    });
+    assert!(matches!(error, ReportError::Contradiction { .. }));
+}

@@ -1,0 +1,30 @@
+//! Foreign text in our own lines.
+
+/// `text`, cut to about `max_length` characters and escaped so that it cannot leave its line or steer a terminal.
+pub(crate) fn printable(text: &[u8], max_length: usize) -> String {
+    let mut shown = String::new();
+    for &byte in text {
+        if shown.len() >= max_length {
+            shown.push('…');
+            break;
+        }
+        match byte {
+            b' '..=b'~' => shown.push(byte.into()),
+            _ => shown.extend(byte.escape_ascii().map(char::from)),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn text_stays_on_its_line_and_ends() {
+        assert_eq!(printable(b"'<u4' \\", 60), "'<u4' \\");
+        assert_eq!(printable(b"a\x1b[2J\r\n\xff", 60), "a\\x1b[2J\\r\\n\\xff");
+        assert_eq!(printable(&[b'x'; 60], 60), "x".repeat(60));
+        assert_eq!(printable(&[b'x'; 61], 60), "x".repeat(60) + "…");
+    }
+}

@@ -1,0 +1,271 @@
+//! The header of an `.npy` file: magic, version, length, and a Python dictionary with type, order
+//! and shape.
+//!
+//! Format: numpy's `numpy/lib/format.py` and NEP 1, versions 1.0 to 3.0. A header here is not
+//! evaluated as Python: the parser knows its three keys, never recurses, and holds
+//! [`MAX_HEADER_SIZE`] bytes at most.
+
+use std::io::Read;
+
+use super::read::read_full;
+use super::{ElementType, Shape, TableError, Taken};
+use crate::printable::printable;
+
+/// The first bytes of every `.npy` file.
+pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
+
+/// The longest dictionary that is read. Longer ones exist for structured types alone, and those are
+/// refused anyway.
+pub const MAX_HEADER_SIZE: u32 = u16::MAX as u32;
+
+/// What a header says, once everything is refused that is not a table of elements row after row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The type of every element, one of those taken.
+    pub element: ElementType,
+    /// The shape, in which the element count in bytes is known not to overflow.
+    pub shape: Shape,
+    /// Bytes before the first element, magic included.
+    pub header_size: u64,
+    /// Bytes of all elements.
+    pub payload_size: u64,
+}
+
+/// Reads what follows the [`MAGIC`] up to the first element.
+pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, TableError> {
+    let mut position = MAGIC.len() as u64;
+    let [major, minor] = read_array(reader, &mut position)?;
+    let text_size = match (major, minor) {
+        (1, 0) => u32::from(u16::from_le_bytes(read_array(reader, &mut position)?)),
+        (2 | 3, 0) => u32::from_le_bytes(read_array(reader, &mut position)?),
+        _ => return Err(TableError::Version { major, minor }),
+    };
+    if text_size > MAX_HEADER_SIZE {
+        return Err(TableError::HeaderTooLong { size: text_size });
+    }
+    let mut text = vec![0; text_size as usize];
+    read_exact(reader, &mut position, &mut text)?;
+    let (element, shape) = parse(&text, taken)?;
+
+    let too_large = || TableError::TooLarge { shape: shape.to_string() };
+    let count = (shape.rows() as u64).checked_mul(shape.columns() as u64).ok_or_else(too_large)?;
+    let payload_size = count.checked_mul(element.size() as u64).ok_or_else(too_large)?;
+    position.checked_add(payload_size).ok_or_else(too_large)?;
+    Ok(Header { element, shape, header_size: position, payload_size })
+}
+
+/// The header that `numpy.save` writes, to the byte.
+pub fn header(element: ElementType, shape: Shape) -> Vec<u8> {
+    // numpy leaves room for the first dimension to grow to 21 digits in place, then aligns the
+    // elements to 64 bytes.
+    const GROWTH_DIGITS: usize = 21;
+    const ALIGNMENT: usize = 64;
+    const BEFORE_TEXT: usize = MAGIC.len() + 2 + 2;
+
+    let mut text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {shape}, }}", element.descr());
+    let growth = GROWTH_DIGITS - shape.rows().to_string().len();
+    let size = (BEFORE_TEXT + text.len() + growth + 1).next_multiple_of(ALIGNMENT);
+    text.extend(std::iter::repeat_n(' ', size - BEFORE_TEXT - text.len() - 1));
+    text.push('\n');
+
+    let mut bytes = Vec::with_capacity(size);
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&[1, 0]);
+    bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+    bytes
+}
+
+fn read_array<const N: usize>(reader: &mut impl Read, position: &mut u64) -> Result<[u8; N], TableError> {
+    let mut bytes = [0; N];
+    read_exact(reader, position, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> Result<(), TableError> {
+    let needed = *position + bytes.len() as u64;
+    *position += read_full(reader, bytes)? as u64;
+    if *position < needed { Err(TableError::Ended { held: *position, needed }) } else { Ok(()) }
+}
+
+/// Type and shape from the dictionary's text.
+fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, Shape), TableError> {
+    let (mut descr, mut by_columns, mut dimensions) = (None, None, None);
+    let mut parser = Parser { text, at: 0 };
+    parser.expect(b'{', "a dictionary is missing")?;
+    while !parser.accept(b'}') {
+        let key = parser.string()?;
+        parser.expect(b':', "':' is missing")?;
+        let repeated = match key {
+            b"descr" => descr.replace(parser.descr(taken.elements)?).is_some(),
+            b"fortran_order" => by_columns.replace(parser.boolean()?).is_some(),
+            b"shape" => dimensions.replace(parser.tuple()?).is_some(),
+            _ => return Err(parser.malformed("there is an unknown key")),
+        };
+        if repeated {
+            return Err(parser.malformed("a key is there twice"));
+        }
+        if !parser.accept(b',') {
+            parser.expect(b'}', "',' or '}' is missing")?;
+            break;
+        }
+    }
+    if parser.peek().is_some() {
+        return Err(parser.malformed("something follows the dictionary"));
+    }
+    let (Some(descr), Some(by_columns), Some(dimensions)) = (descr, by_columns, dimensions) else {
+        return Err(parser.malformed("'descr', 'fortran_order' or 'shape' is missing"));
+    };
+    Ok((element(descr, taken.elements)?, shape(dimensions, by_columns, taken.max_dimensions)?))
+}
+
+/// The type that a `descr` of text stands for, if it is taken.
+fn element(descr: &[u8], taken: &[ElementType]) -> Result<ElementType, TableError> {
+    match descr.split_first() {
+        Some((b'<', code)) => ElementType::from_code(code)
+            .filter(|element| taken.contains(element))
+            .ok_or_else(|| not_taken(descr, taken)),
+        Some((b'>', code)) => match ElementType::from_code(code).filter(|element| taken.contains(element)) {
+            Some(element) => Err(TableError::ByteOrder { found: shown(descr), element }),
+            None => Err(not_taken(descr, taken)),
+        },
+        _ => Err(not_taken(descr, taken)),
+    }
+}
+
+fn not_taken(found: &[u8], taken: &[ElementType]) -> TableError {
+    TableError::ElementNotTaken { found: shown(found), taken: taken.to_vec() }
+}
+
+/// The shape that the text of a tuple stands for, if it is a table's.
+fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape, TableError> {
+    let malformed = || TableError::Shape { shape: shown(tuple) };
+    let inner = tuple[1..tuple.len() - 1].trim_ascii();
+    if !inner.is_empty() && !inner.contains(&b',') {
+        // One number in brackets is a number in Python; a comma makes it a tuple.
+        return Err(malformed());
+    }
+    let items = inner.strip_suffix(b",").unwrap_or(inner).split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let count = if inner.is_empty() { 0 } else { items.clone().count() };
+    let mut extents = [0; 2];
+    let max = max_dimensions.min(extents.len());
+    if !(1..=max).contains(&count) {
+        return Err(TableError::Dimensions { shape: shown(tuple), count, max });
+    }
+    for (extent, item) in extents.iter_mut().zip(items) {
+        // Python 2 wrote `3L`.
+        let digits = item.strip_suffix(b"L").unwrap_or(item);
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return Err(malformed());
+        }
+        let value = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+        *extent = value.ok_or_else(|| TableError::TooLarge { shape: shown(tuple) })?;
+    }
+    let [rows, columns] = extents;
+    match count {
+        1 => Ok(Shape::Flat { count: rows }),
+        _ if columns == 0 => Err(TableError::NoColumns { rows }),
+        _ if by_columns && rows > 1 && columns > 1 => Err(TableError::ByColumns),
+        _ => Ok(Shape::Grid { rows, columns }),
+    }
+}
+
+/// What `text` starts with up to the bracket that closes its first; for words alone, so brackets in
+/// strings count as well.
+fn bracketed(text: &[u8]) -> &[u8] {
+    let mut depth = 0_usize;
+    let end = text.iter().position(|byte| {
+        match byte {
+            b'[' | b'(' => depth += 1,
+            b']' | b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    end.map_or(text, |end| &text[..=end])
+}
+
+/// A piece of a header, for words about it.
+fn shown(text: &[u8]) -> String {
+    printable(text, 60)
+}
+
+/// A place in the dictionary's text; white space before each piece is skipped.
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn malformed(&self, what: &'static str) -> TableError {
+        TableError::Malformed { what, at: self.at }
+    }
+
+    fn peek(&mut self) -> Option<u8> {
+        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+        self.text.get(self.at).copied()
+    }
+
+    fn accept(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), TableError> {
+        if self.accept(byte) { Ok(()) } else { Err(self.malformed(what)) }
+    }
+
+    /// What lies before the next `end`, which is passed as well.
+    fn until(&mut self, end: u8, what: &'static str) -> Result<&'a [u8], TableError> {
+        let rest = &self.text[self.at..];
+        let length = rest.iter().position(|&byte| byte == end).ok_or_else(|| self.malformed(what))?;
+        self.at += length + 1;
+        Ok(&rest[..length])
+    }
+
+    /// A string's characters as they stand; none that is needed here has an escape in it.
+    fn string(&mut self) -> Result<&'a [u8], TableError> {
+        match self.peek() {
+            Some(quote @ (b'\'' | b'"')) => {
+                self.at += 1;
+                self.until(quote, "a string does not end")
+            }
+            _ => Err(self.malformed("a string is missing")),
+        }
+    }
+
+    /// A type's string. Structured types are lists and may nest; they are refused without being
+    /// followed.
+    fn descr(&mut self, taken: &[ElementType]) -> Result<&'a [u8], TableError> {
+        match self.peek() {
+            Some(b'[' | b'(') => Err(not_taken(bracketed(&self.text[self.at..]), taken)),
+            _ => self.string(),
+        }
+    }
+
+    fn boolean(&mut self) -> Result<bool, TableError> {
+        self.peek();
+        let rest = &self.text[self.at..];
+        for (word, value) in [(&b"True"[..], true), (b"False", false)] {
+            if rest.starts_with(word) {
+                self.at += word.len();
+                return Ok(value);
+            }
+        }
+        Err(self.malformed("True or False is missing"))
+    }
+
+    /// A tuple's text, its brackets included.
+    fn tuple(&mut self) -> Result<&'a [u8], TableError> {
+        self.expect(b'(', "a tuple is missing")?;
+        let start = self.at - 1;
+        self.until(b')', "a tuple does not end")?;
+        Ok(&self.text[start..self.at])
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+use super::*;
+use crate::table::testing::*;
+
+const TAKEN: &Taken = &Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
+
+fn read(file: &[u8]) -> Result<Header, TableError> {
+    read_header(&mut &file[MAGIC.len()..], TAKEN)
+}
+
+fn refusal(file: &[u8]) -> String {
+    read(file).unwrap_err().to_string()
+}
+
+#[test]
+fn what_numpy_wrote_is_read_and_written_to_the_byte() {
+    let flat = Header {
+        element: ElementType::U32,
+        shape: Shape::Flat { count: 3 },
+        header_size: 128,
+        payload_size: 12,
+    };
+    assert_eq!(read(FLAT).unwrap(), flat);
+    assert_eq!(header(flat.element, flat.shape), FLAT[..128]);
+    for file in FLAT_LONG {
+        assert_eq!(read(file).unwrap(), flat);
+    }
+    for (file, rows, columns) in [(GRID, 3, 2), (NO_ROWS, 0, 4)] {
+        let read = read(file).unwrap();
+        assert_eq!(read.shape, Shape::Grid { rows, columns });
+        assert_eq!(header(read.element, read.shape), file[..128]);
+    }
+}
+
+#[test]
+fn headers_are_aligned_and_read_back_whatever_their_shape() {
+    for digits in 1..=9 {
+        let rows = 10_usize.pow(digits);
+        for shape in [
+            Shape::Flat { count: rows },
+            Shape::Grid { rows, columns: 1 },
+            Shape::Grid { rows: 2, columns: rows },
+        ] {
+            let bytes = header(ElementType::U32, shape);
+            assert_eq!(bytes.len() % 64, 0);
+            let read = read(&bytes).unwrap();
+            assert_eq!(read.shape, shape);
+            assert_eq!(read.header_size, bytes.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn spellings_that_python_takes_are_taken() {
+    for text in [
+        "{'shape': (3L,), 'fortran_order': False, 'descr': '<u4'}",
+        "{ \"descr\" :\"<u4\",\n'fortran_order':True,'shape':( 3 , ) , }  \n",
+        "{'descr':'<u4','fortran_order':True,'shape':(3,1)}",
+        "{'descr':'<u4','fortran_order':True,'shape':(1,3,)}",
+    ] {
+        assert_eq!(read(&npy(text, b"")).unwrap().payload_size, 12, "{text}");
+    }
+}
+
+#[test]
+fn types_that_are_not_taken_are_named_with_what_is() {
+    for (descr, named) in [
+        ("'|u1'", "|u1"),
+        ("'<f8'", "<f8"),
+        ("'<i4'", "<i4"),
+        ("'>f8'", ">f8"),
+        ("'<M8[ns]'", "<M8[ns]"),
+        ("''", ""),
+    ] {
+        let message = refusal(&npy_of(descr, "(2,)", b""));
+        assert_eq!(
+            message,
+            format!(
+                "holds elements of type {named}, and u32 is taken; save a.astype('<u4') if every element fits, \
+                 for it changes those that are negative, fractional or too large"
+            )
+        );
+    }
+    assert!(
+        refusal(STRUCTURED)
+            .starts_with("holds elements of type [('a', '<u4'), ('b', '<f4', (2,))], and u32 is taken")
+    );
+    assert_eq!(refusal(BIG_ENDIAN), "holds big-endian elements (>u4); save a.astype('<u4')");
+    let two = read_header(
+        &mut &npy_of("'<f4'", "(2,)", b"")[MAGIC.len()..],
+        &Taken { elements: &[ElementType::U32, ElementType::F64], ..*TAKEN },
+    );
+    assert!(
+        two.unwrap_err().to_string().contains("u32|f64 is taken; save a.astype('<u4') or a.astype('<f8') if")
+    );
+}
+
+#[test]
+fn shapes_that_are_no_table_are_refused() {
+    assert!(refusal(SCALAR).starts_with("has 0 dimensions, shape (), and one or two are taken"));
+    assert!(refusal(&npy_of("'<u4'", "(2, 3, 4)", b"")).starts_with("has 3 dimensions, shape (2, 3, 4), "));
+    assert!(
+        refusal(&npy_of("'<u4'", "(4, 0)", b"")).starts_with("has shape (4, 0), a table without columns")
+    );
+    assert!(refusal(GRID_BY_COLUMNS).contains("save numpy.ascontiguousarray(a)"));
+    for shape in ["(3)", "(-1,)", "(3.0,)", "(0x3,)", "(,3)", "(3,,)", "('3',)", "(3 4,)"] {
+        assert!(refusal(&npy_of("'<u4'", shape, b"")).contains(&format!("damaged shape {shape}")), "{shape}");
+    }
+}
+
+#[test]
+fn shapes_beyond_counting_are_refused_by_arithmetic() {
+    let most = u64::MAX;
+    for shape in [
+        format!("({most},)"),
+        format!("({most}0,)"),
+        format!("({most}, {most})"),
+        "(4294967296, 4294967296)".to_owned(),
+        format!("({},)", most / 4),
+    ] {
+        let message = refusal(&npy_of("'<u4'", &shape, b""));
+        assert!(
+            message.starts_with(&format!("has shape {shape} in its .npy header, more than any file")),
+            "{message}"
+        );
+    }
+    assert_eq!(read(&npy_of("'<u4'", "(1152921504606846976,)", b"")).unwrap().payload_size, 1 << 62);
+}
+
+#[test]
+fn dictionaries_that_are_none_are_refused() {
+    for text in [
+        "",
+        "{",
+        "{}",
+        "[]",
+        "{'descr'",
+        "{'descr': '<u4', 'fortran_order': False}",
+        "{'descr': '<u4', 'fortran_order': False, 'shape': (3,), 'shape': (4,)}",
+        "{'descr': '<u4', 'fortran_order': False, 'shape': (3,), 'more': 1}",
+        "{'descr': '<u4', 'fortran_order': False, 'shape': (3,)} x",
+        "{'descr': '<u4', 'fortran_order': 0, 'shape': (3,)}",
+        "{'descr': '<u4' 'fortran_order': False, 'shape': (3,)}",
+        "{'descr': '<u4', 'fortran_order': False, 'shape': 3}",
+        "{'descr': '<u4', 'fortran_order': False, 'shape': (3,",
+        "{'descr': '<u4, 'fortran_order': False, 'shape': (3,)}",
+        "{'descr': 4, 'fortran_order': False, 'shape': (3,)}",
+    ] {
+        let message = refusal(&npy(text, b""));
+        assert!(message.starts_with("has a damaged .npy header ("), "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_header_that_claims_to_be_long_is_refused() {
+    let file = [&MAGIC[..], b"\x02\x00", &u32::MAX.to_le_bytes()].concat();
+    assert!(matches!(read(&file), Err(TableError::HeaderTooLong { size: u32::MAX })));
+    assert!(refusal(b"\x93NUMPY\x04\x00\x00\x00").starts_with("has .npy version 4.0, "));
+}
+
+#[test]
+fn nesting_and_escapes_reach_neither_the_stack_nor_the_terminal() {
+    let deep = refusal(&npy_of(&"[".repeat(60_000), "(1,)", b""));
+    assert!(deep.len() < 300, "{deep}");
+    let steering = refusal(&npy_of("'\u{1b}]0;x\u{7}\r\n'", "(1,)", b""));
+    assert!(!steering.contains(char::is_control), "{steering:?}");
+    let wide = refusal(&npy_of("'<u4'", &format!("({})", "1,".repeat(30_000)), b""));
+    assert!(wide.starts_with("has 30000 dimensions, "), "{wide}");
+    assert!(wide.len() < 300, "{wide}");
+}
+
+#[test]
+fn a_header_cut_anywhere_ends_early() {
+    for size in MAGIC.len()..128 {
+        assert!(
+            matches!(read(&FLAT[..size]), Err(TableError::Ended { held, .. }) if held == size as u64),
+            "{size}"
+        );
+    }
+}

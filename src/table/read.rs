@@ -1,0 +1,346 @@
+//! Reading a table, from bytes in which nothing is believed.
+
+use std::io::{self, Read};
+
+use super::{ElementType, Format, Shape, Table, Taken, npy};
+
+/// Where the bytes of a table come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Bytes<R> {
+    /// From the first to the last of them.
+    pub reader: R,
+    /// How many there are, where that is known: of a regular file, not of a stream.
+    pub file_size: Option<u64>,
+    /// How much memory there is for them, in bytes.
+    pub memory_size: u64,
+}
+
+impl Table {
+    /// Reads all of `bytes`, which are an `.npy` file if they start with the magic of one, and else
+    /// raw elements of the type `declared`. Of an `.npy` file `declared` may be left out, and must
+    /// agree with the header where it is not.
+    ///
+    /// Nothing is read that is not `taken`. A known length is compared with what it should be before
+    /// memory is taken for it, and then as much is taken as it says; of a stream no more is held than
+    /// has arrived, twice over at most. A header, of 64 KiB at most, and the first 64 KiB of a stream
+    /// are the only memory that is taken on trust.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn read(
+        bytes: Bytes<impl Read>,
+        declared: Option<ElementType>,
+        taken: &Taken,
+    ) -> Result<Self, TableError> {
+        let Bytes { mut reader, file_size, memory_size } = bytes;
+        let mut start = [0; npy::MAGIC.len()];
+        let start_size = read_full(&mut reader, &mut start)?;
+        if start == npy::MAGIC {
+            read_npy(Bytes { reader, file_size, memory_size }, declared, taken)
+        } else {
+            let element = declared.ok_or(match start_size {
+                0 => TableError::Empty,
+                _ => TableError::TypeMissing,
+            })?;
+            if !taken.elements.contains(&element) {
+                let taken = taken.elements.to_vec();
+                return Err(TableError::ElementNotTaken { found: element.to_string(), taken });
+            }
+            let reader = start[..start_size].chain(reader);
+            read_raw(Bytes { reader, file_size, memory_size }, element, taken.max_count)
+        }
+    }
+}
+
+/// Why no table was read. One line, which says what to do; of which file, the caller knows.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// Reading failed on the way.
+    #[error("cannot be read ({0})")]
+    Read(io::Error),
+    /// A raw file, and nothing says what it holds.
+    #[error("is not an .npy file; if it holds raw elements, say of which type with --type")]
+    TypeMissing,
+    /// Nothing at all, and nothing says that it stands for zero elements.
+    #[error("is empty; give it elements, or say with --type of which type it holds none")]
+    Empty,
+    /// A raw file that ends inside an element.
+    #[error(
+        "holds {size} bytes, which is no multiple of the {} bytes of a {element}; \
+         check --type, or whether it is complete",
+        element.size()
+    )]
+    PartialElement {
+        /// Bytes in the file.
+        size: u64,
+        /// The type declared.
+        element: ElementType,
+    },
+    /// `--type` contradicts the header.
+    #[error(
+        "holds {found} by its .npy header, and --type says {declared}; \
+         leave --type out, or save a.astype('{}')",
+        declared.descr()
+    )]
+    TypeDisagrees {
+        /// The type in the header.
+        found: ElementType,
+        /// The type declared.
+        declared: ElementType,
+    },
+    /// A type that is not taken.
+    #[error(
+        "holds elements of type {found}, and {} is taken; save {} if every element fits, \
+         for it changes those that are negative, fractional or too large",
+        names(taken),
+        conversions(taken)
+    )]
+    ElementNotTaken {
+        /// The type as it was found, cut to a line.
+        found: String,
+        /// The types taken.
+        taken: Vec<ElementType>,
+    },
+    /// A type that is taken, but big-endian.
+    #[error("holds big-endian elements ({found}); save a.astype('{}')", element.descr())]
+    ByteOrder {
+        /// The type as it was found.
+        found: String,
+        /// The type less its byte order.
+        element: ElementType,
+    },
+    /// An `.npy` version from the future, or no version at all.
+    #[error(
+        "has .npy version {major}.{minor}, and 1.0, 2.0 and 3.0 are known; save it again with numpy.save"
+    )]
+    Version {
+        /// Major version.
+        major: u8,
+        /// Minor version.
+        minor: u8,
+    },
+    /// An `.npy` header longer than any that is needed.
+    #[error(
+        "has an .npy header of {size} bytes, and {} are enough for a plain type; \
+         save it again with numpy.save",
+        npy::MAX_HEADER_SIZE
+    )]
+    HeaderTooLong {
+        /// The length that the file gives, in bytes.
+        size: u32,
+    },
+    /// An `.npy` header that is none.
+    #[error("has a damaged .npy header ({what}, at byte {at} of its text); save it again with numpy.save")]
+    Malformed {
+        /// What is wrong.
+        what: &'static str,
+        /// Bytes into the header's text.
+        at: usize,
+    },
+    /// A shape that is no tuple of whole numbers.
+    #[error("has a damaged shape {shape} in its .npy header; save it again with numpy.save")]
+    Shape {
+        /// The shape as it was found, cut to a line.
+        shape: String,
+    },
+    /// A shape of no or too many dimensions.
+    #[error("has {count} dimensions, shape {shape}, and {}", dimensions_taken(*count, *max))]
+    Dimensions {
+        /// The shape as it was found, cut to a line.
+        shape: String,
+        /// Its dimensions.
+        count: usize,
+        /// As many as are taken.
+        max: usize,
+    },
+    /// More elements than are taken.
+    #[error("holds more than {max} elements, which is the most that is taken; split it")]
+    TooMany {
+        /// The most that are taken.
+        max: u64,
+    },
+    /// A table of zero columns, in which there is nothing to scan or to sort.
+    #[error("has shape ({rows}, 0), a table without columns; save one with at least one column")]
+    NoColumns {
+        /// Its rows.
+        rows: usize,
+    },
+    /// A table stored column after column.
+    #[error("is stored by columns (fortran_order); save numpy.ascontiguousarray(a)")]
+    ByColumns,
+    /// A shape of more bytes than can be counted.
+    #[error(
+        "has shape {shape} in its .npy header, more than any file can hold; save it again with numpy.save"
+    )]
+    TooLarge {
+        /// The shape as it was found, cut to a line.
+        shape: String,
+    },
+    /// The end came before the header or the elements that it promises were complete.
+    #[error(
+        "ended after {held} of {needed} bytes; it is truncated or its .npy header is wrong: make it again"
+    )]
+    Ended {
+        /// Bytes that were there.
+        held: u64,
+        /// Bytes needed, header included; at least these, where the header itself is not complete.
+        needed: u64,
+    },
+    /// More bytes than the header promises.
+    #[error(
+        "goes on after the {needed} bytes that its .npy header promises; \
+         cut it there, or save it again with numpy.save"
+    )]
+    Extra {
+        /// Bytes promised, header included.
+        needed: u64,
+    },
+    /// A regular file that grew or shrank meanwhile.
+    #[error("changed while it was read; try again once it is complete")]
+    Changed,
+    /// More than the machine's memory.
+    #[error("needs {size} bytes of memory, and there is not as much; split it")]
+    Memory {
+        /// Bytes that were asked for.
+        size: u64,
+    },
+}
+
+fn names(elements: &[ElementType]) -> String {
+    elements.iter().map(|element| element.name()).collect::<Vec<_>>().join("|")
+}
+
+fn conversions(elements: &[ElementType]) -> String {
+    elements.iter().map(|element| format!("a.astype('{}')", element.descr())).collect::<Vec<_>>().join(" or ")
+}
+
+fn dimensions_taken(count: usize, max: usize) -> &'static str {
+    match (count, max) {
+        (_, 1) => "one is taken; save a.reshape(-1)",
+        (0, _) => "one or two are taken; save a.reshape(-1)",
+        _ => "one or two are taken; save a.reshape(-1) or a.reshape(len(a), -1)",
+    }
+}
+
+/// Fills `bytes` as far as `reader` goes, and returns how far that was.
+pub(super) fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usize, TableError> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match reader.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(TableError::Read(error)),
+        }
+    }
+    Ok(filled)
+}
+
+fn read_npy(
+    bytes: Bytes<impl Read>,
+    declared: Option<ElementType>,
+    taken: &Taken,
+) -> Result<Table, TableError> {
+    let Bytes { mut reader, file_size, memory_size } = bytes;
+    let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
+    if let Some(declared) = declared.filter(|&declared| declared != element) {
+        return Err(TableError::TypeDisagrees { found: element, declared });
+    }
+    check_count(payload_size, element, taken.max_count)?;
+    let needed = header_size + payload_size;
+    match file_size {
+        Some(held) if held < needed => return Err(TableError::Ended { held, needed }),
+        Some(held) if held > needed => return Err(TableError::Extra { needed }),
+        _ => {}
+    }
+    let (words, held) = read_words(&mut reader, payload_size, file_size.is_some(), memory_size)?;
+    if held < payload_size {
+        return Err(match file_size {
+            Some(_) => TableError::Changed,
+            None => TableError::Ended { held: header_size + held, needed },
+        });
+    }
+    if goes_on(&mut reader)? {
+        return Err(if file_size.is_some() { TableError::Changed } else { TableError::Extra { needed } });
+    }
+    Ok(Table { format: Format::Npy, element, shape, words })
+}
+
+fn read_raw(bytes: Bytes<impl Read>, element: ElementType, max_count: u64) -> Result<Table, TableError> {
+    let Bytes { mut reader, file_size, memory_size } = bytes;
+    let check = |size: u64| {
+        check_count(size, element, max_count)?;
+        match size % element.size() as u64 {
+            0 => Ok(()),
+            _ => Err(TableError::PartialElement { size, element }),
+        }
+    };
+    file_size.map_or(Ok(()), check)?;
+    // Of a stream, which may have no end, one element more than is taken says enough.
+    let max_size =
+        file_size.unwrap_or_else(|| max_count.saturating_add(1).saturating_mul(element.size() as u64));
+    let (words, held) = read_words(&mut reader, max_size, file_size.is_some(), memory_size)?;
+    if file_size.is_some_and(|size| held < size) {
+        return Err(TableError::Changed);
+    }
+    check(held)?;
+    if goes_on(&mut reader)? {
+        return Err(TableError::Changed);
+    }
+    let count = size_of_val(words.as_slice()) / element.size();
+    Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count }, words })
+}
+
+/// Reads `max_size` bytes, or fewer where the end comes before them; returns them with their
+/// number. A last word that is not complete is filled up with zeros. Where `max_size` is known to
+/// be there memory is taken at once, else for as much again as has arrived.
+fn read_words(
+    reader: &mut impl Read,
+    max_size: u64,
+    is_known: bool,
+    memory_size: u64,
+) -> Result<(Vec<u32>, u64), TableError> {
+    const MIN_CHUNK_SIZE: u64 = 64 << 10;
+    // Small enough to be cleared in a cache, just before the bytes arrive.
+    const MAX_CHUNK_SIZE: u64 = 1 << 20;
+
+    let mut words = Vec::new();
+    if is_known {
+        if max_size > memory_size {
+            return Err(TableError::Memory { size: max_size });
+        }
+        let count = usize::try_from(max_size / 4).map_err(|_| TableError::Memory { size: max_size })?;
+        words.try_reserve_exact(count).map_err(|_| TableError::Memory { size: max_size })?;
+    }
+    let mut held = 0;
+    while held < max_size {
+        // Chunks before this one are full, so it starts with a word.
+        let start = words.len();
+        let size = held.clamp(MIN_CHUNK_SIZE, MAX_CHUNK_SIZE).min(max_size - held) as usize;
+        let count = size.div_ceil(4);
+        let needed = held + size as u64;
+        if needed > memory_size || words.try_reserve(count).is_err() {
+            return Err(TableError::Memory { size: needed });
+        }
+        words.resize(start + count, 0);
+        let filled = read_full(reader, &mut bytemuck::cast_slice_mut(&mut words[start..])[..size])?;
+        held += filled as u64;
+        if filled < size {
+            words.truncate(start + filled.div_ceil(4));
+            break;
+        }
+    }
+    Ok((words, held))
+}
+
+fn check_count(size: u64, element: ElementType, max: u64) -> Result<(), TableError> {
+    if size / element.size() as u64 > max { Err(TableError::TooMany { max }) } else { Ok(()) }
+}
+
+fn goes_on(reader: &mut impl Read) -> Result<bool, TableError> {
+    Ok(read_full(reader, &mut [0])? > 0)
+}
+
+#[cfg(test)]
+mod tests;

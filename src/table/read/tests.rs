@@ -1,0 +1,179 @@
+use super::*;
+use crate::table::testing::*;
+
+const TAKEN: &Taken = &Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
+const U32: Option<ElementType> = Some(ElementType::U32);
+
+fn read_from(
+    reader: impl Read,
+    file_size: Option<u64>,
+    declared: Option<ElementType>,
+    taken: &Taken,
+) -> Result<Table, TableError> {
+    Table::read(Bytes { reader, file_size, memory_size: 1 << 40 }, declared, taken)
+}
+
+fn as_file(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, TableError> {
+    read_from(bytes, Some(bytes.len() as u64), declared, TAKEN)
+}
+
+fn as_stream(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, TableError> {
+    read_from(Dribble { rest: bytes, interrupted: false }, None, declared, TAKEN)
+}
+
+/// The line for both a file and a stream, which have to agree.
+fn refusal(bytes: &[u8], declared: Option<ElementType>) -> String {
+    let message = as_file(bytes, declared).unwrap_err().to_string();
+    assert_eq!(as_stream(bytes, declared).unwrap_err().to_string(), message);
+    message
+}
+
+/// A pipe that gives few bytes at a time, and is interrupted before each.
+struct Dribble<'a> {
+    rest: &'a [u8],
+    interrupted: bool,
+}
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.interrupted = !self.interrupted;
+        if self.interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let size = bytes.len().min(5);
+        self.rest.read(&mut bytes[..size])
+    }
+}
+
+#[test]
+fn npy_is_known_by_its_magic() {
+    let flat = Table {
+        format: Format::Npy,
+        element: ElementType::U32,
+        shape: Shape::Flat { count: 3 },
+        words: vec![0, 1, 2],
+    };
+    let grid = Table { shape: Shape::Grid { rows: 3, columns: 2 }, words: (0..6).collect(), ..flat.clone() };
+    let no_rows = Table { shape: Shape::Grid { rows: 0, columns: 4 }, words: vec![], ..flat.clone() };
+    for (bytes, table) in [(FLAT, flat), (GRID, grid), (NO_ROWS, no_rows)] {
+        for declared in [None, U32] {
+            assert_eq!(as_file(bytes, declared).unwrap(), table);
+            assert_eq!(as_stream(bytes, declared).unwrap(), table);
+        }
+    }
+}
+
+#[test]
+fn raw_elements_need_a_type_and_come_in_any_number() {
+    // Through several chunks, and with lengths around the magic's.
+    for count in [0, 1, 2, 3, 1 << 18, (1 << 18) + 1, 3 << 18] {
+        let words: Vec<u32> = (0..count).map(|index: u32| index.wrapping_mul(0x9E37_79B9)).collect();
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        let table = as_file(bytes, U32).unwrap();
+        assert_eq!((table.format, table.shape), (Format::Raw, Shape::Flat { count: count as usize }));
+        assert!(table.words == words);
+        assert!(as_stream(bytes, U32).unwrap() == table);
+        assert!(refusal(bytes, None).contains("--type"));
+    }
+}
+
+#[test]
+fn elements_of_eight_bytes_are_two_words() {
+    let taken = &Taken { elements: &[ElementType::U64], ..*TAKEN };
+    let table = read_from(&[1, 0, 0, 0, 2, 0, 0, 0][..], Some(8), Some(ElementType::U64), taken).unwrap();
+    assert_eq!((table.shape.element_count(), &table.words[..]), (1, &[1, 2][..]));
+    assert!(read_from(&[0; 12][..], Some(12), Some(ElementType::U64), taken).is_err());
+    let npy = npy_of("'<u8'", "(2,)", &[7; 16]);
+    assert_eq!(read_from(&npy[..], None, None, taken).unwrap().words.len(), 4);
+}
+
+#[test]
+fn a_type_that_is_wrong_is_refused() {
+    assert!(refusal(&[], None).starts_with("is empty; "));
+    assert_eq!(
+        refusal(&[0; 10], U32),
+        "holds 10 bytes, which is no multiple of the 4 bytes of a u32; check --type, or whether it is complete"
+    );
+    assert_eq!(
+        refusal(&[0; 8], Some(ElementType::F64)),
+        "holds elements of type f64, and u32 is taken; save a.astype('<u4') if every element fits, \
+         for it changes those that are negative, fractional or too large"
+    );
+    assert_eq!(
+        refusal(FLAT, Some(ElementType::I32)),
+        "holds u32 by its .npy header, and --type says i32; leave --type out, or save a.astype('<i4')"
+    );
+}
+
+#[test]
+fn npy_of_another_length_than_promised_is_refused() {
+    for size in npy::MAGIC.len()..FLAT.len() {
+        assert!(refusal(&FLAT[..size], None).starts_with(&format!("ended after {size} of ")), "{size}");
+    }
+    assert!(refusal(&FLAT[..130], None).starts_with("ended after 130 of 140 bytes; "));
+    assert!(refusal(&[FLAT, &[0]].concat(), None).starts_with("goes on after the 140 bytes "));
+    assert!(refusal(&[NO_ROWS, NO_ROWS].concat(), None).starts_with("goes on after the 128 bytes "));
+    // Below its magic's length an .npy file cannot be known as one.
+    assert!(refusal(&FLAT[..5], None).contains("is not an .npy file"));
+}
+
+#[test]
+fn a_stream_without_end_is_left_after_one_byte_too_many() {
+    assert!(matches!(
+        read_from(FLAT.chain(io::repeat(0)), None, None, TAKEN),
+        Err(TableError::Extra { needed: 140 })
+    ));
+}
+
+#[test]
+fn a_file_that_changes_meanwhile_is_noticed() {
+    for (bytes, declared) in [(FLAT, None), (&[0; 32][..], U32)] {
+        let size = bytes.len() as u64;
+        let grown = bytes.chain(&[0; 4][..]);
+        assert!(matches!(read_from(grown, Some(size), declared, TAKEN), Err(TableError::Changed)));
+        let shrunk = &bytes[..bytes.len() - 4];
+        assert!(matches!(read_from(shrunk, Some(size), declared, TAKEN), Err(TableError::Changed)));
+    }
+}
+
+#[test]
+fn more_than_the_memory_is_refused() {
+    // A length that is real as far as anybody can tell, and beyond any memory.
+    let size = u64::MAX / 2 - 3;
+    assert!(matches!(read_from(&[0; 8][..], Some(size), U32, TAKEN), Err(TableError::Memory { .. })));
+    for file_size in [Some(1 << 20), None] {
+        let bytes = Bytes { reader: &[0; 1 << 20][..], file_size, memory_size: 1 << 19 };
+        assert!(matches!(Table::read(bytes, U32, TAKEN), Err(TableError::Memory { .. })));
+        assert!(Table::read(Bytes { memory_size: 2 << 20, ..bytes }, U32, TAKEN).is_ok());
+    }
+}
+
+#[test]
+fn too_many_elements_are_refused_unread() {
+    let two = &Taken { max_dimensions: 1, max_count: 2, ..*TAKEN };
+    let refusal = |bytes: &[u8], size| read_from(bytes, size, U32, two).unwrap_err().to_string();
+    let line = "holds more than 2 elements, which is the most that is taken; split it";
+    for size in [Some(140), None] {
+        assert_eq!(refusal(FLAT, size), line);
+    }
+    for size in [Some(12), None] {
+        assert_eq!(refusal(&[0; 12], size), line);
+    }
+    // Not a byte of them is there to be read.
+    assert_eq!(refusal(&[], Some(12)), line);
+    let endless = read_from(io::repeat(0), None, U32, two).unwrap_err();
+    assert_eq!(endless.to_string(), line);
+    assert!(read_from(&[0; 8][..], Some(8), U32, two).is_ok());
+}
+
+#[test]
+fn dimensions_are_refused_with_what_is_taken() {
+    let flat = &Taken { max_dimensions: 1, ..*TAKEN };
+    let refusal = |bytes: &[u8], taken| read_from(bytes, None, None, taken).unwrap_err().to_string();
+    assert_eq!(refusal(GRID, flat), "has 2 dimensions, shape (3, 2), and one is taken; save a.reshape(-1)");
+    assert_eq!(refusal(SCALAR, flat), "has 0 dimensions, shape (), and one is taken; save a.reshape(-1)");
+    assert_eq!(
+        refusal(SCALAR, TAKEN),
+        "has 0 dimensions, shape (), and one or two are taken; save a.reshape(-1)"
+    );
+}

@@ -1,0 +1,134 @@
+//! Files from foreign hands: the kept inputs of the fuzz targets, through the same checks, and what only large ones show.
+//!
+//! tools/fuzz looks for more.
+
+#[path = "../fuzz/checks/lib.rs"]
+mod checks;
+
+use std::path::{Path, PathBuf};
+
+use checks::memory;
+use subsweep::table::{Bytes, ElementType, Table, Taken};
+
+const TAKEN: &Taken = &Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
+
+/// The files of a folder of this package.
+fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+/// Tries every input of a target's corpus, of which some must be read and some refused.
+fn try_corpus(target: &str, is_read: impl Fn(&[u8]) -> bool) {
+    let (mut read_count, mut refused_count) = (0, 0);
+    for (path, bytes) in files(&format!("fuzz/corpus/{target}")) {
+        // Seen where the check panics.
+        println!("{}", path.display());
+        *if is_read(&bytes) { &mut read_count } else { &mut refused_count } += 1;
+    }
+    assert!(read_count > 0 && refused_count > 0, "{read_count} read, {refused_count} refused");
+}
+
+#[test]
+fn raw_inputs() {
+    // An odd number of bytes is of no type.
+    try_corpus("raw", |bytes| checks::raw(bytes) > 0);
+}
+
+#[test]
+fn npy_inputs() {
+    try_corpus("npy", checks::npy);
+}
+
+#[test]
+fn report_inputs() {
+    try_corpus("report", |bytes| checks::report(bytes).is_ok());
+}
+
+#[test]
+fn recorded_reports_are_read() {
+    let records = files("benches/record");
+    assert!(!records.is_empty());
+    for (path, json) in records {
+        let report = checks::report(&json).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(report.complete && !report.devices.is_empty(), "{}", path.display());
+    }
+}
+
+fn npy(text: &str, payload: &[u8]) -> Vec<u8> {
+    let size = u16::try_from(text.len()).unwrap().to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &size[..], text.as_bytes(), payload].concat()
+}
+
+#[test]
+fn large_tables_stay_within_their_bounds() {
+    // Around the pieces that a stream comes in, and where what holds them grows.
+    for size in [(64 << 10) - 8, 64 << 10, (128 << 10) + 8, 1 << 20, (2 << 20) + 8, 5_000_000] {
+        let payload = vec![1; size];
+        assert_eq!(checks::raw(&payload), 2);
+        let text =
+            format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, 1)}}{:60000}", size / 4, "");
+        assert!(checks::npy(&npy(&text, &payload)));
+        assert!(!checks::npy(&npy(&text, &payload[1..])));
+    }
+}
+
+#[test]
+fn promises_take_no_memory() {
+    let shape = "{'descr': '<u4', 'fortran_order': False, 'shape': (1152921504606846976,)}";
+    assert!(!checks::npy(&npy(shape, &[0; 16])));
+    assert!(!checks::npy(&[&b"\x93NUMPY\x02\x00"[..], &[0xFF; 4]].concat()));
+}
+
+#[test]
+fn known_lengths_are_held_once() {
+    let bytes = vec![0; 5 << 20];
+    let file = Bytes { reader: &bytes[..], file_size: Some(5 << 20), memory_size: 5 << 20 };
+    let (table, peak) = memory::peak(|| Table::read(file, Some(ElementType::U32), TAKEN).unwrap());
+    assert_eq!((table.words.capacity() * 4, peak), (5 << 20, 5 << 20));
+}
+
+/// A report with a device's section, from `verified` or `measured` on.
+fn report(results: &str) -> String {
+    format!(
+        r#"{{"schema": 1, "version": "", "shader_compiler": "", "complete": true, "devices": [{{
+            "name": "", "vendor_id": 0, "device_id": 0, "driver_name": "", "driver_info": "", "driver_version": "",
+            "api_version": "", "device_uuid": "", "subgroup_size": 4, "gpu_timestamps": true, {results}}}]}}"#
+    )
+}
+
+#[test]
+fn large_reports_stay_within_their_bounds() {
+    const COUNT: usize = 100_000;
+    let samples = |sample: &str| vec![sample; COUNT].join(",");
+    let measured = format!(
+        r#""measured": [{{"id": "", "policy": "", "element_count": 0, "element_size": 4, "traffic_size": 0,
+            "elements_per_second": 0, "bytes_per_second": 0, "copy_percent": 100, "copy_bytes_per_second": 0,
+            "time": [1, 0, 1], "copy": [1, 0, 1], "samples_ns": [{0}], "copy_samples_ns": [{0}]}}]"#,
+        samples("1")
+    );
+    assert!(checks::report(report(&measured).as_bytes()).is_ok());
+    let verified = format!(r#""verified": [{}]"#, samples(r#"["","pass"]"#));
+    assert!(checks::report(report(&verified).as_bytes()).is_ok());
+    let nested = format!(r#""more": {}{}, "verified": []"#, "[".repeat(COUNT), "]".repeat(COUNT));
+    assert!(checks::report(report(&nested).as_bytes()).is_ok());
+    // What is quoted in a refusal is escaped before it is cut.
+    for text in ["\u{7f}", r"\u0001", "x"] {
+        let quoted = format!(r#""verified": "{}""#, text.repeat(COUNT));
+        assert!(checks::report(report(&quoted).as_bytes()).is_err());
+    }
+}
+
+#[test]
+#[should_panic = "index out of bounds"]
+fn a_planted_panic_is_seen() {
+    checks::planted::panic(b"\xB9\x79\x37\x9E\xFF\xFF\xFF\x00");
+}
+
+#[test]
+#[should_panic = "16777215 bytes were asked for"]
+fn a_planted_allocation_is_seen() {
+    checks::planted::memory(b"\xB9\x79\x37\x9E\xFF\xFF\xFF\x00");
+}
