@@ -185,7 +185,8 @@ fn bytes(needed: Option<u64>) -> String {
 }
 
 impl Error {
-    /// Whether nothing more can be tried on the device: it is lost, or hangs.
+    /// Whether nothing more can be tried on the device: it is lost, or hangs. After another error it may have been given
+    /// up as well, where nobody can know whether it is still at work; then the next call says so.
     pub fn is_fatal(&self) -> bool {
         matches!(self, Self::DeviceLost { .. } | Self::TimedOut { .. })
     }

@@ -15,7 +15,9 @@ mod primitives;
 mod printable;
 #[cfg(any(test, feature = "cli"))]
 pub mod reference;
+// For the binary and for what fuzzes it: its refusals speak of the binary's options.
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod table;
 pub mod vk;
 

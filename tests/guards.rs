@@ -25,7 +25,10 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 
 /// The name of a test, or the words of a trial.
 fn has_probe(source: &str, name: &str) -> bool {
-    source.contains(&format!("fn {name}(")) || source.contains(&format!("\"{name}\""))
+    let is_test = source.split("fn ").zip(source.split("fn ").skip(1)).any(|(before, function)| {
+        function.starts_with(&format!("{name}(")) && before.trim_end().ends_with(']')
+    });
+    is_test || source.contains(&format!("\"{name}\""))
 }
 
 #[test]

@@ -13,7 +13,8 @@ uint invocation_index() {
     return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-// A dispatch of more workgroups than fit in x goes on in y; the last row may be partly beyond the end.
+// A dispatch of more workgroups than fit in x goes on in y; the last row may be partly beyond the end. Rows may come in
+// several dispatches: gl_NumWorkGroups.y is then a part's, and no kernel may use it.
 uint workgroup_index() {
     return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }

@@ -97,7 +97,8 @@ pub struct Measurement {
     pub time: Summary,
     /// Time of a copy.
     pub copy: Summary,
-    /// Every run's time, nanoseconds, in order.
+    /// Every run's time, nanoseconds, in order: the sum of the submissions that it was cut into, without what lies
+    /// between them where the device tells GPU time.
     pub samples_ns: Vec<f64>,
     /// Every copy's.
     pub copy_samples_ns: Vec<f64>,

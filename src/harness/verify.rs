@@ -28,8 +28,8 @@ impl Outcome {
         match error {
             error if error.is_fatal() => Err(error),
             error @ (Error::PolicyBeyondDevice { .. }
-            | Error::OutOfDeviceMemory { .. }
-            | Error::OutOfHostMemory { .. }
+            | Error::OutOfDeviceMemory { needed: Some(_), .. }
+            | Error::OutOfHostMemory { needed: Some(_), .. }
             | Error::TooManyElements { .. }
             | Error::MissingFeature { .. }) => Ok(Self::NotSupported(error.to_string())),
             error => Ok(Self::Fail(error.to_string())),

@@ -48,7 +48,7 @@ impl Instance {
         Self::from_entry(entry, validation)
     }
 
-    /// Makes an instance with a loader that is there already.
+    /// Makes an instance with a loader that is there already, which is trusted to be one.
     ///
     /// # Errors
     /// [`Error::NoDevice`] if the loader finds no driver that works, or whatever Vulkan says.

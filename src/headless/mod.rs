@@ -151,10 +151,11 @@ impl Gpu {
         self.instance.take_messages()
     }
 
-    /// Scans `values` in place: rows of the configuration's columns, one after the other.
+    /// Scans `values` in place: rows of the configuration's columns, one after the other. Takes as much host memory
+    /// again; on failure they are as they were.
     ///
     /// # Errors
-    /// [`Error::RaggedTable`], the errors of [`ScanPlan`], and [`Error::OutOfDeviceMemory`].
+    /// [`Error::RaggedTable`], and the errors of [`ScanPlan`], [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn scan(&self, config: ScanConfig, values: &mut [u32]) -> Result<()> {
         let plan = self.scan_plan(config)?;
         let columns = config.element_size() as usize / 4;
@@ -175,10 +176,10 @@ impl Gpu {
         self.download(&table, values)
     }
 
-    /// Sorts `keys` in place.
+    /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were.
     ///
     /// # Errors
-    /// The errors of [`SortPlan`], and [`Error::OutOfDeviceMemory`].
+    /// The errors of [`SortPlan`], [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn sort(&self, config: SortConfig, keys: &mut [u32]) -> Result<()> {
         let plan = self.sort_plan(config)?;
         let count = keys.len() as u64;
@@ -236,11 +237,11 @@ impl Gpu {
     /// waits.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], or whatever Vulkan says.
+    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], and those of [`Self::submit`].
     pub fn upload(&self, buffer: &GpuBuffer, offset: u64, words: &[u32]) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(words);
-        let range = self.checked(buffer, offset, bytes.len())?;
         let mut staging = lock(&self.staging);
+        let range = self.checked(buffer, offset, bytes.len())?;
         let mut offset = 0;
         for chunk in bytes.chunks(STAGING_SIZE as usize) {
             staging.mapped()[..chunk.len()].copy_from_slice(chunk);
@@ -263,14 +264,14 @@ impl Gpu {
     /// The first `word_count` words of `buffer`, in chunks through the staging buffer; waits for each.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], [`Error::OutOfHostMemory`], or whatever Vulkan says.
+    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].
     pub fn read(&self, buffer: &GpuBuffer, word_count: usize) -> Result<Vec<u32>> {
+        let mut staging = lock(&self.staging);
         let range = self.checked(buffer, 0, word_count.saturating_mul(4))?;
         let mut words = Vec::new();
         words
             .try_reserve_exact(word_count)
             .map_err(|_| Error::OutOfHostMemory { needed: Some(range.size), what: "the result" })?;
-        let mut staging = lock(&self.staging);
         while words.len() < word_count {
             let offset = words.len() as u64 * 4;
             let size = STAGING_SIZE.min(range.size - offset);
@@ -291,7 +292,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// `size` bytes of `buffer` from `offset` on, if they are there.
+    /// `size` bytes of `buffer` from `offset` on, if they are there. To be asked with the staging memory in hand: it may
+    /// have been another thread's work that gave the device up.
     fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
         // The staging memory of a device that was given up may still be in use.
         self.device.check()?;
@@ -310,8 +312,9 @@ impl Gpu {
     /// timestamps. Everything before is visible to the commands; everything that they wrote is visible to later
     /// submissions and, where memory is mapped, to the host.
     ///
-    /// What would take long is cut into several submissions, each waited for: see [`WorkOptions::submission_limit`].
-    /// So the recorder's command buffer may change with every dispatch.
+    /// What would take long is cut into several submissions, each waited for: see [`WorkOptions::submission_limit`]. So
+    /// with every dispatch the recorder's command buffer may be another, with nothing bound. What goes there otherwise,
+    /// a plan's `cmd_*` included, is neither counted nor cut.
     ///
     /// `record` must not call this device's [`Gpu`] again, which has one command buffer: it would wait for itself.
     ///
@@ -321,7 +324,7 @@ impl Gpu {
     ///
     /// # Safety
     /// Those of [`Recorder::new`], for what `record` does: ranges and pipelines are this device's, live until this
-    /// returns, and are used by nothing else meanwhile.
+    /// returns, and are used by nothing else meanwhile. After an error of the recorder's, `record` records nothing more.
     pub unsafe fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).submit(record) }

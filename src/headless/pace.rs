@@ -54,6 +54,10 @@ impl Pace {
 
     /// The submission has taken `time`.
     pub(super) fn learn(&mut self, time: Duration) {
+        // A copy or a fill, which touches nothing by dispatches, says nothing of kernels.
+        if self.spent == 0 {
+            return;
+        }
         let fitting = self.spent as f64 * self.target.as_secs_f64() / time.as_secs_f64().max(1e-9);
         // What is far from full tells only when it is slow: by its own few bytes it is never fast.
         if self.spent >= self.limit / 2 || time > self.target {
@@ -109,6 +113,15 @@ mod tests {
         assert_eq!(pace.limit(), before);
         pace.learn(SECOND);
         assert_eq!(pace.limit(), before / 4);
+    }
+
+    #[test]
+    fn copies_say_nothing_of_kernels() {
+        let mut pace = Pace::new(SECOND);
+        let before = pace.limit();
+        pace.begin();
+        pace.learn(SECOND);
+        assert_eq!(pace.limit(), before);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(super) struct Submitter {
     elapsed_ns: f64,
     pace: Pace,
     wait_limit: Duration,
+    /// Why the work at hand could not go on, where it was to be cut: its command buffer is not recording any more.
+    failed: Option<Error>,
 }
 
 impl Submitter {
@@ -47,6 +49,7 @@ impl Submitter {
             elapsed_ns: 0.0,
             pace: Pace::new(options.submission_limit),
             wait_limit: options.wait_limit,
+            failed: None,
         };
         let info =
             vk::CommandBufferAllocateInfo::default().command_pool(submitter.pool).command_buffer_count(1);
@@ -71,15 +74,20 @@ impl Submitter {
     ) -> Result<Option<f64>> {
         self.device.check()?;
         let device = self.device.clone();
-        // SAFETY: the command buffer is recording whenever the recorder is used, and nobody else records into it.
+        // SAFETY: the command buffer is recording, and nobody else records into it.
         let around = |commands| unsafe { Recorder::new(&device, commands) };
         self.elapsed_ns = 0.0;
+        self.failed = None;
         self.begin()?;
         around(self.command_buffer).barrier(AFTER_EARLIER_SUBMISSIONS);
         around(self.command_buffer).begin();
         self.start();
-        // SAFETY: as above, and as the caller promises; `headless` opens its devices for parts of dispatches.
+        // SAFETY: as above, until the recorder gives an error, and as the caller promises; `headless` opens its devices
+        // for parts of dispatches.
         record(&mut unsafe { Recorder::paced(&device, self.command_buffer, self) })?;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         self.stop();
         around(self.command_buffer).end();
         around(self.command_buffer).barrier(BEFORE_THE_HOST);
@@ -98,6 +106,17 @@ impl Submitter {
             raw.begin_command_buffer(self.command_buffer, &begin)
                 .map_err(Error::vulkan("vkBeginCommandBuffer"))
         }
+    }
+
+    /// Submits what is recorded by itself, and goes on.
+    fn cut(&mut self) -> Result<()> {
+        self.stop();
+        // SAFETY: the command buffer is recording, and nobody else records into it.
+        unsafe { Recorder::new(&self.device, self.command_buffer) }.submit();
+        self.run()?;
+        self.begin()?;
+        self.start();
+        Ok(())
     }
 
     fn start(&self) {
@@ -155,6 +174,9 @@ impl Submitter {
                 match unsafe { raw.wait_for_fences(&[self.fence], true, nanoseconds) } {
                     // A lost device has ended its work too.
                     Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => {}
+                    Err(vk::Result::TIMEOUT) => {
+                        self.device.abandon(&Error::TimedOut { during, limit: self.wait_limit });
+                    }
                     Err(_) => self.device.abandon(&Error::DeviceLost { during }),
                 }
                 Err(Error::vulkan(during)(result))
@@ -171,12 +193,7 @@ impl Pacing for Submitter {
     fn admit(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)> {
         let mut admitted = self.pace.admit(parts, part_size);
         if admitted == 0 {
-            self.stop();
-            // SAFETY: the command buffer is recording, and nobody else records into it.
-            unsafe { Recorder::new(&self.device, self.command_buffer) }.submit();
-            self.run()?;
-            self.begin()?;
-            self.start();
+            self.cut().inspect_err(|error| self.failed = Some(error.clone()))?;
             admitted = self.pace.admit(parts, part_size);
         }
         Ok((self.command_buffer, admitted))

@@ -1,35 +1,34 @@
 //! What the tests beside this file share: bytes that numpy wrote, which the fuzz targets start from as well.
 
-/// A file of `fuzz/corpus/npy`.
-macro_rules! corpus {
+macro_rules! fixture {
     ($name:literal) => {
-        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/npy/", $name))
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/table/fixtures/", $name))
     };
 }
 
 /// `numpy.arange(3, dtype='<u4')`.
-pub const FLAT: &[u8] = corpus!("flat.npy");
+pub const FLAT: &[u8] = fixture!("flat.npy");
 
 /// The same in versions 2.0 and 3.0.
-pub const FLAT_LONG: [&[u8]; 2] = [corpus!("flat_2.npy"), corpus!("flat_3.npy")];
+pub const FLAT_LONG: [&[u8]; 2] = [fixture!("flat_2.npy"), fixture!("flat_3.npy")];
 
 /// `numpy.arange(6, dtype='<u4').reshape(3, 2)`.
-pub const GRID: &[u8] = corpus!("grid.npy");
+pub const GRID: &[u8] = fixture!("grid.npy");
 
 /// `numpy.asfortranarray` of that.
-pub const GRID_BY_COLUMNS: &[u8] = corpus!("grid_by_columns.npy");
+pub const GRID_BY_COLUMNS: &[u8] = fixture!("grid_by_columns.npy");
 
 /// `numpy.zeros((0, 4), dtype='<u4')`.
-pub const NO_ROWS: &[u8] = corpus!("no_rows.npy");
+pub const NO_ROWS: &[u8] = fixture!("no_rows.npy");
 
 /// `numpy.array(7, dtype='<u4')`.
-pub const SCALAR: &[u8] = corpus!("scalar.npy");
+pub const SCALAR: &[u8] = fixture!("scalar.npy");
 
 /// `numpy.arange(2, dtype='>u4')`.
-pub const BIG_ENDIAN: &[u8] = corpus!("big_endian.npy");
+pub const BIG_ENDIAN: &[u8] = fixture!("big_endian.npy");
 
 /// `numpy.zeros(1, dtype=[('a', '<u4'), ('b', '<f4', (2,))])`.
-pub const STRUCTURED: &[u8] = corpus!("structured.npy");
+pub const STRUCTURED: &[u8] = fixture!("structured.npy");
 
 /// A file of version 1.0 with this dictionary and payload, not padded.
 pub fn npy(text: &str, payload: &[u8]) -> Vec<u8> {

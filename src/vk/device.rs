@@ -39,7 +39,8 @@ pub struct OpenOptions {
     pub capabilities: Option<Capabilities>,
     /// Who is told of every command that is recorded.
     pub trace: Option<Arc<dyn Trace>>,
-    /// Whether pipelines are made so that a dispatch may be a part of a larger one (`DISPATCH_BASE`).
+    /// Whether pipelines are made so that a dispatch may be a part of a larger one (`DISPATCH_BASE`), as `headless` has
+    /// to cut them. Of no use without it.
     pub splits_dispatches: bool,
     /// Dropped after the device: the instance, say.
     pub keep_alive: Option<Arc<dyn Any + Send + Sync>>,

@@ -17,7 +17,7 @@ use super::buffer::AddressRange;
 use super::recorder::{Barrier, Command, Trace};
 
 /// A [`Trace`] that checks every command buffer as it ends. Give it to
-/// [`GpuOptions::trace`](crate::headless::GpuOptions) or [`OpenOptions::trace`](super::OpenOptions).
+/// [`WorkOptions::trace`](crate::headless::WorkOptions::trace) or [`OpenOptions::trace`](super::OpenOptions).
 #[derive(Debug, Default)]
 pub struct HazardChecker {
     recordings: Mutex<HashMap<vk::CommandBuffer, Vec<Event>>>,

@@ -90,7 +90,8 @@ pub enum Command<'a> {
     Barrier(Barrier),
     /// A recording begins, and all earlier work is done and seen.
     Begin,
-    /// What has been recorded so far is submitted by itself, and the recording goes on; barriers order across it.
+    /// What has been recorded so far is submitted by itself, and the recording goes on; barriers order across it. Comes
+    /// behind the dispatch before which, or in the midst of which, it cuts.
     Submit,
     /// A recording ends.
     End,
@@ -103,7 +104,7 @@ pub trait Trace: Send + Sync {
 }
 
 /// Keeps submissions short, for whoever submits what is recorded.
-pub(crate) trait Pacing {
+pub(crate) trait Pacing: Send + Sync {
     /// Bytes that the dispatches of one submission may touch.
     fn limit(&self) -> u64;
 
@@ -118,6 +119,11 @@ pub struct Recorder<'d> {
     command_buffer: vk::CommandBuffer,
     pace: Option<&'d mut dyn Pacing>,
 }
+
+const _: () = {
+    const fn shareable<T: Send + Sync>() {}
+    shareable::<Recorder<'_>>();
+};
 
 impl fmt::Debug for Recorder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,7 +147,7 @@ impl<'d> Recorder<'d> {
     /// across them, as they lie in one queue.
     ///
     /// # Safety
-    /// Those of [`Self::new`], for every command buffer that `pace` returns; the device was opened for
+    /// Those of [`Self::new`], for every command buffer that `pace` returns, until it fails; the device was opened for
     /// [`OpenOptions::splits_dispatches`](super::OpenOptions).
     #[cfg(feature = "headless")]
     pub(crate) unsafe fn paced(
@@ -182,7 +188,8 @@ impl<'d> Recorder<'d> {
         let kernel = pipeline.kernel();
         assert!(P::KERNELS.iter().any(|&other| std::ptr::eq(other, kernel)), "no block of {}", kernel.name);
         let block = push.block();
-        let touched_size = block.ranges().iter().map(|range| range.size).sum::<u64>();
+        let sizes = block.ranges().iter().map(|range| range.size);
+        let touched_size = sizes.fold(0u64, u64::saturating_add);
         let mut max = self.device.capabilities().max_workgroup_count;
         if let Some(pace) = &self.pace {
             let parts = touched_size.div_ceil(pace.limit());

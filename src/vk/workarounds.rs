@@ -95,8 +95,12 @@ pub struct Affected {
 
 const ALWAYS: Range<DriverVersion> = DriverVersion::MIN..DriverVersion::MAX;
 const ANY_SUBGROUP: Range<u32> = 0..u32::MAX;
-const BEFORE_MESA_25_0_7: Range<DriverVersion> = DriverVersion::MIN..DriverVersion([25, 0, 7]);
-const SEEN_IN_MESA_22_3_6: &str = "wrong in Mesa 22.3.6, right in 25.0.7; none before or between was tried";
+const LAVAPIPE_BEFORE_25_0_7: Affected = Affected {
+    driver: vk::DriverId::MESA_LLVMPIPE,
+    versions: DriverVersion::MIN..DriverVersion([25, 0, 7]),
+    subgroup_sizes: ANY_SUBGROUP,
+    seen: "wrong in Mesa 22.3.6, right in 25.0.7; none before or between was tried",
+};
 
 /// All that are known.
 pub static DRIVER_BUGS: &[DriverBug] = &[
@@ -108,12 +112,7 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
         avoided: "no kernel has a fence, or an atomic access with memory semantics, but at a barrier; status words \
                   carry their payload, so that nothing needs ordering",
         reproducer: "bug_fence",
-        drivers: &[Affected {
-            driver: vk::DriverId::MESA_LLVMPIPE,
-            versions: BEFORE_MESA_25_0_7,
-            subgroup_sizes: ANY_SUBGROUP,
-            seen: SEEN_IN_MESA_22_3_6,
-        }],
+        drivers: &[LAVAPIPE_BEFORE_25_0_7],
     },
     DriverBug {
         workaround: Workarounds::LOOPS_END_AT_65535,
@@ -122,12 +121,7 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
                has a single turn, and the kernel goes on as if they were done",
         avoided: "no kernel loops over more than its tile: more elements are more workgroups",
         reproducer: "bug_loop",
-        drivers: &[Affected {
-            driver: vk::DriverId::MESA_LLVMPIPE,
-            versions: BEFORE_MESA_25_0_7,
-            subgroup_sizes: ANY_SUBGROUP,
-            seen: SEEN_IN_MESA_22_3_6,
-        }],
+        drivers: &[LAVAPIPE_BEFORE_25_0_7],
     },
     DriverBug {
         workaround: Workarounds::NO_RESULT_OUT_OF_DIVERGENT_LOOP,
@@ -138,12 +132,7 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
                   a condition",
         reproducer: "bug_result",
         drivers: &[
-            Affected {
-                driver: vk::DriverId::MESA_LLVMPIPE,
-                versions: BEFORE_MESA_25_0_7,
-                subgroup_sizes: ANY_SUBGROUP,
-                seen: SEEN_IN_MESA_22_3_6,
-            },
+            LAVAPIPE_BEFORE_25_0_7,
             Affected {
                 driver: vk::DriverId::GOOGLE_SWIFTSHADER,
                 versions: ALWAYS,

@@ -25,7 +25,7 @@ Exit codes:
   1  wrong result
   2  bad usage or input
   3  no device that will do
-  4  device lost, or too little memory";
+  4  device lost or hanging, or too little memory";
 
 /// Prefix sums and radix sorts on Vulkan devices
 #[derive(Debug, Parser)]

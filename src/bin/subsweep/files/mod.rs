@@ -104,4 +104,4 @@ fn write_path(f: &mut fmt::Formatter<'_>, path: &Path) -> fmt::Result {
 
 /// `numpy.arange(6, dtype='<u4').reshape(3, 2)`, as numpy wrote it.
 #[cfg(test)]
-const GRID: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/npy/grid.npy"));
+const GRID: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/table/fixtures/grid.npy"));
