@@ -286,7 +286,7 @@ mod tests {
 
     /// Reads the first range, writes the second.
     fn copy(ranges: &[AddressRange; 2]) -> Command<'_> {
-        Command::Dispatch { kernel: &PROBE_COPY, ranges, workgroups: [1; 3] }
+        Command::Dispatch { kernel: &PROBE_COPY, ranges, workgroups: [1; 3], constants: &[] }
     }
 
     fn findings(commands: &[Command<'_>]) -> Vec<Finding> {
@@ -376,9 +376,19 @@ mod tests {
     #[test]
     fn what_a_kernel_does_in_place_is_both() {
         let table = [A];
-        let sum = || Command::Dispatch { kernel: &SCAN_CHUNK_SUM_U32X1, ranges: &table, workgroups: [1; 3] };
+        let sum = || Command::Dispatch {
+            kernel: &SCAN_CHUNK_SUM_U32X1,
+            ranges: &table,
+            workgroups: [1; 3],
+            constants: &[],
+        };
         assert_eq!(missing(&[sum(), sum()]), [Missing::Execution]);
-        let reduce = Command::Dispatch { kernel: &SCAN_REDUCE_U32X1, ranges: &[A, B], workgroups: [1; 3] };
+        let reduce = Command::Dispatch {
+            kernel: &SCAN_REDUCE_U32X1,
+            ranges: &[A, B],
+            workgroups: [1; 3],
+            constants: &[],
+        };
         assert_eq!(missing(&[sum(), reduce]), [Missing::Execution]);
     }
 }

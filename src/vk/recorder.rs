@@ -73,6 +73,8 @@ pub enum Command<'a> {
         ranges: &'a [AddressRange],
         /// Workgroups, per dimension.
         workgroups: [u32; 3],
+        /// The specialization constants that its pipeline was made with.
+        constants: &'a [(&'static str, u32)],
     },
     /// A fill with one word.
     Fill {
@@ -196,7 +198,8 @@ impl<'d> Recorder<'d> {
             max = short_rows(workgroup_count, parts, max);
         }
         let [x, y] = grid(workgroup_count, max)?;
-        self.trace(Command::Dispatch { kernel, ranges: block.ranges(), workgroups: [x, y, 1] });
+        let constants = &pipeline.specialization().constants;
+        self.trace(Command::Dispatch { kernel, ranges: block.ranges(), workgroups: [x, y, 1], constants });
         let mut row = 0;
         while row < y {
             let mut rows = y - row;

@@ -7,7 +7,7 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ash::{self, vk};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
-use subsweep::sort::{KeyType, SortBuffers, SortConfig, SortPlan};
+use subsweep::sort::{KeyType, SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::vk::{
     AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Pipeline, Recorder, Trace,
 };
@@ -27,6 +27,8 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("an adopted device runs plans and survives them", adopted_device),
         trial("what does not fit is refused by its numbers", refusals),
         trial("nothing is recorded for nothing", nothing_for_nothing),
+        trial("wide accesses are for what is aligned, and for nothing else", wide_accesses),
+        trial("every submission is between its barriers", outer_barriers),
         trial("one plan serves several ranges in one command buffer", shared_plan),
     ]
 }
@@ -151,6 +153,13 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         let refused = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
+    // A digit's count in an invocation has a byte.
+    for items_per_invocation in [0, 6, 256] {
+        let mut policy = SortPolicy::choose(gpu.capabilities()).policy;
+        (policy.workgroup_size, policy.items_per_invocation) = (32, items_per_invocation);
+        let refused = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32).policy(policy));
+        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
     let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive())?;
     let statistics = plan.pipelines().map(Pipeline::statistics).collect::<Vec<_>>();
     assert!(!statistics.is_empty() && statistics.iter().all(|s| matches!(s, Err(Error::Unsupported { .. }))));
@@ -217,6 +226,91 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     gpu.sort(sort, &mut [3, 2, 1])?;
     assert_eq!(counter.take(), (8 * 3, 8 * 3 - 1));
     expect_silence(&gpu, "counting")
+}
+
+/// Counts dispatches that are made for quads, and tells which have a range that is not at one.
+#[derive(Default)]
+struct Wide {
+    quads: Mutex<u32>,
+    wrong: Mutex<Vec<String>>,
+}
+
+impl Trace for Wide {
+    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
+        let Command::Dispatch { kernel, ranges, constants, .. } = command else { return };
+        let Some((_, is_wide)) = constants.iter().find(|(name, _)| *name == "QUAD_ACCESS") else { return };
+        let pointers = kernel.push_constants.iter().filter(|member| member.access.is_some());
+        // What the kernels load and store by quads.
+        let mut wide =
+            pointers.zip(*ranges).filter(|(p, _)| ["source", "destination", "keys"].contains(&p.name));
+        let is_aligned = wide.all(|(_, range)| range.is_aligned(16));
+        *self.quads.lock().unwrap() += is_wide;
+        if (*is_wide == 1) != is_aligned {
+            self.wrong.lock().unwrap().push(format!("{}: {ranges:x?}", kernel.name));
+        }
+    }
+}
+
+fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
+    let wide = Arc::new(Wide::default());
+    let validation = gpu.is_validated();
+    let work = WorkOptions { trace: Some(wide.clone()), ..WorkOptions::default() };
+    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let (scan, sort) =
+        (gpu.scan_plan(ScanConfig::inclusive())?, gpu.sort_plan(SortConfig::keys(KeyType::U32))?);
+    let count = 20_000;
+    let at = |buffer: &GpuBuffer, offset| AddressRange::new(buffer.range().address + offset, 4 * count);
+    let [source, destination] = [gpu.allocate(4 * count + 16)?, gpu.allocate(4 * count + 16)?];
+    let needed = scan.scratch_requirements(count).size.max(sort.scratch_requirements(count).size);
+    let scratch = gpu.allocate(needed)?;
+    for from in [0, 4, 8, 12] {
+        for to in [0, 4, 8, 12] {
+            let buffers = ScanBuffers::new(at(&source, from), at(&destination, to), scratch.range());
+            // SAFETY: the buffers live until `submit` has waited.
+            unsafe { gpu.submit(|recorder| scan.cmd_scan(recorder.command_buffer(), &buffers, count)) }?;
+        }
+        let buffers = SortBuffers::new(at(&source, from), scratch.range());
+        // SAFETY: as above.
+        unsafe { gpu.submit(|recorder| sort.cmd_sort(recorder.command_buffer(), &buffers, count)) }?;
+    }
+    assert_eq!(*wide.wrong.lock().unwrap(), [""; 0]);
+    assert!(*wide.quads.lock().unwrap() > 0);
+    Ok(())
+}
+
+/// What is told, of which only barriers are kept.
+#[derive(Default)]
+struct Outer(Mutex<Vec<Option<Barrier>>>);
+
+impl Trace for Outer {
+    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
+        let barrier = if let Command::Barrier(barrier) = command { Some(*barrier) } else { None };
+        self.0.lock().unwrap().push(barrier);
+    }
+}
+
+/// The hazard checker looks at what lies between; no CPU driver needs these two.
+fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
+    let outer = Arc::new(Outer::default());
+    let validation = gpu.is_validated();
+    let work = WorkOptions { trace: Some(outer.clone()), ..WorkOptions::default() };
+    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let buffer = gpu.allocate(64)?;
+    outer.0.lock().unwrap().clear();
+    gpu.read(&buffer, 16)?;
+    let told = std::mem::take(&mut *outer.0.lock().unwrap());
+    let [Some(before), None, None, None, Some(after)] = told[..] else {
+        return Err(format!("not barrier, begin, copy, end, barrier: {told:?}").into());
+    };
+    let writes = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
+    let reads = vk::AccessFlags::SHADER_READ | vk::AccessFlags::TRANSFER_READ;
+    let stages = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
+    assert!(before.src_stages.contains(stages) && before.src_access.contains(writes), "{before:?}");
+    assert!(before.dst_stages.contains(stages) && before.dst_access.contains(reads | writes), "{before:?}");
+    assert!(after.src_stages.contains(stages) && after.src_access.contains(writes), "{after:?}");
+    assert!(after.dst_stages.contains(vk::PipelineStageFlags::HOST), "{after:?}");
+    assert!(after.dst_access.contains(vk::AccessFlags::HOST_READ), "{after:?}");
+    Ok(())
 }
 
 fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {

@@ -2,6 +2,8 @@
 //!
 //! Each row of drivers and lane counts is a process of its own: see `tests/common/children.rs`.
 
+#[cfg(feature = "compile-shaders")]
+mod addresses;
 mod armed;
 mod bugs;
 mod cases;
@@ -63,6 +65,8 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         trials.extend(twins::trials(&gpu, row.watch.layout()));
         trials.extend(embedding::trials(&gpu));
         trials.extend(armed::trials(&gpu, row.watch));
+        #[cfg(feature = "compile-shaders")]
+        trials.extend(addresses::trials(&gpu));
     }
     match row.watch {
         Watch::Usual => {

@@ -206,6 +206,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn shared_memory_has_room_for_rows_of_three_as_for_rows_of_four() {
+        for (columns, row_size) in [(1, 4), (2, 8), (3, 16), (4, 16)] {
+            let needed = (64 / 4 + 1) * row_size;
+            let check = |shared_memory_size| {
+                let capabilities = Capabilities {
+                    subgroup_size: 4,
+                    min_subgroup_size: 4,
+                    max_subgroup_size: 4,
+                    max_workgroup_invocations: 128,
+                    shared_memory_size,
+                    ..Capabilities::default()
+                };
+                let config = ScanConfig::inclusive().columns(columns);
+                ScanPolicy::tiled(64, 4, 4).check(&config, &capabilities)
+            };
+            assert_eq!(check(needed), Ok(()), "{columns}");
+            assert!(matches!(check(needed - 1), Err(Error::PolicyBeyondDevice { .. })), "{columns}");
+        }
+    }
+
+    #[test]
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
         let capabilities = Capabilities::default();
         for columns in [0, 5, u32::MAX] {

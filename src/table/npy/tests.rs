@@ -158,6 +158,15 @@ fn a_header_that_claims_to_be_long_is_refused() {
 }
 
 #[test]
+fn a_header_is_as_long_as_it_may_be() {
+    let size = MAX_HEADER_SIZE as usize;
+    let dictionary = "{'descr': '<u4', 'fortran_order': False, 'shape': (1,), }";
+    let text = format!("{dictionary}{}\n", " ".repeat(size - dictionary.len() - 1));
+    assert_eq!(text.len(), size);
+    assert_eq!(read(&npy(&text, &7u32.to_le_bytes())).unwrap().payload_size, 4);
+}
+
+#[test]
 fn nesting_and_escapes_reach_neither_the_stack_nor_the_terminal() {
     let deep = refusal(&npy_of(&"[".repeat(60_000), "(1,)", b""));
     assert!(deep.len() < 300, "{deep}");

@@ -230,7 +230,21 @@ pub fn count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
 }
 
 pub fn scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    tiled(gpu, kernel, Pass::scatter)
+    tiled(gpu, kernel, Pass::scatter)?;
+    // The largest tile that the device's shared memory has room for: prefixes of more bits than the default's.
+    let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+    let tables = 4 * (16 + policy.workgroup_size / 4 + 1);
+    let room = (gpu.capabilities().shared_memory_size - tables) / (16 * policy.workgroup_size);
+    let (radix_bits, quads) = (4, room.min(15));
+    policy.items_per_invocation = 4 * quads;
+    let shape =
+        Shape { workgroup: workgroup(gpu, &policy), radix_bits, quads_per_invocation: quads as usize };
+    let constants = [("RADIX_BITS", radix_bits), ("QUADS_PER_INVOCATION", quads)];
+    let rig = Rig::new(gpu, kernel, policy.workgroup_size, &constants)?;
+    let pass = Pass { gpu, kernel, rig, twin: Box::new(shape), access: Access::Words };
+    let keys: Vec<u32> = (0..shape.tile_items() as u32).rev().map(|i| i / 8).collect();
+    pass.scatter(&keys, Digit { shift: 0, mask: 1 })?;
+    pass.scatter(&random(7, 2 * shape.tile_items() + 1), Digit { shift: 0, mask: 15 })
 }
 
 pub fn chunk_count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
