@@ -1,7 +1,7 @@
 //! What an embedder is promised: plans on a device of their own making, typed refusals, and nothing behind their back.
 
 use std::ffi::{CStr, c_void};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ash::{self, vk};
@@ -48,17 +48,20 @@ fn adopted_device(gpu: &Gpu) -> Result<(), Failed> {
     let raw = host.create_device(&needs)?;
     let keys = [3u32, 1, 0xffff_ffff, 0, 2, 1];
     {
+        let watched = watched(&raw);
         // SAFETY: all are of one another, made as `needs` says, and outlive the block.
         let device = unsafe {
             Device::from_raw(
                 &host.instance,
                 host.physical_device,
-                raw.clone(),
+                watched,
                 needs.enabled(),
                 vk::PipelineCache::null(),
             )
         }?;
         let plan = SortPlan::new(&device, SortConfig::keys(KeyType::U32))?;
+        let are_full = std::mem::take(&mut *ARE_FULL.lock().unwrap());
+        assert_eq!(are_full, vec![needs.enabled().compute_full_subgroups; plan.pipelines().count()]);
         let room = plan.scratch_requirements(keys.len() as u64);
         let memory = HostMemory::new(&host, &raw, 256 + room.size)?;
         memory.words()[..keys.len()].copy_from_slice(&keys);
@@ -81,6 +84,36 @@ fn adopted_device(gpu: &Gpu) -> Result<(), Failed> {
         None => Ok(()),
         Some(message) => Err(format!("validation: {message}").into()),
     }
+}
+
+/// Of every pipeline that a watched device has made: whether its subgroups must be full.
+static ARE_FULL: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+static CREATE: OnceLock<vk::PFN_vkCreateComputePipelines> = OnceLock::new();
+
+/// The same device, through a table that notes what pipelines it is asked for.
+fn watched(device: &ash::Device) -> ash::Device {
+    CREATE.get_or_init(|| device.fp_v1_0().create_compute_pipelines);
+    let first = ash::DeviceFnV1_0 { create_compute_pipelines: create_watched, ..device.fp_v1_0().clone() };
+    let (v1_1, v1_2, v1_3) = (device.fp_v1_1().clone(), device.fp_v1_2().clone(), device.fp_v1_3().clone());
+    ash::Device::from_parts_1_3(device.handle(), first, v1_1, v1_2, v1_3)
+}
+
+unsafe extern "system" fn create_watched(
+    device: vk::Device,
+    cache: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::ComputePipelineCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    // SAFETY: whoever calls a function of Vulkan's gives it as many as it says.
+    let asked = unsafe { std::slice::from_raw_parts(infos, count as usize) };
+    let is_full = |info: &vk::ComputePipelineCreateInfo<'_>| {
+        info.stage.flags.contains(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS)
+    };
+    ARE_FULL.lock().unwrap().extend(asked.iter().map(is_full));
+    // SAFETY: as the caller promises.
+    unsafe { CREATE.get().expect("`watched` has set it")(device, cache, count, infos, allocator, pipelines) }
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
