@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::inputs::Input;
-use crate::scan::{ScanAlgorithm, ScanKind, ScanPolicy};
+use crate::ElementType;
+use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy};
 use crate::sort::{SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
@@ -33,9 +34,15 @@ pub enum Work {
 pub struct ScanCase {
     /// Inclusive or exclusive.
     pub kind: ScanKind,
+    /// The type of the numbers.
+    pub element: ElementType,
+    /// What they are combined by.
+    pub operator: ScanOperator,
     /// Numbers in a row.
     pub columns: u32,
-    /// How it is tuned.
+    /// How it is gone about.
+    pub algorithm: ScanAlgorithm,
+    /// How that is tuned.
     pub policy: PolicyName,
     /// Whether source and destination are one range.
     pub in_place: bool,
@@ -78,11 +85,18 @@ impl PolicyName {
     }
 
     /// The policy of a scan on a device.
-    pub fn scan(self, capabilities: &Capabilities, columns: u32) -> ScanPolicy {
-        match self {
-            Self::Default => ScanPolicy::choose(capabilities, columns).policy,
-            Self::Seed => ScanPolicy::seed(),
-            Self::Small => ScanPolicy::tiled(small_workgroup(capabilities), 4, 4),
+    pub fn scan(
+        self,
+        capabilities: &Capabilities,
+        algorithm: ScanAlgorithm,
+        config: &ScanConfig,
+    ) -> ScanPolicy {
+        let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
+        match (self, algorithm) {
+            (Self::Default, algorithm) => ScanPolicy::tuned(algorithm, capabilities, config),
+            (Self::Seed, _) => ScanPolicy::seed(),
+            (Self::Small, ScanAlgorithm::ReduceThenScan) => small,
+            (Self::Small, ScanAlgorithm::Chained) => small.chained(),
         }
     }
 
@@ -95,7 +109,8 @@ impl PolicyName {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
-                policy.scan = self.scan(capabilities, 1);
+                let algorithm = ScanAlgorithm::ReduceThenScan;
+                policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
                 policy
             }
         }
@@ -104,6 +119,32 @@ impl PolicyName {
 
 fn small_workgroup(capabilities: &Capabilities) -> u32 {
     capabilities.max_subgroup_size.max(32)
+}
+
+impl ScanCase {
+    /// The inclusive sum of single u32, out of place and aligned.
+    pub const fn sum_of_u32(policy: PolicyName) -> Self {
+        Self {
+            kind: ScanKind::Inclusive,
+            element: ElementType::U32,
+            operator: ScanOperator::Add,
+            columns: 1,
+            algorithm: ScanAlgorithm::ReduceThenScan,
+            policy,
+            in_place: false,
+            misalignment: 0,
+        }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> ScanPolicy {
+        self.policy.scan(capabilities, self.algorithm, &self.config())
+    }
+
+    /// What a plan is made for, but for its policy.
+    pub const fn config(&self) -> ScanConfig {
+        ScanConfig::new(self.kind).element(self.element).operator(self.operator).columns(self.columns)
+    }
 }
 
 impl Case {
@@ -122,7 +163,7 @@ impl Case {
     /// Bytes of an element.
     pub fn element_size(&self) -> u64 {
         match &self.work {
-            Work::Scan(scan) => u64::from(scan.columns) * 4,
+            Work::Scan(scan) => scan.config().row_size(),
             Work::Sort(_) => 4,
         }
     }
@@ -136,11 +177,16 @@ impl fmt::Display for Work {
                     ScanKind::Inclusive => "inclusive",
                     ScanKind::Exclusive => "exclusive",
                 };
+                write!(f, "scan:{kind}:type={}", scan.element)?;
+                // Sums were there first, and their names are for good.
+                if scan.operator != ScanOperator::Add {
+                    write!(f, ";op={}", scan.operator)?;
+                }
                 write!(
                     f,
-                    "scan:{kind}:type=u32;columns={};algorithm={};policy={};place={};misalign={}",
+                    ";columns={};algorithm={};policy={};place={};misalign={}",
                     scan.columns,
-                    ScanAlgorithm::ReduceThenScan.name(),
+                    scan.algorithm.name(),
                     scan.policy.name(),
                     if scan.in_place { "in" } else { "out" },
                     scan.misalignment
@@ -189,10 +235,10 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                     continue;
                 }
                 let in_place = policy == PolicyName::Seed || columns % 2 == 0;
-                let tile = policy.scan(capabilities, columns).tile_items().into();
-                let work = |in_place, misalignment| {
-                    Work::Scan(ScanCase { kind, columns, policy, in_place, misalignment })
-                };
+                let sums = ScanCase { kind, columns, ..ScanCase::sum_of_u32(policy) };
+                let tile = sums.policy(capabilities).tile_items().into();
+                let work =
+                    |in_place, misalignment| Work::Scan(ScanCase { in_place, misalignment, ..sums.clone() });
                 for count in sizes(effort, lanes, tile) {
                     cases.push(Case { work: work(in_place, 0), count, input: Input::Uniform });
                 }
@@ -210,6 +256,9 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             }
         }
     }
+
+    cases.extend(typed_scan_cases(effort, capabilities));
+    cases.extend(chained_scan_cases(effort, capabilities));
 
     for algorithm in SortAlgorithm::ALL {
         for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
@@ -234,8 +283,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
     if effort == Effort::Full {
         let scan = |policy, columns| {
-            let (kind, in_place, misalignment) = (ScanKind::Inclusive, true, 0);
-            Work::Scan(ScanCase { kind, columns, policy, in_place, misalignment })
+            Work::Scan(ScanCase { columns, in_place: true, ..ScanCase::sum_of_u32(policy) })
         };
         let sort = |algorithm| {
             Work::Sort(SortCase { algorithm, policy: PolicyName::Default, bits: 0..32, misalignment: 0 })
@@ -249,6 +297,68 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             (sort(SortAlgorithm::Radix2Bit), LARGE),
         ];
         cases.extend(large.map(|(work, count)| Case { work, count, input: Input::Uniform }));
+    }
+    cases
+}
+
+/// The scans of other numbers than u32, by other operators than the sum, and of wider rows.
+///
+/// One policy is enough to tell a type and an operator, and the small one takes several levels of few elements and
+/// little time to compile; the default's tiles differ with what a row holds, and are tried once for each.
+fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut scans = Vec::new();
+    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+        let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
+        for (place, operator) in operators.enumerate() {
+            let kind = if (index + place) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
+            let is_known = (element, operator) == (ElementType::U32, ScanOperator::Add);
+            if !is_known {
+                scans.push((PolicyName::Small, kind, element, operator, 1));
+            }
+        }
+    }
+    let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
+    for (policy, kind, element, operator, columns) in [
+        (PolicyName::Default, inclusive, ElementType::F32, ScanOperator::Add, 1),
+        (PolicyName::Default, exclusive, ElementType::F32, ScanOperator::Max, 4),
+        (PolicyName::Default, inclusive, ElementType::I64, ScanOperator::Add, 1),
+        (PolicyName::Default, inclusive, ElementType::U64, ScanOperator::Min, 2),
+        (PolicyName::Default, exclusive, ElementType::F64, ScanOperator::Add, 1),
+        (PolicyName::Default, inclusive, ElementType::F64, ScanOperator::Mul, 2),
+        (PolicyName::Default, inclusive, ElementType::U32, ScanOperator::Add, 16),
+        (PolicyName::Default, exclusive, ElementType::I64, ScanOperator::Max, 5),
+        (PolicyName::Default, inclusive, ElementType::F64, ScanOperator::Add, 3),
+        (PolicyName::Small, exclusive, ElementType::I32, ScanOperator::Min, 2),
+        (PolicyName::Small, inclusive, ElementType::F32, ScanOperator::Mul, 3),
+        (PolicyName::Small, exclusive, ElementType::U32, ScanOperator::Xor, 5),
+        (PolicyName::Small, inclusive, ElementType::F32, ScanOperator::Min, 7),
+        (PolicyName::Small, exclusive, ElementType::U64, ScanOperator::Add, 16),
+        (PolicyName::Small, inclusive, ElementType::F64, ScanOperator::Max, 16),
+    ] {
+        scans.push((policy, kind, element, operator, columns));
+    }
+    let mut cases = Vec::new();
+    for (index, (policy, kind, element, operator, columns)) in scans.into_iter().enumerate() {
+        let in_place = index % 2 == 0;
+        let sums = ScanCase::sum_of_u32(policy);
+        let scan = ScanCase { kind, element, operator, columns, in_place, ..sums };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let mut add = |misalignment, count, input| {
+            let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
+            cases.push(Case { work, count, input });
+        };
+        for count in [0, 1, tile - 1, tile + 1, 3 * tile + 7] {
+            add(0, count, Input::Telling);
+        }
+        add(0, 3 * tile + 7, Input::Extremes);
+        add(4, 2 * tile + 3, Input::Telling);
+        if effort != Effort::Quick && policy == PolicyName::Small {
+            add(0, (tile * tile + 1).min(1 << 17), Input::Telling);
+        }
+        if effort == Effort::Full {
+            add(0, (1 << 20) + 1, Input::Telling);
+            add(8, 99_991, Input::Extremes);
+        }
     }
     cases
 }
@@ -270,6 +380,39 @@ fn sizes(effort: Effort, lanes: u64, tile: u64) -> Vec<u64> {
     sizes
 }
 
+/// The single pass: every operator and type in small tiles, where there is much to look back at, and the default tiles.
+fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let lanes = u64::from(capabilities.subgroup_size);
+    let chained = |policy| ScanCase { algorithm: ScanAlgorithm::Chained, ..ScanCase::sum_of_u32(policy) };
+    for policy in [PolicyName::Default, PolicyName::Small] {
+        for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+            let scan = ScanCase { kind, ..chained(policy) };
+            let tile = scan.policy(capabilities).tile_items().into();
+            for count in sizes(effort, lanes, tile) {
+                cases.push(Case { work: Work::Scan(scan.clone()), count, input: Input::Uniform });
+            }
+            let misaligned = Work::Scan(ScanCase { misalignment: 4, ..scan });
+            cases.push(Case { work: misaligned, count: 5 * tile + 3, input: Input::Uniform });
+        }
+    }
+    for element in ElementType::ALL {
+        for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
+            let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
+            let tile = u64::from(scan.policy(capabilities).tile_items());
+            for (count, input) in [(tile * 40 + 7, Input::Telling), (3 * tile + 7, Input::Extremes)] {
+                cases.push(Case { work: Work::Scan(scan.clone()), count, input });
+            }
+        }
+    }
+    for element in [ElementType::I64, ElementType::F64] {
+        let scan = ScanCase { element, ..chained(PolicyName::Default) };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Telling });
+    }
+    cases
+}
+
 /// The cases that are worth measuring.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts: &[u64] = match effort {
@@ -281,9 +424,10 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
     for (columns, policy, in_place) in
         [(1, PolicyName::Default, false), (4, PolicyName::Default, false), (1, PolicyName::Seed, true)]
     {
-        let (kind, misalignment) = (ScanKind::Inclusive, 0);
-        works.push(Work::Scan(ScanCase { kind, columns, policy, in_place, misalignment }));
+        works.push(Work::Scan(ScanCase { columns, in_place, ..ScanCase::sum_of_u32(policy) }));
     }
+    let algorithm = ScanAlgorithm::Chained;
+    works.push(Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) }));
     for policy in [PolicyName::Default, PolicyName::Seed] {
         for algorithm in SortAlgorithm::ALL {
             works.push(Work::Sort(SortCase { algorithm, policy, bits: 0..32, misalignment: 0 }));
@@ -311,7 +455,10 @@ mod tests {
 
     #[test]
     fn ids_are_unique() {
-        let mut ids: Vec<_> = bench_cases(Effort::Full).iter().map(Case::id).collect();
+        let capabilities =
+            Capabilities { subgroup_size: 8, max_workgroup_invocations: 256, ..Capabilities::default() };
+        let cases = [bench_cases(Effort::Full), typed_scan_cases(Effort::Full, &capabilities)].concat();
+        let mut ids: Vec<_> = cases.iter().map(Case::id).collect();
         let all = ids.len();
         ids.sort();
         ids.dedup();

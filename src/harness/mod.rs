@@ -6,8 +6,10 @@
 
 mod bench;
 mod cases;
+mod expected;
 mod inputs;
 mod layout;
+mod numbers;
 mod report;
 mod self_test;
 mod verify;

@@ -8,15 +8,18 @@
 //! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
 //! each range a buffer instead.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::cases::{Case, Work};
+use super::cases::{Case, ScanCase, Work};
+use super::expected::{Expected, ScanExpectation};
 use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
+use super::numbers::Numbers;
 use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::ScratchRequirements;
 use crate::reference;
-use crate::scan::{ScanBuffers, ScanConfig, ScanKind, ScanPlan};
+use crate::scan::{ScanAlgorithm, ScanBuffers, ScanPlan};
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use crate::vk::{AddressRange, BufferRange, Recorder};
 
@@ -27,12 +30,14 @@ pub struct Workload<'g> {
     gpu: &'g Gpu,
     memories: Vec<GpuBuffer>,
     input: Vec<u32>,
-    expected: Expected,
+    expectation: Expectation,
     job: Job,
     pristine: Span,
     source: Span,
     destination: Span,
     scratch: Span,
+    /// Where roundings are the device's own: what it made of them the first time.
+    first_result: RefCell<Option<Vec<u32>>>,
 }
 
 enum Job {
@@ -41,8 +46,8 @@ enum Job {
 }
 
 /// How the right answer is found.
-enum Expected {
-    Scan { columns: usize, kind: ScanKind },
+enum Expectation {
+    Scan(ScanExpectation),
     Sort { bits: std::ops::Range<u32> },
 }
 
@@ -65,7 +70,7 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: Layout) -> Result<Self> {
-        let (job, expected, scratch, in_place, misalignment) = Job::new(gpu, case)?;
+        let (job, expectation, scratch, in_place, misalignment) = Job::new(gpu, case)?;
         let word_count = case.count * case.element_size() / 4;
         let mut arrangement = Arrangement::new(layout);
         let pristine = arrangement.place(word_count, 0);
@@ -74,8 +79,26 @@ impl<'g> Workload<'g> {
         let scratch = arrangement.place(scratch.size / 4, 0);
 
         let memories = arrangement.allocate(gpu)?;
-        let input = case.input.generate(word_count as usize, word_count);
-        let workload = Self { gpu, memories, input, expected, job, pristine, source, destination, scratch };
+        let input = match &case.work {
+            Work::Scan(ScanCase { element, operator, columns, .. }) => {
+                let numbers = Numbers { element: *element, operator: *operator, columns: *columns as usize };
+                numbers.generate(case.input, case.count as usize, word_count)
+            }
+            Work::Sort(_) => case.input.generate(word_count as usize, word_count),
+        };
+        let first_result = RefCell::default();
+        let workload = Self {
+            gpu,
+            memories,
+            input,
+            expectation,
+            job,
+            pristine,
+            source,
+            destination,
+            scratch,
+            first_result,
+        };
         workload.fill_memories()?;
         Ok(workload)
     }
@@ -137,7 +160,7 @@ impl<'g> Workload<'g> {
         let destination = self.destination();
         self.submit(|recorder| match &self.job {
             Job::Scan(plan) => {
-                let count = self.source.count * 4 / plan.config().element_size();
+                let count = self.source.count * 4 / plan.config().row_size();
                 let buffers = ScanBuffers::new(source, destination, scratch);
                 plan.record(recorder, &buffers, count)
             }
@@ -170,10 +193,12 @@ impl<'g> Workload<'g> {
     pub fn traffic_size(&self) -> u64 {
         let size = self.source.count * 4;
         match &self.job {
-            // Sums read it all once, and the scan reads and writes it all; a single tile needs no sums.
+            // Sums read it all once, and the scan reads and writes it all; a single pass or tile needs no sums.
             Job::Scan(plan) => {
-                let elements = size / plan.config().element_size();
-                if elements <= plan.policy().tile_items().into() { 2 * size } else { 3 * size }
+                let elements = size / plan.config().row_size();
+                let is_single_pass = plan.policy().algorithm() == ScanAlgorithm::Chained;
+                let is_single_tile = elements <= plan.policy().tile_items().into();
+                if is_single_pass || is_single_tile { 2 * size } else { 3 * size }
             }
             // Counting reads, scattering reads and writes.
             Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
@@ -188,17 +213,20 @@ impl<'g> Workload<'g> {
         let image = |memory: &GpuBuffer| self.gpu.read(memory, (memory.range().size / 4) as usize);
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
-        let expected = match &self.expected {
-            Expected::Scan { columns, kind: ScanKind::Inclusive } => {
-                reference::oracle::inclusive_scan(&self.input, *columns)
-            }
-            Expected::Scan { columns, kind: ScanKind::Exclusive } => {
-                reference::oracle::exclusive_scan(&self.input, *columns)
-            }
-            Expected::Sort { bits } => reference::oracle::sort(&self.input, bits.clone()),
+        let expected = match &self.expectation {
+            Expectation::Scan(scan) => scan.of(&self.input),
+            Expectation::Sort { bits } => Expected::exact(reference::oracle::sort(&self.input, bits.clone())),
         };
-        if let Some(mismatch) = first_mismatch("result", words(self.destination), &expected) {
+        let result = words(self.destination);
+        if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
+        }
+        if expected.is_approximate() {
+            let mut first = self.first_result.borrow_mut();
+            let first = first.get_or_insert_with(|| result.to_vec());
+            if let Some(mismatch) = first_mismatch("result of another run", result, first) {
+                return Ok(Some(mismatch));
+            }
         }
         if self.destination != self.source
             && let Some(mismatch) = first_mismatch("source", words(self.source), &self.input)
@@ -216,25 +244,30 @@ impl<'g> Workload<'g> {
 
 impl Job {
     /// The plan of a case, how to check it, its scratch, whether it works in place, and its misalignment.
-    fn new(gpu: &Gpu, case: &Case) -> Result<(Self, Expected, ScratchRequirements, bool, u32)> {
+    fn new(gpu: &Gpu, case: &Case) -> Result<(Self, Expectation, ScratchRequirements, bool, u32)> {
         let capabilities = gpu.capabilities();
         Ok(match &case.work {
             Work::Scan(scan) => {
-                let policy = scan.policy.scan(capabilities, scan.columns);
-                let config = ScanConfig::new(scan.kind).columns(scan.columns).policy(policy);
-                let plan = gpu.scan_plan(config)?;
+                let config = scan.config();
+                let policy = scan.policy(capabilities);
+                let plan = gpu.scan_plan(config.policy(policy))?;
                 let scratch = plan.scratch_requirements(case.count);
-                let expected = Expected::Scan { columns: scan.columns as usize, kind: scan.kind };
-                (Self::Scan(plan), expected, scratch, scan.in_place, scan.misalignment)
+                let expectation = Expectation::Scan(ScanExpectation {
+                    kind: scan.kind,
+                    element: scan.element,
+                    operator: scan.operator,
+                    columns: scan.columns as usize,
+                    rounding_depth: plan.rounding_depth(case.count),
+                });
+                (Self::Scan(plan), expectation, scratch, scan.in_place, scan.misalignment)
             }
             Work::Sort(sort) => {
                 let policy = sort.policy.sort(capabilities, sort.algorithm);
-                let config =
-                    SortConfig::keys(crate::sort::KeyType::U32).bits(sort.bits.clone()).policy(policy);
+                let config = SortConfig::keys(crate::ElementType::U32).bits(sort.bits.clone()).policy(policy);
                 let plan = gpu.sort_plan(config)?;
                 let scratch = plan.scratch_requirements(case.count);
-                let expected = Expected::Sort { bits: sort.bits.clone() };
-                (Self::Sort(plan), expected, scratch, true, sort.misalignment)
+                let expectation = Expectation::Sort { bits: sort.bits.clone() };
+                (Self::Sort(plan), expectation, scratch, true, sort.misalignment)
             }
         })
     }

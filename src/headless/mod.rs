@@ -19,6 +19,7 @@ pub use memory::GpuBuffer;
 pub use select::DeviceSelector;
 
 use crate::error::{Error, Result};
+use crate::primitives::{ElementType, Number};
 use crate::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use crate::vk::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
@@ -151,29 +152,54 @@ impl Gpu {
         self.instance.take_messages()
     }
 
-    /// Scans `values` in place: rows of the configuration's columns, one after the other. Takes as much host memory
-    /// again; on failure they are as they were.
+    /// Scans `values` in place: rows of the configuration's columns, one after the other. The elements of a custom
+    /// operator are rows of words, given as any type of 32 bits. Takes as much host memory again; on failure they are as
+    /// they were.
+    ///
+    /// # Errors
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type (u32 stands for any type of 32 bits), and
+    /// the errors of [`Self::scan_words`].
+    pub fn scan<N: Number>(&self, config: ScanConfig, values: &mut [N]) -> Result<()> {
+        let fits = match config.element_type() {
+            Some(element) => N::TYPE == element,
+            None => N::TYPE.words() == 1,
+        };
+        if !fits {
+            let expected = config.element_type().unwrap_or(ElementType::U32);
+            return Err(Error::ElementMismatch { expected, got: N::TYPE });
+        }
+        self.scan_words(config, bytemuck::cast_slice_mut(values))
+    }
+
+    /// The same for values of whatever type the configuration says, as the words of 32 bits in which they lie in
+    /// memory.
     ///
     /// # Errors
     /// [`Error::RaggedTable`], and the errors of [`ScanPlan`], [`Self::allocate`], [`Self::read`] and [`Self::submit`].
-    pub fn scan(&self, config: ScanConfig, values: &mut [u32]) -> Result<()> {
+    pub fn scan_words(&self, config: ScanConfig, words: &mut [u32]) -> Result<()> {
         let plan = self.scan_plan(config)?;
-        let columns = config.element_size() as usize / 4;
-        if !values.len().is_multiple_of(columns) {
-            return Err(Error::RaggedTable { value_count: values.len() as u64, columns: columns as u32 });
+        let (row_words, value_words) =
+            (config.row_size() / 4, config.element_type().map_or(1, |element| element.words().into()));
+        let word_count = words.len() as u64;
+        if !word_count.is_multiple_of(row_words) {
+            let (value_count, columns) = (word_count / value_words, (row_words / value_words) as u32);
+            return Err(Error::RaggedTable { value_count, columns });
         }
-        let count = (values.len() / columns) as u64;
+        let count = word_count / row_words;
         if count == 0 {
             return Ok(());
         }
-        let table = self.allocate(size_of_val(values) as u64)?;
+        let table = self.allocate(size_of_val(words) as u64)?;
         let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
-        self.upload(&table, 0, values)?;
-        let addresses = table.range().addresses();
-        let buffers = ScanBuffers::in_place(addresses, scratch_range(&scratch));
+        self.upload(&table, 0, words)?;
+        let apart =
+            if plan.scans_in_place() { None } else { Some(self.allocate(size_of_val(words) as u64)?) };
+        let result = apart.as_ref().unwrap_or(&table);
+        let (source, destination) = (table.range().addresses(), result.range().addresses());
+        let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch));
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
         unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        self.download(&table, values)
+        self.download(result, words)
     }
 
     /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were.

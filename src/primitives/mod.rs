@@ -4,8 +4,11 @@
 //! mutable state is in the caller's scratch, so that frames in flight need a scratch range each. Recording allocates
 //! nothing, submits nothing and waits for nothing.
 
+mod element;
 pub mod scan;
 pub mod sort;
+
+pub use element::{ElementType, Number};
 
 use ash::vk;
 

@@ -1,5 +1,9 @@
 //! The twins of `glsl/scan/`.
 
+mod chained;
+
+pub use chained::{Counts, LookBack, Told, chained};
+
 use super::lanes::{self, Workgroup};
 use super::{Element, Tiles};
 
@@ -80,11 +84,23 @@ pub fn downsweep<E: Element>(
 ) {
     for tile in 0..tiles.tile_count {
         let range = tiles.range(tile, shape.tile_items::<E>());
-        let (rows, results) = (&source[range.clone()], &mut destination[range]);
+        let carry = carries.map_or(E::IDENTITY, |carries| carries[tile]);
+        TileUp::new(shape, &source[range.clone()]).down(&mut destination[range], exclusive, carry);
+    }
+}
 
-        // Way up: keep every run, and what comes before it within the subgroup.
+/// `tile_up` and `tile_down` of `glsl/scan/tile_scan.glsl`: a tile as its workgroup holds it.
+struct TileUp<E> {
+    /// Every run of every subgroup, and what comes before it within the subgroup.
+    runs: Vec<Vec<(Run<E>, E)>>,
+    subgroup_prefixes: Vec<E>,
+    total: E,
+}
+
+impl<E: Element> TileUp<E> {
+    fn new(shape: &Shape, rows: &[E]) -> Self {
         let mut subgroup_totals = Vec::new();
-        let mut kept: Vec<Vec<(Run<E>, E)>> = Vec::new();
+        let mut kept = Vec::new();
         for subgroup in 0..shape.workgroup.subgroup_count() {
             let mut subgroup_total = E::IDENTITY;
             let mut subgroup_runs = Vec::new();
@@ -99,21 +115,19 @@ pub fn downsweep<E: Element>(
             subgroup_totals.push(subgroup_total);
             kept.push(subgroup_runs);
         }
+        let (subgroup_prefixes, total) = shape.workgroup.exclusive_scan(&subgroup_totals);
+        Self { runs: kept, subgroup_prefixes, total }
+    }
 
-        let (subgroup_prefixes, _) = shape.workgroup.exclusive_scan(&subgroup_totals);
-
-        // Way down: each run from its own prefix.
-        for (subgroup_runs, subgroup_prefix) in kept.iter().zip(subgroup_prefixes) {
-            let carry = match carries {
-                Some(carries) => carries[tile].combine(subgroup_prefix),
-                None => subgroup_prefix,
-            };
+    /// Each run from its own prefix.
+    fn down(&self, results: &mut [E], exclusive: bool, carry: E) {
+        for (subgroup_runs, &subgroup_prefix) in self.runs.iter().zip(&self.subgroup_prefixes) {
             for (run, run_prefix) in subgroup_runs {
-                let mut sum = carry.combine(*run_prefix);
+                let mut sum = carry.combine(subgroup_prefix).combine(*run_prefix);
                 for (row, &item) in (run.start..).zip(&run.items) {
                     let next = sum.combine(item);
-                    if row < rows.len() {
-                        results[row] = if exclusive { sum } else { next };
+                    if let Some(result) = results.get_mut(row) {
+                        *result = if exclusive { sum } else { next };
                     }
                     sum = next;
                 }

@@ -278,7 +278,7 @@ impl fmt::Display for Missing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{PROBE_COPY, SCAN_CHUNK_SUM_U32X1, SCAN_REDUCE_U32X1};
+    use crate::kernels::{PROBE_COPY, SCAN_CHUNK_SUM_U32X1, SCAN_REDUCE_WORDS32X1};
 
     const A: AddressRange = AddressRange::new(0x1000, 64);
     const B: AddressRange = AddressRange::new(0x2000, 64);
@@ -384,7 +384,7 @@ mod tests {
         };
         assert_eq!(missing(&[sum(), sum()]), [Missing::Execution]);
         let reduce = Command::Dispatch {
-            kernel: &SCAN_REDUCE_U32X1,
+            kernel: &SCAN_REDUCE_WORDS32X1,
             ranges: &[A, B],
             workgroups: [1; 3],
             constants: &[],

@@ -43,6 +43,41 @@ fn tables_are_scanned_by_column() {
     }
 }
 
+/// A file of numbers, scanned by `--op` and by a plain loop, in a table of 5 columns.
+macro_rules! scans_of {
+    ($type:ident, $descr:literal, $value:expr, $($op:literal: $combine:expr),+) => {{
+        let value: fn(u32) -> $type = $value;
+        let input: Vec<$type> = random(5 * 301).into_iter().map(value).collect();
+        let bytes_of = |values: &[$type]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        $(
+            let combine: fn($type, $type) -> $type = $combine;
+            let mut expected = input.clone();
+            for i in 5..expected.len() {
+                expected[i] = combine(expected[i - 5], expected[i]);
+            }
+            let mut command = subsweep(["scan", "-", "--op", $op]);
+            let stdout = run_with(&mut command, &npy($descr, "(301, 5)", &bytes_of(&input))).done();
+            assert!(stdout == npy($descr, "(301, 5)", &bytes_of(&expected)), "{} of {}", $op, $descr);
+        )+
+    }};
+}
+
+#[test]
+fn every_type_is_scanned_by_its_operators() {
+    scans_of!(u32, "<u4", |word| word | 1,
+        "mul": u32::wrapping_mul, "min": Ord::min, "max": Ord::max, "xor": |a, b| a ^ b);
+    scans_of!(i32, "<i4", |word| word as i32,
+        "add": i32::wrapping_add, "min": Ord::min, "max": Ord::max, "and": |a, b| a & b);
+    scans_of!(u64, "<u8", |word| (u64::from(word) << 31) | 1,
+        "add": u64::wrapping_add, "mul": u64::wrapping_mul, "max": Ord::max, "or": |a, b| a | b);
+    scans_of!(i64, "<i8", |word| i64::from(word as i32) << 20,
+        "add": i64::wrapping_add, "min": Ord::min, "max": Ord::max, "xor": |a, b| a ^ b);
+    // Whole numbers, whose sums are exact in any order.
+    scans_of!(f32, "<f4", |word| ((word >> 20) as i32 - 2048) as f32,
+        "add": |a, b| a + b, "min": f32::min, "max": f32::max);
+    scans_of!(f64, "<f8", |word| (f64::from(word) - 2e9) / 1024.0, "min": f64::min, "max": f64::max);
+}
+
 #[test]
 fn keys_are_sorted() {
     let folder = Folder::new();

@@ -14,7 +14,7 @@ fn refused(folder: &Folder, arguments: &[&str], what: &str) {
 }
 
 #[test]
-fn inputs_that_are_no_table_of_u32() {
+fn inputs_that_are_no_table() {
     let folder = Folder::new();
     let four = bytes(&[1, 2, 3, 4]);
     let files: &[(&[u8], &str)] = &[
@@ -22,8 +22,8 @@ fn inputs_that_are_no_table_of_u32() {
         (&npy("<u4", "(4,)", &four)[..100], "ended after 100 of"),
         (&npy("<u4", "(4,)", &bytes(&[1, 2, 3, 4, 5])), "goes on after the 144 bytes"),
         (&npy("<u4", "(4611686018427387904,)", &four), "more than any file can hold"),
-        (&npy("<f8", "(2,)", &four), "type <f8, and u32 is taken"),
-        (&npy("<i4", "(4,)", &four), "type <i4, and u32 is taken"),
+        (&npy("<c8", "(2,)", &four), "elements of type <c8, and u32"),
+        (&npy("<u2", "(8,)", &four), "elements of type <u2, and u32"),
         (&npy(">u4", "(4,)", &four), "big-endian elements (>u4)"),
         (&npy("<u4", "()", &four[..4]), "0 dimensions"),
         (&npy("<u4", "(1, 2, 2)", &four), "3 dimensions"),
@@ -68,7 +68,7 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
     let order = by_columns.windows(5).position(|window| window == b"False").unwrap();
     by_columns[order..order + 5].copy_from_slice(b"True ");
     let files: [(&[u8], &str, &str); 4] = [
-        (&npy("<u4", "(2, 5)", &[0; 40]), "(2, 5)", "has 5 columns, and 1 to 4 are scanned"),
+        (&npy("<u4", "(2, 17)", &[0; 136]), "(2, 17)", "has 17 columns, and 1 to 16 are scanned"),
         (&npy("<u4", "(3, 4)", &[0; 16]), "(3, 4)", "ended after 144 of 176 bytes"),
         (&npy("<u4", "(4, 0)", b""), "(4, 0)", "a table without columns"),
         (&by_columns, "(2, 2)", "by columns (fortran_order)"),
@@ -79,6 +79,22 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
         let what = format!("has 2 dimensions, shape {shape}, and one is taken; save a.reshape(-1)");
         refused(&folder, &["sort", &input], &what);
     }
+}
+
+#[test]
+fn operators_of_what_they_do_not_take() {
+    let folder = Folder::new();
+    let floats = folder.file("in.npy", npy("<f8", "(2,)", &[0; 16]));
+    for operator in ["and", "or", "xor"] {
+        let what = format!("--op {operator} is of whole numbers, and the elements are f64");
+        refused(&folder, &["scan", &floats, "--op", operator], &what);
+    }
+    let raw = folder.file("in", [0; 8]);
+    refused(&folder, &["scan", &raw, "--type", "f32", "--op", "xor"], "the elements are f32");
+    let seed = ["scan", &raw, "--policy", "seed", "--type"];
+    refused(&folder, &[&seed[..], &["i32"]].concat(), "--policy seed sums up u32 in up to 4 columns");
+    refused(&folder, &[&seed[..], &["u32", "--op", "max"]].concat(), "--policy seed sums up u32");
+    refused(&folder, &["sort", &floats], "u32 is taken");
 }
 
 #[test]
@@ -110,7 +126,7 @@ fn usage_that_cannot_be_meant() {
         (&["tidy"], "unrecognized subcommand 'tidy'"),
         (&["scan"], "<INPUT>"),
         (&["scan", "a", "b"], "unexpected argument 'b'"),
-        (&["scan", "a", "--op", "mul"], "'mul'"),
+        (&["scan", "a", "--op", "sub"], "'sub'"),
         (&["scan", "a", "--type", "u8"], "'u8'"),
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 32"),

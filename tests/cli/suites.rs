@@ -53,7 +53,7 @@ fn algorithms_and_policies_select_cases() {
 fn cases_are_measured() {
     let folder = Folder::new();
     let json = folder.argument("report.json");
-    let filter = "scan*columns=1*policy=default*n=65536;";
+    let filter = "scan*columns=1*algorithm=reduce-then-scan;policy=default*n=65536;";
     let ended = run(&mut subsweep(["bench", "--quick", "--filter", filter, "--json", &json]));
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let text = String::from_utf8(ended.stdout).unwrap();
@@ -88,7 +88,7 @@ fn wrong_results_end_with_1() {
         command.env("LP_NATIVE_VECTOR_WIDTH", "1024").env("MESA_SHADER_CACHE_DISABLE", "true");
         run(&mut command)
     };
-    let measured = broken("bench", "scan*columns=1*policy=default*n=65536;");
+    let measured = broken("bench", "scan*columns=1*algorithm=reduce-then-scan;policy=default*n=65536;");
     if measured.code == 3 && measured.stderr.contains("no Vulkan device") {
         eprintln!("SKIPPED: no lavapipe, which can be broken");
         return;

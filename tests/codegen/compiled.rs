@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use subsweep::ElementType;
 use subsweep::ash::vk;
 use subsweep::harness::{Effort, PolicyName, Work, verify_cases};
 use subsweep::headless::Instance;
-use subsweep::scan::{ScanConfig, ScanPlan};
-use subsweep::sort::{KeyType, SortConfig, SortPlan};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPlan};
+use subsweep::sort::{SortConfig, SortPlan};
 use subsweep::vk::{Device, OpenOptions, Pipeline, Specialization, StatisticValue};
 
 use super::table::{COLUMNS, Key, Numbers};
@@ -96,7 +97,7 @@ pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled
 /// What is left of a case when memory and elements are of no matter.
 #[derive(PartialEq)]
 enum Configuration {
-    Scan(ScanConfig, PolicyName, u32),
+    Scan(ScanConfig, ScanAlgorithm, PolicyName),
     Sort(subsweep::sort::SortAlgorithm, PolicyName),
 }
 
@@ -104,9 +105,8 @@ impl Configuration {
     fn new(work: Work) -> Option<Self> {
         match work {
             Work::Scan(scan) => {
-                let config = ScanConfig::new(scan.kind).columns(scan.columns);
-                Some(Self::Scan(config, scan.policy, scan.columns))
-                    .filter(|_| scan.policy != PolicyName::Small)
+                let is_chosen = scan.policy != PolicyName::Small;
+                is_chosen.then(|| Self::Scan(scan.config(), scan.algorithm, scan.policy))
             }
             Work::Sort(sort) => {
                 Some(Self::Sort(sort.algorithm, sort.policy)).filter(|_| sort.policy != PolicyName::Small)
@@ -127,8 +127,8 @@ impl Configuration {
             Ok(())
         };
         match *self {
-            Self::Scan(config, policy, columns) => {
-                let mut policy = policy.scan(capabilities, columns);
+            Self::Scan(config, algorithm, policy) => {
+                let mut policy = policy.scan(capabilities, algorithm, &config);
                 if let Some(lanes) = asked {
                     policy = policy.with_subgroup_size(lanes);
                 }
@@ -139,7 +139,7 @@ impl Configuration {
                 if let Some(lanes) = asked {
                     policy = policy.with_subgroup_size(lanes);
                 }
-                let config = SortConfig::keys(KeyType::U32).policy(policy);
+                let config = SortConfig::keys(ElementType::U32).policy(policy);
                 SortPlan::new(device, config)?.pipelines().try_for_each(&mut add)
             }
         }

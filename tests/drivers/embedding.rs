@@ -4,10 +4,11 @@ use std::ffi::{CStr, c_void};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::ElementType;
 use subsweep::ash::{self, vk};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
-use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
-use subsweep::sort::{KeyType, SortBuffers, SortConfig, SortPlan, SortPolicy};
+use subsweep::scan::{ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy};
+use subsweep::sort::{SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::vk::{
     AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Pipeline, Recorder, Trace,
 };
@@ -59,7 +60,7 @@ fn adopted_device(gpu: &Gpu) -> Result<(), Failed> {
                 vk::PipelineCache::null(),
             )
         }?;
-        let plan = SortPlan::new(&device, SortConfig::keys(KeyType::U32))?;
+        let plan = SortPlan::new(&device, SortConfig::keys(ElementType::U32))?;
         let are_full = std::mem::take(&mut *ARE_FULL.lock().unwrap());
         assert_eq!(are_full, vec![needs.enabled().compute_full_subgroups; plan.pipelines().count()]);
         let room = plan.scratch_requirements(keys.len() as u64);
@@ -117,7 +118,7 @@ unsafe extern "system" fn create_watched(
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32))?;
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
     let count = 1000;
     let room = plan.scratch_requirements(count);
     let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(room.size)?);
@@ -168,11 +169,24 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let apart = AddressRange::new(keys.address + 400, 40);
     for (config, source, destination) in [
         (ScanConfig::inclusive().policy(ScanPolicy::seed()), first, apart),
-        (ScanConfig::inclusive().columns(5), first, first),
+        (ScanConfig::inclusive().columns(17), first, first),
         (ScanConfig::inclusive().columns(0), first, first),
+        (ScanConfig::inclusive().element(ElementType::F32).operator(ScanOperator::Xor), first, first),
+        (ScanConfig::inclusive().element(ElementType::F64).operator(ScanOperator::And), first, first),
     ] {
         assert!(matches!(scan(config, source, destination), Err(Error::Unsupported { .. })));
     }
+    let doubles = ScanConfig::inclusive().element(ElementType::F64);
+    match (gpu.capabilities().enabled.shader_float64, gpu.scan(doubles, &mut [1.5, 2.5])) {
+        (true, Ok(())) => {}
+        (false, Err(Error::MissingFeature { missing, .. })) if missing.contains("shaderFloat64") => {}
+        (has, scanned) => return Err(format!("shaderFloat64: {has}, and yet {scanned:?}").into()),
+    }
+    gpu.scan(doubles.operator(ScanOperator::Max), &mut [1.5, 2.5])?;
+    assert_eq!(
+        gpu.scan(doubles, &mut [1u64, 2]),
+        Err(Error::ElementMismatch { expected: ElementType::F64, got: ElementType::U64 })
+    );
     for policy in [
         ScanPolicy::tiled(0, 4, 4),
         ScanPolicy::tiled(33, 4, 4),
@@ -190,19 +204,26 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     for items_per_invocation in [0, 6, 256] {
         let mut policy = SortPolicy::choose(gpu.capabilities()).policy;
         (policy.workgroup_size, policy.items_per_invocation) = (32, items_per_invocation);
-        let refused = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32).policy(policy));
+        let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
     let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive())?;
     let statistics = plan.pipelines().map(Pipeline::statistics).collect::<Vec<_>>();
     assert!(!statistics.is_empty() && statistics.iter().all(|s| matches!(s, Err(Error::Unsupported { .. }))));
-    let exclusive_seed = ScanConfig::exclusive().policy(ScanPolicy::seed());
-    assert!(matches!(ScanPlan::new(gpu.device(), exclusive_seed), Err(Error::InvalidPolicy { .. })));
+    let seed = ScanConfig::inclusive().policy(ScanPolicy::seed());
+    for config in [
+        ScanConfig::exclusive().policy(ScanPolicy::seed()),
+        seed.columns(5),
+        seed.element(ElementType::I32),
+        seed.operator(ScanOperator::Max),
+    ] {
+        assert!(matches!(ScanPlan::new(gpu.device(), config), Err(Error::InvalidPolicy { .. })));
+    }
     let wide = ScanConfig::inclusive().policy(ScanPolicy::tiled(1 << 16, 4, 4));
     assert!(matches!(ScanPlan::new(gpu.device(), wide), Err(Error::PolicyBeyondDevice { .. })));
     #[expect(clippy::reversed_empty_ranges, reason = "that is what is refused")]
     for bits in [8..4, 0..33] {
-        let refused = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32).bits(bits));
+        let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).bits(bits));
         assert!(matches!(refused, Err(Error::Unsupported { .. })));
     }
     Ok(())
@@ -239,20 +260,20 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let validation = gpu.is_validated();
     let work = WorkOptions { trace: Some(counter.clone()), ..WorkOptions::default() };
     let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
-    let (sort, scan) = (SortConfig::keys(KeyType::U32), ScanConfig::inclusive());
+    let (sort, scan) = (SortConfig::keys(ElementType::U32), ScanConfig::inclusive());
     gpu.sort(sort, &mut [])?;
     gpu.sort(sort, &mut [7])?;
     gpu.sort(sort.bits(5..5), &mut [7, 3])?;
-    gpu.scan(scan, &mut [])?;
+    gpu.scan::<u32>(scan, &mut [])?;
     assert_eq!(counter.take(), (0, 0));
 
     // One tile: one dispatch. Otherwise two for each level of tiles above the first, and the first's own.
-    gpu.scan(scan, &mut [1, 2, 3])?;
+    gpu.scan(scan, &mut [1u32, 2, 3])?;
     assert_eq!(counter.take(), (1, 0));
     let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
     let tile = small.tile_items() as usize;
     for (count, dispatches) in [(tile, 1), (tile + 1, 3), (tile * tile, 3), (tile * tile + 1, 5)] {
-        gpu.scan(scan.policy(small), &mut vec![1; count])?;
+        gpu.scan(scan.policy(small), &mut vec![1u32; count])?;
         assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
     }
     // Eight passes of count, scan and scatter.
@@ -290,7 +311,7 @@ fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     let work = WorkOptions { trace: Some(wide.clone()), ..WorkOptions::default() };
     let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
     let (scan, sort) =
-        (gpu.scan_plan(ScanConfig::inclusive())?, gpu.sort_plan(SortConfig::keys(KeyType::U32))?);
+        (gpu.scan_plan(ScanConfig::inclusive())?, gpu.sort_plan(SortConfig::keys(ElementType::U32))?);
     let count = 20_000;
     let at = |buffer: &GpuBuffer, offset| AddressRange::new(buffer.range().address + offset, 4 * count);
     let [source, destination] = [gpu.allocate(4 * count + 16)?, gpu.allocate(4 * count + 16)?];
@@ -347,7 +368,7 @@ fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32))?;
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
     let count = 5000u32;
     let room = plan.scratch_requirements(count.into());
     let frame = || -> Result<(GpuBuffer, GpuBuffer)> {

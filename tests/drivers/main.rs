@@ -9,6 +9,8 @@ mod bugs;
 mod cases;
 #[path = "../common/children.rs"]
 mod children;
+#[cfg(feature = "compile-shaders")]
+mod custom;
 mod embedding;
 mod faults;
 #[cfg(feature = "compile-shaders")]
@@ -64,6 +66,8 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         trials.extend(cases::trials(&gpu, row.watch));
         trials.extend(twins::trials(&gpu, row.watch.layout()));
         trials.extend(embedding::trials(&gpu));
+        #[cfg(feature = "compile-shaders")]
+        trials.extend(custom::trials(&gpu));
         trials.extend(armed::trials(&gpu, row.watch));
         #[cfg(feature = "compile-shaders")]
         trials.extend(addresses::trials(&gpu));

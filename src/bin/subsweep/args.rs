@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use subsweep::ElementType;
 use subsweep::harness::Effort;
-use subsweep::table::ElementType;
+use subsweep::scan::ScanOperator;
 
 use crate::device::DeviceChoice;
 use crate::files::{Destination, Source};
@@ -100,20 +101,22 @@ pub struct DevicesArgs {
     pub json: bool,
 }
 
-/// Sum up an array, or each column of a table
+/// Sum up an array, or each column of a table; or combine it otherwise
 ///
-/// The same as numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i, modulo 2^32. A
-/// table of 1 to 4 columns is summed column by column. The output has the format, type and shape of the input.
+/// The same as numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i; or what --op says,
+/// as ufunc.accumulate does. Sums and products of whole numbers wrap, and those of floats are rounded in another order
+/// than numpy's. A table of 1 to 16 columns is scanned column by column. The output has the format, type and shape of
+/// the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
     #[command(flatten)]
     pub files: Files,
 
-    /// The operation that sums up
+    /// The operation that combines; and, or and xor take whole numbers
     #[arg(long, value_enum, default_value_t)]
     pub op: Operator,
 
-    /// Leave each element out of its own sum: the first result is 0
+    /// Leave each element out of its own result: the first is what changes nothing, such as 0 for a sum
     #[arg(long)]
     pub exclusive: bool,
 }
@@ -121,9 +124,35 @@ pub struct ScanArgs {
 /// An associative operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Operator {
-    /// Addition, modulo 2^32
+    /// Sums
     #[default]
     Add,
+    /// Products
+    Mul,
+    /// Minima; a NaN stays one
+    Min,
+    /// Maxima; a NaN stays one
+    Max,
+    /// Bits that are in all
+    And,
+    /// Bits that are in any
+    Or,
+    /// Bits that are in an odd number
+    Xor,
+}
+
+impl From<Operator> for ScanOperator {
+    fn from(operator: Operator) -> Self {
+        match operator {
+            Operator::Add => Self::Add,
+            Operator::Mul => Self::Mul,
+            Operator::Min => Self::Min,
+            Operator::Max => Self::Max,
+            Operator::And => Self::And,
+            Operator::Or => Self::Or,
+            Operator::Xor => Self::Xor,
+        }
+    }
 }
 
 /// Sort an array, ascending and stable
@@ -180,7 +209,8 @@ pub struct Files {
     #[arg(short, long)]
     output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file says itself; u32 alone is taken so far
+    /// The type of the elements, which an .npy file says itself: u32, i32, f32, u64, i64 or f64; sort takes u32 alone so
+    /// far
     #[arg(long = "type", value_name = "TYPE", value_enum, hide_possible_values = true)]
     pub element: Option<ElementType>,
 }

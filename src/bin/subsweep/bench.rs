@@ -104,7 +104,7 @@ fn row(measurement: &Measurement) -> String {
 /// What cases have in common that differ in size alone: the work, the input, and the policy in words.
 fn heading(case: &Case, capabilities: &Capabilities) -> String {
     let policy = match &case.work {
-        Work::Scan(scan) => scan.policy.scan(capabilities, scan.columns).to_string(),
+        Work::Scan(scan) => scan.policy(capabilities).to_string(),
         Work::Sort(sort) => sort.policy.sort(capabilities, sort.algorithm).to_string(),
     };
     format!("\n  {};input={}\n  {policy}\n", case.work, case.input)

@@ -1,42 +1,48 @@
 //! `subsweep scan`.
 
 use anyhow::Result;
-use subsweep::scan::{ScanConfig, ScanKind};
-use subsweep::table::{ElementType, Table, Taken};
+use subsweep::ElementType;
+use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, ScanPolicy};
+use subsweep::table::{Table, Taken};
 
-use crate::args::{Common, Operator, PolicyKind, ScanArgs};
+use crate::args::{Common, PolicyKind, ScanArgs};
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
 use crate::words::Doing;
 use crate::{device, policy};
 
 // The device's memory limits the elements, and it is asked once it is open.
-const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
-/// Sums up a file's columns.
+/// Scans a file's columns.
 pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     let kind = if args.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
-    let Operator::Add = args.op;
+    let operator = ScanOperator::from(args.op);
     check(kind, common)?;
+    if let Some(element) = args.files.element {
+        check_operator(operator, element)?;
+    }
     let source = args.files.source();
     let destination = args.files.destination();
     let mut table = {
         let _doing = Doing::new(format_args!("reading {source}"));
         files::read(&source, args.files.element, &TAKEN)?
     };
+    check_operator(operator, table.element)?;
     let columns = check_columns(&source, &table)?;
+    check_seed(common, operator, &table)?;
     let output = Output::prepare(&destination, "-o", &[&source])?;
 
     let gpu = device::open(&common.device)?;
-    let policy = policy::of_scan(common, gpu.capabilities(), columns).policy;
-    let config = ScanConfig::new(kind).columns(columns).policy(policy);
+    let config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
+    let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
     {
         let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));
         let scratch_size = gpu.scan_plan(config)?.scratch_requirements(table.shape.rows() as u64).size;
         // On the device, and once more on the way back.
         let size = 2 * size_of_val(table.words.as_slice()) as u64;
         device::check_memory(&gpu, size.saturating_add(scratch_size), "the table and its scratch")?;
-        gpu.scan(config, &mut table.words)?;
+        gpu.scan_words(config, &mut table.words)?;
     }
     Ok(output.commit(&table)?)
 }
@@ -51,6 +57,30 @@ fn check(kind: ScanKind, common: &Common) -> Result<(), Ended> {
         }
         (ScanKind::Inclusive, _) | (_, None | Some(PolicyKind::Default)) => Ok(()),
     }
+}
+
+fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), Ended> {
+    if operator.takes(element) {
+        return Ok(());
+    }
+    Err(Ended::usage(format!(
+        "--op {operator} is of whole numbers, and the elements are {element}; save a.view('<u{}')",
+        element.size()
+    )))
+}
+
+fn check_seed(common: &Common, operator: ScanOperator, table: &Table) -> Result<(), Ended> {
+    let max = ScanPolicy::MAX_SEED_COLUMNS;
+    let is_seed = common.policy == Some(PolicyKind::Seed);
+    let is_its_own = operator == ScanOperator::Add
+        && table.element == ElementType::U32
+        && table.shape.columns() <= max as usize;
+    if is_seed && !is_its_own {
+        return Err(Ended::usage(format!(
+            "--policy seed sums up u32 in up to {max} columns only; leave it out"
+        )));
+    }
+    Ok(())
 }
 
 fn check_columns(source: &Source, table: &Table) -> Result<u32, Ended> {

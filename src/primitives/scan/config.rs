@@ -1,16 +1,18 @@
 //! What a caller says to a scan: the configuration of a plan, and the memory of a recording.
 
+use super::custom::CustomOperator;
+use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::ScratchRequirements;
-use crate::vk::{AddressRange, BufferRange};
+use crate::primitives::{ElementType, ScratchRequirements};
+use crate::vk::{AddressRange, BufferRange, Capabilities};
 
-/// Whether an element's sum counts the element itself.
+/// Whether an element's result counts the element itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanKind {
     /// It does.
     Inclusive,
-    /// It does not: the first result is 0.
+    /// It does not: the first result is the operator's identity.
     Exclusive,
 }
 
@@ -18,30 +20,53 @@ pub enum ScanKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanConfig {
     pub(super) kind: ScanKind,
-    pub(super) columns: u32,
+    element: ElementType,
+    operator: ScanOperator,
+    custom: Option<&'static CustomOperator>,
+    columns: u32,
     pub(super) policy: Option<ScanPolicy>,
 }
 
 impl ScanConfig {
     /// The most columns that a row may have.
-    pub const MAX_COLUMNS: u32 = 4;
+    pub const MAX_COLUMNS: u32 = 16;
 
-    /// A scan of `kind` over single numbers.
+    /// A scan of `kind`: the sums of single u32, until something else is said.
     pub const fn new(kind: ScanKind) -> Self {
-        Self { kind, columns: 1, policy: None }
+        let (element, operator, custom) = (ElementType::U32, ScanOperator::Add, None);
+        Self { kind, element, operator, custom, columns: 1, policy: None }
     }
 
-    /// An inclusive scan over single numbers.
+    /// An inclusive scan: the sums of single u32, until something else is said.
     pub const fn inclusive() -> Self {
         Self::new(ScanKind::Inclusive)
     }
 
-    /// An exclusive scan over single numbers.
+    /// An exclusive scan: the sums of single u32, until something else is said.
     pub const fn exclusive() -> Self {
         Self::new(ScanKind::Exclusive)
     }
 
-    /// Over rows of `columns` numbers, 1 to 4, each column for itself.
+    /// Over numbers of this type.
+    pub const fn element(mut self, element: ElementType) -> Self {
+        self.element = element;
+        self
+    }
+
+    /// By this operator.
+    pub const fn operator(mut self, operator: ScanOperator) -> Self {
+        self.operator = operator;
+        self
+    }
+
+    /// By an operator of the caller's own, on elements of its own, in single columns: in place of what
+    /// [`Self::element`] and [`Self::operator`] say.
+    pub const fn custom(mut self, operator: &'static CustomOperator) -> Self {
+        self.custom = Some(operator);
+        self
+    }
+
+    /// Over rows of `columns` elements, 1 to 16, each column for itself.
     pub const fn columns(mut self, columns: u32) -> Self {
         self.columns = columns;
         self
@@ -53,9 +78,80 @@ impl ScanConfig {
         self
     }
 
-    /// Bytes of an element.
-    pub const fn element_size(&self) -> u64 {
-        self.columns as u64 * 4
+    /// The type of an element; none of one of the caller's own.
+    pub const fn element_type(&self) -> Option<ElementType> {
+        match self.custom {
+            Some(_) => None,
+            None => Some(self.element),
+        }
+    }
+
+    /// Elements of a row.
+    pub const fn column_count(&self) -> u32 {
+        self.columns
+    }
+
+    /// Bytes of a row.
+    pub const fn row_size(&self) -> u64 {
+        let element_words = match self.custom {
+            Some(operator) => operator.element_words(),
+            None => self.element.words(),
+        };
+        self.columns as u64 * element_words as u64 * 4
+    }
+
+    /// Whether there can be such a scan on a device.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if there is none anywhere, [`Error::MissingFeature`] if it is the device that lacks
+    /// something.
+    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        if !(1..=Self::MAX_COLUMNS).contains(&self.columns) {
+            return Err(Error::Unsupported {
+                reason: "a scan takes 1 to 16 columns; scan the table in parts",
+            });
+        }
+        if let Some(operator) = self.custom {
+            if self.columns != 1 {
+                return Err(Error::Unsupported {
+                    reason: "a custom operator scans single columns; let its element be the row",
+                });
+            }
+            return operator.check();
+        }
+        if !self.operator.takes(self.element) {
+            return Err(Error::Unsupported {
+                reason: "and, or and xor are of whole numbers; scan the bits of floats as u32 or u64",
+            });
+        }
+        if self.operator.needs_float64(self.element) && !capabilities.enabled.shader_float64 {
+            return Err(Error::MissingFeature {
+                device: capabilities.identity.name.clone(),
+                missing: "the feature shaderFloat64, which sums and products of f64 need".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The kernels of a scan that passes [`Self::check`].
+    pub(super) fn modules(&self) -> Modules {
+        match self.custom {
+            Some(operator) => Modules::custom(operator),
+            None => Modules::new(self.element, self.operator, self.columns),
+        }
+    }
+
+    /// Whether it is what the source documents scan.
+    pub(super) fn is_sum_of_u32(&self) -> bool {
+        self.custom.is_none() && (self.element, self.operator) == (ElementType::U32, ScanOperator::Add)
+    }
+
+    /// How kernels see a row.
+    pub(super) const fn row_shape(&self) -> RowShape {
+        match self.custom {
+            Some(operator) => RowShape::whole(operator.element_words()),
+            None => RowShape::new(self.element.words(), self.columns),
+        }
     }
 }
 
@@ -82,11 +178,11 @@ impl ScanBuffers {
         Self::new(elements, elements, scratch)
     }
 
-    /// The same memory, cut to what `count` elements take, if it will do.
-    pub(super) fn checked(&self, columns: u32, count: u64, scratch: ScratchRequirements) -> Result<Self> {
-        let size = count.checked_mul(u64::from(columns) * 4).ok_or(Error::TooManyElements {
+    /// The same memory, cut to what `count` rows take, if it will do.
+    pub(super) fn checked(&self, row_size: u64, count: u64, scratch: ScratchRequirements) -> Result<Self> {
+        let size = count.checked_mul(row_size).ok_or(Error::TooManyElements {
             count,
-            max: u64::MAX / (u64::from(columns) * 4),
+            max: u64::MAX / row_size,
             what: "64-bit sizes in bytes",
         })?;
         let source = self.source.prefix("source", size)?.aligned("source", 4)?;

@@ -1,14 +1,29 @@
-//! Prefix sums: `destination[i] = source[0] + … + source[i]` (inclusive) or `… + source[i - 1]` (exclusive).
+//! Scans: `destination[i] = source[0] ⊕ … ⊕ source[i]` (inclusive) or `… ⊕ source[i - 1]` (exclusive).
 //!
-//! Sums are of u32 and wrap, as numpy's do. An element may be a row of 1 to 4 columns that are summed side by side,
-//! like `numpy.cumsum(table, axis=0, dtype=table.dtype)`.
+//! ⊕ is a [`ScanOperator`] on numbers of an [`ElementType`](crate::ElementType). A table of 1 to 16 columns is scanned
+//! column by column, all at once. Results are those of `ufunc.accumulate(table, axis=0, dtype=table.dtype)` in numpy:
+//!
+//! * Sums and products of whole numbers wrap.
+//! * A minimum or maximum with a NaN in it is a NaN, which one is not said. -0 is less than +0.
+//! * Sums and products of floats are not rounded in numpy's order. A sum is off by at most `1.01 * d * u` of the sum of
+//!   the magnitudes, where `d` is [`ScanPlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64; a product of
+//!   `n` numbers by `1.01 * n * u` of itself, unless what is multiplied on the way overflows or underflows. A device
+//!   may take denormals for 0. The order is the plan's, so that two runs on one device agree to the bit; but for the
+//!   chained scan, in which it is that of who was first.
+//! * A [`CustomOperator`] is whatever a caller writes.
+//! * u64 and i64 need no 64-bit numbers of the device; sums and products of f64 need `shaderFloat64`.
 
+mod chained;
 mod chunk_in_place;
 mod config;
+mod custom;
+mod operator;
 mod policy;
 mod reduce_then_scan;
 
 pub use config::{ScanBuffers, ScanConfig, ScanKind};
+pub use custom::CustomOperator;
+pub use operator::ScanOperator;
 pub use policy::{ScanAlgorithm, ScanPolicy, SumsPlacement};
 
 use ash::vk;
@@ -16,6 +31,7 @@ use ash::vk;
 use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
 use crate::vk::{Device, Pipeline, Recorder};
+use chained::Chained;
 use chunk_in_place::ChunkInPlace;
 use reduce_then_scan::ReduceThenScan;
 
@@ -32,30 +48,32 @@ pub struct ScanPlan {
 enum Strategy {
     ReduceThenScan(ReduceThenScan),
     ChunkInPlace(ChunkInPlace),
+    Chained(Chained),
 }
 
 impl ScanPlan {
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for more than 4 columns, [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for
-    /// a policy that fits neither the configuration nor the device, and whatever the driver's compiler says.
-    pub fn new(device: &Device, config: ScanConfig) -> Result<Self> {
-        if !(1..=ScanConfig::MAX_COLUMNS).contains(&config.columns) {
-            return Err(Error::Unsupported {
-                reason: "a scan takes 1 to 4 columns; scan the table in parts",
-            });
-        }
-        let policy = match config.policy {
-            Some(policy) => policy,
-            None => ScanPolicy::choose(device.capabilities(), config.columns).policy,
-        };
+    /// [`Error::Unsupported`] for more than 16 columns, for bits of floats, and for custom operators whose modules are
+    /// not what they should be; [`Error::MissingFeature`] for sums and
+    /// products of f64 where the device lacks `shaderFloat64`; [`Error::InvalidPolicy`] and
+    /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device; and whatever the
+    /// driver's compiler says.
+    pub fn new(device: &Device, config: ScanConfig) -> Result<Self, Error> {
+        config.check(device.capabilities())?;
+        let policy =
+            config.policy.unwrap_or_else(|| ScanPolicy::choose(device.capabilities(), &config).policy);
         policy.check(&config, device.capabilities())?;
         let strategy = match policy.sums {
             SumsPlacement::Scratch => {
                 Strategy::ReduceThenScan(ReduceThenScan::new(device, &config, &policy)?)
             }
             SumsPlacement::LastRow => Strategy::ChunkInPlace(ChunkInPlace::new(device, &config, &policy)?),
+            SumsPlacement::Status => {
+                let kernel = config.modules().chained.expect("`check` has found it");
+                Strategy::Chained(Chained::new(device, &config, &policy, kernel)?)
+            }
         };
         Ok(Self { device: device.clone(), config, policy, strategy })
     }
@@ -72,40 +90,73 @@ impl ScanPlan {
 
     /// Every pipeline that a recording may bind: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let (tiled, in_place) = match &self.strategy {
-            Strategy::ReduceThenScan(strategy) => (Some(strategy.pipelines()), None),
-            Strategy::ChunkInPlace(strategy) => (None, Some(strategy.pipelines())),
+        let (tiled, in_place, chained) = match &self.strategy {
+            Strategy::ReduceThenScan(strategy) => (Some(strategy.pipelines()), None, None),
+            Strategy::ChunkInPlace(strategy) => (None, Some(strategy.pipelines()), None),
+            Strategy::Chained(strategy) => (None, None, Some(strategy.pipelines())),
         };
-        tiled.into_iter().flatten().chain(in_place.into_iter().flatten())
+        let in_place = in_place.into_iter().flatten();
+        tiled.into_iter().flatten().chain(in_place).chain(chained.into_iter().flatten())
     }
 
-    /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` elements: a word per column and tile, which
-    /// is less than 1/256 of the source, and none for a single tile or the seed's policy.
+    /// Whether source and destination may be the same range. The seed's policy takes nothing else.
+    pub fn scans_in_place(&self) -> bool {
+        !matches!(self.strategy, Strategy::Chained(_))
+    }
+
+    /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` rows: a row per tile, two for the chained scan,
+    /// which is less than 1/128 of the source; none for a single tile or the seed's policy.
     pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {
         ScratchRequirements::new(match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.scratch_size(max_count),
             Strategy::ChunkInPlace(_) => 0,
+            Strategy::Chained(strategy) => strategy.scratch_size(max_count),
         })
     }
 
-    /// Records the scan of `count` elements.
+    /// The most operations that an element goes through on its way into any result of `count` rows: what the error of
+    /// a sum of floats grows with.
+    pub fn rounding_depth(&self, count: u64) -> u64 {
+        let levels = match &self.strategy {
+            Strategy::ReduceThenScan(strategy) => strategy.level_count(count),
+            // The seed's levels are of as many tiles.
+            Strategy::ChunkInPlace(_) => 64,
+            Strategy::Chained(_) => 1,
+        };
+        // A tile may add to what the one before it has told.
+        let chain = match &self.strategy {
+            Strategy::Chained(strategy) => strategy.tile_count(count),
+            _ => 0,
+        };
+        let policy = &self.policy;
+        let lanes = u64::from(policy.subgroup_size.unwrap_or(self.device.capabilities().max_subgroup_size));
+        let subgroups = u64::from(policy.workgroup_size)
+            .div_ceil(self.device.capabilities().min_subgroup_size.max(4).into());
+        // A run, a subgroup's lanes, its rounds, and the subgroups with the rounds in which they are scanned.
+        let tile = u64::from(policy.items_per_invocation) + lanes + 2 * subgroups + 4;
+        // Up to the top, and down again.
+        2 * levels * tile + chain
+    }
+
+    /// Records the scan of `count` rows.
     ///
     /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
-    /// 2. **Memory**: `source` and `destination` of at least `count * columns * 4` bytes, at multiples of 4 (faster at
-    ///    multiples of 16), in buffers with `SHADER_DEVICE_ADDRESS`; they are the same range or do not overlap, and
+    /// 2. **Memory**: `source` and `destination` of at least `count * ScanConfig::row_size()` bytes, at multiples of
+    ///    4 (faster at multiples of 16), in buffers with `SHADER_DEVICE_ADDRESS`; they are the same range or do not overlap, and
     ///    the seed's policy takes only the same range. `scratch` as [`Self::scratch_requirements`] says, its content
     ///    of no matter, and used by nothing else until the work is done.
     /// 3. **Commands**: one dispatch for one tile, else two for each level of tiles above the first and one for the
-    ///    last, with compute-to-compute barriers between them. The first access is COMPUTE_SHADER / SHADER_READ of
-    ///    `source`; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. Leaves
+    ///    last, with compute-to-compute barriers between them; of the chained scan a fill, a transfer-to-compute barrier
+    ///    and one dispatch. The first access is COMPUTE_SHADER / SHADER_READ of `source`, and of the chained scan
+    ///    TRANSFER / TRANSFER_WRITE of `scratch` as well; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. Leaves
     ///    a compute pipeline and push constants bound, and touches no other state.
     /// 4. **Limits**: `count` = 0 records nothing. At most 2^32 - 1 tiles, and what the device's memory holds.
     /// 5. **Result**: in `destination`; `source` is unchanged unless it is the same range.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place. Nothing
-    /// is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or the
+    /// chained scan in place. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
@@ -132,10 +183,11 @@ impl ScanPlan {
         if count == 0 {
             return Ok(());
         }
-        let buffers = buffers.checked(self.config.columns, count, self.scratch_requirements(count))?;
+        let buffers = buffers.checked(self.config.row_size(), count, self.scratch_requirements(count))?;
         match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.record(recorder, &buffers, count),
             Strategy::ChunkInPlace(strategy) => strategy.record(recorder, &buffers, count),
+            Strategy::Chained(strategy) => strategy.record(recorder, &buffers, count),
         }
     }
 }

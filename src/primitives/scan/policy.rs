@@ -14,6 +14,8 @@ pub enum SumsPlacement {
     Scratch,
     /// In each tile's own last row, in place: the seed's way, which needs no scratch.
     LastRow,
+    /// In words that tiles read of one another while all of them are under way: the single pass.
+    Status,
 }
 
 /// How a scan goes about it. A tile is `workgroup_size * items_per_invocation` elements.
@@ -24,10 +26,10 @@ pub struct ScanPolicy {
     pub sums: SumsPlacement,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Elements that an invocation scans.
+    /// Rows, or elements of one column of a row that is wider than 16 bytes, that an invocation scans.
     pub items_per_invocation: u32,
-    /// Elements that follow one another among them: a divisor of `items_per_invocation`, and a multiple of the
-    /// elements in 16-byte quads (4 for 1 and 3 columns, 2 for 2, 1 for 4).
+    /// Those among them that follow one another: a divisor of `items_per_invocation`, and a multiple of what the fewest
+    /// 16-byte quads hold (4 where they are of 4 or 12 bytes, 2 of 8, 1 of 16).
     pub items_per_run: u32,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
@@ -39,16 +41,19 @@ pub struct ScanPolicy {
 pub enum ScanAlgorithm {
     /// Sums of tiles, their scan, and the scan of each tile from its carry-in.
     ReduceThenScan,
+    /// One pass in which tiles tell one another their sums.
+    Chained,
 }
 
 impl ScanAlgorithm {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::ReduceThenScan];
+    pub const ALL: [Self; 2] = [Self::ReduceThenScan, Self::Chained];
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ReduceThenScan => "reduce-then-scan",
+            Self::Chained => "chained",
         }
     }
 
@@ -58,6 +63,10 @@ impl ScanAlgorithm {
             Self::ReduceThenScan => {
                 "sums of tiles, scan of the sums level by level, scan of the tiles; moves 12 bytes per u32; \
                  C-for-Metal tutorial 14"
+            }
+            Self::Chained => {
+                "one pass over the tiles, each looking back at what earlier ones have told; moves 8 bytes per u32 in \
+                 one dispatch, out of place; Merrill and Garland 2016, Smith, Levien and Owens 2025"
             }
         }
     }
@@ -69,21 +78,24 @@ const WORDS_PER_INVOCATION: u32 = 16;
 const WORDS_PER_INVOCATION_CPU: u32 = 32;
 
 impl ScanPolicy {
-    /// The policy for a device, with the reason.
+    /// The most columns that the seed's scan takes.
+    pub const MAX_SEED_COLUMNS: u32 = 4;
+
+    /// The policy for a configuration on a device, with the reason.
     ///
-    /// A number of columns that no configuration takes gives a policy all the same: a plan refuses them.
-    pub fn choose(capabilities: &Capabilities, columns: u32) -> Choice<Self> {
-        let columns = columns.clamp(1, ScanConfig::MAX_COLUMNS);
+    /// A configuration that a plan refuses gives a policy all the same.
+    pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
-        let pack = items_per_pack(columns);
+        let shape = config.row_shape();
+        let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
         if capabilities.is_cpu() {
-            let items = (WORDS_PER_INVOCATION_CPU / columns).next_multiple_of(pack);
+            let items = (WORDS_PER_INVOCATION_CPU / words).max(1).next_multiple_of(pack);
             Choice {
                 policy: Self::tiled(workgroup_size, items, items),
                 reason: "reduce-then-scan needs no forward progress; one long run per invocation, as CPUs like",
             }
         } else {
-            let items = (WORDS_PER_INVOCATION / columns).next_multiple_of(pack);
+            let items = (WORDS_PER_INVOCATION / words).max(1).next_multiple_of(pack);
             Choice {
                 policy: Self::tiled(workgroup_size, items, pack),
                 reason: "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
@@ -100,6 +112,21 @@ impl ScanPolicy {
             items_per_run,
             subgroup_size: None,
         }
+    }
+
+    /// The policy of an algorithm, tuned for a device.
+    pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
+        let tiled = Self::choose(capabilities, config).policy;
+        match algorithm {
+            ScanAlgorithm::ReduceThenScan => tiled,
+            ScanAlgorithm::Chained => tiled.chained(),
+        }
+    }
+
+    /// The same tiles in a single pass.
+    pub const fn chained(mut self) -> Self {
+        self.sums = SumsPlacement::Status;
+        self
     }
 
     /// The seed, which is the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019): 256-element
@@ -122,7 +149,10 @@ impl ScanPolicy {
 
     /// What it is a way to do; its seed is one too.
     pub const fn algorithm(&self) -> ScanAlgorithm {
-        ScanAlgorithm::ReduceThenScan
+        match self.sums {
+            SumsPlacement::Scratch | SumsPlacement::LastRow => ScanAlgorithm::ReduceThenScan,
+            SumsPlacement::Status => ScanAlgorithm::Chained,
+        }
     }
 
     /// Elements in a tile, [`u32::MAX`] at most.
@@ -140,21 +170,27 @@ impl ScanPolicy {
         }
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
-        // workgroup_scan.glsl: a row for each subgroup of 4 lanes, and one for the total. A three-column row takes
-        // the room of four.
-        let row_size = config.columns.next_power_of_two() * 4;
-        let shared_size = (self.workgroup_size / 4 + 1) * row_size;
+        // workgroup_scan.glsl: an element for each subgroup of 4 lanes, and one for the total. Three words take the room
+        // of four.
+        let shape = config.row_shape();
+        let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
+        // chained.comp: an element and two words more.
+        let more_size = if self.sums == SumsPlacement::Status { element_size + 8 } else { 0 };
+        let shared_size = (self.workgroup_size / 4 + 1) * element_size + more_size;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
-            SumsPlacement::Scratch => {
+            SumsPlacement::Scratch | SumsPlacement::Status => {
                 if !self.workgroup_size.is_multiple_of(lanes) {
                     return invalid("workgroup_size is a multiple of the subgroup size");
                 }
-                if !self.items_per_run.is_multiple_of(items_per_pack(config.columns)) {
+                if !self.items_per_run.is_multiple_of(shape.items_per_pack()) {
                     return invalid("items_per_run is a multiple of the elements in 16-byte quads");
                 }
                 if !self.items_per_invocation.is_multiple_of(self.items_per_run) {
                     return invalid("items_per_run divides items_per_invocation");
+                }
+                if self.sums == SumsPlacement::Status && config.modules().chained.is_none() {
+                    return invalid("the chained scan takes one column, and the library's own operators");
                 }
             }
             SumsPlacement::LastRow => {
@@ -168,18 +204,14 @@ impl ScanPolicy {
                         "the seed's scan is inclusive; use the default policy for an exclusive one",
                     );
                 }
+                if !config.is_sum_of_u32() || config.column_count() > Self::MAX_SEED_COLUMNS {
+                    return invalid(
+                        "the seed's scan sums up to 4 columns of u32; use the default policy for others",
+                    );
+                }
             }
         }
         Ok(())
-    }
-}
-
-/// Elements in the fewest 16-byte quads that hold whole elements.
-pub(super) const fn items_per_pack(columns: u32) -> u32 {
-    match columns {
-        1 | 3 => 4,
-        2 => 2,
-        _ => 1,
     }
 }
 
@@ -188,6 +220,7 @@ impl fmt::Display for ScanPolicy {
         let sums = match self.sums {
             SumsPlacement::Scratch => "scratch",
             SumsPlacement::LastRow => "last row",
+            SumsPlacement::Status => "status words",
         };
         write!(
             f,
@@ -230,8 +263,9 @@ mod tests {
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
         let capabilities = Capabilities::default();
         for columns in [0, 5, u32::MAX] {
-            let policy = ScanPolicy::choose(&capabilities, columns).policy;
-            assert!(policy.check(&ScanConfig::new(ScanKind::Inclusive), &capabilities).is_err());
+            let config = ScanConfig::inclusive().columns(columns);
+            let policy = ScanPolicy::choose(&capabilities, &config).policy;
+            assert!(policy.check(&config, &capabilities).is_err());
         }
         let policy = ScanPolicy::tiled(u32::MAX, 3, 1);
         assert_eq!(policy.tile_items(), u32::MAX);

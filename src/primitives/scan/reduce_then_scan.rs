@@ -10,43 +10,56 @@
 //! tile of the level below.
 
 use super::config::{ScanBuffers, ScanConfig, ScanKind};
-use super::policy::{ScanPolicy, items_per_pack};
-use crate::error::Result;
-use crate::kernels::{self, Kernel};
+use super::operator::Modules;
+use super::policy::ScanPolicy;
+use crate::error::{Error, Result};
 use crate::primitives::{ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
-    struct ReducePush for [SCAN_REDUCE_U32X1, SCAN_REDUCE_U32X2, SCAN_REDUCE_U32X3, SCAN_REDUCE_U32X4] {
+    struct ReducePush for [
+        SCAN_REDUCE_WORDS32X1,
+        SCAN_REDUCE_WORDS32X2,
+        SCAN_REDUCE_WORDS32X3,
+        SCAN_REDUCE_WORDS32X4,
+        SCAN_REDUCE_WORDS32_STRIDED,
+        SCAN_REDUCE_WORDS64X1,
+        SCAN_REDUCE_WORDS64X2,
+        SCAN_REDUCE_WORDS64_STRIDED,
+        SCAN_REDUCE_FLOAT64X1,
+        SCAN_REDUCE_FLOAT64X2,
+        SCAN_REDUCE_FLOAT64_STRIDED,
+    ] {
         source: AddressRange,
         sums: AddressRange,
         tile_count: u32,
         last_extent: u32,
+        column_count: u32,
     }
 }
 
 push_constants! {
-    struct DownsweepPush for [
-        SCAN_DOWNSWEEP_U32X1,
-        SCAN_DOWNSWEEP_U32X2,
-        SCAN_DOWNSWEEP_U32X3,
-        SCAN_DOWNSWEEP_U32X4,
+    pub(super) struct DownsweepPush for [
+        SCAN_DOWNSWEEP_WORDS32X1,
+        SCAN_DOWNSWEEP_WORDS32X2,
+        SCAN_DOWNSWEEP_WORDS32X3,
+        SCAN_DOWNSWEEP_WORDS32X4,
+        SCAN_DOWNSWEEP_WORDS32_STRIDED,
+        SCAN_DOWNSWEEP_WORDS64X1,
+        SCAN_DOWNSWEEP_WORDS64X2,
+        SCAN_DOWNSWEEP_WORDS64_STRIDED,
+        SCAN_DOWNSWEEP_FLOAT64X1,
+        SCAN_DOWNSWEEP_FLOAT64X2,
+        SCAN_DOWNSWEEP_FLOAT64_STRIDED,
     ] {
         source: AddressRange,
         destination: AddressRange,
         carries: AddressRange,
         tile_count: u32,
         last_extent: u32,
+        column_count: u32,
     }
 }
-
-/// The kernels of each number of columns.
-const KERNELS: [(&Kernel, &Kernel); ScanConfig::MAX_COLUMNS as usize] = [
-    (&kernels::SCAN_REDUCE_U32X1, &kernels::SCAN_DOWNSWEEP_U32X1),
-    (&kernels::SCAN_REDUCE_U32X2, &kernels::SCAN_DOWNSWEEP_U32X2),
-    (&kernels::SCAN_REDUCE_U32X3, &kernels::SCAN_DOWNSWEEP_U32X3),
-    (&kernels::SCAN_REDUCE_U32X4, &kernels::SCAN_DOWNSWEEP_U32X4),
-];
 
 /// More than the levels of 2^64 elements in the smallest tiles.
 const MAX_LEVELS: usize = 64;
@@ -54,17 +67,12 @@ const MAX_LEVELS: usize = 64;
 #[derive(Debug)]
 pub(super) struct ReduceThenScan {
     kind: ScanKind,
-    element_size: u64,
+    row_size: u64,
     tile_items: u32,
-    reduce: ByAccess,
+    /// Workgroups of a tile: one for each column where a row is too wide for one.
+    column_count: u32,
+    reduces: Vec<(bool, Pipeline)>,
     downsweeps: Vec<(Downsweep, Pipeline)>,
-}
-
-/// One pipeline for ranges at multiples of 16 bytes, one for all others.
-#[derive(Debug)]
-struct ByAccess {
-    quads: Pipeline,
-    words: Pipeline,
 }
 
 /// What tells the pipelines of the way down apart.
@@ -87,14 +95,14 @@ struct Levels {
 }
 
 impl Levels {
-    fn new(count: u64, tile_items: u32, element_size: u64) -> Self {
+    fn new(count: u64, tile_items: u32, row_size: u64) -> Self {
         let mut levels = Self { counts: [0; MAX_LEVELS], offsets: [0; MAX_LEVELS], len: 1, scratch_size: 0 };
         let mut cursor = ScratchCursor::default();
         levels.counts[0] = count;
         let mut tiles = count.div_ceil(tile_items.into());
         while tiles > 1 {
             levels.counts[levels.len] = tiles;
-            levels.offsets[levels.len] = cursor.take(tiles.saturating_mul(element_size));
+            levels.offsets[levels.len] = cursor.take(tiles.saturating_mul(row_size));
             levels.len += 1;
             tiles = tiles.div_ceil(tile_items.into());
         }
@@ -105,13 +113,13 @@ impl Levels {
 
 impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let (reduce, downsweep) = KERNELS[config.columns as usize - 1];
-        let shape = [
+        let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
+        let tile = [
             ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
-            ("PACKS_PER_RUN", policy.items_per_run / items_per_pack(config.columns)),
+            ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
         ];
         let pipeline = |kernel, extra: &[(&'static str, u32)]| {
-            let constants: Vec<_> = shape.iter().chain(extra).copied().collect();
+            let constants: Vec<_> = operator.iter().chain(&tile).chain(extra).copied().collect();
             let options = PipelineOptions {
                 workgroup_size: policy.workgroup_size,
                 constants: &constants,
@@ -120,12 +128,18 @@ impl ReduceThenScan {
             Pipeline::new(device, kernel, options)
         };
 
+        // Elements of a column that lie apart are no quads, wherever they begin.
+        let accesses: &[bool] = if shape.is_strided { &[false] } else { &[true, false] };
+        let mut reduces = Vec::new();
+        for &quad_access in accesses {
+            reduces.push((quad_access, pipeline(reduce, &[("QUAD_ACCESS", quad_access.into())])?));
+        }
         let mut downsweeps: Vec<(Downsweep, Pipeline)> = Vec::new();
         for has_carry in [false, true] {
             // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch.
-            for (kind, quad_access) in
-                [(config.kind, true), (config.kind, false), (ScanKind::Exclusive, true)]
-            {
+            let all = [(config.kind, true), (config.kind, false), (ScanKind::Exclusive, true)];
+            for (kind, is_aligned) in all {
+                let quad_access = is_aligned && !shape.is_strided;
                 let key = Downsweep { kind, has_carry, quad_access };
                 if downsweeps.iter().all(|(made, _)| *made != key) {
                     let constants = [
@@ -139,20 +153,22 @@ impl ReduceThenScan {
         }
         Ok(Self {
             kind: config.kind,
-            element_size: config.element_size(),
+            row_size: config.row_size(),
             tile_items: policy.tile_items(),
-            reduce: ByAccess {
-                quads: pipeline(reduce, &[("QUAD_ACCESS", 1)])?,
-                words: pipeline(reduce, &[("QUAD_ACCESS", 0)])?,
-            },
+            column_count: if shape.is_strided { config.column_count() } else { 1 },
+            reduces,
             downsweeps,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let Self { kind: _, element_size: _, tile_items: _, reduce: ByAccess { quads, words }, downsweeps } =
-            self;
-        [quads, words].into_iter().chain(downsweeps.iter().map(|(_, pipeline)| pipeline))
+        let Self { kind: _, row_size: _, tile_items: _, column_count: _, reduces, downsweeps } = self;
+        let reduces = reduces.iter().map(|(_, pipeline)| pipeline);
+        reduces.chain(downsweeps.iter().map(|(_, pipeline)| pipeline))
+    }
+
+    pub(super) fn level_count(&self, count: u64) -> u64 {
+        self.levels(count).len as u64
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
@@ -160,7 +176,7 @@ impl ReduceThenScan {
     }
 
     fn levels(&self, count: u64) -> Levels {
-        Levels::new(count, self.tile_items, self.element_size)
+        Levels::new(count, self.tile_items, self.row_size)
     }
 
     pub(super) fn record(
@@ -172,8 +188,14 @@ impl ReduceThenScan {
         let levels = self.levels(count);
         let top = levels.len - 1;
         let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_items);
+        let column_count = self.column_count;
+        let workgroup_count = |tiles: Tiles| u64::from(tiles.count) * u64::from(column_count);
+        if workgroup_count(tiles(0)?) > u32::MAX.into() {
+            let max = u64::from(u32::MAX / column_count) * u64::from(self.tile_items);
+            return Err(Error::TooManyElements { count, max, what: "2^32 - 1 workgroups of this policy" });
+        }
         let array = |level: usize| {
-            let size = levels.counts[level] * self.element_size;
+            let size = levels.counts[level] * self.row_size;
             buffers.scratch.slice(levels.offsets[level], size).addresses()
         };
         let source = |level| if level == 0 { buffers.source } else { array(level) };
@@ -186,10 +208,10 @@ impl ReduceThenScan {
                 sums: array(level + 1),
                 tile_count: tiles.count,
                 last_extent: tiles.last_extent,
+                column_count,
             };
-            let pipeline =
-                if is_quad_aligned(&[push.source]) { &self.reduce.quads } else { &self.reduce.words };
-            recorder.dispatch(pipeline, &push, tiles.count.into())?;
+            let pipeline = made(&self.reduces, self.quad_access(&[push.source]));
+            recorder.dispatch(pipeline, &push, workgroup_count(tiles))?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         for level in (0..=top).rev() {
@@ -200,13 +222,14 @@ impl ReduceThenScan {
                 carries: if level < top { array(level + 1) } else { AddressRange::default() },
                 tile_count: tiles.count,
                 last_extent: tiles.last_extent,
+                column_count,
             };
             let key = Downsweep {
                 kind: if level == 0 { self.kind } else { ScanKind::Exclusive },
                 has_carry: level < top,
-                quad_access: is_quad_aligned(&[push.source, push.destination]),
+                quad_access: self.quad_access(&[push.source, push.destination]),
             };
-            recorder.dispatch(self.downsweep(key), &push, tiles.count.into())?;
+            recorder.dispatch(made(&self.downsweeps, key), &push, workgroup_count(tiles))?;
             if level > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
@@ -214,19 +237,16 @@ impl ReduceThenScan {
         Ok(())
     }
 
-    fn downsweep(&self, key: Downsweep) -> &Pipeline {
-        let (_, pipeline) = self
-            .downsweeps
-            .iter()
-            .find(|(made, _)| *made == key)
-            .expect("`new` makes the pipeline of every key");
-        pipeline
+    /// Whether kernels may use 16-byte accesses on all of `ranges`.
+    fn quad_access(&self, ranges: &[AddressRange]) -> bool {
+        self.column_count == 1 && ranges.iter().all(|range| range.is_aligned(16))
     }
 }
 
-/// Whether kernels may use 16-byte accesses on all of `ranges`.
-fn is_quad_aligned(ranges: &[AddressRange]) -> bool {
-    ranges.iter().all(|range| range.is_aligned(16))
+/// The pipeline of `key`, which `ReduceThenScan::new` has made.
+fn made<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> &Pipeline {
+    let (_, pipeline) = pipelines.iter().find(|(made, _)| *made == key).expect("`new` makes every key's");
+    pipeline
 }
 
 #[cfg(test)]

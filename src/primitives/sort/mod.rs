@@ -7,12 +7,12 @@ mod config;
 mod passes;
 mod policy;
 
-pub use config::{KeyType, SortBuffers, SortConfig};
+pub use config::{SortBuffers, SortConfig};
 pub use policy::{Ranking, SortAlgorithm, SortPolicy};
 
 use ash::vk;
 
-use super::{Count, ScratchRequirements};
+use super::{Count, ElementType, ScratchRequirements};
 use crate::error::{Error, Result};
 use crate::vk::{Device, Pipeline, Recorder};
 use passes::Passes;
@@ -33,10 +33,13 @@ impl SortPlan {
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, [`Error::InvalidPolicy`] and
+    /// [`Error::Unsupported`] for other keys than u32 and for a bit range outside of the key, [`Error::InvalidPolicy`] and
     /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device, and whatever the
     /// driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
+        if config.key != ElementType::U32 {
+            return Err(Error::Unsupported { reason: "a sort takes u32 keys" });
+        }
         if config.begin_bit > config.end_bit || config.end_bit > config.key.bits() {
             return Err(Error::Unsupported {
                 reason: "the bit range of a sort of u32 keys lies within 0..32",

@@ -1,6 +1,6 @@
 use super::*;
 use crate::reference::testing::{LANES, sizes, words};
-use crate::reference::{oracle, rows};
+use crate::reference::{And, Max, Min, Mul, Operator, Or, Row, Xor, oracle, rows};
 
 /// Reduce-then-scan, level above level, of twins alone.
 fn reduce_then_scan<E: Element>(shape: &Shape, exclusive: bool, source: &[E]) -> Vec<E> {
@@ -58,6 +58,55 @@ fn reduce_then_scan_is_a_scan() {
     tiles_agree_with_the_oracle::<2>();
     tiles_agree_with_the_oracle::<3>();
     tiles_agree_with_the_oracle::<4>();
+}
+
+/// Rows of two numbers, by an operator of them, against a plain loop that is told the operator once more.
+fn operators_agree_with_the_oracle<O: Operator<N>, N: Copy + Default>(
+    number: fn(u32) -> N,
+    combine: fn(N, N) -> N,
+    bits: fn(N) -> u64,
+) {
+    for lanes in LANES {
+        for shape in shapes(lanes) {
+            let size = 3 * shape.tile_items::<Row<O, N, 2>>() + 5;
+            let values: Vec<N> = words(lanes as u32, size * 2).into_iter().map(number).collect();
+            let pairs = values.chunks_exact(2).map(|pair| Row::<O, N, 2>::new([pair[0], pair[1]]));
+            let rows: Vec<_> = pairs.collect();
+            let exclusive = oracle::exclusive_scan_by(&values, 2, O::IDENTITY, combine);
+            let inclusive = oracle::inclusive_scan_by(&values, 2, combine);
+            for (is_exclusive, expected) in [(false, inclusive), (true, exclusive)] {
+                let got = reduce_then_scan(&shape, is_exclusive, &rows);
+                let got = got.iter().flat_map(|row| row.0);
+                assert!(got.map(bits).eq(expected.into_iter().map(bits)), "{shape:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_operator_is_a_scan() {
+    operators_agree_with_the_oracle::<Mul, u32>(|word| word | 1, |a, b| a.wrapping_mul(b), u64::from);
+    operators_agree_with_the_oracle::<And, u32>(
+        |word| !(u32::from(word >> 27 == 0) << (word & 31)),
+        |a, b| a & b,
+        u64::from,
+    );
+    operators_agree_with_the_oracle::<Or, i64>(|word| 1 << (word >> 26), |a, b| a | b, |value| value as u64);
+    operators_agree_with_the_oracle::<Xor, u64>(|word| u64::from(word) << 20, |a, b| a ^ b, |value| value);
+    operators_agree_with_the_oracle::<Min, i32>(
+        |word| word as i32,
+        |a, b| if b < a { b } else { a },
+        |value| value as u64,
+    );
+    // Any NaN for any other; -0 below +0.
+    operators_agree_with_the_oracle::<Max, f32>(
+        f32::from_bits,
+        |a, b| {
+            let is_greater = b > a || (b == a && a.is_sign_negative());
+            if a.is_nan() || !(b.is_nan() || is_greater) { a } else { b }
+        },
+        |value| if value.is_nan() { u64::MAX } else { value.to_bits().into() },
+    );
 }
 
 #[test]
@@ -182,4 +231,82 @@ fn rows_beyond_the_extent_are_left_alone() {
     let mut table = vec![1u32; 100];
     chunk_prefix(&chunk(4), false, &mut table, 1, Tiles::new(70, 256));
     assert_eq!(table[69..71], [70, 1]);
+}
+
+/// Elements whose order shows: the bicyclic monoid, in which nothing but neighbours cancel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Brackets(u32, u32);
+
+impl Element for Brackets {
+    const IDENTITY: Self = Self(0, 0);
+    const PACK_ITEMS: usize = 2;
+
+    fn combine(self, later: Self) -> Self {
+        let matched = self.1.min(later.0);
+        Self(self.0 + later.0 - matched, self.1 + later.1 - matched)
+    }
+}
+
+fn brackets(seed: u32, count: usize) -> Vec<Brackets> {
+    words(seed, count).iter().map(|word| Brackets(word >> 3 & 3, word >> 9 & 3)).collect()
+}
+
+/// The oracle for them.
+fn prefixes<E: Element>(values: &[E]) -> Vec<E> {
+    let mut sum = E::IDENTITY;
+    let add = |&value: &E| {
+        sum = sum.combine(value);
+        sum
+    };
+    values.iter().map(add).collect()
+}
+
+#[test]
+fn a_chained_scan_is_a_scan_whoever_is_silent() {
+    for lanes in LANES {
+        for shape in shapes(lanes) {
+            for size in sizes(lanes, shape.tile_items::<Brackets>(), 10_000) {
+                let values = brackets(size as u32, size);
+                let tiles = Tiles::new(size, shape.tile_items::<Brackets>());
+                for every in [1, 2, 3, usize::MAX] {
+                    let is_silent = |tile: usize| every != usize::MAX && tile.is_multiple_of(every);
+                    let mut got = vec![Brackets::IDENTITY; size];
+                    let counts = chained(&shape, false, &values, &mut got, tiles, is_silent);
+                    assert_eq!(got, prefixes(&values), "{shape:?}, {size}, every {every}");
+                    let silent =
+                        (0..tiles.tile_count.saturating_sub(1)).filter(|&tile| is_silent(tile)).count();
+                    assert!(counts.fallbacks as usize >= silent, "{counts:?}");
+                    assert!(every != usize::MAX || counts.fallbacks == 0, "{counts:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_look_back_takes_in_every_tile_once() {
+    for lanes in LANES {
+        for seed in 0..200 {
+            let tile_count = 1 + seed as usize % (3 * lanes);
+            let totals = brackets(seed, tile_count);
+            let sums = prefixes(&totals);
+            let told: Vec<_> = words(seed + 1, tile_count)
+                .iter()
+                .enumerate()
+                .map(|(tile, word)| match word % 8 {
+                    0 => Told::Nothing,
+                    1 => Told::Prefix(sums[tile]),
+                    _ => Told::Total(totals[tile]),
+                })
+                .collect();
+            let mut back = LookBack { end: tile_count, carry: Brackets::IDENTITY };
+            while back.end > 0 {
+                let Some(silent) = back.go_on(&told, lanes, &mut Counts::default()) else { break };
+                assert_eq!(told[silent], Told::Nothing);
+                assert_eq!(silent + 1, back.end);
+                back = LookBack { end: silent, carry: totals[silent].combine(back.carry) };
+            }
+            assert_eq!(back.carry, sums[tile_count - 1], "{lanes} lanes, {told:?}");
+        }
+    }
 }

@@ -6,23 +6,36 @@ use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::lanes::Workgroup;
 use subsweep::reference::scan::{self as twin, Chunk, Shape};
-use subsweep::reference::{Element, Tiles, rows};
-use subsweep::scan::ScanPolicy;
+use subsweep::reference::{Tiles, rows};
+use subsweep::scan::{ScanConfig, ScanPolicy};
 
-use super::rig::{self, Access, Memory, POISON, Rig, Value, compare, random, sizes};
+use super::numbers::TestRow;
+use super::rig::{self, Access, Memory, Rig, Value, compare, random, sizes};
+
+/// How far a check goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Every shape, access and variant.
+    Whole,
+    /// One of each: for what differs from another check in its operator alone.
+    Brief,
+}
 
 /// The default policy's tile, and one of several short runs where the default has one long run, or the other way
 /// round.
-fn shapes<const C: usize>(gpu: &Gpu) -> Vec<Shape> {
+fn shapes<R: TestRow>(gpu: &Gpu, depth: Depth) -> Vec<Shape> {
     let capabilities = gpu.capabilities();
-    let default = ScanPolicy::choose(capabilities, C as u32).policy;
+    let config = ScanConfig::inclusive().columns(R::WORDS as u32);
+    let default = ScanPolicy::choose(capabilities, &config).policy;
     let tiled = |items_per_run| {
         ScanPolicy::tiled(default.workgroup_size, default.items_per_invocation, items_per_run)
     };
-    let pack_items = <[u32; C]>::PACK_ITEMS as u32;
+    let pack_items = R::PACK_ITEMS as u32;
     let mut policies = vec![default, tiled(pack_items), tiled(default.items_per_invocation)];
     policies.dedup();
-    if rig::layout() == Layout::Separate {
+    if depth == Depth::Brief {
+        policies = vec![ScanPolicy::tiled(capabilities.max_subgroup_size.max(32), 4, 4)];
+    } else if rig::layout() == Layout::Separate {
         // To compile a kernel that is watched takes seconds, and the case table brings the other shapes.
         policies.truncate(1);
     }
@@ -38,7 +51,7 @@ fn workgroup(gpu: &Gpu, size: u32) -> Workgroup {
     Workgroup { size: size as usize, lanes: gpu.capabilities().subgroup_size as usize }
 }
 
-fn rig<'g>(
+fn rig<'g, R: TestRow>(
     gpu: &'g Gpu,
     kernel: &'static Kernel,
     shape: &Shape,
@@ -48,65 +61,103 @@ fn rig<'g>(
         ("RUNS_PER_INVOCATION", shape.runs_per_invocation as u32),
         ("PACKS_PER_RUN", shape.packs_per_run as u32),
     ];
+    all.extend(R::constants());
     all.extend(constants);
     Rig::new(gpu, kernel, shape.workgroup.size as u32, &all)
 }
 
-pub fn reduce<const C: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    for shape in shapes::<C>(gpu) {
-        let tile_items = shape.tile_items::<[u32; C]>();
-        for access in Access::ALL {
-            let rig = rig(gpu, kernel, &shape, &[access.constant()])?;
+/// The column of a table whose rows are `column_count` elements.
+fn column<R: TestRow>(words: &[u32], column_count: usize, column: usize) -> Vec<R> {
+    R::of_words(words).into_iter().skip(column).step_by(column_count).collect()
+}
+
+/// The way back from [`column`].
+fn table<R: TestRow>(columns: &[Vec<R>]) -> Vec<u32> {
+    let rows = columns.first().map_or(0, Vec::len);
+    (0..rows).flat_map(|row| columns.iter().flat_map(move |column| column[row].words())).collect()
+}
+
+/// How far apart a column's elements may lie: kernels that take whole rows have one column of rows.
+fn access_of(kernel: &Kernel) -> &'static [Access] {
+    if kernel.name.ends_with("_strided") { &[Access::Words] } else { &Access::ALL }
+}
+
+pub fn reduce<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    column_count: usize,
+    depth: Depth,
+) -> Result<(), Failed> {
+    for shape in shapes::<R>(gpu, depth) {
+        let tile_items = shape.tile_items::<R>();
+        for &access in access_of(kernel).iter().take(if depth == Depth::Brief { 1 } else { 2 }) {
+            let rig = rig::<R>(gpu, kernel, &shape, &[access.constant()])?;
             for count in sizes(tile_items) {
                 let tiles = Tiles::new(count, tile_items);
-                let words = random(count, count * C);
-                let mut expected = vec![[POISON; C]; tiles.tile_count];
-                twin::reduce(&shape, &rows(&words), &mut expected, tiles);
+                let words = R::input(count, count * column_count);
+                let sums_of = |index| {
+                    let mut sums = vec![R::IDENTITY; tiles.tile_count];
+                    twin::reduce(&shape, &column::<R>(&words, column_count, index), &mut sums, tiles);
+                    sums
+                };
+                let expected: Vec<_> = (0..column_count).map(sums_of).collect();
 
                 let source = Memory::of(gpu, &words, access)?;
-                let sums = Memory::poisoned(gpu, tiles.tile_count * C, access)?;
+                let sums = Memory::poisoned(gpu, tiles.tile_count * column_count * R::WORDS, access)?;
                 rig.run(
                     &[
                         ("source", Value::Pointer(&source)),
                         ("sums", Value::Pointer(&sums)),
                         ("tile_count", Value::Number(tiles.tile_count)),
                         ("last_extent", Value::Number(tiles.last_extent)),
+                        ("column_count", Value::Number(column_count)),
                     ],
-                    tiles.tile_count,
+                    tiles.tile_count * column_count,
                 )?;
-                let case = format!("{}, {count} rows, {access:?}, {shape:?}", kernel.name);
+                let case = format!("{} of {}, {count} rows, {access:?}, {shape:?}", kernel.name, R::name());
                 compare(&case, "source", &source, &words)?;
-                compare(&case, "sums", &sums, expected.as_flattened())?;
+                compare(&case, "sums", &sums, &table(&expected))?;
             }
         }
     }
     Ok(())
 }
 
-pub fn downsweep<const C: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    for (index, shape) in shapes::<C>(gpu).into_iter().enumerate() {
+pub fn downsweep<R: TestRow>(
+    gpu: &Gpu,
+    kernel: &'static Kernel,
+    column_count: usize,
+    depth: Depth,
+) -> Result<(), Failed> {
+    for (index, shape) in shapes::<R>(gpu, depth).into_iter().enumerate() {
         let all_variants = [(false, true), (true, false), (false, false), (true, true)];
         // Pipelines take most of the time: beyond the default shape, each choice once.
-        let variants = if index == 0 { &all_variants[..] } else { &all_variants[..2] };
-        for access in Access::ALL {
+        let variants = match depth {
+            Depth::Brief => &all_variants[3..],
+            Depth::Whole if index == 0 => &all_variants[..],
+            Depth::Whole => &all_variants[..2],
+        };
+        for &access in access_of(kernel).iter().take(if depth == Depth::Brief { 1 } else { 2 }) {
             for &(exclusive, has_carry) in variants {
                 let constants =
                     [access.constant(), ("EXCLUSIVE", exclusive.into()), ("HAS_CARRY", has_carry.into())];
                 let downsweep = Downsweep {
                     gpu,
-                    rig: rig(gpu, kernel, &shape, &constants)?,
+                    rig: rig::<R>(gpu, kernel, &shape, &constants)?,
                     shape,
                     access,
                     exclusive,
                     has_carry,
+                    column_count,
                 };
                 let case = format!(
-                    "{}, {access:?}, exclusive: {exclusive}, carry: {has_carry}, {shape:?}",
-                    kernel.name
+                    "{} of {}, {access:?}, exclusive: {exclusive}, carry: {has_carry}, {shape:?}",
+                    kernel.name,
+                    R::name()
                 );
-                for count in sizes(shape.tile_items::<[u32; C]>()) {
-                    downsweep.check::<C>(&format!("{count} rows of {case}"), count, false)?;
-                    downsweep.check::<C>(&format!("{count} rows in place of {case}"), count, true)?;
+                for count in sizes(shape.tile_items::<R>()) {
+                    downsweep.check::<R>(&format!("{count} rows of {case}"), count, false)?;
+                    downsweep.check::<R>(&format!("{count} rows in place of {case}"), count, true)?;
                 }
             }
         }
@@ -121,19 +172,27 @@ struct Downsweep<'g> {
     access: Access,
     exclusive: bool,
     has_carry: bool,
+    column_count: usize,
 }
 
 impl Downsweep<'_> {
-    fn check<const C: usize>(&self, case: &str, count: usize, in_place: bool) -> Result<(), Failed> {
-        let tiles = Tiles::new(count, self.shape.tile_items::<[u32; C]>());
-        let (words, carry_words) = (random(count, count * C), random(count + 1, tiles.tile_count * C));
-        let carry_rows = rows(&carry_words);
-        let mut expected = vec![[POISON; C]; count];
-        let twins_carries = self.has_carry.then_some(&*carry_rows);
-        twin::downsweep(&self.shape, self.exclusive, &rows(&words), &mut expected, twins_carries, tiles);
+    fn check<R: TestRow>(&self, case: &str, count: usize, in_place: bool) -> Result<(), Failed> {
+        let column_count = self.column_count;
+        let tiles = Tiles::new(count, self.shape.tile_items::<R>());
+        let words = R::input(count, count * column_count);
+        let carry_words = R::input(count + 1, tiles.tile_count * column_count);
+        let results_of = |index| {
+            let source = column::<R>(&words, column_count, index);
+            let carries = column::<R>(&carry_words, column_count, index);
+            let carries = self.has_carry.then_some(&*carries);
+            let mut results = vec![R::IDENTITY; count];
+            twin::downsweep(&self.shape, self.exclusive, &source, &mut results, carries, tiles);
+            results
+        };
+        let expected: Vec<_> = (0..column_count).map(results_of).collect();
 
         let source = Memory::of(self.gpu, &words, self.access)?;
-        let destination = Memory::poisoned(self.gpu, count * C, self.access)?;
+        let destination = Memory::poisoned(self.gpu, words.len(), self.access)?;
         let carries = Memory::of(self.gpu, &carry_words, self.access)?;
         let destination = if in_place { &source } else { &destination };
         self.rig.run(
@@ -143,14 +202,15 @@ impl Downsweep<'_> {
                 ("carries", if self.has_carry { Value::Pointer(&carries) } else { Value::Null }),
                 ("tile_count", Value::Number(tiles.tile_count)),
                 ("last_extent", Value::Number(tiles.last_extent)),
+                ("column_count", Value::Number(column_count)),
             ],
-            tiles.tile_count,
+            tiles.tile_count * column_count,
         )?;
         if !in_place {
             compare(case, "source", &source, &words)?;
         }
         compare(case, "carries", &carries, &carry_words)?;
-        compare(case, "destination", destination, expected.as_flattened())
+        compare(case, "destination", destination, &table(&expected))
     }
 }
 

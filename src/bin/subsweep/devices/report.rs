@@ -7,6 +7,7 @@ use subsweep::Choice;
 use subsweep::ash::vk;
 use subsweep::harness::SelfTest;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
+use subsweep::scan::ScanConfig;
 use subsweep::vk::Capabilities;
 
 use crate::args::Common;
@@ -121,6 +122,8 @@ pub struct Features {
     pub subgroup_size_control: bool,
     /// `computeFullSubgroups`.
     pub compute_full_subgroups: bool,
+    /// `shaderFloat64`.
+    pub shader_float64: bool,
 }
 
 /// The policies that `--algorithm` and `--policy` lead to.
@@ -162,9 +165,10 @@ impl DeviceReport {
                         buffer_device_address: true,
                         subgroup_size_control: capabilities.enabled.subgroup_size_control,
                         compute_full_subgroups: capabilities.enabled.compute_full_subgroups,
+                        shader_float64: capabilities.enabled.shader_float64,
                     });
                     details.policies = Some(Policies {
-                        scan: Policy::new(policy::of_scan(common, capabilities, 1)),
+                        scan: Policy::new(policy::of_scan(common, capabilities, &ScanConfig::inclusive())),
                         sort: Policy::new(policy::of_sort(common, capabilities)),
                     });
                 }

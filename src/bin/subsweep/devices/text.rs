@@ -50,6 +50,7 @@ fn rows(text: &mut String, details: &Details) {
             (features.buffer_device_address, "bufferDeviceAddress"),
             (features.subgroup_size_control, "subgroupSizeControl"),
             (features.compute_full_subgroups, "computeFullSubgroups"),
+            (features.shader_float64, "shaderFloat64"),
         ];
         row(
             "features",

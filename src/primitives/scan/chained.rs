@@ -1,0 +1,136 @@
+//! One pass: each tile as soon as what comes before it is known, by decoupled look-back.
+//!
+//! ```text
+//!   state:  | next tile | – | – | – | tile 0: statuses | tile 1: statuses | …
+//!              ▲                         │ told                ▲ told
+//!              │ takes                   ▼ looked back at      │
+//!   elements ──┴── tile, tile, tile ── chained ────────────────┘──► results
+//! ```
+//!
+//! A tile that stays silent is summed up again by whoever waits for it, so the elements must stay what they are.
+
+use super::config::{ScanBuffers, ScanConfig, ScanKind};
+use super::operator::Modules;
+use super::policy::ScanPolicy;
+use super::reduce_then_scan::DownsweepPush;
+use crate::error::{Error, Result};
+use crate::kernels::Kernel;
+use crate::primitives::{ScratchCursor, Tiles};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct ChainedPush for [SCAN_CHAINED_WORDS32X1, SCAN_CHAINED_WORDS64X1, SCAN_CHAINED_FLOAT64X1] {
+        source: AddressRange,
+        destination: AddressRange,
+        state: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+    }
+}
+
+/// Bytes before the tiles' statuses: the next tile.
+const TICKET_SIZE: u64 = 16;
+
+#[derive(Debug)]
+pub(super) struct Chained {
+    tile_items: u32,
+    /// Bytes of a tile's statuses: a word for each half of one.
+    status_size: u64,
+    quads: Access,
+    words: Access,
+}
+
+/// The pipelines for ranges at multiples of 16 bytes, or for all others.
+#[derive(Debug)]
+struct Access {
+    /// For a single tile, which needs no state.
+    single: Pipeline,
+    chained: Pipeline,
+}
+
+impl Chained {
+    pub(super) fn new(
+        device: &Device,
+        config: &ScanConfig,
+        policy: &ScanPolicy,
+        kernel: &'static Kernel,
+    ) -> Result<Self> {
+        let Modules { downsweep, constants: operator, shape, .. } = config.modules();
+        let pipeline = |kernel, quad_access: bool, extra: &[(&'static str, u32)]| {
+            let constants = [
+                ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
+                ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
+                ("QUAD_ACCESS", quad_access.into()),
+                ("EXCLUSIVE", (config.kind == ScanKind::Exclusive).into()),
+            ];
+            let constants: Vec<_> = operator.iter().chain(&constants).chain(extra).copied().collect();
+            let options = PipelineOptions {
+                workgroup_size: policy.workgroup_size,
+                constants: &constants,
+                subgroup_size: policy.subgroup_size,
+            };
+            Pipeline::new(device, kernel, options)
+        };
+        let access = |quad_access| {
+            Ok(Access {
+                single: pipeline(downsweep, quad_access, &[("HAS_CARRY", 0)])?,
+                chained: pipeline(kernel, quad_access, &[])?,
+            })
+        };
+        Ok(Self {
+            tile_items: policy.tile_items(),
+            status_size: 2 * config.row_size(),
+            quads: access(true)?,
+            words: access(false)?,
+        })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.quads, &self.words].into_iter().flat_map(|Access { single, chained }| [single, chained])
+    }
+
+    pub(super) fn tile_count(&self, count: u64) -> u64 {
+        count.div_ceil(self.tile_items.into())
+    }
+
+    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
+        if max_count <= self.tile_items.into() {
+            return 0;
+        }
+        let mut cursor = ScratchCursor::default();
+        cursor.take(self.state_size(max_count));
+        cursor.size
+    }
+
+    fn state_size(&self, count: u64) -> u64 {
+        self.tile_count(count).saturating_mul(self.status_size).saturating_add(TICKET_SIZE)
+    }
+
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: u64,
+    ) -> Result<()> {
+        let ScanBuffers { source, destination, scratch, .. } = *buffers;
+        if source == destination {
+            return Err(Error::Unsupported {
+                reason: "the chained scan may read a tile again; scan out of place, or by reduce-then-scan",
+            });
+        }
+        let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
+        let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
+        let access = if is_aligned { &self.quads } else { &self.words };
+        if tile_count == 1 {
+            let carries = AddressRange::default();
+            let push =
+                DownsweepPush { source, destination, carries, tile_count, last_extent, column_count: 1 };
+            return recorder.dispatch(&access.single, &push, 1);
+        }
+        let state = scratch.slice(0, self.state_size(count));
+        recorder.fill(state, 0);
+        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        let push = ChainedPush { source, destination, state: state.addresses(), tile_count, last_extent };
+        recorder.dispatch(&access.chained, &push, tile_count.into())
+    }
+}
