@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ash::vk;
 
 use crate::error::{Error, Result};
-use crate::vk::{Capabilities, DeviceRequirements, EnabledFeatures};
+use crate::vk::{Capabilities, DeviceRequirements, EnabledFeatures, text};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
@@ -125,7 +125,7 @@ impl Instance {
             // SAFETY: as above; the device has Vulkan 1.2, and `query` found the extensions.
             capabilities: has_vulkan_1_2
                 .then(|| unsafe { Capabilities::read(&self.raw, physical_device, enabled) }),
-            name: device_name(&properties),
+            name: text(properties.device_name_as_c_str()),
             timestamp_valid_bits: self
                 .compute_family(physical_device)
                 .map_or(0, |(_, family)| family.timestamp_valid_bits),
@@ -154,7 +154,7 @@ impl Instance {
     fn missing(&self, physical_device: vk::PhysicalDevice, missing: &str) -> Error {
         // SAFETY: the device is this instance's.
         let properties = unsafe { self.raw.get_physical_device_properties(physical_device) };
-        Error::MissingFeature { device: device_name(&properties), missing: missing.to_owned() }
+        Error::MissingFeature { device: text(properties.device_name_as_c_str()), missing: missing.to_owned() }
     }
 
     /// What the validation layer has said since the last call.
@@ -254,10 +254,6 @@ fn without_device(during: &'static str) -> impl FnOnce(vk::Result) -> Error {
         vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
         result => Error::vulkan(during)(result),
     }
-}
-
-fn device_name(properties: &vk::PhysicalDeviceProperties) -> String {
-    properties.device_name_as_c_str().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn messenger_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {

@@ -191,7 +191,7 @@ impl Capabilities {
 }
 
 /// A driver's text, whatever it holds.
-pub(super) fn text(text: std::result::Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
+pub(crate) fn text(text: std::result::Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
     text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

@@ -19,6 +19,8 @@ mod workarounds;
 
 pub use buffer::{AddressRange, Buffer, BufferRange};
 pub use capabilities::Capabilities;
+#[cfg(feature = "headless")]
+pub(crate) use capabilities::text;
 pub use device::{Device, OpenOptions};
 pub use hazards::{Finding, HazardChecker, Missing};
 pub use identity::{DeviceIdentity, DriverVersion};

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use ash::vk;
 
+use super::capabilities::text;
 use crate::error::{Error, Result};
 
 /// Subgroup operations that every kernel may use.
@@ -81,10 +82,7 @@ impl DeviceRequirements {
         // SAFETY: as the caller promises.
         let properties = unsafe { instance.get_physical_device_properties(physical_device) };
         let missing = |missing: String| Error::MissingFeature {
-            device: properties
-                .device_name_as_c_str()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default(),
+            device: text(properties.device_name_as_c_str()),
             missing,
         };
         let (major, minor) =

@@ -117,6 +117,12 @@ unsafe extern "system" fn create_watched(
     unsafe { CREATE.get().expect("`watched` has set it")(device, cache, count, infos, allocator, pipelines) }
 }
 
+/// The row's device once more, with another listener.
+fn another(gpu: &Gpu, trace: Arc<dyn Trace>) -> Result<Gpu> {
+    let work = WorkOptions { trace: Some(trace), ..WorkOptions::default() };
+    Gpu::open(GpuOptions { validation: gpu.is_validated(), work, ..GpuOptions::default() })
+}
+
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
     let count = 1000;
@@ -257,9 +263,7 @@ impl Counter {
 
 fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let counter = Arc::new(Counter::default());
-    let validation = gpu.is_validated();
-    let work = WorkOptions { trace: Some(counter.clone()), ..WorkOptions::default() };
-    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let gpu = another(gpu, counter.clone())?;
     let (sort, scan) = (SortConfig::keys(ElementType::U32), ScanConfig::inclusive());
     gpu.sort(sort, &mut [])?;
     gpu.sort(sort, &mut [7])?;
@@ -307,9 +311,7 @@ impl Trace for Wide {
 
 fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     let wide = Arc::new(Wide::default());
-    let validation = gpu.is_validated();
-    let work = WorkOptions { trace: Some(wide.clone()), ..WorkOptions::default() };
-    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let gpu = another(gpu, wide.clone())?;
     let (scan, sort) =
         (gpu.scan_plan(ScanConfig::inclusive())?, gpu.sort_plan(SortConfig::keys(ElementType::U32))?);
     let count = 20_000;
@@ -346,9 +348,7 @@ impl Trace for Outer {
 /// The hazard checker looks at what lies between; no CPU driver needs these two.
 fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
     let outer = Arc::new(Outer::default());
-    let validation = gpu.is_validated();
-    let work = WorkOptions { trace: Some(outer.clone()), ..WorkOptions::default() };
-    let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
+    let gpu = another(gpu, outer.clone())?;
     let buffer = gpu.allocate(64)?;
     outer.0.lock().unwrap().clear();
     gpu.read(&buffer, 16)?;
