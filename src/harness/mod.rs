@@ -10,13 +10,16 @@ mod expected;
 mod inputs;
 mod layout;
 mod numbers;
+mod operands;
 mod report;
 mod self_test;
 mod verify;
 mod workload;
 
 pub use bench::{BenchOptions, CopyRoof, bench_case};
-pub use cases::{Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases, verify_cases};
+pub use cases::{
+    Case, CountFrom, Effort, Place, PolicyName, ScanCase, SortCase, Work, bench_cases, verify_cases,
+};
 pub use inputs::Input;
 pub use layout::Layout;
 pub use report::{DeviceReport, Measurement, Report, ReportError, Summary, VerifiedCase};

@@ -175,6 +175,8 @@ impl ScanPolicy {
         let shape = config.row_shape();
         let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
         // chained.comp: an element and two words more.
+        let heads_size = if config.segments.is_some() { element_size.min(16) } else { 0 };
+        let element_size = element_size + heads_size;
         let more_size = if self.sums == SumsPlacement::Status { element_size + 8 } else { 0 };
         let shared_size = (self.workgroup_size / 4 + 1) * element_size + more_size;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
@@ -189,8 +191,16 @@ impl ScanPolicy {
                 if !self.items_per_invocation.is_multiple_of(self.items_per_run) {
                     return invalid("items_per_run divides items_per_invocation");
                 }
+                if config.segments.is_some() && self.items_per_invocation > 32 {
+                    return invalid("a scan of segments takes at most 32 items per invocation");
+                }
                 if self.sums == SumsPlacement::Status && config.modules().chained.is_none() {
-                    return invalid("the chained scan takes one column, and the library's own operators");
+                    return invalid(
+                        "the chained scan takes one column, no segments, and the library's own operators",
+                    );
+                }
+                if self.sums == SumsPlacement::Status && !config.is_plain() {
+                    return invalid("the chained scan goes forward from nothing, with counts from the host");
                 }
             }
             SumsPlacement::LastRow => {
@@ -202,6 +212,11 @@ impl ScanPolicy {
                 if config.kind != ScanKind::Inclusive {
                     return invalid(
                         "the seed's scan is inclusive; use the default policy for an exclusive one",
+                    );
+                }
+                if !config.is_plain() {
+                    return invalid(
+                        "the seed's scan goes forward from nothing, with counts from the host and no segments",
                     );
                 }
                 if !config.is_sum_of_u32() || config.column_count() > Self::MAX_SEED_COLUMNS {
