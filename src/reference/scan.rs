@@ -1,6 +1,7 @@
 //! The twins of `glsl/scan/`.
 
 mod chained;
+pub mod segmented;
 
 pub use chained::{Counts, LookBack, Told, chained};
 
@@ -134,6 +135,47 @@ impl<E: Element> TileUp<E> {
             }
         }
     }
+}
+
+/// `REVERSE`: the rows from the last on, behind as many of identity as the last tile lacks. Scanned in full tiles, they
+/// are what a kernel scans in reverse.
+pub fn mirrored<E: Element>(rows: &[E], tile_items: usize) -> Vec<E> {
+    let lacking = rows.len().next_multiple_of(tile_items) - rows.len();
+    std::iter::repeat_n(E::IDENTITY, lacking).chain(rows.iter().rev().copied()).collect()
+}
+
+/// What `glsl/scan/prepare.comp` writes of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    /// The workgroups of its dispatches, per dimension.
+    pub workgroups: [u32; 3],
+    /// Its tiles.
+    pub tile_count: u32,
+    /// Rows in the last of them.
+    pub last_extent: u32,
+}
+
+/// `glsl/scan/prepare.comp`: how far each of `level_count` levels goes, from the lowest up.
+pub fn prepare(
+    count: u32,
+    max_count: u32,
+    tile_items: u32,
+    level_count: usize,
+    column_count: u32,
+    max_row: u32,
+) -> Vec<Level> {
+    let mut rows = count.min(max_count);
+    let mut levels = Vec::new();
+    for _ in 0..level_count {
+        let tile_count = rows.div_ceil(tile_items);
+        let workgroup_count = tile_count * column_count;
+        let grid_rows = workgroup_count.div_ceil(max_row).max(1);
+        let workgroups = [workgroup_count.div_ceil(grid_rows), grid_rows, 1];
+        let last_extent = rows - tile_count.saturating_sub(1) * tile_items;
+        levels.push(Level { workgroups, tile_count, last_extent });
+        rows = tile_count;
+    }
+    levels
 }
 
 /// The seed's chunk: the specialization constants of `glsl/scan/chunk.glsl`.

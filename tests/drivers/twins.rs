@@ -5,6 +5,7 @@ mod chained;
 mod numbers;
 pub mod rig;
 mod scan;
+mod segments;
 mod sort;
 mod tiles;
 
@@ -57,6 +58,8 @@ fn check_of(kernel: &str) -> Option<Check> {
     let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
     match (stem, variant) {
         ("scan/reduce" | "scan/downsweep", _) => tiles::check_of(variant),
+        ("scan/prepare", "") => Some(segments::prepare),
+        ("scan/mark_segments", "") => Some(segments::mark_segments),
         ("scan/chunk_sum", _) => by_columns(
             variant,
             [scan::chunk_sum::<1>, scan::chunk_sum::<2>, scan::chunk_sum::<3>, scan::chunk_sum::<4>],

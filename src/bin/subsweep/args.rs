@@ -16,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   subsweep devices                                     what is here, and how it would be used
   subsweep scan counts.npy -o offsets.npy --exclusive  where each part begins, from how long it is
+  subsweep scan values.npy -o out.npy --op max --reverse --segments starts.npy
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
   subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements, by standard streams
   subsweep verify --quick --device all                 is every device right?
@@ -105,7 +106,7 @@ pub struct DevicesArgs {
 ///
 /// The same as numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i; or what --op says,
 /// as ufunc.accumulate does. Sums and products of whole numbers wrap, and those of floats are rounded in another order
-/// than numpy's. A table of 1 to 16 columns is scanned column by column. The output has the format, type and shape of
+/// than numpy's. With --reverse it is that of a[::-1], turned round again. A table of 1 to 16 columns is scanned column by column. The output has the format, type and shape of
 /// the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
@@ -119,6 +120,19 @@ pub struct ScanArgs {
     /// Leave each element out of its own result: the first is what changes nothing, such as 0 for a sum
     #[arg(long)]
     pub exclusive: bool,
+
+    /// Begin with V, in every column and segment: a number of the elements' type
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    pub init: Option<String>,
+
+    /// Go from the last element to the first
+    #[arg(long)]
+    pub reverse: bool,
+
+    /// Scan each segment by itself: FILE has the indices at which they begin, as u32, ascending; the first element begins
+    /// one in any case
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<OsString>,
 }
 
 /// An associative operation.

@@ -2,12 +2,15 @@
 
 use anyhow::Result;
 use subsweep::ElementType;
-use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, ScanPolicy};
-use subsweep::table::{Table, Taken};
+use subsweep::headless::ScanInputs;
+use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
+use subsweep::table::{Table, TableError, Taken};
 
 use crate::args::{Common, PolicyKind, ScanArgs};
 use crate::error::Ended;
+use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, Output, Source};
+use crate::number::Number;
 use crate::words::Doing;
 use crate::{device, policy};
 
@@ -18,11 +21,15 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     let kind = if args.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
     let operator = ScanOperator::from(args.op);
-    check(kind, common)?;
+    check(kind, args, common)?;
     if let Some(element) = args.files.element {
         check_operator(operator, element)?;
     }
     let source = args.files.source();
+    let segments_source = args.segments.clone().map(Source::from);
+    if source == Source::Stdin && segments_source == Some(Source::Stdin) {
+        return Err(Ended::usage("standard input is one table; name a file for --segments").into());
+    }
     let destination = args.files.destination();
     let mut table = {
         let _doing = Doing::new(format_args!("reading {source}"));
@@ -31,10 +38,22 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     check_operator(operator, table.element)?;
     let columns = check_columns(&source, &table)?;
     check_seed(common, operator, &table)?;
-    let output = Output::prepare(&destination, "-o", &[&source])?;
+    let initial = args.init.as_deref().map(|text| initial_row(text, &table)).transpose()?;
+    let segments = segments_source.as_ref().map(|source| read_segments(source, &table)).transpose()?;
+    let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
+    let output = Output::prepare(&destination, "-o", &inputs)?;
 
     let gpu = device::open(&common.device)?;
-    let config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
+    let mut config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
+    if args.reverse {
+        config = config.reverse();
+    }
+    if segments.is_some() {
+        config = config.segments(SegmentsBy::Offsets);
+    }
+    if initial.is_some() {
+        config = config.with_initial();
+    }
     let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
     {
         let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));
@@ -42,20 +61,71 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
         // On the device, and once more on the way back.
         let size = 2 * size_of_val(table.words.as_slice()) as u64;
         device::check_memory(&gpu, size.saturating_add(scratch_size), "the table and its scratch")?;
-        gpu.scan_words(config, &mut table.words)?;
+        let inputs =
+            ScanInputs { initial: initial.as_deref(), segments: segments.as_deref().unwrap_or_default() };
+        gpu.scan_words(config, &mut table.words, inputs)?;
     }
     Ok(output.commit(&table)?)
 }
 
 /// Refuses options that contradict each other.
-fn check(kind: ScanKind, common: &Common) -> Result<(), Ended> {
+fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> {
     device::check_one(&common.device, "scan")?;
     policy::check_scan(common)?;
+    let is_seed = common.policy == Some(PolicyKind::Seed);
+    for (is_given, option) in [
+        (args.reverse, "--reverse"),
+        (args.init.is_some(), "--init"),
+        (args.segments.is_some(), "--segments"),
+    ] {
+        if is_seed && is_given {
+            return Err(Ended::usage(format!("--policy seed has no {option}; leave out one of the two")));
+        }
+    }
     match (kind, common.policy) {
         (ScanKind::Exclusive, Some(PolicyKind::Seed)) => {
             Err(Ended::usage("--policy seed scans inclusively only; leave out one of it and --exclusive"))
         }
         (ScanKind::Inclusive, _) | (_, None | Some(PolicyKind::Default)) => Ok(()),
+    }
+}
+
+/// A row of what `text` says.
+fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
+    let number = Number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
+    Ok(number.words().repeat(table.shape.columns()))
+}
+
+/// Where segments begin, ascending and not past the end.
+fn read_segments(source: &Source, table: &Table) -> Result<Vec<u32>> {
+    const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: u64::MAX };
+    let _doing = Doing::new(format_args!("reading {source}"));
+    let offsets = files::read(source, Some(ElementType::U32), &TAKEN).map_err(not_said_by_type)?.words;
+    let rows = table.shape.rows();
+    if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
+        let (before, after) = (offsets[i - 1], offsets[i]);
+        return Err(Ended::usage(format!(
+            "{source}: segments are not ascending: {after} at index {i} is behind {before}; sort them"
+        ))
+        .into());
+    }
+    match offsets.last() {
+        Some(&last) if last as usize > rows => Err(Ended::usage(format!(
+            "{source}: a segment begins at {last}, and there are {rows} elements; leave it out"
+        ))
+        .into()),
+        _ => Ok(offsets),
+    }
+}
+
+/// Nobody has said --type of segments.
+fn not_said_by_type(error: InputError) -> InputError {
+    match error.problem {
+        InputProblem::Table(TableError::TypeDisagrees { found, declared }) => {
+            let (found, taken) = (found.to_string(), vec![declared]);
+            InputError { problem: TableError::ElementNotTaken { found, taken }.into(), ..error }
+        }
+        problem => InputError { problem, ..error },
     }
 }
 

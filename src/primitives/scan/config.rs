@@ -373,6 +373,11 @@ impl ScanBuffers {
         }
         self.initial.check(row_size)?;
         let segments = match config.segments {
+            None if self.segments.size > 0 => {
+                return Err(Error::Unsupported {
+                    reason: "the plan takes no segments: make it with ScanConfig::segments",
+                });
+            }
             None => AddressRange::default(),
             Some(SegmentsBy::Offsets) => AddressRange::new(self.segments.address, self.segments.size / 4 * 4),
             Some(by) => self.segments.prefix("segments", count.saturating_mul(by.size_per_row()))?,

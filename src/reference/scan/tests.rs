@@ -1,3 +1,4 @@
+use super::segmented::{Headed, Heads};
 use super::*;
 use crate::reference::testing::{LANES, sizes, words};
 use crate::reference::{And, Max, Min, Mul, Operator, Or, Row, Xor, oracle, rows};
@@ -309,4 +310,89 @@ fn a_look_back_takes_in_every_tile_once() {
             assert_eq!(back.carry, sums[tile_count - 1], "{lanes} lanes, {told:?}");
         }
     }
+}
+
+/// A scan of rows in segments, from either end, of twins alone.
+fn segmented_scan<E: Element>(
+    shape: &Shape,
+    exclusive: bool,
+    is_reverse: bool,
+    rows: &[E],
+    heads: &[bool],
+    initial: E,
+) -> Vec<E> {
+    let headed = |(&value, &is_head): (&E, &bool)| Headed { value, is_head };
+    let mut rows: Vec<_> = rows.iter().zip(heads).map(headed).collect();
+    let count = rows.len();
+    if is_reverse {
+        rows = mirrored(&rows, shape.tile_items::<E>());
+    }
+    let results = reduce_then_scan(shape, exclusive, &rows);
+    let value = |(result, row): (&Headed<E>, &Headed<E>)| match exclusive {
+        true => Heads::Flags.exclusive_result(initial, result.value, row.is_head),
+        false => initial.combine(result.value),
+    };
+    let mut values: Vec<_> = results.iter().zip(&rows).map(value).collect();
+    if is_reverse {
+        values.reverse();
+        values.truncate(count);
+    }
+    values
+}
+
+#[test]
+fn segments_are_scanned_each_by_itself() {
+    for lanes in LANES {
+        for shape in shapes(lanes) {
+            let tile = shape.tile_items::<Affine>();
+            for count in [1, tile - 1, tile + 1, 5 * tile + 3] {
+                let (rows, _) = affine(count);
+                // Many short ones, and one that is longer than a tile.
+                let words: Vec<_> =
+                    (0..count as u32).map(|row| u32::from(row % 7 == 0 && row < count as u32 / 3)).collect();
+                for (exclusive, is_reverse) in [(false, false), (true, false), (false, true), (true, true)] {
+                    let initial = Affine { factor: 5, term: 77 };
+                    let heads = Heads::Flags.of(&words, count, is_reverse);
+                    let got = segmented_scan(&shape, exclusive, is_reverse, &rows, &heads, initial);
+                    let mut sum = Affine::IDENTITY;
+                    let mut expected = vec![Affine::IDENTITY; count];
+                    let order: Vec<_> =
+                        if is_reverse { (0..count).rev().collect() } else { (0..count).collect() };
+                    for row in order {
+                        if heads[row] {
+                            sum = Affine::IDENTITY;
+                        }
+                        let before = sum;
+                        sum = sum.combine(rows[row]);
+                        expected[row] = initial.combine(if exclusive { before } else { sum });
+                    }
+                    assert_eq!(got, expected, "{shape:?}, {count}, {exclusive}, {is_reverse}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn heads_are_the_first_rows_of_segments_from_either_end() {
+    let flags = [1, 0, 0, 2, 0];
+    assert_eq!(Heads::Flags.of(&flags, 5, false), [false, false, false, true, false]);
+    assert_eq!(Heads::Flags.of(&flags, 5, true), [false, false, true, false, false]);
+    assert_eq!(Heads::Keys32.of(&[5, 5, 5, 4, 4], 5, false), [false, false, false, true, false]);
+    assert_eq!(Heads::Keys64.of(&[5, 1, 5, 1, 5, 2], 3, false), [false, false, true]);
+    assert_eq!(Heads::Bits.of(&[0b01001], 5, true), [false, false, true, false, false]);
+    let mut bits = [0; 2];
+    segmented::mark_segments(&[3, 40, 3, 50, u32::MAX], &mut bits, 50);
+    assert_eq!(bits, [8, 1 << 8]);
+}
+
+#[test]
+fn levels_on_the_device_are_those_of_the_count() {
+    let level = |workgroups, tile_count, last_extent| Level { workgroups, tile_count, last_extent };
+    assert_eq!(
+        prepare(70_000, 1 << 20, 128, 3, 1, 300),
+        [level([274, 2, 1], 547, 112), level([5, 1, 1], 5, 35), level([1, 1, 1], 1, 5)]
+    );
+    assert_eq!(prepare(u32::MAX, 5, 4, 2, 3, 65_535), [level([6, 1, 1], 2, 1), level([3, 1, 1], 1, 2)]);
+    assert_eq!(prepare(0, 5, 4, 1, 3, 65_535), [level([0, 1, 1], 0, 0)]);
 }

@@ -6,7 +6,7 @@ use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::lanes::Workgroup;
 use subsweep::reference::scan::{self as twin, Chunk, Shape};
-use subsweep::reference::{Tiles, rows};
+use subsweep::reference::{Element, Tiles, rows};
 use subsweep::scan::{ScanConfig, ScanPolicy};
 
 use super::numbers::TestRow;
@@ -23,7 +23,7 @@ pub enum Depth {
 
 /// The default policy's tile, and one of several short runs where the default has one long run, or the other way
 /// round.
-fn shapes<R: TestRow>(gpu: &Gpu, depth: Depth) -> Vec<Shape> {
+pub fn shapes<R: TestRow>(gpu: &Gpu, depth: Depth) -> Vec<Shape> {
     let capabilities = gpu.capabilities();
     let config = ScanConfig::inclusive().columns(R::WORDS as u32);
     let default = ScanPolicy::choose(capabilities, &config).policy;
@@ -47,11 +47,11 @@ fn shapes<R: TestRow>(gpu: &Gpu, depth: Depth) -> Vec<Shape> {
     policies.iter().map(shape).collect()
 }
 
-fn workgroup(gpu: &Gpu, size: u32) -> Workgroup {
+pub fn workgroup(gpu: &Gpu, size: u32) -> Workgroup {
     Workgroup { size: size as usize, lanes: gpu.capabilities().subgroup_size as usize }
 }
 
-fn rig<'g, R: TestRow>(
+pub fn rig<'g, R: TestRow>(
     gpu: &'g Gpu,
     kernel: &'static Kernel,
     shape: &Shape,
@@ -67,12 +67,12 @@ fn rig<'g, R: TestRow>(
 }
 
 /// The column of a table whose rows are `column_count` elements.
-fn column<R: TestRow>(words: &[u32], column_count: usize, column: usize) -> Vec<R> {
+pub fn column<R: TestRow>(words: &[u32], column_count: usize, column: usize) -> Vec<R> {
     R::of_words(words).into_iter().skip(column).step_by(column_count).collect()
 }
 
 /// The way back from [`column`].
-fn table<R: TestRow>(columns: &[Vec<R>]) -> Vec<u32> {
+pub fn table<R: TestRow>(columns: &[Vec<R>]) -> Vec<u32> {
     let rows = columns.first().map_or(0, Vec::len);
     (0..rows).flat_map(|row| columns.iter().flat_map(move |column| column[row].words())).collect()
 }
@@ -80,6 +80,81 @@ fn table<R: TestRow>(columns: &[Vec<R>]) -> Vec<u32> {
 /// How far apart a column's elements may lie: kernels that take whole rows have one column of rows.
 fn access_of(kernel: &Kernel) -> &'static [Access] {
     if kernel.name.ends_with("_strided") { &[Access::Words] } else { &Access::ALL }
+}
+
+/// From which end a kernel goes, and who tells it of its tiles: both at once, for a pipeline takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By push constants.
+    Forward,
+    /// By words on the device.
+    Reverse,
+}
+
+impl Order {
+    /// The constant `REVERSE` of the variant.
+    pub fn constant(self) -> (&'static str, u32) {
+        ("REVERSE", u32::from(self == Self::Reverse))
+    }
+
+    /// Rows and tiles in the order of the scan.
+    pub fn of<E: Element>(self, rows: Vec<E>, tile_items: usize) -> (Vec<E>, Tiles) {
+        let rows = match self {
+            Self::Forward => rows,
+            Self::Reverse => twin::mirrored(&rows, tile_items),
+        };
+        let tiles = Tiles::new(rows.len(), tile_items);
+        (rows, tiles)
+    }
+
+    /// The way back, of `count` rows.
+    pub fn undo<E>(self, mut rows: Vec<E>, count: usize) -> Vec<E> {
+        if self == Self::Reverse {
+            rows.reverse();
+            rows.truncate(count);
+        }
+        rows
+    }
+}
+
+/// The ways in which a kernel accesses and orders a table.
+fn ways(kernel: &Kernel, depth: Depth) -> Vec<(Access, Order)> {
+    let accesses = access_of(kernel);
+    match depth {
+        Depth::Brief => vec![(accesses[0], Order::Forward)],
+        Depth::Whole => {
+            let forward = accesses.iter().map(|&access| (access, Order::Forward));
+            forward.chain([(accesses[0], Order::Reverse)]).collect()
+        }
+    }
+}
+
+/// A kernel's tiles, where a kernel finds them.
+pub struct TilesMemory<'g> {
+    tiles: Tiles,
+    on_device: Option<Memory<'g>>,
+}
+
+impl<'g> TilesMemory<'g> {
+    pub fn new(gpu: &'g Gpu, tiles: Tiles, order: Order) -> Result<Self, Failed> {
+        let words = [tiles.tile_count as u32, tiles.last_extent as u32];
+        let on_device = (order == Order::Reverse).then(|| Memory::of(gpu, &words, Access::Words));
+        Ok(Self { tiles, on_device: on_device.transpose()? })
+    }
+
+    pub fn push(&self) -> [(&'static str, Value<'_>); 3] {
+        let Self { tiles, on_device } = self;
+        // What the device says of itself, the host does not know.
+        let (tile_count, last_extent, pointer) = match on_device {
+            Some(memory) => (3, 1, Value::Pointer(memory)),
+            None => (tiles.tile_count, tiles.last_extent, Value::Null),
+        };
+        [
+            ("tiles_on_device", pointer),
+            ("tile_count", Value::Number(tile_count)),
+            ("last_extent", Value::Number(last_extent)),
+        ]
+    }
 }
 
 pub fn reduce<R: TestRow>(
@@ -90,31 +165,36 @@ pub fn reduce<R: TestRow>(
 ) -> Result<(), Failed> {
     for shape in shapes::<R>(gpu, depth) {
         let tile_items = shape.tile_items::<R>();
-        for &access in access_of(kernel).iter().take(if depth == Depth::Brief { 1 } else { 2 }) {
-            let rig = rig::<R>(gpu, kernel, &shape, &[access.constant()])?;
+        for (access, order) in ways(kernel, depth) {
+            let rig = rig::<R>(gpu, kernel, &shape, &[access.constant(), order.constant()])?;
             for count in sizes(tile_items) {
                 let tiles = Tiles::new(count, tile_items);
                 let words = R::input(count, count * column_count);
                 let sums_of = |index| {
                     let mut sums = vec![R::IDENTITY; tiles.tile_count];
-                    twin::reduce(&shape, &column::<R>(&words, column_count, index), &mut sums, tiles);
+                    let (rows, tiles) = order.of(column::<R>(&words, column_count, index), tile_items);
+                    twin::reduce(&shape, &rows, &mut sums, tiles);
                     sums
                 };
                 let expected: Vec<_> = (0..column_count).map(sums_of).collect();
 
                 let source = Memory::of(gpu, &words, access)?;
                 let sums = Memory::poisoned(gpu, tiles.tile_count * column_count * R::WORDS, access)?;
-                rig.run(
-                    &[
-                        ("source", Value::Pointer(&source)),
-                        ("sums", Value::Pointer(&sums)),
-                        ("tile_count", Value::Number(tiles.tile_count)),
-                        ("last_extent", Value::Number(tiles.last_extent)),
-                        ("column_count", Value::Number(column_count)),
-                    ],
-                    tiles.tile_count * column_count,
-                )?;
-                let case = format!("{} of {}, {count} rows, {access:?}, {shape:?}", kernel.name, R::name());
+                let on_device = TilesMemory::new(gpu, tiles, order)?;
+                let mut push = vec![
+                    ("source", Value::Pointer(&source)),
+                    ("sums", Value::Pointer(&sums)),
+                    ("heads", Value::Null),
+                    ("sum_heads", Value::Null),
+                    ("column_count", Value::Number(column_count)),
+                ];
+                push.extend(on_device.push());
+                rig.run(&push, tiles.tile_count * column_count)?;
+                let case = format!(
+                    "{} of {}, {count} rows, {access:?}, {order:?}, {shape:?}",
+                    kernel.name,
+                    R::name()
+                );
                 compare(&case, "source", &source, &words)?;
                 compare(&case, "sums", &sums, &table(&expected))?;
             }
@@ -137,21 +217,29 @@ pub fn downsweep<R: TestRow>(
             Depth::Whole if index == 0 => &all_variants[..],
             Depth::Whole => &all_variants[..2],
         };
-        for &access in access_of(kernel).iter().take(if depth == Depth::Brief { 1 } else { 2 }) {
+        for (access, order) in ways(kernel, depth) {
             for &(exclusive, has_carry) in variants {
-                let constants =
-                    [access.constant(), ("EXCLUSIVE", exclusive.into()), ("HAS_CARRY", has_carry.into())];
+                if order == Order::Reverse && !has_carry {
+                    continue;
+                }
+                let constants = [
+                    access.constant(),
+                    order.constant(),
+                    ("EXCLUSIVE", exclusive.into()),
+                    ("HAS_CARRY", has_carry.into()),
+                ];
                 let downsweep = Downsweep {
                     gpu,
                     rig: rig::<R>(gpu, kernel, &shape, &constants)?,
                     shape,
                     access,
+                    order,
                     exclusive,
                     has_carry,
                     column_count,
                 };
                 let case = format!(
-                    "{} of {}, {access:?}, exclusive: {exclusive}, carry: {has_carry}, {shape:?}",
+                    "{} of {}, {access:?}, {order:?}, exclusive: {exclusive}, carry: {has_carry}, {shape:?}",
                     kernel.name,
                     R::name()
                 );
@@ -170,6 +258,7 @@ struct Downsweep<'g> {
     rig: Rig<'g>,
     shape: Shape,
     access: Access,
+    order: Order,
     exclusive: bool,
     has_carry: bool,
     column_count: usize,
@@ -178,16 +267,17 @@ struct Downsweep<'g> {
 impl Downsweep<'_> {
     fn check<R: TestRow>(&self, case: &str, count: usize, in_place: bool) -> Result<(), Failed> {
         let column_count = self.column_count;
-        let tiles = Tiles::new(count, self.shape.tile_items::<R>());
+        let tile_items = self.shape.tile_items::<R>();
+        let tiles = Tiles::new(count, tile_items);
         let words = R::input(count, count * column_count);
         let carry_words = R::input(count + 1, tiles.tile_count * column_count);
         let results_of = |index| {
-            let source = column::<R>(&words, column_count, index);
+            let (source, tiles) = self.order.of(column::<R>(&words, column_count, index), tile_items);
             let carries = column::<R>(&carry_words, column_count, index);
             let carries = self.has_carry.then_some(&*carries);
-            let mut results = vec![R::IDENTITY; count];
+            let mut results = vec![R::IDENTITY; source.len()];
             twin::downsweep(&self.shape, self.exclusive, &source, &mut results, carries, tiles);
-            results
+            self.order.undo(results, count)
         };
         let expected: Vec<_> = (0..column_count).map(results_of).collect();
 
@@ -195,17 +285,17 @@ impl Downsweep<'_> {
         let destination = Memory::poisoned(self.gpu, words.len(), self.access)?;
         let carries = Memory::of(self.gpu, &carry_words, self.access)?;
         let destination = if in_place { &source } else { &destination };
-        self.rig.run(
-            &[
-                ("source", Value::Pointer(&source)),
-                ("destination", Value::Pointer(destination)),
-                ("carries", if self.has_carry { Value::Pointer(&carries) } else { Value::Null }),
-                ("tile_count", Value::Number(tiles.tile_count)),
-                ("last_extent", Value::Number(tiles.last_extent)),
-                ("column_count", Value::Number(column_count)),
-            ],
-            tiles.tile_count * column_count,
-        )?;
+        let on_device = TilesMemory::new(self.gpu, tiles, self.order)?;
+        let mut push = vec![
+            ("source", Value::Pointer(&source)),
+            ("destination", Value::Pointer(destination)),
+            ("carries", if self.has_carry { Value::Pointer(&carries) } else { Value::Null }),
+            ("heads", Value::Null),
+            ("initial", Value::Null),
+            ("column_count", Value::Number(column_count)),
+        ];
+        push.extend(on_device.push());
+        self.rig.run(&push, tiles.tile_count * column_count)?;
         if !in_place {
             compare(case, "source", &source, &words)?;
         }

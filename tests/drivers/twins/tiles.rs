@@ -11,6 +11,7 @@ use super::chained::chained;
 use super::numbers::TestRow;
 use super::rig;
 use super::scan::{self, Depth};
+use super::segments;
 
 /// The check of reduce and of downsweep.
 pub fn check_of(variant: &str) -> Option<Check> {
@@ -26,8 +27,31 @@ pub fn check_of(variant: &str) -> Option<Check> {
         "float64x1" => float64::<1>,
         "float64x2" => float64::<2>,
         "float64_strided" => float64_strided,
+        "words32x1_segmented" => words32x1_segmented,
+        "words32_strided_segmented" => segmented::<Row<Add, u32, 1>, 5>,
+        "words64x1_segmented" => segmented::<Row<Add, u64, 1>, 1>,
+        "words64_strided_segmented" => segmented::<Row<Max, i64, 1>, 3>,
+        "float64x1_segmented" => segmented::<Row<Mul, f64, 1>, 1>,
+        "float64_strided_segmented" => segmented::<Row<Add, f64, 1>, 2>,
         _ => return None,
     })
+}
+
+fn segmented<R: TestRow, const COLUMNS: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    if kernel.name.starts_with("scan/reduce:") {
+        segments::reduce::<R>(gpu, kernel, COLUMNS)
+    } else {
+        segments::downsweep::<R>(gpu, kernel, COLUMNS)
+    }
+}
+
+fn words32x1_segmented(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    segmented::<Row<Add, u32, 1>, 1>(gpu, kernel)?;
+    // What an operator does is no matter of addresses, and to compile a kernel that is watched takes seconds.
+    if rig::layout() == Layout::Guarded {
+        segmented::<Row<Max, f32, 1>, 1>(gpu, kernel)?;
+    }
+    Ok(())
 }
 
 pub fn chained32(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
