@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::inputs::Input;
 use crate::ElementType;
-use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy};
+use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, WorkgroupScan};
 use crate::sort::{SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
@@ -92,11 +92,10 @@ impl PolicyName {
         config: &ScanConfig,
     ) -> ScanPolicy {
         let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
-        match (self, algorithm) {
-            (Self::Default, algorithm) => ScanPolicy::tuned(algorithm, capabilities, config),
-            (Self::Seed, _) => ScanPolicy::seed(),
-            (Self::Small, ScanAlgorithm::ReduceThenScan) => small,
-            (Self::Small, ScanAlgorithm::Chained) => small.chained(),
+        match self {
+            Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
+            Self::Seed => ScanPolicy::seed(),
+            Self::Small => small.with_algorithm(algorithm),
         }
     }
 
@@ -109,7 +108,7 @@ impl PolicyName {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
-                let algorithm = ScanAlgorithm::ReduceThenScan;
+                let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
                 policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
                 policy
             }
@@ -129,7 +128,7 @@ impl ScanCase {
             element: ElementType::U32,
             operator: ScanOperator::Add,
             columns: 1,
-            algorithm: ScanAlgorithm::ReduceThenScan,
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             policy,
             in_place: false,
             misalignment: 0,

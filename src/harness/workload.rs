@@ -196,7 +196,7 @@ impl<'g> Workload<'g> {
             // Sums read it all once, and the scan reads and writes it all; a single pass or tile needs no sums.
             Job::Scan(plan) => {
                 let elements = size / plan.config().row_size();
-                let is_single_pass = plan.policy().algorithm() == ScanAlgorithm::Chained;
+                let is_single_pass = plan.policy().algorithm == ScanAlgorithm::Chained;
                 let is_single_tile = elements <= plan.policy().tile_items().into();
                 if is_single_pass || is_single_tile { 2 * size } else { 3 * size }
             }

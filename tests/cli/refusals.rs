@@ -113,6 +113,12 @@ fn options_that_contradict_each_other() {
     }
     let mut command = subsweep(["sort", &input, "--type", "u32"]);
     run(without_drivers(command.env("SUBSWEEP_DEVICE", "ALL"))).refused(2, "and SUBSWEEP_DEVICE says all");
+    let table = folder.file("table.npy", npy("<u4", "(2, 2)", &[0; 16]));
+    refused(
+        &folder,
+        &["scan", &table, "--algorithm", "chained"],
+        "chained: the chained scan takes one column",
+    );
 }
 
 #[test]

@@ -31,10 +31,11 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     check_operator(operator, table.element)?;
     let columns = check_columns(&source, &table)?;
     check_seed(common, operator, &table)?;
+    let config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
+    policy::check_config(common, &config)?;
     let output = Output::prepare(&destination, "-o", &[&source])?;
 
     let gpu = device::open(&common.device)?;
-    let config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
     let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
     {
         let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));

@@ -13,6 +13,7 @@
 //! * A [`CustomOperator`] is whatever a caller writes.
 //! * u64 and i64 need no 64-bit numbers of the device; sums and products of f64 need `shaderFloat64`.
 
+mod algorithm;
 mod chained;
 mod chunk_in_place;
 mod config;
@@ -21,10 +22,11 @@ mod operator;
 mod policy;
 mod reduce_then_scan;
 
+pub use algorithm::{ScanAlgorithm, WorkgroupScan};
 pub use config::{ScanBuffers, ScanConfig, ScanKind};
 pub use custom::CustomOperator;
 pub use operator::ScanOperator;
-pub use policy::{ScanAlgorithm, ScanPolicy, SumsPlacement};
+pub use policy::{ScanPolicy, SumsPlacement};
 
 use ash::vk;
 
@@ -65,12 +67,14 @@ impl ScanPlan {
         let policy =
             config.policy.unwrap_or_else(|| ScanPolicy::choose(device.capabilities(), &config).policy);
         policy.check(&config, device.capabilities())?;
-        let strategy = match policy.sums {
-            SumsPlacement::Scratch => {
+        let strategy = match (policy.algorithm, policy.sums) {
+            (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::Scratch) => {
                 Strategy::ReduceThenScan(ReduceThenScan::new(device, &config, &policy)?)
             }
-            SumsPlacement::LastRow => Strategy::ChunkInPlace(ChunkInPlace::new(device, &config, &policy)?),
-            SumsPlacement::Status => {
+            (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::LastRow) => {
+                Strategy::ChunkInPlace(ChunkInPlace::new(device, &config, &policy)?)
+            }
+            (ScanAlgorithm::Chained, _) => {
                 let kernel = config.modules().chained.expect("`check` has found it");
                 Strategy::Chained(Chained::new(device, &config, &policy, kernel)?)
             }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind};
 use crate::error::{Error, Result, within};
 use crate::primitives::{Choice, check_workgroup};
@@ -14,15 +15,15 @@ pub enum SumsPlacement {
     Scratch,
     /// In each tile's own last row, in place: the seed's way, which needs no scratch.
     LastRow,
-    /// In words that tiles read of one another while all of them are under way: the single pass.
-    Status,
 }
 
 /// How a scan goes about it. A tile is `workgroup_size * items_per_invocation` elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ScanPolicy {
-    /// Where the sums of tiles are kept.
+    /// What is done.
+    pub algorithm: ScanAlgorithm,
+    /// Where the sums of tiles are kept, between the passes of an algorithm that has several.
     pub sums: SumsPlacement,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
@@ -33,43 +34,6 @@ pub struct ScanPolicy {
     pub items_per_run: u32,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
-}
-
-/// The scan algorithms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ScanAlgorithm {
-    /// Sums of tiles, their scan, and the scan of each tile from its carry-in.
-    ReduceThenScan,
-    /// One pass in which tiles tell one another their sums.
-    Chained,
-}
-
-impl ScanAlgorithm {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::ReduceThenScan, Self::Chained];
-
-    /// The name that selects it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan => "reduce-then-scan",
-            Self::Chained => "chained",
-        }
-    }
-
-    /// One line for a list: passes and bytes moved, and source.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan => {
-                "sums of tiles, scan of the sums level by level, scan of the tiles; moves 12 bytes per u32; \
-                 C-for-Metal tutorial 14"
-            }
-            Self::Chained => {
-                "one pass over the tiles, each looking back at what earlier ones have told; moves 8 bytes per u32 in \
-                 one dispatch, out of place; Merrill and Garland 2016, Smith, Levien and Owens 2025"
-            }
-        }
-    }
 }
 
 /// The words of an invocation's elements that registers should hold.
@@ -106,6 +70,7 @@ impl ScanPolicy {
     /// Reduce-then-scan with sums in scratch.
     pub const fn tiled(workgroup_size: u32, items_per_invocation: u32, items_per_run: u32) -> Self {
         Self {
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             sums: SumsPlacement::Scratch,
             workgroup_size,
             items_per_invocation,
@@ -116,16 +81,12 @@ impl ScanPolicy {
 
     /// The policy of an algorithm, tuned for a device.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
-        let tiled = Self::choose(capabilities, config).policy;
-        match algorithm {
-            ScanAlgorithm::ReduceThenScan => tiled,
-            ScanAlgorithm::Chained => tiled.chained(),
-        }
+        Self::choose(capabilities, config).policy.with_algorithm(algorithm)
     }
 
-    /// The same tiles in a single pass.
-    pub const fn chained(mut self) -> Self {
-        self.sums = SumsPlacement::Status;
+    /// The same workgroups, put to another algorithm.
+    pub const fn with_algorithm(mut self, algorithm: ScanAlgorithm) -> Self {
+        self.algorithm = algorithm;
         self
     }
 
@@ -133,6 +94,7 @@ impl ScanPolicy {
     /// chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in place only.
     pub const fn seed() -> Self {
         Self {
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             sums: SumsPlacement::LastRow,
             workgroup_size: 32,
             items_per_invocation: 8,
@@ -147,14 +109,6 @@ impl ScanPolicy {
         self
     }
 
-    /// What it is a way to do; its seed is one too.
-    pub const fn algorithm(&self) -> ScanAlgorithm {
-        match self.sums {
-            SumsPlacement::Scratch | SumsPlacement::LastRow => ScanAlgorithm::ReduceThenScan,
-            SumsPlacement::Status => ScanAlgorithm::Chained,
-        }
-    }
-
     /// Elements in a tile, [`u32::MAX`] at most.
     pub const fn tile_items(&self) -> u32 {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
@@ -164,6 +118,9 @@ impl ScanPolicy {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         if self.workgroup_size == 0 || self.items_per_invocation == 0 || self.items_per_run == 0 {
             return invalid("workgroup_size, items_per_invocation and items_per_run are at least 1");
+        }
+        if let Some(reason) = self.algorithm.refusal(config) {
+            return invalid(reason);
         }
         if self.tile_items() > 1 << 20 {
             return invalid("a tile is at most 2^20 elements");
@@ -175,11 +132,11 @@ impl ScanPolicy {
         let shape = config.row_shape();
         let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
         // chained.comp: an element and two words more.
-        let more_size = if self.sums == SumsPlacement::Status { element_size + 8 } else { 0 };
+        let more_size = if self.algorithm == ScanAlgorithm::Chained { element_size + 8 } else { 0 };
         let shared_size = (self.workgroup_size / 4 + 1) * element_size + more_size;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
-            SumsPlacement::Scratch | SumsPlacement::Status => {
+            SumsPlacement::Scratch => {
                 if !self.workgroup_size.is_multiple_of(lanes) {
                     return invalid("workgroup_size is a multiple of the subgroup size");
                 }
@@ -188,9 +145,6 @@ impl ScanPolicy {
                 }
                 if !self.items_per_invocation.is_multiple_of(self.items_per_run) {
                     return invalid("items_per_run divides items_per_invocation");
-                }
-                if self.sums == SumsPlacement::Status && config.modules().chained.is_none() {
-                    return invalid("the chained scan takes one column, and the library's own operators");
                 }
             }
             SumsPlacement::LastRow => {
@@ -217,18 +171,15 @@ impl ScanPolicy {
 
 impl fmt::Display for ScanPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sums = match self.sums {
-            SumsPlacement::Scratch => "scratch",
-            SumsPlacement::LastRow => "last row",
-            SumsPlacement::Status => "status words",
+        let sums = match (self.algorithm, self.sums) {
+            (ScanAlgorithm::Chained, _) => "status words",
+            (_, SumsPlacement::Scratch) => "scratch",
+            (_, SumsPlacement::LastRow) => "last row",
         };
         write!(
             f,
             "{}: workgroup {}, {} items per invocation in runs of {}, sums in {sums}",
-            self.algorithm().name(),
-            self.workgroup_size,
-            self.items_per_invocation,
-            self.items_per_run
+            self.algorithm, self.workgroup_size, self.items_per_invocation, self.items_per_run
         )?;
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }
