@@ -16,7 +16,9 @@ mod verify;
 mod workload;
 
 pub use bench::{BenchOptions, CopyRoof, bench_case};
-pub use cases::{Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases, verify_cases};
+pub use cases::{
+    Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases, textbook_bench_cases, verify_cases,
+};
 pub use inputs::Input;
 pub use layout::Layout;
 pub use report::{DeviceReport, Measurement, Report, ReportError, Summary, VerifiedCase};

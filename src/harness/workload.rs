@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::ScratchRequirements;
 use crate::reference;
-use crate::scan::{ScanAlgorithm, ScanBuffers, ScanPlan};
+use crate::scan::{ScanBuffers, ScanPlan};
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use crate::vk::{AddressRange, BufferRange, Recorder};
 
@@ -193,13 +193,7 @@ impl<'g> Workload<'g> {
     pub fn traffic_size(&self) -> u64 {
         let size = self.source.count * 4;
         match &self.job {
-            // Sums read it all once, and the scan reads and writes it all; a single pass or tile needs no sums.
-            Job::Scan(plan) => {
-                let elements = size / plan.config().row_size();
-                let is_single_pass = plan.policy().algorithm == ScanAlgorithm::Chained;
-                let is_single_tile = elements <= plan.policy().tile_items().into();
-                if is_single_pass || is_single_tile { 2 * size } else { 3 * size }
-            }
+            Job::Scan(plan) => plan.traffic_size(size / plan.config().row_size()),
             // Counting reads, scattering reads and writes.
             Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
         }

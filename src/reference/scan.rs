@@ -1,8 +1,10 @@
 //! The twins of `glsl/scan/`.
 
 mod chained;
+mod textbook;
 
 pub use chained::{Counts, LookBack, Told, chained};
+pub use textbook::{double_blocks, downsweep_by, propagate, scan_tiles, strided};
 
 use super::lanes::{self, Workgroup};
 use super::{Element, Tiles};

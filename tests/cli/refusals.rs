@@ -119,6 +119,19 @@ fn options_that_contradict_each_other() {
         &["scan", &table, "--algorithm", "chained"],
         "chained: the chained scan takes one column",
     );
+    for algorithm in ["reduce-then-scan/brent-kung", "scan-then-propagate", "block-doubling", "strided"] {
+        let of_u32 = ["scan", &input, "--type", "u32", "--algorithm", algorithm];
+        let what = format!("--algorithm {algorithm}: it sums up u32 in one column only");
+        refused(&folder, &["scan", &table, "--algorithm", algorithm], &what);
+        refused(&folder, &["scan", &input, "--type", "i32", "--algorithm", algorithm], &what);
+        refused(&folder, &[&of_u32[..], &["--op", "max"]].concat(), &what);
+        let what = format!("--policy seed is no {algorithm}");
+        refused(&folder, &[&of_u32[..], &["--policy", "seed"]].concat(), &what);
+    }
+    for algorithm in ["block-doubling", "strided"] {
+        let exclusive = ["scan", &input, "--type", "u32", "--exclusive", "--algorithm", algorithm];
+        refused(&folder, &exclusive, "in one column only, and inclusively");
+    }
 }
 
 #[test]
@@ -138,6 +151,7 @@ fn usage_that_cannot_be_meant() {
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 32"),
         (&["sort", "a", "--bits", "0:33"], "0 <= B <= E <= 32"),
         (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit (sort)"),
+        (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
         (&["devices", "--policy", "best"], "'best'"),
         (&["verify", "--quick", "--full"], "cannot be used with"),
     ];

@@ -84,9 +84,19 @@ impl ScanPolicy {
         Self::choose(capabilities, config).policy.with_algorithm(algorithm)
     }
 
-    /// The same workgroups, put to another algorithm.
-    pub const fn with_algorithm(mut self, algorithm: ScanAlgorithm) -> Self {
+    /// The same workgroups, put to another algorithm: with as many items as that gives an invocation, and rounded down
+    /// to a power of two where it needs one.
+    pub fn with_algorithm(mut self, algorithm: ScanAlgorithm) -> Self {
         self.algorithm = algorithm;
+        if algorithm.workgroup_scan().is_none() {
+            self.items_per_invocation = 1;
+        }
+        if algorithm.has_one_run() {
+            self.items_per_run = self.items_per_invocation;
+        }
+        if algorithm.needs_power_of_two() {
+            self.workgroup_size = self.workgroup_size.checked_ilog2().map_or(0, |bits| 1 << bits);
+        }
         self
     }
 
@@ -127,18 +137,36 @@ impl ScanPolicy {
         }
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
-        // workgroup_scan.glsl: an element for each subgroup of 4 lanes, and one for the total. Three words take the room
-        // of four.
+        // Three words take the room of four. Whatever scans a tile, subgroups may sum it up.
         let shape = config.row_shape();
         let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
         // chained.comp: an element and two words more.
         let more_size = if self.algorithm == ScanAlgorithm::Chained { element_size + 8 } else { 0 };
-        let shared_size = (self.workgroup_size / 4 + 1) * element_size + more_size;
+        let shared_elements = match self.algorithm.workgroup_scan() {
+            Some(scan) => {
+                let subgroups = WorkgroupScan::Subgroup.shared_elements(self.workgroup_size);
+                scan.shared_elements(self.workgroup_size).max(subgroups)
+            }
+            None => 0,
+        };
+        let shared_size = shared_elements.saturating_mul(element_size).saturating_add(more_size);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
             SumsPlacement::Scratch => {
                 if !self.workgroup_size.is_multiple_of(lanes) {
                     return invalid("workgroup_size is a multiple of the subgroup size");
+                }
+                if self.algorithm.needs_power_of_two() && !self.workgroup_size.is_power_of_two() {
+                    return invalid("workgroup_size is a power of two for this algorithm");
+                }
+                if self.algorithm.has_one_run() && self.items_per_run != self.items_per_invocation {
+                    return invalid("items_per_run is items_per_invocation for this algorithm");
+                }
+                if self.algorithm.workgroup_scan().is_none() {
+                    return match self.items_per_invocation {
+                        1 => Ok(()),
+                        _ => invalid("items_per_invocation is 1 for this algorithm"),
+                    };
                 }
                 if !self.items_per_run.is_multiple_of(shape.items_per_pack()) {
                     return invalid("items_per_run is a multiple of the elements in 16-byte quads");
@@ -171,16 +199,21 @@ impl ScanPolicy {
 
 impl fmt::Display for ScanPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sums = match (self.algorithm, self.sums) {
-            (ScanAlgorithm::Chained, _) => "status words",
-            (_, SumsPlacement::Scratch) => "scratch",
-            (_, SumsPlacement::LastRow) => "last row",
+        let Self { algorithm, sums, workgroup_size, items_per_invocation, items_per_run, .. } = self;
+        write!(f, "{algorithm}: workgroup {workgroup_size}")?;
+        let sums = match (algorithm, sums) {
+            (ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided, _) => None,
+            (ScanAlgorithm::Chained, _) => Some("status words"),
+            (_, SumsPlacement::Scratch) => Some("scratch"),
+            (_, SumsPlacement::LastRow) => Some("last row"),
         };
-        write!(
-            f,
-            "{}: workgroup {}, {} items per invocation in runs of {}, sums in {sums}",
-            self.algorithm, self.workgroup_size, self.items_per_invocation, self.items_per_run
-        )?;
+        match sums {
+            Some(sums) => write!(
+                f,
+                ", {items_per_invocation} items per invocation in runs of {items_per_run}, sums in {sums}"
+            )?,
+            None => write!(f, ", {items_per_invocation} item per invocation")?,
+        }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }
 }
@@ -188,6 +221,8 @@ impl fmt::Display for ScanPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::ElementType;
+    use crate::primitives::scan::ScanOperator;
 
     #[test]
     fn shared_memory_has_room_for_rows_of_three_as_for_rows_of_four() {
@@ -207,6 +242,89 @@ mod tests {
             };
             assert_eq!(check(needed), Ok(()), "{columns}");
             assert!(matches!(check(needed - 1), Err(Error::PolicyBeyondDevice { .. })), "{columns}");
+        }
+    }
+
+    #[test]
+    fn an_algorithm_takes_what_it_needs_and_nothing_else() {
+        let capabilities = Capabilities {
+            subgroup_size: 4,
+            min_subgroup_size: 4,
+            max_subgroup_size: 4,
+            max_workgroup_invocations: 192,
+            shared_memory_size: 16 << 10,
+            ..Capabilities::default()
+        };
+        let config = ScanConfig::inclusive();
+        for algorithm in ScanAlgorithm::ALL {
+            let policy = ScanPolicy::tuned(algorithm, &capabilities, &config);
+            assert_eq!(policy.check(&config, &capabilities), Ok(()), "{policy}");
+            let is_refused = |policy: ScanPolicy| {
+                matches!(policy.check(&config, &capabilities), Err(Error::InvalidPolicy { .. }))
+            };
+            let uneven = ScanPolicy { workgroup_size: 96, ..policy };
+            assert_eq!(is_refused(uneven), algorithm.needs_power_of_two(), "{uneven}");
+            let runs = ScanPolicy { items_per_invocation: 2 * policy.items_per_invocation, ..policy };
+            assert_eq!(is_refused(runs), algorithm.has_one_run(), "{runs}");
+            let in_last_row = ScanPolicy { sums: SumsPlacement::LastRow, ..policy };
+            assert!(is_refused(in_last_row), "{in_last_row}");
+        }
+    }
+
+    #[test]
+    fn an_algorithm_refuses_what_it_does_not_scan() {
+        let capabilities = Capabilities {
+            subgroup_size: 4,
+            min_subgroup_size: 4,
+            max_subgroup_size: 4,
+            max_workgroup_invocations: 128,
+            shared_memory_size: 16 << 10,
+            ..Capabilities::default()
+        };
+        let (sums, exclusive) = (ScanConfig::inclusive(), ScanConfig::exclusive());
+        let others = [
+            sums.columns(2),
+            sums.element(ElementType::I32),
+            sums.element(ElementType::U64),
+            sums.operator(ScanOperator::Max),
+        ];
+        for algorithm in ScanAlgorithm::ALL {
+            let is_refused = |config: &ScanConfig| {
+                let checked =
+                    ScanPolicy::tuned(algorithm, &capabilities, config).check(config, &capabilities);
+                assert!(matches!(checked, Ok(()) | Err(Error::InvalidPolicy { .. })), "{checked:?}");
+                checked.is_err()
+            };
+            let is_general = algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+            let is_chained = algorithm == ScanAlgorithm::Chained;
+            assert_eq!(is_refused(&others[0]), !is_general, "{algorithm}");
+            for config in &others[1..] {
+                assert_eq!(is_refused(config), !is_general && !is_chained, "{algorithm}");
+            }
+            let is_inclusive = matches!(algorithm, ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided);
+            assert_eq!(is_refused(&exclusive), is_inclusive, "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn two_buffers_take_twice_the_shared_memory() {
+        let check = |scan, shared_memory_size| {
+            let capabilities = Capabilities {
+                subgroup_size: 4,
+                min_subgroup_size: 4,
+                max_subgroup_size: 4,
+                max_workgroup_invocations: 128,
+                shared_memory_size,
+                ..Capabilities::default()
+            };
+            let policy = ScanPolicy::tiled(128, 4, 4).with_algorithm(ScanAlgorithm::ReduceThenScan(scan));
+            policy.check(&ScanConfig::inclusive(), &capabilities)
+        };
+        for (scan, needed) in
+            [(WorkgroupScan::KoggeStone, 512), (WorkgroupScan::KoggeStoneDoubleBuffered, 1024)]
+        {
+            assert_eq!(check(scan, needed), Ok(()));
+            assert!(matches!(check(scan, needed - 1), Err(Error::PolicyBeyondDevice { .. })));
         }
     }
 

@@ -9,10 +9,12 @@
 //! Every level above the elements is scanned exclusively, in place, in scratch: then it holds the carry-in of each
 //! tile of the level below.
 
+use super::algorithm::WorkgroupScan;
 use super::config::{ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
+use crate::kernels::{self, Kernel};
 use crate::primitives::{ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
@@ -51,6 +53,11 @@ push_constants! {
         SCAN_DOWNSWEEP_FLOAT64X1,
         SCAN_DOWNSWEEP_FLOAT64X2,
         SCAN_DOWNSWEEP_FLOAT64_STRIDED,
+        SCAN_DOWNSWEEP_KOGGE_STONE,
+        SCAN_DOWNSWEEP_KOGGE_STONE_DOUBLE_BUFFERED,
+        SCAN_DOWNSWEEP_BRENT_KUNG,
+        SCAN_DOWNSWEEP_SKLANSKY,
+        SCAN_DOWNSWEEP_SEQUENTIAL,
     ] {
         source: AddressRange,
         destination: AddressRange,
@@ -85,17 +92,17 @@ struct Downsweep {
 
 /// Where the levels above the elements lie in scratch.
 #[derive(Debug)]
-struct Levels {
+pub(super) struct Levels {
     /// Elements, from the lowest level up; level 0 is the caller's own.
-    counts: [u64; MAX_LEVELS],
+    pub(super) counts: [u64; MAX_LEVELS],
     /// Offset in scratch, for every level but 0.
-    offsets: [u64; MAX_LEVELS],
-    len: usize,
-    scratch_size: u64,
+    pub(super) offsets: [u64; MAX_LEVELS],
+    pub(super) len: usize,
+    pub(super) scratch_size: u64,
 }
 
 impl Levels {
-    fn new(count: u64, tile_items: u32, row_size: u64) -> Self {
+    pub(super) fn new(count: u64, tile_items: u32, row_size: u64) -> Self {
         let mut levels = Self { counts: [0; MAX_LEVELS], offsets: [0; MAX_LEVELS], len: 1, scratch_size: 0 };
         let mut cursor = ScratchCursor::default();
         levels.counts[0] = count;
@@ -114,6 +121,7 @@ impl Levels {
 impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
+        let downsweep = policy.algorithm.workgroup_scan().and_then(textbook_downsweep).unwrap_or(downsweep);
         let tile = [
             ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
             ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
@@ -243,8 +251,20 @@ impl ReduceThenScan {
     }
 }
 
-/// The pipeline of `key`, which `ReduceThenScan::new` has made.
-fn made<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> &Pipeline {
+/// The way down by a textbook's workgroup scan.
+fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
+    match scan {
+        WorkgroupScan::Subgroup => None,
+        WorkgroupScan::KoggeStone => Some(&kernels::SCAN_DOWNSWEEP_KOGGE_STONE),
+        WorkgroupScan::KoggeStoneDoubleBuffered => Some(&kernels::SCAN_DOWNSWEEP_KOGGE_STONE_DOUBLE_BUFFERED),
+        WorkgroupScan::BrentKung => Some(&kernels::SCAN_DOWNSWEEP_BRENT_KUNG),
+        WorkgroupScan::Sklansky => Some(&kernels::SCAN_DOWNSWEEP_SKLANSKY),
+        WorkgroupScan::Sequential => Some(&kernels::SCAN_DOWNSWEEP_SEQUENTIAL),
+    }
+}
+
+/// The pipeline of `key`, which `new` has made.
+pub(super) fn made<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> &Pipeline {
     let (_, pipeline) = pipelines.iter().find(|(made, _)| *made == key).expect("`new` makes every key's");
     pipeline
 }
