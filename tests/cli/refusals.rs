@@ -152,6 +152,8 @@ fn usage_that_cannot_be_meant() {
         (&["sort", "a", "--bits", "0:33"], "0 <= B <= E <= 32"),
         (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit (sort)"),
         (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
+        (&["bench", "--preset", "bogo"], "'bogo'"),
+        (&["verify", "--preset", "textbook"], "unexpected argument '--preset'"),
         (&["devices", "--policy", "best"], "'best'"),
         (&["verify", "--quick", "--full"], "cannot be used with"),
     ];
