@@ -3,7 +3,7 @@
 // Dispatch: tile_count workgroups.
 // Reads:    source, element_count elements.
 // Writes:   destination, element_count elements, each tile's own prefixes; may be source itself, since an invocation
-//           reads and writes the same elements. sums, tile_count elements.
+//           reads and writes the same elements; sums, tile_count elements (only with KEEPS_SUMS).
 // Shared:   the workgroup scan's.
 // CPU twin: reference::scan::scan_tiles.
 // Source:   Sun, OpenCL exercise 5, "Prefix sum", kernel 1; Hwu, Kirk and El Hajj, Programming Massively Parallel
@@ -13,6 +13,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "scan/tile_scan.glsl"
+
+layout(constant_id = 5) const bool KEEPS_SUMS = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;
@@ -35,7 +37,7 @@ void main() {
     Element tile_total;
     Element carry = tile_up(source, ELEMENT_WORDS, extent, tile_total);
     tile_down(destination, ELEMENT_WORDS, extent, carry);
-    if (gl_LocalInvocationIndex == 0) {
+    if (KEEPS_SUMS && gl_LocalInvocationIndex == 0) {
         store_element(advance_words(push.sums, tile, ELEMENT_WORDS), tile_total);
     }
 }

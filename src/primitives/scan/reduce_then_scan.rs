@@ -11,11 +11,12 @@
 
 use super::algorithm::WorkgroupScan;
 use super::config::{ScanBuffers, ScanConfig, ScanKind};
+use super::levels::Levels;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
-use crate::primitives::{ScratchCursor, Tiles};
+use crate::primitives::Tiles;
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
@@ -68,9 +69,6 @@ push_constants! {
     }
 }
 
-/// More than the levels of 2^64 elements in the smallest tiles.
-const MAX_LEVELS: usize = 64;
-
 #[derive(Debug)]
 pub(super) struct ReduceThenScan {
     kind: ScanKind,
@@ -88,34 +86,6 @@ struct Downsweep {
     kind: ScanKind,
     has_carry: bool,
     quad_access: bool,
-}
-
-/// Where the levels above the elements lie in scratch.
-#[derive(Debug)]
-pub(super) struct Levels {
-    /// Elements, from the lowest level up; level 0 is the caller's own.
-    pub(super) counts: [u64; MAX_LEVELS],
-    /// Offset in scratch, for every level but 0.
-    pub(super) offsets: [u64; MAX_LEVELS],
-    pub(super) len: usize,
-    pub(super) scratch_size: u64,
-}
-
-impl Levels {
-    pub(super) fn new(count: u64, tile_items: u32, row_size: u64) -> Self {
-        let mut levels = Self { counts: [0; MAX_LEVELS], offsets: [0; MAX_LEVELS], len: 1, scratch_size: 0 };
-        let mut cursor = ScratchCursor::default();
-        levels.counts[0] = count;
-        let mut tiles = count.div_ceil(tile_items.into());
-        while tiles > 1 {
-            levels.counts[levels.len] = tiles;
-            levels.offsets[levels.len] = cursor.take(tiles.saturating_mul(row_size));
-            levels.len += 1;
-            tiles = tiles.div_ceil(tile_items.into());
-        }
-        levels.scratch_size = cursor.size;
-        levels
-    }
 }
 
 impl ReduceThenScan {
@@ -267,19 +237,4 @@ fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
 pub(super) fn made<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> &Pipeline {
     let (_, pipeline) = pipelines.iter().find(|(made, _)| *made == key).expect("`new` makes every key's");
     pipeline
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_end_at_one_tile() {
-        let levels = Levels::new(1, 256, 4);
-        assert_eq!((levels.len, levels.scratch_size), (1, 0));
-        let levels = Levels::new(256 * 256 * 256 + 1, 256, 16);
-        assert_eq!(&levels.counts[..levels.len], &[16_777_217, 65_537, 257, 2]);
-        assert_eq!(&levels.offsets[..levels.len], &[0, 0, 65_537 * 16, (65_537 + 257) * 16]);
-        assert_eq!(Levels::new(u64::MAX, 4, 4).counts[0], u64::MAX);
-    }
 }

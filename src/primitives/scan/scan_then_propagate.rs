@@ -10,9 +10,10 @@
 //! reduce-then-scan writes them once.
 
 use super::config::{ScanBuffers, ScanConfig, ScanKind};
+use super::levels::Levels;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
-use super::reduce_then_scan::{DownsweepPush, Levels, made};
+use super::reduce_then_scan::made;
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::Tiles;
@@ -42,10 +43,17 @@ pub(super) struct ScanThenPropagate {
     kind: ScanKind,
     row_size: u64,
     tile_items: u32,
-    /// For several tiles, and for the one that is left in the end, which has no sum to keep.
-    scans: Vec<((ScanKind, Access), Pipeline)>,
-    singles: Vec<((ScanKind, Access), Pipeline)>,
+    scans: Vec<(Scan, Pipeline)>,
     propagates: Vec<(Access, Pipeline)>,
+}
+
+/// What tells the pipelines of the way up apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Scan {
+    kind: ScanKind,
+    access: Access,
+    /// All tiles but the one that is left in the end.
+    keeps_sums: bool,
 }
 
 /// Whether all ranges are at multiples of 16 bytes.
@@ -63,7 +71,7 @@ impl Access {
 
 impl ScanThenPropagate {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let Modules { downsweep, constants: operator, shape, .. } = config.modules();
+        let Modules { constants: operator, shape, .. } = config.modules();
         let pipeline = |kernel, access: Access, extra: &[(&'static str, u32)]| {
             let tile = [
                 ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
@@ -79,28 +87,35 @@ impl ScanThenPropagate {
             Pipeline::new(device, kernel, options)
         };
         // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch.
-        let mut keys = vec![(config.kind, Access::Quads), (config.kind, Access::Words)];
-        if config.kind != ScanKind::Exclusive {
-            keys.push((ScanKind::Exclusive, Access::Quads));
-        }
-        let (mut scans, mut singles) = (Vec::new(), Vec::new());
-        for key in keys {
-            let (kind, access) = key;
-            let exclusive = ("EXCLUSIVE", (kind == ScanKind::Exclusive).into());
-            scans.push((key, pipeline(&kernels::SCAN_SCAN_TILES_WORDS32X1, access, &[exclusive])?));
-            singles.push((key, pipeline(downsweep, access, &[exclusive, ("HAS_CARRY", 0)])?));
+        let levels = [
+            (config.kind, Access::Quads),
+            (config.kind, Access::Words),
+            (ScanKind::Exclusive, Access::Quads),
+        ];
+        let mut scans: Vec<(Scan, Pipeline)> = Vec::new();
+        for (kind, access) in levels {
+            for keeps_sums in [true, false] {
+                let key = Scan { kind, access, keeps_sums };
+                if scans.iter().all(|(made, _)| *made != key) {
+                    let constants = [
+                        ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
+                        ("KEEPS_SUMS", keeps_sums.into()),
+                    ];
+                    scans.push((key, pipeline(&kernels::SCAN_SCAN_TILES_WORDS32X1, access, &constants)?));
+                }
+            }
         }
         let mut propagates = Vec::new();
         for access in [Access::Quads, Access::Words] {
             propagates.push((access, pipeline(&kernels::SCAN_PROPAGATE_WORDS32X1, access, &[])?));
         }
         let (kind, row_size, tile_items) = (config.kind, config.row_size(), policy.tile_items());
-        Ok(Self { kind, row_size, tile_items, scans, singles, propagates })
+        Ok(Self { kind, row_size, tile_items, scans, propagates })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let tiles = self.scans.iter().chain(&self.singles).map(|(_, pipeline)| pipeline);
-        tiles.chain(self.propagates.iter().map(|(_, pipeline)| pipeline))
+        let scans = self.scans.iter().map(|(_, pipeline)| pipeline);
+        scans.chain(self.propagates.iter().map(|(_, pipeline)| pipeline))
     }
 
     pub(super) fn level_count(&self, count: u64) -> u64 {
@@ -130,28 +145,20 @@ impl ScanThenPropagate {
         };
         let source = |level| if level == 0 { buffers.source } else { array(level) };
         let destination = |level| if level == 0 { buffers.destination } else { array(level) };
-        let key = |level| {
-            let kind = if level == 0 { self.kind } else { ScanKind::Exclusive };
-            (kind, Access::of(&[source(level), destination(level)]))
-        };
 
-        for level in 0..top {
+        for level in 0..=top {
             let Tiles { count: tile_count, last_extent } = tiles(level)?;
-            let (source, destination, sums) = (source(level), destination(level), array(level + 1));
+            let (source, destination) = (source(level), destination(level));
+            let keeps_sums = level < top;
+            let sums = if keeps_sums { array(level + 1) } else { AddressRange::default() };
             let push = ScanTilesPush { source, destination, sums, tile_count, last_extent };
-            recorder.dispatch(made(&self.scans, key(level)), &push, tile_count.into())?;
-            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            let kind = if level == 0 { self.kind } else { ScanKind::Exclusive };
+            let key = Scan { kind, access: Access::of(&[source, destination]), keeps_sums };
+            if level > 0 {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            recorder.dispatch(made(&self.scans, key), &push, tile_count.into())?;
         }
-        let Tiles { count: tile_count, last_extent } = tiles(top)?;
-        let push = DownsweepPush {
-            source: source(top),
-            destination: destination(top),
-            carries: AddressRange::default(),
-            tile_count,
-            last_extent,
-            column_count: 1,
-        };
-        recorder.dispatch(made(&self.singles, key(top)), &push, 1)?;
         for level in (0..top).rev() {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let Tiles { count: tile_count, last_extent } = tiles(level)?;

@@ -114,7 +114,7 @@ fn downsweep_of<R: TestRow>(gpu: &Gpu, kernel: &'static Kernel, network: Network
 pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     let variants = [(Access::Quads, false), (Access::Words, true)];
     for (shape, (access, exclusive)) in shapes(gpu).into_iter().zip(variants) {
-        let constants = [access.constant(), ("EXCLUSIVE", exclusive.into())];
+        let constants = [access.constant(), ("EXCLUSIVE", exclusive.into()), ("KEEPS_SUMS", 1)];
         let rig = rig::<Sums>(gpu, kernel, &shape, &constants)?;
         let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
