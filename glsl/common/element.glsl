@@ -11,14 +11,21 @@
 // and where it pays, marked by OPERATOR_HAS_MEMORY_FORM, `from_memory` and `to_memory`, between which elements are held
 // in another form; marked by OPERATOR_HAS_SUBGROUP, `subgroup_reduce` and both forms of `subgroup_exclusive_scan`.
 //
-// Elements are loaded and stored in *packs*: the fewest that are a whole number of 16-byte quads. A build with STRIDED
-// takes one column of a table: its elements lie a row apart.
+// Values are loaded and stored in *packs*: the fewest that are a whole number of 16-byte quads. A build with STRIDED
+// takes one column of a table: its values lie a row apart. A build with SEGMENTED combines values with their heads: then
+// an Element is more than the Value that lies in memory.
 
 #ifndef SUBSWEEP_ELEMENT
 #define SUBSWEEP_ELEMENT
 
 #extension GL_EXT_control_flow_attributes : require
 #include "common/address.glsl"
+
+#ifdef SEGMENTED
+#define identity value_identity
+#else
+#define value_identity identity
+#endif
 
 #if defined OPERATOR_WORDS32
 #include "operator/words32.glsl"
@@ -33,18 +40,23 @@
 #include "operator/words32.glsl"
 #endif
 
-#ifndef OPERATOR_HAS_SUBGROUP
-#include "common/subgroup_by_shuffle.glsl"
+#ifndef OPERATOR_HAS_MEMORY_FORM
+Value from_memory(Value words) {
+    return words;
+}
+
+Value to_memory(Value words) {
+    return words;
+}
 #endif
 
-#ifndef OPERATOR_HAS_MEMORY_FORM
-Element from_memory(Element words) {
-    return words;
-}
+#ifdef SEGMENTED
+#undef identity
+#include "common/segmented.glsl"
+#endif
 
-Element to_memory(Element words) {
-    return words;
-}
+#if defined SEGMENTED || !defined OPERATOR_HAS_SUBGROUP
+#include "common/subgroup_by_shuffle.glsl"
 #endif
 
 #if ELEMENT_WORDS % 4 == 0
@@ -56,39 +68,39 @@ Element to_memory(Element words) {
 #endif
 #define PACK_QUADS (PACK_ITEMS * ELEMENT_WORDS / 4)
 
-// The element that begins at `word`, as it lies in memory.
-Element load_words(Words words, uint word) {
-    Element element;
+// The value that begins at `word`, as it lies in memory.
+Value load_words(Words words, uint word) {
+    Value value;
 #if ELEMENT_WORDS == 1
-    element = words.word[word];
+    value = words.word[word];
 #else
     [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
-        element[w] = words.word[word + w];
+        value[w] = words.word[word + w];
     }
 #endif
-    return element;
+    return value;
 }
 
-void store_words(Words words, uint word, Element element) {
+void store_words(Words words, uint word, Value value) {
 #if ELEMENT_WORDS == 1
-    words.word[word] = element;
+    words.word[word] = value;
 #else
     [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
-        words.word[word + w] = element[w];
+        words.word[word + w] = value[w];
     }
 #endif
 }
 
-// The element at `words`.
-Element load_element(Words words) {
+// The value at `words`.
+Value load_value(Words words) {
     return from_memory(load_words(words, 0));
 }
 
-void store_element(Words words, Element element) {
-    store_words(words, 0, to_memory(element));
+void store_value(Words words, Value value) {
+    store_words(words, 0, to_memory(value));
 }
 
-uint pack_word(Element pack[PACK_ITEMS], uint word) {
+uint pack_word(Value pack[PACK_ITEMS], uint word) {
 #if ELEMENT_WORDS == 1
     return pack[word];
 #else
@@ -104,9 +116,9 @@ bool in_quads(uint first, uint extent, bool quad_access) {
 #endif
 }
 
-// Loads the pack whose first element is `first`; those at and beyond `extent` are not touched and count as identity.
-// Elements lie `stride` words apart. `quad_access` says that `words` is a multiple of 16 bytes.
-void load_pack(Words words, uint stride, uint first, uint extent, bool quad_access, out Element pack[PACK_ITEMS]) {
+// Loads the pack whose first value is `first`; those at and beyond `extent` are not touched and count as identity.
+// Values lie `stride` words apart. `quad_access` says that `words` is a multiple of 16 bytes.
+void load_pack(Words words, uint stride, uint first, uint extent, bool quad_access, out Value pack[PACK_ITEMS]) {
     if (in_quads(first, extent, quad_access)) {
         Quads quads = Quads(uvec2(words));
         uvec4 quad[PACK_QUADS];
@@ -122,7 +134,7 @@ void load_pack(Words words, uint stride, uint first, uint extent, bool quad_acce
         }
     } else {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-            pack[i] = to_memory(identity());
+            pack[i] = to_memory(value_identity());
             if (first + i < extent) {
                 pack[i] = load_words(words, (first + i) * stride);
             }
@@ -133,7 +145,7 @@ void load_pack(Words words, uint stride, uint first, uint extent, bool quad_acce
     }
 }
 
-void store_pack(Words words, uint stride, uint first, uint extent, bool quad_access, Element pack[PACK_ITEMS]) {
+void store_pack(Words words, uint stride, uint first, uint extent, bool quad_access, Value pack[PACK_ITEMS]) {
     [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
         pack[i] = to_memory(pack[i]);
     }

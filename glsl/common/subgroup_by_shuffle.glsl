@@ -9,7 +9,7 @@
 #extension GL_KHR_shader_subgroup_shuffle : require
 
 // What `lane` holds, which is a lane of the subgroup.
-Element element_of_lane(Element value, uint lane) {
+Value value_of_lane(Value value, uint lane) {
 #if ELEMENT_WORDS <= 4
     return subgroupShuffle(value, lane);
 #else
@@ -17,6 +17,14 @@ Element element_of_lane(Element value, uint lane) {
         value[w] = subgroupShuffle(value[w], lane);
     }
     return value;
+#endif
+}
+
+Element element_of_lane(Element element, uint lane) {
+#ifdef SEGMENTED
+    return Element(value_of_lane(element.value, lane), subgroupShuffle(element.is_head, lane));
+#else
+    return value_of_lane(element, lane);
 #endif
 }
 

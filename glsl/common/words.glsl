@@ -1,18 +1,21 @@
-// An element as the kernels hold it: ELEMENT_WORDS words of 32 bits, which only its operator can read.
+// A value as the kernels hold it: ELEMENT_WORDS words of 32 bits, which only its operator can read.
 
 #ifndef SUBSWEEP_WORDS
 #define SUBSWEEP_WORDS
 
 #if ELEMENT_WORDS == 1
-#define Element uint
+#define Value uint
 #elif ELEMENT_WORDS == 2
-#define Element uvec2
+#define Value uvec2
 #elif ELEMENT_WORDS == 3
-#define Element uvec3
+#define Value uvec3
 #elif ELEMENT_WORDS == 4
-#define Element uvec4
+#define Value uvec4
 #else
-#define Element uint[ELEMENT_WORDS]
+#define Value uint[ELEMENT_WORDS]
 #endif
+
+// What is combined: the value alone, until `common/segmented.glsl` puts a head beside it.
+#define Element Value
 
 #endif

@@ -137,7 +137,7 @@ Element carry_into(uint tile) {
         if (silent == NONE) {
             break;
         }
-        Element total = tile_reduce(source_of(silent), ELEMENT_WORDS, extent_of(silent));
+        Element total = tile_reduce(source_of(silent), ELEMENT_WORDS, extent_of(silent), 0);
         if (gl_SubgroupID == 0) {
             count(FALLBACKS, 1);
             if (subgroupElect()) {
@@ -168,7 +168,7 @@ void main() {
     }
     uint extent = extent_of(tile);
     Element total;
-    Element before_subgroup = tile_up(source_of(tile), ELEMENT_WORDS, extent, total);
+    Element before_subgroup = tile_up(source_of(tile), ELEMENT_WORDS, extent, 0, total);
     Element carry = identity();
     if (tile > 0) {
         if (gl_LocalInvocationIndex == 0 && tells(tile)) {
@@ -179,6 +179,6 @@ void main() {
     if (gl_LocalInvocationIndex == 0 && tells(tile)) {
         tell_prefix(status_of(tile), combine(carry, total));
     }
-    tile_down(advance_words(push.destination, tile, TILE_ITEMS * ELEMENT_WORDS), ELEMENT_WORDS, extent,
+    tile_down(advance_words(push.destination, tile, TILE_ITEMS * ELEMENT_WORDS), ELEMENT_WORDS, extent, 0,
         combine(carry, before_subgroup));
 }

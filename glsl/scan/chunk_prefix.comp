@@ -26,19 +26,19 @@ void main() {
     }
     Element carry = identity();
     if (chunk > 0) {
-        carry = load_element(entry(chunk - 1, CHUNK_ITEMS - 1));
+        carry = load_value(entry(chunk - 1, CHUNK_ITEMS - 1));
     }
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
         uint index = batch * BATCH + invocation_index();
         Element value = identity();
         if (index < extent) {
-            value = load_element(entry(chunk, index));
+            value = load_value(entry(chunk, index));
         }
         Element batch_total;
         Element prefix = workgroup_exclusive_scan(subgroup_reduce(value), batch_total);
         prefix = combine(prefix, combine(subgroup_exclusive_scan(value), value));
         if (index < extent) {
-            store_element(entry(chunk, index), combine(carry, prefix));
+            store_value(entry(chunk, index), combine(carry, prefix));
         }
         carry = combine(carry, batch_total);
         // Before the next batch writes the shared prefixes, everyone has read these.

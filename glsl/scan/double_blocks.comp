@@ -73,16 +73,16 @@ void main() {
     if (FROM_SOURCE) {
         // The last of one element is the lower block itself.
         if (last < extent) {
-            Element lower = load_element(element(push.source, tile, last));
-            store_element(element(push.destination, tile, last), lower);
+            Element lower = load_value(element(push.source, tile, last));
+            store_value(element(push.destination, tile, last), lower);
             if (upper < extent) {
-                Element value = load_element(element(push.source, tile, upper));
-                store_element(element(push.destination, tile, upper), combine(lower, value));
+                Element value = load_value(element(push.source, tile, upper));
+                store_value(element(push.destination, tile, upper), combine(lower, value));
             }
         }
     } else if (upper < extent) {
-        Element lower = load_element(element(push.source, last_tile, last));
-        Element value = load_element(element(push.source, tile, upper));
-        store_element(element(push.destination, tile, upper), combine(lower, value));
+        Element lower = load_value(element(push.source, last_tile, last));
+        Element value = load_value(element(push.source, tile, upper));
+        store_value(element(push.destination, tile, upper), combine(lower, value));
     }
 }

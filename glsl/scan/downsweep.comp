@@ -2,11 +2,13 @@
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such rows
-//           (only with HAS_CARRY): the exclusive prefix of the tiles' sums.
+//           (only with HAS_CARRY): what comes before each tile; heads, as `scan/heads.glsl` says, and initial, such a
+//           row, where it is not null (both only with SEGMENTED); tiles_on_device, tile_count and last_extent, where it
+//           is not null.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
 //           elements.
 // Shared:   the workgroup scan's.
-// CPU twin: reference::scan::downsweep.
+// CPU twin: reference::scan::downsweep, reference::scan::segmented::downsweep.
 // Source:   tutorial 14, "global prefix sum"; Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 11.
 
 #version 460
@@ -20,6 +22,9 @@ layout(push_constant, std430) uniform Push {
     Words source;
     Words destination;
     Words carries;
+    Words heads;
+    Words initial;
+    Words tiles_on_device;
     uint tile_count;
     // Rows in the last tile; all others are full.
     uint last_extent;
@@ -27,23 +32,36 @@ layout(push_constant, std430) uniform Push {
     uint column_count;
 } push;
 
+Value carry_into(Tile tile) {
+    return load_value(column_from(push.carries, tile.index, 1, push.column_count, tile.column));
+}
+
 void main() {
-    uint tile, column;
-    locate(push.column_count, tile, column);
-    if (tile >= push.tile_count) {
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    Tile tile = tile_of_workgroup(tiles, push.column_count);
+    if (tile.index >= tiles.count) {
         return;
     }
-    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
     uint stride = row_stride(push.column_count);
-    Words source = column_from(push.source, tile, TILE_ITEMS, push.column_count, column);
-    Words destination = column_from(push.destination, tile, TILE_ITEMS, push.column_count, column);
+    Words source = column_from(push.source, tile.place, TILE_ITEMS, push.column_count, tile.column);
+    Words destination = column_from(push.destination, tile.place, TILE_ITEMS, push.column_count, tile.column);
+    uint heads = 0;
+#ifdef SEGMENTED
+    heads = load_heads(push.heads, tile, tiles);
+    if (any(notEqual(uvec2(push.initial), uvec2(0)))) {
+        initial = load_value(column_from(push.initial, 0, 1, push.column_count, tile.column));
+    }
+#endif
 
     Element tile_total;
-    Element carry = tile_up(source, stride, extent, tile_total);
+    Element carry = tile_up(source, stride, tile.extent, heads, tile_total);
     if (HAS_CARRY) {
-        Words carries = column_from(push.carries, tile, 1, push.column_count, column);
-        carry = combine(load_element(carries), carry);
+#ifdef SEGMENTED
+        carry = combine(Element(carry_into(tile), 0), carry);
+#else
+        carry = combine(carry_into(tile), carry);
+#endif
     }
 
-    tile_down(destination, stride, extent, carry);
+    tile_down(destination, stride, tile.extent, heads, carry);
 }

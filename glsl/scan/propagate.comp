@@ -30,11 +30,11 @@ void main() {
     uint tile = workgroup_index() + 1;
     uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
     Words table = advance_words(push.table, tile, TILE_ITEMS * ELEMENT_WORDS);
-    Element carry = load_element(advance_words(push.carries, tile, ELEMENT_WORDS));
+    Element carry = load_value(advance_words(push.carries, tile, ELEMENT_WORDS));
 
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
         [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
-            uint first = run_start(round) + p * PACK_ITEMS;
+            uint first = pack_start(round, p);
             Element pack[PACK_ITEMS];
             load_pack(table, ELEMENT_WORDS, first, extent, QUAD_ACCESS, pack);
             [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {

@@ -35,9 +35,9 @@ void main() {
     Words destination = advance_words(push.destination, tile, TILE_ITEMS * ELEMENT_WORDS);
 
     Element tile_total;
-    Element carry = tile_up(source, ELEMENT_WORDS, extent, tile_total);
-    tile_down(destination, ELEMENT_WORDS, extent, carry);
+    Element carry = tile_up(source, ELEMENT_WORDS, extent, 0, tile_total);
+    tile_down(destination, ELEMENT_WORDS, extent, 0, carry);
     if (KEEPS_SUMS && gl_LocalInvocationIndex == 0) {
-        store_element(advance_words(push.sums, tile, ELEMENT_WORDS), tile_total);
+        store_value(advance_words(push.sums, tile, ELEMENT_WORDS), tile_total);
     }
 }

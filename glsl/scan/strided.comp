@@ -49,7 +49,7 @@ void main() {
     if (tile >= push.tile_count || i >= extent_of(tile)) {
         return;
     }
-    Element value = load_element(element(push.source, tile, i));
+    Element value = load_value(element(push.source, tile, i));
     if (SUFFIX) {
         uint other_tile = tile + push.distance_tiles;
         uint other = i + push.distance_items;
@@ -58,15 +58,15 @@ void main() {
             other -= WORKGROUP_SIZE;
         }
         if (other_tile < push.tile_count && other < extent_of(other_tile)) {
-            value = combine(value, load_element(element(push.source, other_tile, other)));
+            value = combine(value, load_value(element(push.source, other_tile, other)));
         }
     } else {
         bool borrows = i < push.distance_items;
         uint back_tiles = push.distance_tiles + uint(borrows);
         if (tile >= back_tiles) {
             uint other = i + (borrows ? WORKGROUP_SIZE : 0) - push.distance_items;
-            value = combine(load_element(element(push.source, tile - back_tiles, other)), value);
+            value = combine(load_value(element(push.source, tile - back_tiles, other)), value);
         }
     }
-    store_element(element(push.destination, tile, i), value);
+    store_value(element(push.destination, tile, i), value);
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::inputs::Input;
 use crate::ElementType;
-use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, WorkgroupScan};
+use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
 use crate::sort::{SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
@@ -40,6 +40,14 @@ pub struct ScanCase {
     pub operator: ScanOperator,
     /// Numbers in a row.
     pub columns: u32,
+    /// Whether it goes from the last row to the first.
+    pub is_reverse: bool,
+    /// Where the initial value is, if it has one.
+    pub initial: Option<Place>,
+    /// What says where segments begin, if it has any.
+    pub segments: Option<SegmentsBy>,
+    /// Who knows the count.
+    pub count_from: CountFrom,
     /// How it is gone about.
     pub algorithm: ScanAlgorithm,
     /// How that is tuned.
@@ -48,6 +56,36 @@ pub struct ScanCase {
     pub in_place: bool,
     /// Bytes by which the ranges miss a multiple of 16.
     pub misalignment: u32,
+}
+
+/// Where a value is when a plan is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// On the host.
+    Host,
+    /// In memory of the device.
+    Device,
+}
+
+/// Where a count is when a plan is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CountFrom {
+    /// On the host.
+    Host,
+    /// In memory of the device, and less than there is room for.
+    Device,
+    /// In memory of the device, and more than there is room for, which is what is scanned.
+    DeviceBeyond,
+}
+
+impl CountFrom {
+    /// Rows that there is room for, where `count` are scanned.
+    pub(super) const fn room(self, count: u64) -> u64 {
+        match self {
+            Self::Host | Self::DeviceBeyond => count,
+            Self::Device => count + count / 2 + 3,
+        }
+    }
 }
 
 /// A radix sort's parameters.
@@ -128,6 +166,10 @@ impl ScanCase {
             element: ElementType::U32,
             operator: ScanOperator::Add,
             columns: 1,
+            is_reverse: false,
+            initial: None,
+            segments: None,
+            count_from: CountFrom::Host,
             algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             policy,
             in_place: false,
@@ -142,7 +184,21 @@ impl ScanCase {
 
     /// What a plan is made for, but for its policy.
     pub const fn config(&self) -> ScanConfig {
-        ScanConfig::new(self.kind).element(self.element).operator(self.operator).columns(self.columns)
+        let mut config =
+            ScanConfig::new(self.kind).element(self.element).operator(self.operator).columns(self.columns);
+        if self.is_reverse {
+            config = config.reverse();
+        }
+        if self.initial.is_some() {
+            config = config.with_initial();
+        }
+        if let Some(segments) = self.segments {
+            config = config.segments(segments);
+        }
+        match self.count_from {
+            CountFrom::Host => config,
+            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
+        }
     }
 }
 
@@ -180,6 +236,22 @@ impl fmt::Display for Work {
                 // Sums were there first, and their names are for good.
                 if scan.operator != ScanOperator::Add {
                     write!(f, ";op={}", scan.operator)?;
+                }
+                if scan.is_reverse {
+                    write!(f, ";reverse")?;
+                }
+                match scan.initial {
+                    None => {}
+                    Some(Place::Host) => write!(f, ";initial=host")?,
+                    Some(Place::Device) => write!(f, ";initial=device")?,
+                }
+                if let Some(segments) = scan.segments {
+                    write!(f, ";segments={}", segments.name())?;
+                }
+                match scan.count_from {
+                    CountFrom::Host => {}
+                    CountFrom::Device => write!(f, ";count=device")?,
+                    CountFrom::DeviceBeyond => write!(f, ";count=device-beyond")?,
                 }
                 write!(
                     f,
@@ -257,6 +329,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     }
 
     cases.extend(typed_scan_cases(effort, capabilities));
+    cases.extend(scan_kind_cases(effort, capabilities));
     cases.extend(chained_scan_cases(effort, capabilities));
     cases.extend(textbook_scan_cases(effort, capabilities));
 
@@ -358,6 +431,70 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         if effort == Effort::Full {
             add(0, (1 << 20) + 1, Input::Telling);
             add(8, 99_991, Input::Extremes);
+        }
+    }
+    cases
+}
+
+/// The scans that do more than scan all rows from the first on: every pair of reverse, initial value, segments and count
+/// on the device, in small tiles, on operators that do and do not commute with rounding; and each by itself on others.
+fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let plain = ScanCase::sum_of_u32(PolicyName::Small);
+    let mut scans = Vec::new();
+    let segments = [None].into_iter().chain(SegmentsBy::ALL.map(Some));
+    for (index, segments) in segments.enumerate() {
+        for is_reverse in [false, true] {
+            for (step, initial) in [None, Some(Place::Host), Some(Place::Device)].into_iter().enumerate() {
+                let is_plain = segments.is_none() && !is_reverse && initial.is_none();
+                let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
+                let kinds = [ScanKind::Inclusive, ScanKind::Exclusive];
+                // Every count where it is alone, and a change from one to the next elsewhere.
+                let counts = if is_plain { &counts[1..] } else { &counts[(index + step) % 3..][..1] };
+                for &count_from in counts {
+                    let kind = kinds[(index + step + usize::from(is_reverse)) % 2];
+                    scans.push(ScanCase { kind, is_reverse, initial, segments, count_from, ..plain.clone() });
+                }
+            }
+        }
+    }
+    let offsets = Some(SegmentsBy::Offsets);
+    let device = Some(Place::Device);
+    for (element, operator, columns, is_reverse, initial, segments, policy) in [
+        (ElementType::F32, ScanOperator::Max, 1, true, device, None, PolicyName::Small),
+        (ElementType::F32, ScanOperator::Add, 1, true, Some(Place::Host), offsets, PolicyName::Small),
+        (ElementType::F32, ScanOperator::Add, 1, false, None, offsets, PolicyName::Default),
+        (ElementType::U32, ScanOperator::Add, 1, true, None, None, PolicyName::Default),
+        (ElementType::U32, ScanOperator::Add, 4, true, device, None, PolicyName::Default),
+        (ElementType::U32, ScanOperator::Xor, 3, true, Some(Place::Host), None, PolicyName::Small),
+        (ElementType::I32, ScanOperator::Min, 3, false, device, Some(SegmentsBy::Keys32), PolicyName::Small),
+        (ElementType::U32, ScanOperator::Add, 16, true, device, offsets, PolicyName::Default),
+        (ElementType::I64, ScanOperator::Add, 1, true, Some(Place::Host), None, PolicyName::Small),
+        (ElementType::U64, ScanOperator::Max, 1, false, device, Some(SegmentsBy::Flags), PolicyName::Small),
+        (ElementType::I64, ScanOperator::Mul, 5, true, device, Some(SegmentsBy::Keys64), PolicyName::Small),
+        (ElementType::F64, ScanOperator::Add, 1, true, device, offsets, PolicyName::Small),
+        (ElementType::F64, ScanOperator::Add, 2, false, Some(Place::Host), offsets, PolicyName::Default),
+        (ElementType::F64, ScanOperator::Min, 1, false, None, Some(SegmentsBy::Keys32), PolicyName::Small),
+    ] {
+        let sums = ScanCase::sum_of_u32(policy);
+        scans.push(ScanCase { element, operator, columns, is_reverse, initial, segments, ..sums });
+    }
+    let mut cases = Vec::new();
+    for (index, scan) in scans.into_iter().enumerate() {
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let mut add = |in_place, misalignment, count| {
+            let work = Work::Scan(ScanCase { in_place, misalignment, ..scan.clone() });
+            cases.push(Case { work, count, input: Input::Telling });
+        };
+        let in_place = index % 2 == 0;
+        for count in [0, 1, tile - 1, tile + 1, 3 * tile + 7] {
+            add(in_place, 0, count);
+        }
+        add(!in_place, 4, 2 * tile + 3);
+        if effort != Effort::Quick && scan.policy == PolicyName::Small {
+            add(in_place, 0, (tile * tile + 1).min(1 << 17));
+        }
+        if effort == Effort::Full {
+            add(in_place, 0, (1 << 20) + 1);
         }
     }
     cases
@@ -517,6 +654,7 @@ mod tests {
             bench_cases(Effort::Full),
             typed_scan_cases(Effort::Full, &capabilities),
             textbook_scan_cases(Effort::Full, &capabilities),
+            scan_kind_cases(Effort::Full, &capabilities),
         ]
         .concat();
         let mut ids: Vec<_> = cases.iter().map(Case::id).collect();

@@ -27,15 +27,27 @@ struct Bound {
     tolerance: f64,
 }
 
-/// What is scanned, and by what.
-#[derive(Debug, Clone)]
-pub(super) struct ScanExpectation {
+/// What is scanned, and by what: all rows, from the first on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlainScan {
     pub kind: ScanKind,
     pub element: ElementType,
     pub operator: ScanOperator,
     pub columns: usize,
     /// Of the plan, for this count.
     pub rounding_depth: u64,
+}
+
+/// What is scanned, and how.
+#[derive(Debug, Clone)]
+pub(super) struct ScanExpectation {
+    pub scan: PlainScan,
+    /// From the last row to the first.
+    pub is_reverse: bool,
+    /// The rows at which segments begin, besides the first; ascending.
+    pub heads: Vec<usize>,
+    /// The row that every segment begins with.
+    pub initial: Option<Vec<u32>>,
 }
 
 impl Expected {
@@ -70,6 +82,41 @@ impl Expected {
     }
 }
 
+impl Expected {
+    /// Some of the rows, in that order; a row is of `columns` numbers in `row_words` words.
+    fn select(&self, rows: impl Iterator<Item = usize>, columns: usize, row_words: usize) -> Self {
+        let mut selected = Self { words: Vec::new(), closeness: self.closeness.emptied() };
+        for row in rows {
+            selected.words.extend_from_slice(&self.words[row * row_words..][..row_words]);
+            if let (Closeness::Within(_, bounds), Closeness::Within(_, selected)) =
+                (&self.closeness, &mut selected.closeness)
+            {
+                selected.extend_from_slice(&bounds[row * columns..][..columns]);
+            }
+        }
+        selected
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.words.append(&mut other.words);
+        if let (Closeness::Within(_, bounds), Closeness::Within(_, others)) =
+            (&mut self.closeness, &mut other.closeness)
+        {
+            bounds.append(others);
+        }
+    }
+}
+
+impl Closeness {
+    fn emptied(&self) -> Self {
+        match self {
+            Self::Bits => Self::Bits,
+            Self::AnyNan(element) => Self::AnyNan(*element),
+            Self::Within(element, _) => Self::Within(*element, Vec::new()),
+        }
+    }
+}
+
 impl Bound {
     fn holds(self, got: f64) -> bool {
         if self.value.is_finite() {
@@ -89,8 +136,49 @@ fn float(element: ElementType, words: &[u32]) -> f64 {
 }
 
 impl ScanExpectation {
-    /// Of `input`, in words.
+    /// Of `input`, in words: each segment by itself, an initial value being one more row before it.
     pub fn of(&self, input: &[u32]) -> Expected {
+        let PlainScan { kind, columns, element, .. } = self.scan;
+        if !self.is_reverse && self.heads.is_empty() && self.initial.is_none() {
+            return self.scan.of(input);
+        }
+        let row_words = columns * element.words() as usize;
+        let rows = input.len() / row_words;
+        let row = |row: usize| &input[row * row_words..][..row_words];
+        let mut expected: Option<Expected> = None;
+        let begins = [0].iter().chain(&self.heads);
+        let ends = self.heads.iter().chain(std::iter::once(&rows));
+        for (&begin, &end) in begins.zip(ends) {
+            let mut segment: Vec<_> = (begin..end).map(row).collect();
+            if self.is_reverse {
+                segment.reverse();
+            }
+            let in_order = match &self.initial {
+                None => self.scan.of(&segment.concat()),
+                Some(initial) => {
+                    segment.insert(0, initial);
+                    let all = PlainScan { kind: ScanKind::Inclusive, ..self.scan }.of(&segment.concat());
+                    let first = usize::from(kind == ScanKind::Inclusive);
+                    all.select(first..first + end - begin, columns, row_words)
+                }
+            };
+            let results = if self.is_reverse {
+                in_order.select((0..end - begin).rev(), columns, row_words)
+            } else {
+                in_order
+            };
+            match &mut expected {
+                Some(expected) => expected.append(results),
+                None => expected = Some(results),
+            }
+        }
+        expected.expect("there is always a first segment, if without rows")
+    }
+}
+
+impl PlainScan {
+    /// Of `input`, in words.
+    fn of(&self, input: &[u32]) -> Expected {
         match (self.element, self.operator) {
             (ElementType::U32, _) => Expected::exact(self.scan_u32(input)),
             (ElementType::I32, _) => Expected::exact(self.scan_i32(input)),
@@ -199,7 +287,7 @@ impl Total {
 
 macro_rules! whole_number_scans {
     ($($name:ident of $number:ident),+) => {
-        impl ScanExpectation {
+        impl PlainScan {
             $(
                 fn $name(&self, input: &[u32]) -> Vec<u32> {
                     match self.operator {
@@ -221,7 +309,7 @@ whole_number_scans!(scan_u32 of u32, scan_i32 of i32, scan_u64 of u64, scan_i64 
 
 macro_rules! float_scans {
     ($($name:ident of $number:ident),+) => {
-        impl ScanExpectation {
+        impl PlainScan {
             $(
                 /// The minimum or maximum, -0 being less than +0.
                 fn $name(&self, input: &[u32]) -> Vec<u32> {
@@ -248,7 +336,7 @@ mod tests {
     use super::*;
 
     fn expected<N: Number>(operator: ScanOperator, values: &[N]) -> Expected {
-        let scan = ScanExpectation {
+        let scan = PlainScan {
             kind: ScanKind::Inclusive,
             element: N::TYPE,
             operator,

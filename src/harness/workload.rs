@@ -5,21 +5,24 @@
 //! ```
 //!
 //! Source, destination and scratch begin poisoned; the source is restored from the pristine input before each run.
+//! Behind them lies what a scan reads besides. Where the device knows the count alone, there is room for more rows than
+//! are scanned, and what is in it stays poison.
 //! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
 //! each range a buffer instead.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::cases::{Case, ScanCase, Work};
-use super::expected::{Expected, ScanExpectation};
+use super::cases::{Case, CountFrom, Place, ScanCase, Work};
+use super::expected::{Expected, PlainScan, ScanExpectation};
 use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
 use super::numbers::Numbers;
+use super::operands::{self, Operands};
 use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
-use crate::primitives::ScratchRequirements;
+use crate::primitives::{Count, ScratchRequirements};
 use crate::reference;
-use crate::scan::{ScanBuffers, ScanPlan};
+use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use crate::vk::{AddressRange, BufferRange, Recorder};
 
@@ -36,13 +39,27 @@ pub struct Workload<'g> {
     source: Span,
     destination: Span,
     scratch: Span,
+    /// Empty where they are not in memory.
+    operands: Operands<Span>,
     /// Where roundings are the device's own: what it made of them the first time.
     first_result: RefCell<Option<Vec<u32>>>,
 }
 
 enum Job {
-    Scan(Arc<ScanPlan>),
+    Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
     Sort(Arc<SortPlan>),
+}
+
+/// A case, but for its memory.
+struct Prepared {
+    job: Job,
+    expectation: Expectation,
+    scratch: ScratchRequirements,
+    in_place: bool,
+    misalignment: u32,
+    /// Rows that there is room for.
+    room: u64,
+    operands: Operands<Vec<u32>>,
 }
 
 /// How the right answer is found.
@@ -70,13 +87,16 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: Layout) -> Result<Self> {
-        let (job, expectation, scratch, in_place, misalignment) = Job::new(gpu, case)?;
+        let Prepared { job, expectation, scratch, in_place, misalignment, room, operands } =
+            Prepared::new(gpu, case)?;
         let word_count = case.count * case.element_size() / 4;
+        let room = room * case.element_size() / 4;
         let mut arrangement = Arrangement::new(layout);
         let pristine = arrangement.place(word_count, 0);
-        let source = arrangement.place(word_count, misalignment);
-        let destination = if in_place { source } else { arrangement.place(word_count, misalignment) };
+        let source = arrangement.place(room, misalignment);
+        let destination = if in_place { source } else { arrangement.place(room, misalignment) };
         let scratch = arrangement.place(scratch.size / 4, 0);
+        let spans = operands.as_ref().each(|words| arrangement.place(words.len() as u64, misalignment));
 
         let memories = arrangement.allocate(gpu)?;
         let input = match &case.work {
@@ -97,9 +117,13 @@ impl<'g> Workload<'g> {
             source,
             destination,
             scratch,
+            operands: spans,
             first_result,
         };
         workload.fill_memories()?;
+        for (span, words) in workload.operands.clone().all().into_iter().zip(operands.all()) {
+            workload.gpu.upload(&workload.memories[span.memory], span.first * 4, &words)?;
+        }
         Ok(workload)
     }
 
@@ -132,8 +156,9 @@ impl<'g> Workload<'g> {
         if self.source.count == 0 {
             return Ok(());
         }
+        let scanned = Span { count: self.pristine.count, ..self.source };
         self.submit(|recorder| {
-            recorder.copy(self.pristine.range(&self.memories), self.source.range(&self.memories));
+            recorder.copy(self.pristine.range(&self.memories), scanned.range(&self.memories));
             if self.destination != self.source {
                 recorder.fill(self.destination.range(&self.memories), POISON);
             }
@@ -158,11 +183,22 @@ impl<'g> Workload<'g> {
         };
         let source = self.source.range(&self.memories).addresses();
         let destination = self.destination();
+        let operands = self.operands.clone().each(|span| span.range(&self.memories).addresses());
         self.submit(|recorder| match &self.job {
-            Job::Scan(plan) => {
-                let count = self.source.count * 4 / plan.config().row_size();
+            Job::Scan { plan, initial, count_from } => {
+                let room = self.source.count * 4 / plan.config().row_size();
+                let initial = match initial {
+                    InitialValue::Device(_) => InitialValue::Device(operands.initial),
+                    known => *known,
+                };
+                let count = match count_from {
+                    CountFrom::Host => Count::Host(room),
+                    CountFrom::Device | CountFrom::DeviceBeyond => {
+                        Count::Device { address: operands.count.address, max: room as u32 }
+                    }
+                };
                 let buffers = ScanBuffers::new(source, destination, scratch);
-                plan.record(recorder, &buffers, count)
+                plan.record(recorder, &buffers.initial(initial).segments(operands.segments), count)
             }
             Job::Sort(plan) => {
                 let buffers = SortBuffers::new(source, scratch);
@@ -184,16 +220,16 @@ impl<'g> Workload<'g> {
     /// The plan's policy, in words.
     pub fn policy(&self) -> String {
         match &self.job {
-            Job::Scan(plan) => plan.policy().to_string(),
+            Job::Scan { plan, .. } => plan.policy().to_string(),
             Job::Sort(plan) => plan.policy().to_string(),
         }
     }
 
     /// Bytes that the algorithm reads and writes of the elements themselves; small change is not counted.
     pub fn traffic_size(&self) -> u64 {
-        let size = self.source.count * 4;
+        let size = self.pristine.count * 4;
         match &self.job {
-            Job::Scan(plan) => plan.traffic_size(size / plan.config().row_size()),
+            Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
             // Counting reads, scattering reads and writes.
             Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
         }
@@ -211,7 +247,7 @@ impl<'g> Workload<'g> {
             Expectation::Scan(scan) => scan.of(&self.input),
             Expectation::Sort { bits } => Expected::exact(reference::oracle::sort(&self.input, bits.clone())),
         };
-        let result = words(self.destination);
+        let (result, beyond) = words(self.destination).split_at(self.pristine.count as usize);
         if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
         }
@@ -222,48 +258,79 @@ impl<'g> Workload<'g> {
                 return Ok(Some(mismatch));
             }
         }
+        let (source, _) = words(self.source).split_at(self.input.len());
         if self.destination != self.source
-            && let Some(mismatch) = first_mismatch("source", words(self.source), &self.input)
+            && let Some(mismatch) = first_mismatch("source", source, &self.input)
         {
             return Ok(Some(mismatch));
         }
-        let spans = [self.pristine, self.source, self.destination, self.scratch];
+        if let Some(index) = beyond.iter().position(|&word| word != POISON) {
+            let (index, got) = ((result.len() + index) as u64, beyond[index]);
+            return Ok(Some(Mismatch { what: "result beyond the count", index, expected: POISON, got }));
+        }
+        let operands = self.operands.clone().all();
+        let spans = [self.pristine, self.source, self.destination, self.scratch].into_iter().chain(operands);
         let broken = images.iter().enumerate().find_map(|(memory, image)| {
-            let index = broken_guard(image, spans.into_iter().filter(|span| span.memory == memory))?;
+            let index = broken_guard(image, spans.clone().filter(|span| span.memory == memory))?;
             Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
         });
         Ok(broken)
     }
 }
 
-impl Job {
-    /// The plan of a case, how to check it, its scratch, whether it works in place, and its misalignment.
-    fn new(gpu: &Gpu, case: &Case) -> Result<(Self, Expectation, ScratchRequirements, bool, u32)> {
+impl Prepared {
+    fn new(gpu: &Gpu, case: &Case) -> Result<Self> {
         let capabilities = gpu.capabilities();
-        Ok(match &case.work {
+        match &case.work {
             Work::Scan(scan) => {
-                let config = scan.config();
                 let policy = scan.policy(capabilities);
-                let plan = gpu.scan_plan(config.policy(policy))?;
-                let scratch = plan.scratch_requirements(case.count);
+                let plan = gpu.scan_plan(scan.config().policy(policy))?;
+                let room = scan.count_from.room(case.count);
+                let heads = operands::heads(scan, case.count as usize);
+                let operands = Operands::new(scan, case.count as usize, room as usize, &heads);
+                let initial_row = operands::initial_row(scan);
+                let initial = match (scan.initial, &initial_row) {
+                    (Some(Place::Host), Some(row)) => InitialValue::host(row)?,
+                    (Some(Place::Device), _) => InitialValue::Device(AddressRange::default()),
+                    _ => InitialValue::Identity,
+                };
                 let expectation = Expectation::Scan(ScanExpectation {
-                    kind: scan.kind,
-                    element: scan.element,
-                    operator: scan.operator,
-                    columns: scan.columns as usize,
-                    rounding_depth: plan.rounding_depth(case.count),
+                    scan: PlainScan {
+                        kind: scan.kind,
+                        element: scan.element,
+                        operator: scan.operator,
+                        columns: scan.columns as usize,
+                        rounding_depth: plan.rounding_depth(case.count),
+                    },
+                    is_reverse: scan.is_reverse,
+                    heads,
+                    initial: initial_row,
                 });
-                (Self::Scan(plan), expectation, scratch, scan.in_place, scan.misalignment)
+                Ok(Self {
+                    scratch: plan.scratch_requirements(room),
+                    job: Job::Scan { plan, initial, count_from: scan.count_from },
+                    expectation,
+                    in_place: scan.in_place,
+                    misalignment: scan.misalignment,
+                    room,
+                    operands,
+                })
             }
             Work::Sort(sort) => {
                 let policy = sort.policy.sort(capabilities, sort.algorithm);
                 let config = SortConfig::keys(crate::ElementType::U32).bits(sort.bits.clone()).policy(policy);
                 let plan = gpu.sort_plan(config)?;
-                let scratch = plan.scratch_requirements(case.count);
-                let expectation = Expectation::Sort { bits: sort.bits.clone() };
-                (Self::Sort(plan), expectation, scratch, true, sort.misalignment)
+                Ok(Self {
+                    scratch: plan.scratch_requirements(case.count),
+                    job: Job::Sort(plan),
+                    expectation: Expectation::Sort { bits: sort.bits.clone() },
+                    in_place: true,
+                    misalignment: sort.misalignment,
+                    room: case.count,
+                    operands: Operands::default(),
+                })
             }
-        })
+        }
     }
 }
 

@@ -198,7 +198,7 @@ impl Gpu {
         let (source, destination) = (table.range().addresses(), result.range().addresses());
         let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch));
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count.into())) }?;
         self.download(result, words)
     }
 

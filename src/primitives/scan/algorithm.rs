@@ -172,17 +172,20 @@ impl ScanAlgorithm {
 
     /// Why it does not carry out a configuration, on any device; `None` if it does.
     pub fn refusal(self, config: &ScanConfig) -> Option<&'static str> {
-        let is_textbook = config.is_sum_of_u32() && config.column_count() == 1;
+        let is_textbook = config.is_sum_of_u32() && config.column_count() == 1 && config.is_plain();
         match self {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => None,
-            Self::Chained => (!config.is_chainable())
-                .then_some("the chained scan takes one column, and the library's own operators"),
+            Self::Chained if !config.is_chainable() => {
+                Some("the chained scan takes one column, no segments, and the library's own operators")
+            }
+            Self::Chained => (!config.is_plain())
+                .then_some("the chained scan goes forward from nothing, with counts from the host"),
             Self::ReduceThenScan(_) | Self::ScanThenPropagate => {
-                (!is_textbook).then_some("it sums up u32 in one column only; use reduce-then-scan for others")
+                (!is_textbook).then_some("it sums up u32 in one column only, forward from nothing; use reduce-then-scan for others")
             }
             Self::BlockDoubling | Self::Strided => (!is_textbook || config.kind != ScanKind::Inclusive)
                 .then_some(
-                    "it sums up u32 in one column only, and inclusively; use reduce-then-scan for others",
+                    "it sums up u32 in one column only, and inclusively, forward from nothing; use reduce-then-scan for others",
                 ),
         }
     }

@@ -123,8 +123,17 @@ impl Chained {
         let access = if is_aligned { &self.quads } else { &self.words };
         if tile_count == 1 {
             let carries = AddressRange::default();
-            let push =
-                DownsweepPush { source, destination, carries, tile_count, last_extent, column_count: 1 };
+            let push = DownsweepPush {
+                source,
+                destination,
+                carries,
+                heads: AddressRange::default(),
+                initial: AddressRange::default(),
+                tiles_on_device: AddressRange::default(),
+                tile_count,
+                last_extent,
+                column_count: 1,
+            };
             return recorder.dispatch(&access.single, &push, 1);
         }
         let state = scratch.slice(0, self.state_size(count));

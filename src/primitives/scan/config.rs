@@ -4,7 +4,7 @@ use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::{ElementType, ScratchRequirements};
+use crate::primitives::{ElementType, Number, ScratchRequirements};
 use crate::vk::{AddressRange, BufferRange, Capabilities};
 
 /// Whether an element's result counts the element itself.
@@ -24,7 +24,56 @@ pub struct ScanConfig {
     operator: ScanOperator,
     custom: Option<&'static CustomOperator>,
     columns: u32,
+    pub(super) direction: Direction,
+    pub(super) segments: Option<SegmentsBy>,
+    pub(super) has_initial: bool,
+    pub(super) counts_on_device: bool,
     pub(super) policy: Option<ScanPolicy>,
+}
+
+/// From which end a scan begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Direction {
+    Forward,
+    Reverse,
+}
+
+/// What says where segments begin: the meaning of [`ScanBuffers::segments`]. The first row begins one in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SegmentsBy {
+    /// A u32 for each row: not 0 where a segment begins.
+    Flags,
+    /// A key of 32 bits for each row: a segment is a run of equal ones, bit for bit.
+    Keys32,
+    /// A key of 64 bits for each row.
+    Keys64,
+    /// The rows at which segments begin, as u32, in any order. Equal ones are one; those beyond the last row are none.
+    Offsets,
+}
+
+impl SegmentsBy {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Flags, Self::Keys32, Self::Keys64, Self::Offsets];
+
+    /// The name that stands for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flags => "flags",
+            Self::Keys32 => "keys32",
+            Self::Keys64 => "keys64",
+            Self::Offsets => "offsets",
+        }
+    }
+
+    /// Bytes that say it of one row, where there are some for each.
+    const fn size_per_row(self) -> u64 {
+        match self {
+            Self::Flags | Self::Keys32 => 4,
+            Self::Keys64 => 8,
+            Self::Offsets => 0,
+        }
+    }
 }
 
 impl ScanConfig {
@@ -34,7 +83,18 @@ impl ScanConfig {
     /// A scan of `kind`: the sums of single u32, until something else is said.
     pub const fn new(kind: ScanKind) -> Self {
         let (element, operator, custom) = (ElementType::U32, ScanOperator::Add, None);
-        Self { kind, element, operator, custom, columns: 1, policy: None }
+        Self {
+            kind,
+            element,
+            operator,
+            custom,
+            columns: 1,
+            direction: Direction::Forward,
+            segments: None,
+            has_initial: false,
+            counts_on_device: false,
+            policy: None,
+        }
     }
 
     /// An inclusive scan: the sums of single u32, until something else is said.
@@ -69,6 +129,30 @@ impl ScanConfig {
     /// Over rows of `columns` elements, 1 to 16, each column for itself.
     pub const fn columns(mut self, columns: u32) -> Self {
         self.columns = columns;
+        self
+    }
+
+    /// From the last row to the first: what a scan of the rows in reverse order gives, in reverse order.
+    pub const fn reverse(mut self) -> Self {
+        self.direction = Direction::Reverse;
+        self
+    }
+
+    /// Each segment for itself, said by `segments` where they begin.
+    pub const fn segments(mut self, segments: SegmentsBy) -> Self {
+        self.segments = Some(segments);
+        self
+    }
+
+    /// From an initial value that every recording brings: see [`ScanBuffers::initial`].
+    pub const fn with_initial(mut self) -> Self {
+        self.has_initial = true;
+        self
+    }
+
+    /// For counts that may be [`Count::Device`](crate::Count::Device).
+    pub const fn counts_on_device(mut self) -> Self {
+        self.counts_on_device = true;
         self
     }
 
@@ -117,7 +201,7 @@ impl ScanConfig {
                     reason: "a custom operator scans single columns; let its element be the row",
                 });
             }
-            return operator.check();
+            return operator.check(self.segments.is_some());
         }
         if !self.operator.takes(self.element) {
             return Err(Error::Unsupported {
@@ -136,9 +220,17 @@ impl ScanConfig {
     /// The kernels of a scan that passes [`Self::check`].
     pub(super) fn modules(&self) -> Modules {
         match self.custom {
-            Some(operator) => Modules::custom(operator),
-            None => Modules::new(self.element, self.operator, self.columns),
+            Some(operator) => Modules::custom(operator, self.segments.is_some()),
+            None => Modules::new(self.element, self.operator, self.columns, self.segments.is_some()),
         }
+    }
+
+    /// Whether it asks for no more than one scan of all rows, from the first on.
+    pub(super) fn is_plain(&self) -> bool {
+        self.direction == Direction::Forward
+            && self.segments.is_none()
+            && !self.has_initial
+            && !self.counts_on_device
     }
 
     /// Whether it is what the source documents scan.
@@ -148,15 +240,75 @@ impl ScanConfig {
 
     /// Whether there is a single pass for it.
     pub(super) fn is_chainable(&self) -> bool {
-        self.custom.is_none() && self.columns == 1
+        self.custom.is_none() && self.columns == 1 && self.segments.is_none()
     }
 
     /// How kernels see a row.
     pub(super) const fn row_shape(&self) -> RowShape {
         match self.custom {
             Some(operator) => RowShape::whole(operator.element_words()),
-            None => RowShape::new(self.element.words(), self.columns),
+            None => RowShape::new(self.element.words(), self.columns, self.segments.is_some()),
         }
+    }
+}
+
+/// What comes before the first row, or with segments before the first row of each: a row, as it lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum InitialValue {
+    /// Nothing.
+    #[default]
+    Identity,
+    /// Words that are known while recording.
+    Host(InitialRow),
+    /// A row in memory of the device, such as the last row of another scan's results.
+    Device(AddressRange),
+}
+
+/// A row of at most 128 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InitialRow {
+    words: [u32; Self::MAX_WORDS],
+    len: usize,
+}
+
+impl InitialRow {
+    const MAX_WORDS: usize = 32;
+
+    pub(super) fn words(&self) -> &[u32] {
+        &self.words[..self.len]
+    }
+}
+
+impl InitialValue {
+    /// The row of `values`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if they are more than the 128 bytes of the widest row.
+    pub fn host<N: Number>(values: &[N]) -> Result<Self> {
+        let given: &[u32] = bytemuck::cast_slice(values);
+        if given.len() > InitialRow::MAX_WORDS {
+            return Err(Error::Unsupported { reason: "an initial value is one row, of at most 128 bytes" });
+        }
+        let mut words = [0; InitialRow::MAX_WORDS];
+        words[..given.len()].copy_from_slice(given);
+        Ok(Self::Host(InitialRow { words, len: given.len() }))
+    }
+
+    /// Whether it is a row of `row_size` bytes.
+    fn check(&self, row_size: u64) -> Result<()> {
+        let got = match self {
+            Self::Identity => return Ok(()),
+            Self::Host(row) => size_of_val(row.words()) as u64,
+            Self::Device(range) => range.aligned("the initial value", 4)?.size,
+        };
+        if got < row_size {
+            return Err(Error::RangeTooSmall { what: "the initial value", needed: row_size, got });
+        }
+        if got > row_size && matches!(self, Self::Host(_)) {
+            return Err(Error::Unsupported { reason: "an initial value is one row, and no more" });
+        }
+        Ok(())
     }
 }
 
@@ -170,12 +322,17 @@ pub struct ScanBuffers {
     pub destination: AddressRange,
     /// As [`ScanPlan::scratch_requirements`](super::ScanPlan::scratch_requirements) says.
     pub scratch: BufferRange,
+    /// For a plan with [`ScanConfig::with_initial`].
+    pub initial: InitialValue,
+    /// For a plan with [`ScanConfig::segments`], which says what is in it.
+    pub segments: AddressRange,
 }
 
 impl ScanBuffers {
     /// A scan from one range to another.
     pub const fn new(source: AddressRange, destination: AddressRange, scratch: BufferRange) -> Self {
-        Self { source, destination, scratch }
+        let (initial, segments) = (InitialValue::Identity, AddressRange::new(0, 0));
+        Self { source, destination, scratch, initial, segments }
     }
 
     /// A scan over `elements` where they are.
@@ -183,8 +340,26 @@ impl ScanBuffers {
         Self::new(elements, elements, scratch)
     }
 
+    /// The same from an initial value.
+    pub const fn initial(mut self, initial: InitialValue) -> Self {
+        self.initial = initial;
+        self
+    }
+
+    /// The same in segments.
+    pub const fn segments(mut self, segments: AddressRange) -> Self {
+        self.segments = segments;
+        self
+    }
+
     /// The same memory, cut to what `count` rows take, if it will do.
-    pub(super) fn checked(&self, row_size: u64, count: u64, scratch: ScratchRequirements) -> Result<Self> {
+    pub(super) fn checked(
+        &self,
+        config: &ScanConfig,
+        count: u64,
+        scratch: ScratchRequirements,
+    ) -> Result<Self> {
+        let row_size = config.row_size();
         let size = count.checked_mul(row_size).ok_or(Error::TooManyElements {
             count,
             max: u64::MAX / row_size,
@@ -196,11 +371,37 @@ impl ScanBuffers {
             return Err(Error::Overlap { first: "source", second: "destination" });
         }
         let scratch = scratch.check(self.scratch)?;
-        for (range, name) in [(source, "source"), (destination, "destination")] {
+        if !config.has_initial && self.initial != InitialValue::Identity {
+            return Err(Error::Unsupported {
+                reason: "the plan takes no initial value: make it with ScanConfig::with_initial",
+            });
+        }
+        self.initial.check(row_size)?;
+        let segments = match config.segments {
+            None => AddressRange::default(),
+            Some(SegmentsBy::Offsets) => AddressRange::new(self.segments.address, self.segments.size / 4 * 4),
+            Some(by) => self.segments.prefix("segments", count.saturating_mul(by.size_per_row()))?,
+        }
+        .aligned("segments", 4)?;
+        let initial = match self.initial {
+            InitialValue::Device(range) => range.prefix("the initial value", row_size)?,
+            InitialValue::Identity | InitialValue::Host(_) => AddressRange::default(),
+        };
+        for (range, name) in [(segments, "segments"), (initial, "the initial value")] {
+            if range.overlaps(&destination) {
+                return Err(Error::Overlap { first: name, second: "destination" });
+            }
+        }
+        for (range, name) in [
+            (source, "source"),
+            (destination, "destination"),
+            (segments, "segments"),
+            (initial, "the initial value"),
+        ] {
             if scratch.addresses().overlaps(&range) {
                 return Err(Error::Overlap { first: name, second: "scratch" });
             }
         }
-        Ok(Self { source, destination, scratch })
+        Ok(Self { source, destination, scratch, initial: self.initial, segments })
     }
 }

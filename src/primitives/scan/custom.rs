@@ -9,6 +9,7 @@ pub struct CustomOperator {
     element_words: u32,
     reduce: Kernel,
     downsweep: Kernel,
+    segmented: Option<(Kernel, Kernel)>,
 }
 
 impl CustomOperator {
@@ -36,8 +37,29 @@ impl CustomOperator {
                 element_words,
                 reduce: Kernel::variant(name, reduce, &kernels::SCAN_REDUCE_WORDS32X1),
                 downsweep: Kernel::variant(name, downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1),
+                segmented: None,
             }
         }
+    }
+
+    /// The same, for scans of segments too: `reduce` and `downsweep` compiled with `SEGMENTED` as well.
+    ///
+    /// # Safety
+    /// That of [`Self::new`].
+    pub const unsafe fn with_segments(
+        mut self,
+        name: &'static str,
+        reduce: &'static [u8],
+        downsweep: &'static [u8],
+    ) -> Self {
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.segmented = Some((
+                Kernel::variant(name, reduce, &kernels::SCAN_REDUCE_WORDS32X1_SEGMENTED),
+                Kernel::variant(name, downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED),
+            ));
+        }
+        self
     }
 
     /// Words of 32 bits of an element.
@@ -45,19 +67,36 @@ impl CustomOperator {
         self.element_words
     }
 
-    pub(super) const fn kernels(&'static self) -> (&'static Kernel, &'static Kernel) {
-        (&self.reduce, &self.downsweep)
+    /// Those of a scan that passes [`Self::check`].
+    pub(super) fn kernels(&'static self, is_segmented: bool) -> (&'static Kernel, &'static Kernel) {
+        match &self.segmented {
+            Some((reduce, downsweep)) if is_segmented => (reduce, downsweep),
+            _ => (&self.reduce, &self.downsweep),
+        }
     }
 
     /// Whether the modules are what they should be, as far as their declarations tell.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, is_segmented: bool) -> Result<()> {
         if !(1..=Self::MAX_ELEMENT_WORDS).contains(&self.element_words) {
             return Err(Error::Unsupported { reason: "a custom operator's elements are of 1 to 16 words" });
         }
         let same = |kernel: &Kernel, model| kernel.is_variant_of(model, self.element_words);
-        if same(&self.reduce, &kernels::SCAN_REDUCE_WORDS32X1)
-            && same(&self.downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1)
-        {
+        let is_right = match (&self.segmented, is_segmented) {
+            (None, true) => {
+                return Err(Error::Unsupported {
+                    reason: "the custom operator has no modules for segments: give it CustomOperator::with_segments",
+                });
+            }
+            (Some((reduce, downsweep)), true) => {
+                same(reduce, &kernels::SCAN_REDUCE_WORDS32X1_SEGMENTED)
+                    && same(downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED)
+            }
+            (_, false) => {
+                same(&self.reduce, &kernels::SCAN_REDUCE_WORDS32X1)
+                    && same(&self.downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1)
+            }
+        };
+        if is_right {
             return Ok(());
         }
         Err(Error::Unsupported {

@@ -27,7 +27,7 @@ mod scan_then_propagate;
 mod strided;
 
 pub use algorithm::{ScanAlgorithm, WorkgroupScan};
-pub use config::{ScanBuffers, ScanConfig, ScanKind};
+pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
 pub use custom::CustomOperator;
 pub use operator::ScanOperator;
 pub use policy::{ScanPolicy, SumsPlacement};
@@ -36,7 +36,7 @@ use ash::vk;
 
 use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
-use crate::vk::{Device, Pipeline, Recorder};
+use crate::vk::{AddressRange, Device, Pipeline, Recorder};
 use block_doubling::BlockDoubling;
 use chained::Chained;
 use chunk_in_place::ChunkInPlace;
@@ -229,7 +229,7 @@ impl ScanPlan {
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count.into().on_host())
+        self.record(&mut recorder, buffers, count.into())
     }
 
     /// [`Self::cmd_scan`] for plans that hold this one, and for whoever has a recorder.
@@ -237,19 +237,28 @@ impl ScanPlan {
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
-        count: u64,
+        count: Count,
     ) -> Result<()> {
-        if count == 0 {
+        let max_count = count.max();
+        if max_count == 0 {
             return Ok(());
         }
-        let buffers = buffers.checked(self.config.row_size(), count, self.scratch_requirements(count))?;
+        if let Count::Device { address, .. } = count {
+            if !self.config.counts_on_device {
+                return Err(Error::Unsupported {
+                    reason: "the plan takes counts from the host alone: make it with ScanConfig::counts_on_device",
+                });
+            }
+            AddressRange::new(address, 4).aligned("the count", 4)?;
+        }
+        let buffers = buffers.checked(&self.config, max_count, self.scratch_requirements(max_count))?;
         match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.record(recorder, &buffers, count),
-            Strategy::ChunkInPlace(strategy) => strategy.record(recorder, &buffers, count),
-            Strategy::ScanThenPropagate(strategy) => strategy.record(recorder, &buffers, count),
-            Strategy::Chained(strategy) => strategy.record(recorder, &buffers, count),
-            Strategy::BlockDoubling(strategy) => strategy.record(recorder, &buffers, count),
-            Strategy::Strided(strategy) => strategy.record(recorder, &buffers, count),
+            Strategy::ChunkInPlace(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::ScanThenPropagate(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::Chained(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::BlockDoubling(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::Strided(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
         }
     }
 }

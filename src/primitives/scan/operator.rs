@@ -108,10 +108,13 @@ pub(super) struct RowShape {
 }
 
 impl RowShape {
-    /// Of rows of `columns` elements of `words` words: up to 16 bytes are held at once.
-    pub(super) const fn new(words: u32, columns: u32) -> Self {
+    /// Of rows of `columns` elements of `words` words: up to 16 bytes are held at once, but beside heads of segments a
+    /// single element.
+    pub(super) const fn new(words: u32, columns: u32, is_segmented: bool) -> Self {
         match words.saturating_mul(columns) {
-            row_words @ ..=4 => Self { element_words: row_words, is_strided: false },
+            row_words @ ..=4 if columns == 1 || !is_segmented => {
+                Self { element_words: row_words, is_strided: false }
+            }
             _ => Self { element_words: words, is_strided: true },
         }
     }
@@ -156,30 +159,59 @@ const FLOAT64: [Pair; 2] = [
 const FLOAT64_STRIDED: Pair =
     (&kernels::SCAN_REDUCE_FLOAT64_STRIDED, &kernels::SCAN_DOWNSWEEP_FLOAT64_STRIDED);
 
+/// Of segments: in one column, and in one of several.
+const WORDS32_SEGMENTED: [Pair; 2] = [
+    (&kernels::SCAN_REDUCE_WORDS32X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED),
+    (&kernels::SCAN_REDUCE_WORDS32_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS32_STRIDED_SEGMENTED),
+];
+const WORDS64_SEGMENTED: [Pair; 2] = [
+    (&kernels::SCAN_REDUCE_WORDS64X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS64X1_SEGMENTED),
+    (&kernels::SCAN_REDUCE_WORDS64_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS64_STRIDED_SEGMENTED),
+];
+const FLOAT64_SEGMENTED: [Pair; 2] = [
+    (&kernels::SCAN_REDUCE_FLOAT64X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_FLOAT64X1_SEGMENTED),
+    (&kernels::SCAN_REDUCE_FLOAT64_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_FLOAT64_STRIDED_SEGMENTED),
+];
+
 impl Modules {
     /// Those for rows of `columns` elements, at least one.
-    pub(super) fn new(element: ElementType, operator: ScanOperator, columns: u32) -> Self {
-        let shape = RowShape::new(element.words(), columns);
-        let (dense, strided): (&[Pair], Pair) = match element.words() {
-            1 => (&WORDS32, WORDS32_STRIDED),
-            _ if operator.needs_float64(element) => (&FLOAT64, FLOAT64_STRIDED),
-            _ => (&WORDS64, WORDS64_STRIDED),
+    pub(super) fn new(
+        element: ElementType,
+        operator: ScanOperator,
+        columns: u32,
+        is_segmented: bool,
+    ) -> Self {
+        let shape = RowShape::new(element.words(), columns, is_segmented);
+        let (dense, strided, segmented): (&[Pair], Pair, [Pair; 2]) = match element.words() {
+            1 => (&WORDS32, WORDS32_STRIDED, WORDS32_SEGMENTED),
+            _ if operator.needs_float64(element) => (&FLOAT64, FLOAT64_STRIDED, FLOAT64_SEGMENTED),
+            _ => (&WORDS64, WORDS64_STRIDED, WORDS64_SEGMENTED),
         };
-        let (reduce, downsweep) = if shape.is_strided { strided } else { dense[columns as usize - 1] };
+        let (reduce, downsweep) = match (is_segmented, shape.is_strided) {
+            (true, is_strided) => segmented[usize::from(is_strided)],
+            (false, true) => strided,
+            (false, false) => dense[columns as usize - 1],
+        };
         let chained = match element.words() {
             1 => &kernels::SCAN_CHAINED_WORDS32X1,
             _ if operator.needs_float64(element) => &kernels::SCAN_CHAINED_FLOAT64X1,
             _ => &kernels::SCAN_CHAINED_WORDS64X1,
         };
         let constants = vec![("OPERATOR", operator.constant()), ("NUMBERS", numbers(element))];
-        Self { reduce, downsweep, chained: (columns == 1).then_some(chained), constants, shape }
+        Self {
+            reduce,
+            downsweep,
+            chained: (columns == 1 && !is_segmented).then_some(chained),
+            constants,
+            shape,
+        }
     }
 }
 
 impl Modules {
     /// Those of an operator that a caller wrote.
-    pub(super) fn custom(operator: &'static CustomOperator) -> Self {
-        let (reduce, downsweep) = operator.kernels();
+    pub(super) fn custom(operator: &'static CustomOperator, is_segmented: bool) -> Self {
+        let (reduce, downsweep) = operator.kernels(is_segmented);
         let shape = RowShape::whole(operator.element_words());
         Self { reduce, downsweep, chained: None, constants: Vec::new(), shape }
     }
@@ -194,7 +226,10 @@ mod tests {
         for (words, columns, element_words, is_strided) in
             [(1, 1, 1, false), (1, 4, 4, false), (1, 5, 1, true), (2, 2, 4, false), (2, 3, 2, true)]
         {
-            assert_eq!(RowShape::new(words, columns), RowShape { element_words, is_strided });
+            assert_eq!(RowShape::new(words, columns, false), RowShape { element_words, is_strided });
+            let is_strided = columns > 1;
+            let element_words = words;
+            assert_eq!(RowShape::new(words, columns, true), RowShape { element_words, is_strided });
         }
     }
 
@@ -202,13 +237,17 @@ mod tests {
     fn kernels_are_those_of_the_row() {
         for element in ElementType::ALL {
             for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
-                for columns in 1..=16 {
-                    let modules = Modules::new(element, operator, columns);
+                for (columns, is_segmented) in
+                    (1..=16).flat_map(|columns| [(columns, false), (columns, true)])
+                {
+                    let modules = Modules::new(element, operator, columns, is_segmented);
                     let Modules { reduce, downsweep, chained, shape, .. } = modules;
                     let variant = reduce.name.strip_prefix("scan/reduce:").expect("a variant");
                     assert_eq!(Some(variant), downsweep.name.strip_prefix("scan/downsweep:"));
+                    assert_eq!(is_segmented, variant.ends_with("_segmented"));
+                    let variant = variant.trim_end_matches("_segmented");
                     let chained = chained.map(|kernel| kernel.name.strip_prefix("scan/chained:"));
-                    assert_eq!(chained, (columns == 1).then_some(Some(variant)));
+                    assert_eq!(chained, (columns == 1 && !is_segmented).then_some(Some(variant)));
                     assert_eq!(variant.ends_with("_strided"), shape.is_strided);
                     assert_eq!(variant.starts_with("float64"), operator.needs_float64(element));
                     assert!(shape.is_strided || variant.ends_with(&format!("x{columns}")), "{variant}");

@@ -141,6 +141,8 @@ impl ScanPolicy {
         let shape = config.row_shape();
         let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
         // chained.comp: an element and two words more.
+        let heads_size = if config.segments.is_some() { element_size.min(16) } else { 0 };
+        let element_size = element_size + heads_size;
         let more_size = if self.algorithm == ScanAlgorithm::Chained { element_size + 8 } else { 0 };
         let shared_elements = match self.algorithm.workgroup_scan() {
             Some(scan) => {
@@ -174,6 +176,9 @@ impl ScanPolicy {
                 if !self.items_per_invocation.is_multiple_of(self.items_per_run) {
                     return invalid("items_per_run divides items_per_invocation");
                 }
+                if config.segments.is_some() && self.items_per_invocation > 32 {
+                    return invalid("a scan of segments takes at most 32 items per invocation");
+                }
             }
             SumsPlacement::LastRow => {
                 if (Self { subgroup_size: None, ..*self }) != Self::seed() {
@@ -184,6 +189,11 @@ impl ScanPolicy {
                 if config.kind != ScanKind::Inclusive {
                     return invalid(
                         "the seed's scan is inclusive; use the default policy for an exclusive one",
+                    );
+                }
+                if !config.is_plain() {
+                    return invalid(
+                        "the seed's scan goes forward from nothing, with counts from the host and no segments",
                     );
                 }
                 if !config.is_sum_of_u32() || config.column_count() > Self::MAX_SEED_COLUMNS {

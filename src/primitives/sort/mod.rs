@@ -107,7 +107,7 @@ impl SortPlan {
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count.into().on_host())
+        self.record(&mut recorder, buffers, count.into().on_host()?)
     }
 
     /// [`Self::cmd_sort`] for whoever has a recorder.
