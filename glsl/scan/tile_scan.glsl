@@ -4,6 +4,7 @@
 #define SUBSWEEP_SCAN_TILE_SCAN
 
 #include "scan/tile.glsl"
+#include "workgroup_scan/invocations.glsl"
 
 layout(constant_id = 4) const bool EXCLUSIVE = false;
 
@@ -55,8 +56,8 @@ Element tile_reduce(Words source, uint stride, uint extent, uint heads) {
     return tile_total;
 }
 
-// Way up: loads the tile, and gives what comes before the subgroup within it. Every invocation of the workgroup must
-// call it, once.
+// Way up: loads the tile, and gives what comes before the subgroup within it; before the invocation, where the
+// workgroup scan is of invocations, each of which then has one run. Every invocation of the workgroup must call it, once.
 Element tile_up(Words source, uint stride, uint extent, uint heads, out Element tile_total) {
     Element subgroup_total = identity();
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
@@ -68,11 +69,20 @@ Element tile_up(Words source, uint stride, uint extent, uint heads, out Element 
                 run_total = combine(run_total, with_head(packs[slot][i], heads, slot, i));
             }
         }
+#ifdef SCANS_INVOCATIONS
+        run_prefix[round] = identity();
+        subgroup_total = run_total;
+#else
         Element round_total;
         run_prefix[round] = combine(subgroup_total, subgroup_exclusive_scan(run_total, round_total));
         subgroup_total = combine(subgroup_total, round_total);
+#endif
     }
+#ifdef SCANS_INVOCATIONS
+    return invocations_exclusive_scan(subgroup_total, tile_total);
+#else
     return workgroup_exclusive_scan(subgroup_total, tile_total);
+#endif
 }
 
 // Way down: stores the tile, each run from its own prefix. `carry` comes before the subgroup.

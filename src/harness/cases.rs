@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::inputs::Input;
 use crate::ElementType;
-use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
+use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
 use crate::sort::{SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
@@ -130,11 +130,10 @@ impl PolicyName {
         config: &ScanConfig,
     ) -> ScanPolicy {
         let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
-        match (self, algorithm) {
-            (Self::Default, algorithm) => ScanPolicy::tuned(algorithm, capabilities, config),
-            (Self::Seed, _) => ScanPolicy::seed(),
-            (Self::Small, ScanAlgorithm::ReduceThenScan) => small,
-            (Self::Small, ScanAlgorithm::Chained) => small.chained(),
+        match self {
+            Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
+            Self::Seed => ScanPolicy::seed(),
+            Self::Small => small.with_algorithm(algorithm),
         }
     }
 
@@ -147,7 +146,7 @@ impl PolicyName {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
-                let algorithm = ScanAlgorithm::ReduceThenScan;
+                let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
                 policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
                 policy
             }
@@ -171,7 +170,7 @@ impl ScanCase {
             initial: None,
             segments: None,
             count_from: CountFrom::Host,
-            algorithm: ScanAlgorithm::ReduceThenScan,
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             policy,
             in_place: false,
             misalignment: 0,
@@ -332,6 +331,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     cases.extend(typed_scan_cases(effort, capabilities));
     cases.extend(scan_kind_cases(effort, capabilities));
     cases.extend(chained_scan_cases(effort, capabilities));
+    cases.extend(textbook_scan_cases(effort, capabilities));
 
     for algorithm in SortAlgorithm::ALL {
         for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
@@ -550,6 +550,62 @@ fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
     cases
 }
 
+/// The textbooks' scans: each at the seams of its tiles, in place and out of place, and of both kinds where it has them.
+fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let is_known = |algorithm| {
+        matches!(algorithm, ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) | ScanAlgorithm::Chained)
+    };
+    let mut cases = Vec::new();
+    for algorithm in ScanAlgorithm::ALL.into_iter().filter(|&algorithm| !is_known(algorithm)) {
+        for (policy, kind, in_place) in [
+            (PolicyName::Default, ScanKind::Inclusive, false),
+            (PolicyName::Default, ScanKind::Exclusive, true),
+            (PolicyName::Small, ScanKind::Inclusive, true),
+            (PolicyName::Small, ScanKind::Exclusive, false),
+        ] {
+            let scan = ScanCase { kind, algorithm, in_place, ..ScanCase::sum_of_u32(policy) };
+            if algorithm.refusal(&scan.config()).is_some() {
+                continue;
+            }
+            let tile = u64::from(scan.policy(capabilities).tile_items());
+            let mut add = |misalignment, count, input| {
+                let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
+                cases.push(Case { work, count, input });
+            };
+            let mut counts = vec![0, 1, 2, 3, tile - 1, tile, tile + 1, 3 * tile, 4 * tile + 11];
+            if effort != Effort::Quick {
+                counts.extend([65_535, 65_536, 65_537, 99_991]);
+            }
+            if effort == Effort::Full {
+                counts.extend([(1 << 20) - 1, (1 << 20) + 1, (1 << 22) + 1]);
+            }
+            counts.sort_unstable();
+            counts.dedup();
+            for count in counts {
+                add(0, count, Input::Uniform);
+            }
+            for input in [Input::Constant(1), Input::Constant(u32::MAX)] {
+                add(0, 3 * tile + 7, input);
+            }
+            add(4, 2 * tile + 3, Input::Uniform);
+        }
+    }
+    cases
+}
+
+/// Every scan algorithm beside every other, each at the same counts: what `bench --preset textbook` measures.
+pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
+    let counts: &[u64] = match effort {
+        Effort::Quick => &[1 << 12, 1 << 16],
+        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22],
+        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+    };
+    let scan = |algorithm| Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) });
+    let case = |algorithm, count| Case { work: scan(algorithm), count, input: Input::Uniform };
+    let algorithms = ScanAlgorithm::ALL.into_iter();
+    algorithms.flat_map(|algorithm| counts.iter().map(move |&count| case(algorithm, count))).collect()
+}
+
 /// The cases that are worth measuring.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts: &[u64] = match effort {
@@ -597,6 +653,7 @@ mod tests {
         let cases = [
             bench_cases(Effort::Full),
             typed_scan_cases(Effort::Full, &capabilities),
+            textbook_scan_cases(Effort::Full, &capabilities),
             scan_kind_cases(Effort::Full, &capabilities),
         ]
         .concat();

@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::{Count, ScratchRequirements};
 use crate::reference;
-use crate::scan::{InitialValue, ScanAlgorithm, ScanBuffers, ScanPlan};
+use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use crate::vk::{AddressRange, BufferRange, Recorder};
 
@@ -229,13 +229,7 @@ impl<'g> Workload<'g> {
     pub fn traffic_size(&self) -> u64 {
         let size = self.pristine.count * 4;
         match &self.job {
-            // Sums read it all once, and the scan reads and writes it all; a single pass or tile needs no sums.
-            Job::Scan { plan, .. } => {
-                let elements = size / plan.config().row_size();
-                let is_single_pass = plan.policy().algorithm() == ScanAlgorithm::Chained;
-                let is_single_tile = elements <= plan.policy().tile_items().into();
-                if is_single_pass || is_single_tile { 2 * size } else { 3 * size }
-            }
+            Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
             // Counting reads, scattering reads and writes.
             Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
         }

@@ -16,6 +16,7 @@ pub mod scan;
 pub mod sort;
 #[cfg(test)]
 mod testing;
+pub mod workgroup_scan;
 
 pub use element::{Add, And, Element, Max, Min, Mul, Operator, Or, Row, Xor, rows};
 

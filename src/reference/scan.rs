@@ -2,8 +2,10 @@
 
 mod chained;
 pub mod segmented;
+mod textbook;
 
 pub use chained::{Counts, LookBack, Told, chained};
+pub use textbook::{double_blocks, downsweep_by, propagate, scan_tiles, strided};
 
 use super::lanes::{self, Workgroup};
 use super::{Element, Tiles};

@@ -1,5 +1,7 @@
 //! Right results, in the formats that they came in.
 
+use ::subsweep::scan::{ScanAlgorithm, ScanConfig};
+
 use super::*;
 
 const COUNT: usize = 10_007;
@@ -118,6 +120,22 @@ fn every_algorithm_and_policy_gives_the_same() {
             let arguments = [command, "-", "--type", "u32", "--algorithm", algorithm, "--policy", policy];
             let stdout = run_with(&mut subsweep(arguments), &bytes(&input)).done();
             assert!(words(&stdout) == *expected, "{algorithm}, {policy}");
+        }
+    }
+}
+
+#[test]
+fn every_algorithm_of_a_scan_gives_the_same() {
+    let input = random(COUNT);
+    for (is_exclusive, options) in [(false, &[][..]), (true, &["--exclusive"])] {
+        let config = if is_exclusive { ScanConfig::exclusive() } else { ScanConfig::inclusive() };
+        let expected = scanned(&input, 1, is_exclusive);
+        let algorithms =
+            ScanAlgorithm::ALL.into_iter().filter(|algorithm| algorithm.refusal(&config).is_none());
+        for algorithm in algorithms {
+            let arguments = ["scan", "-", "--type", "u32", "--algorithm", algorithm.name()];
+            let mut command = subsweep(arguments.iter().chain(options));
+            assert!(words(&run_with(&mut command, &bytes(&input)).done()) == expected, "{algorithm}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What devices say, and how one is meant.
 
+use ::subsweep::scan::ScanAlgorithm;
+
 use super::*;
 
 fn device() -> serde_json::Value {
@@ -106,8 +108,13 @@ fn algorithms_are_listed_wherever_it_is_asked() {
         let ended = run(without_drivers(&mut subsweep(arguments)));
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments:?}");
         let text = String::from_utf8(ended.stdout).unwrap();
-        for name in ["reduce-then-scan", "radix-4bit", "radix-2bit"] {
-            assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{text}");
+        let line = |name: &str| text.lines().find(|line| line.split_whitespace().next() == Some(name));
+        for name in ["radix-4bit", "radix-2bit"] {
+            assert!(line(name).is_some(), "{text}");
+        }
+        for algorithm in ScanAlgorithm::ALL {
+            let line = line(algorithm.name()).unwrap_or_else(|| panic!("{algorithm}: {text}"));
+            assert!(line.contains(" bytes") && line.contains(" dispatch"), "{line}");
         }
     }
 }

@@ -113,6 +113,25 @@ fn options_that_contradict_each_other() {
     }
     let mut command = subsweep(["sort", &input, "--type", "u32"]);
     run(without_drivers(command.env("SUBSWEEP_DEVICE", "ALL"))).refused(2, "and SUBSWEEP_DEVICE says all");
+    let table = folder.file("table.npy", npy("<u4", "(2, 2)", &[0; 16]));
+    refused(
+        &folder,
+        &["scan", &table, "--algorithm", "chained"],
+        "chained: the chained scan takes one column",
+    );
+    for algorithm in ["reduce-then-scan/brent-kung", "scan-then-propagate", "block-doubling", "strided"] {
+        let of_u32 = ["scan", &input, "--type", "u32", "--algorithm", algorithm];
+        let what = format!("--algorithm {algorithm}: it sums up u32 in one column only");
+        refused(&folder, &["scan", &table, "--algorithm", algorithm], &what);
+        refused(&folder, &["scan", &input, "--type", "i32", "--algorithm", algorithm], &what);
+        refused(&folder, &[&of_u32[..], &["--op", "max"]].concat(), &what);
+        let what = format!("--policy seed is no {algorithm}");
+        refused(&folder, &[&of_u32[..], &["--policy", "seed"]].concat(), &what);
+    }
+    for algorithm in ["block-doubling", "strided"] {
+        let exclusive = ["scan", &input, "--type", "u32", "--exclusive", "--algorithm", algorithm];
+        refused(&folder, &exclusive, "in one column only, and inclusively");
+    }
 }
 
 #[test]
@@ -132,6 +151,9 @@ fn usage_that_cannot_be_meant() {
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 32"),
         (&["sort", "a", "--bits", "0:33"], "0 <= B <= E <= 32"),
         (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit (sort)"),
+        (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
+        (&["bench", "--preset", "bogo"], "'bogo'"),
+        (&["verify", "--preset", "textbook"], "unexpected argument '--preset'"),
         (&["devices", "--policy", "best"], "'best'"),
         (&["verify", "--quick", "--full"], "cannot be used with"),
     ];

@@ -7,6 +7,7 @@ pub mod rig;
 mod scan;
 mod segments;
 mod sort;
+mod textbook;
 mod tiles;
 
 use std::sync::Arc;
@@ -57,9 +58,14 @@ pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
 fn check_of(kernel: &str) -> Option<Check> {
     let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
     match (stem, variant) {
-        ("scan/reduce" | "scan/downsweep", _) => tiles::check_of(variant),
         ("scan/prepare", "") => Some(segments::prepare),
         ("scan/mark_segments", "") => Some(segments::mark_segments),
+        ("scan/reduce", _) => tiles::check_of(variant),
+        ("scan/downsweep", _) => tiles::check_of(variant).or_else(|| textbook::network_of(variant)),
+        ("scan/scan_tiles", "words32x1") => Some(textbook::scan_tiles),
+        ("scan/propagate", "words32x1") => Some(textbook::propagate),
+        ("scan/double_blocks", "words32x1") => Some(textbook::double_blocks),
+        ("scan/strided", "words32x1") => Some(textbook::strided),
         ("scan/chunk_sum", _) => by_columns(
             variant,
             [scan::chunk_sum::<1>, scan::chunk_sum::<2>, scan::chunk_sum::<3>, scan::chunk_sum::<4>],

@@ -57,7 +57,7 @@ pub enum Command {
     /// Each case is verified first, and is not measured if it was wrong. Times are medians of GPU time (of wall-clock
     /// time where a device has no timestamps), with the distance of their quartiles; bytes are those of the elements
     /// that the algorithm has to read and write.
-    Bench(SuiteArgs),
+    Bench(BenchArgs),
 }
 
 /// Options of every command.
@@ -211,6 +211,24 @@ impl SuiteArgs {
             (false, false) => Effort::Normal,
         }
     }
+}
+
+/// What is measured.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+
+    /// Measure these cases instead, and compare algorithms in one table, the fastest of the largest count first
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub preset: Option<Preset>,
+}
+
+/// Cases for a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// Every scan algorithm on sums of u32: so which one is faster?
+    Textbook,
 }
 
 /// One table in, one out.

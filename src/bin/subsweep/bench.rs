@@ -1,21 +1,25 @@
 //! `subsweep bench`.
 
+mod comparison;
+
 use std::time::Duration;
 
 use anyhow::Result;
 use subsweep::harness::{
     BenchOptions, Case, CopyRoof, Effort, Measurement, Outcome, Work, bench_case, bench_cases,
+    textbook_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
 
-use crate::args::{Common, SuiteArgs};
+use crate::args::{BenchArgs, Common, Preset};
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
+use comparison::Comparison;
 
 /// Measures devices.
-pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
-    suite::run(args, common, on_device)
+pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
+    suite::run(&args.suite, common, |suite, gpu| on_device(suite, gpu, args.preset))
 }
 
 fn options(effort: Effort) -> BenchOptions {
@@ -27,8 +31,12 @@ fn options(effort: Effort) -> BenchOptions {
     BenchOptions { warm_up_count, sample_count, budget }
 }
 
-fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
-    let cases = suite.select(bench_cases(suite.effort()))?;
+fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tally> {
+    let (cases, mut comparison) = match preset {
+        None => (bench_cases(suite.effort()), None),
+        Some(Preset::Textbook) => (textbook_bench_cases(suite.effort()), Some(Comparison::default())),
+    };
+    let cases = suite.select(cases)?;
     let options = options(suite.effort());
     let roof = CopyRoof::new(gpu)?;
     let clock =
@@ -45,31 +53,37 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
                 Err(error) => Err(Outcome::of_error(error)?),
             },
         };
-        let new_heading = self::heading(case, gpu.capabilities());
-        let mut text = String::new();
-        if new_heading != heading {
-            text += &new_heading;
-            text += &columns();
-            heading = new_heading;
+        match &mut comparison {
+            Some(comparison) => comparison.add(case, &outcome),
+            None => {
+                let new_heading = self::heading(case, gpu.capabilities());
+                let mut text = String::new();
+                if new_heading != heading {
+                    text += &new_heading;
+                    text += &columns();
+                    heading = new_heading;
+                }
+                text += &match &outcome {
+                    Ok(measurement) => row(measurement),
+                    Err(outcome) => format!("  {:>COUNT_WIDTH$}   {outcome}\n", case.count),
+                };
+                progress.aside(|| suite.print(&text))?;
+            }
         }
         match outcome {
             Ok(measurement) => {
                 tally.right += 1;
-                text += &row(&measurement);
                 suite.device_report().measured.push(measurement);
             }
-            Err(outcome) => {
-                match outcome {
-                    Outcome::NotSupported(_) => tally.not_supported += 1,
-                    Outcome::Fail(_) | Outcome::Pass => tally.wrong += 1,
-                }
-                text += &format!("  {:>COUNT_WIDTH$}   {outcome}\n", case.count);
-            }
+            Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
+            Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
         }
-        progress.aside(|| suite.print(&text))?;
         suite.save()?;
     }
     drop(progress);
+    if let Some(comparison) = comparison {
+        suite.print(&comparison.to_string())?;
+    }
     let Tally { right, wrong, not_supported } = tally;
     suite.print(&format!("\n  {right} measured, {wrong} wrong, {not_supported} not supported\n"))?;
     Ok(tally)

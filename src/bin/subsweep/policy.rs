@@ -42,8 +42,9 @@ impl FromStr for Algorithm {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        all()
-            .find(|algorithm| algorithm.name() == text)
+        ScanAlgorithm::from_name(text)
+            .map(Self::Scan)
+            .or_else(|| sorts().find(|algorithm| algorithm.name() == text))
             .ok_or_else(|| format!("there are {} (scan), {} (sort)", names(scans()), names(sorts())))
     }
 }
@@ -63,8 +64,8 @@ fn all() -> impl Iterator<Item = Algorithm> {
 /// Refuses the algorithm of a sort, and one that the seed does not have.
 pub fn check_scan(common: &Common) -> Result<(), Ended> {
     match common.algorithm {
-        Some(algorithm @ Algorithm::Scan(ScanAlgorithm::Chained))
-            if common.policy == Some(PolicyKind::Seed) =>
+        Some(Algorithm::Scan(algorithm))
+            if common.policy == Some(PolicyKind::Seed) && algorithm != ScanPolicy::seed().algorithm =>
         {
             let name = algorithm.name();
             Err(Ended::usage(format!(
@@ -73,6 +74,15 @@ pub fn check_scan(common: &Common) -> Result<(), Ended> {
         }
         Some(Algorithm::Sort(algorithm)) => Err(other_primitive(algorithm.name(), "a sort", "scan", scans())),
         Some(Algorithm::Scan(_)) | None => Ok(()),
+    }
+}
+
+/// Refuses a configuration that the algorithm does not carry out.
+pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), Ended> {
+    let Some(Algorithm::Scan(algorithm)) = common.algorithm else { return Ok(()) };
+    match algorithm.refusal(config) {
+        Some(reason) => Err(Ended::usage(format!("--algorithm {algorithm}: {reason}"))),
+        None => Ok(()),
     }
 }
 
@@ -147,6 +157,8 @@ mod tests {
         for algorithm in all() {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }
+        assert_eq!("reduce-then-scan/subgroup".parse(), "reduce-then-scan".parse::<Algorithm>());
+        assert!("chained/subgroup".parse::<Algorithm>().is_err());
         assert!("bogo".parse::<Algorithm>().is_err());
     }
 }

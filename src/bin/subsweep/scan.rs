@@ -40,10 +40,6 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     check_seed(common, operator, &table)?;
     let initial = args.init.as_deref().map(|text| initial_row(text, &table)).transpose()?;
     let segments = segments_source.as_ref().map(|source| read_segments(source, &table)).transpose()?;
-    let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
-    let output = Output::prepare(&destination, "-o", &inputs)?;
-
-    let gpu = device::open(&common.device)?;
     let mut config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
     if args.reverse {
         config = config.reverse();
@@ -54,6 +50,11 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     if initial.is_some() {
         config = config.with_initial();
     }
+    policy::check_config(common, &config)?;
+    let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
+    let output = Output::prepare(&destination, "-o", &inputs)?;
+
+    let gpu = device::open(&common.device)?;
     let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
     {
         let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));

@@ -238,6 +238,11 @@ impl ScanConfig {
         self.custom.is_none() && (self.element, self.operator) == (ElementType::U32, ScanOperator::Add)
     }
 
+    /// Whether there is a single pass for it.
+    pub(super) fn is_chainable(&self) -> bool {
+        self.custom.is_none() && self.columns == 1 && self.segments.is_none()
+    }
+
     /// How kernels see a row.
     pub(super) const fn row_shape(&self) -> RowShape {
         match self.custom {

@@ -13,27 +13,36 @@
 //! * A [`CustomOperator`] is whatever a caller writes.
 //! * u64 and i64 need no 64-bit numbers of the device; sums and products of f64 need `shaderFloat64`.
 
+mod algorithm;
+mod block_doubling;
 mod chained;
 mod chunk_in_place;
 mod config;
 mod custom;
+mod levels;
 mod operator;
 mod policy;
 mod reduce_then_scan;
+mod scan_then_propagate;
+mod strided;
 
+pub use algorithm::{ScanAlgorithm, WorkgroupScan};
 pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
 pub use custom::CustomOperator;
 pub use operator::ScanOperator;
-pub use policy::{ScanAlgorithm, ScanPolicy, SumsPlacement};
+pub use policy::{ScanPolicy, SumsPlacement};
 
 use ash::vk;
 
 use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
 use crate::vk::{AddressRange, Device, Pipeline, Recorder};
+use block_doubling::BlockDoubling;
 use chained::Chained;
 use chunk_in_place::ChunkInPlace;
 use reduce_then_scan::ReduceThenScan;
+use scan_then_propagate::ScanThenPropagate;
+use strided::Strided;
 
 /// A scan, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
@@ -48,7 +57,15 @@ pub struct ScanPlan {
 enum Strategy {
     ReduceThenScan(ReduceThenScan),
     ChunkInPlace(ChunkInPlace),
+    ScanThenPropagate(ScanThenPropagate),
     Chained(Chained),
+    BlockDoubling(BlockDoubling),
+    Strided(Strided),
+}
+
+/// Steps in which something doubles from 1 to `count`.
+fn step_count(count: u64) -> u32 {
+    count.max(1).next_power_of_two().ilog2()
 }
 
 impl ScanPlan {
@@ -65,12 +82,21 @@ impl ScanPlan {
         let policy =
             config.policy.unwrap_or_else(|| ScanPolicy::choose(device.capabilities(), &config).policy);
         policy.check(&config, device.capabilities())?;
-        let strategy = match policy.sums {
-            SumsPlacement::Scratch => {
+        let strategy = match (policy.algorithm, policy.sums) {
+            (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::Scratch) => {
                 Strategy::ReduceThenScan(ReduceThenScan::new(device, &config, &policy)?)
             }
-            SumsPlacement::LastRow => Strategy::ChunkInPlace(ChunkInPlace::new(device, &config, &policy)?),
-            SumsPlacement::Status => {
+            (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::LastRow) => {
+                Strategy::ChunkInPlace(ChunkInPlace::new(device, &config, &policy)?)
+            }
+            (ScanAlgorithm::ScanThenPropagate, _) => {
+                Strategy::ScanThenPropagate(ScanThenPropagate::new(device, &config, &policy)?)
+            }
+            (ScanAlgorithm::BlockDoubling, _) => {
+                Strategy::BlockDoubling(BlockDoubling::new(device, &config, &policy)?)
+            }
+            (ScanAlgorithm::Strided, _) => Strategy::Strided(Strided::new(device, &config, &policy)?),
+            (ScanAlgorithm::Chained, _) => {
                 let kernel = config.modules().chained.expect("`check` has found it");
                 Strategy::Chained(Chained::new(device, &config, &policy, kernel)?)
             }
@@ -90,13 +116,15 @@ impl ScanPlan {
 
     /// Every pipeline that a recording may bind: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let (tiled, in_place, chained) = match &self.strategy {
-            Strategy::ReduceThenScan(strategy) => (Some(strategy.pipelines()), None, None),
-            Strategy::ChunkInPlace(strategy) => (None, Some(strategy.pipelines()), None),
-            Strategy::Chained(strategy) => (None, None, Some(strategy.pipelines())),
+        let pipelines: Box<dyn Iterator<Item = &Pipeline>> = match &self.strategy {
+            Strategy::ReduceThenScan(strategy) => Box::new(strategy.pipelines()),
+            Strategy::ChunkInPlace(strategy) => Box::new(strategy.pipelines()),
+            Strategy::ScanThenPropagate(strategy) => Box::new(strategy.pipelines()),
+            Strategy::Chained(strategy) => Box::new(strategy.pipelines()),
+            Strategy::BlockDoubling(strategy) => Box::new(strategy.pipelines()),
+            Strategy::Strided(strategy) => Box::new(strategy.pipelines()),
         };
-        let in_place = in_place.into_iter().flatten();
-        tiled.into_iter().flatten().chain(in_place).chain(chained.into_iter().flatten())
+        pipelines
     }
 
     /// Whether source and destination may be the same range. The seed's policy takes nothing else.
@@ -105,12 +133,15 @@ impl ScanPlan {
     }
 
     /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` rows: a row per tile, two for the chained scan,
-    /// which is less than 1/128 of the source; none for a single tile or the seed's policy.
+    /// which is less than 1/128 of the source; none for a single tile, the seed's policy or block doubling; for the
+    /// strided scan as much as the source.
     pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {
         ScratchRequirements::new(match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.scratch_size(max_count),
-            Strategy::ChunkInPlace(_) => 0,
+            Strategy::ScanThenPropagate(strategy) => strategy.scratch_size(max_count),
+            Strategy::ChunkInPlace(_) | Strategy::BlockDoubling(_) => 0,
             Strategy::Chained(strategy) => strategy.scratch_size(max_count),
+            Strategy::Strided(strategy) => strategy.scratch_size(max_count),
         })
     }
 
@@ -119,9 +150,12 @@ impl ScanPlan {
     pub fn rounding_depth(&self, count: u64) -> u64 {
         let levels = match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.level_count(count),
+            Strategy::ScanThenPropagate(strategy) => strategy.level_count(count),
             // The seed's levels are of as many tiles.
             Strategy::ChunkInPlace(_) => 64,
             Strategy::Chained(_) => 1,
+            // One operation in every step.
+            Strategy::BlockDoubling(_) | Strategy::Strided(_) => return step_count(count).into(),
         };
         // A tile may add to what the one before it has told.
         let chain = match &self.strategy {
@@ -132,10 +166,34 @@ impl ScanPlan {
         let lanes = u64::from(policy.subgroup_size.unwrap_or(self.device.capabilities().max_subgroup_size));
         let subgroups = u64::from(policy.workgroup_size)
             .div_ceil(self.device.capabilities().min_subgroup_size.max(4).into());
-        // A run, a subgroup's lanes, its rounds, and the subgroups with the rounds in which they are scanned.
-        let tile = u64::from(policy.items_per_invocation) + lanes + 2 * subgroups + 4;
+        // A run, a subgroup's lanes, its rounds, and the subgroups with the rounds in which they are scanned; or a run
+        // and a network of invocations.
+        let network = policy.algorithm.workgroup_scan().map_or(0, |scan| scan.depth(policy.workgroup_size));
+        let workgroup = network.max(lanes + 2 * subgroups);
+        let tile = u64::from(policy.items_per_invocation) + workgroup + 4;
         // Up to the top, and down again.
         2 * levels * tile + chain
+    }
+
+    /// Bytes of rows that a recording of `count` rows reads and writes, out of place; what is kept of tiles is not
+    /// counted.
+    pub fn traffic_size(&self, count: u64) -> u64 {
+        let is_single_tile = count <= self.policy.tile_items().into();
+        let moved_rows = match &self.strategy {
+            // Sums read it all once, and the scan reads and writes it all.
+            Strategy::ReduceThenScan(_) | Strategy::ChunkInPlace(_) if !is_single_tile => {
+                count.saturating_mul(3)
+            }
+            // Scanned tiles are read and written again.
+            Strategy::ScanThenPropagate(_) if !is_single_tile => count.saturating_mul(4),
+            Strategy::ReduceThenScan(_)
+            | Strategy::ChunkInPlace(_)
+            | Strategy::ScanThenPropagate(_)
+            | Strategy::Chained(_) => count.saturating_mul(2),
+            Strategy::BlockDoubling(_) => BlockDoubling::moved_count(count).saturating_mul(2),
+            Strategy::Strided(_) => Strided::moved_count(count),
+        };
+        moved_rows.saturating_mul(self.config.row_size())
     }
 
     /// Records the scan of `count` rows.
@@ -146,8 +204,9 @@ impl ScanPlan {
     ///    the seed's policy takes only the same range. `scratch` as [`Self::scratch_requirements`] says, its content
     ///    of no matter, and used by nothing else until the work is done.
     /// 3. **Commands**: one dispatch for one tile, else two for each level of tiles above the first and one for the
-    ///    last, with compute-to-compute barriers between them; of the chained scan a fill, a transfer-to-compute barrier
-    ///    and one dispatch. The first access is COMPUTE_SHADER / SHADER_READ of `source`, and of the chained scan
+    ///    last, with compute-to-compute barriers between them; of scan-then-propagate as many; of block doubling and the
+    ///    strided scan one for each time that 1 doubles up to `count`, of the latter in place an even number of them; of
+    ///    the chained scan a fill, a transfer-to-compute barrier and one dispatch. The first access is COMPUTE_SHADER / SHADER_READ of `source`, and of the chained scan
     ///    TRANSFER / TRANSFER_WRITE of `scratch` as well; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. Leaves
     ///    a compute pipeline and push constants bound, and touches no other state.
     /// 4. **Limits**: `count` = 0 records nothing. At most 2^32 - 1 tiles, and what the device's memory holds.
@@ -196,7 +255,10 @@ impl ScanPlan {
         match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.record(recorder, &buffers, count),
             Strategy::ChunkInPlace(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::ScanThenPropagate(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
             Strategy::Chained(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::BlockDoubling(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::Strided(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
         }
     }
 }

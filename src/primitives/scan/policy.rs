@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind};
 use crate::error::{Error, Result, within};
 use crate::primitives::{Choice, check_workgroup};
@@ -14,15 +15,15 @@ pub enum SumsPlacement {
     Scratch,
     /// In each tile's own last row, in place: the seed's way, which needs no scratch.
     LastRow,
-    /// In words that tiles read of one another while all of them are under way: the single pass.
-    Status,
 }
 
 /// How a scan goes about it. A tile is `workgroup_size * items_per_invocation` elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ScanPolicy {
-    /// Where the sums of tiles are kept.
+    /// What is done.
+    pub algorithm: ScanAlgorithm,
+    /// Where the sums of tiles are kept, between the passes of an algorithm that has several.
     pub sums: SumsPlacement,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
@@ -33,43 +34,6 @@ pub struct ScanPolicy {
     pub items_per_run: u32,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
-}
-
-/// The scan algorithms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ScanAlgorithm {
-    /// Sums of tiles, their scan, and the scan of each tile from its carry-in.
-    ReduceThenScan,
-    /// One pass in which tiles tell one another their sums.
-    Chained,
-}
-
-impl ScanAlgorithm {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::ReduceThenScan, Self::Chained];
-
-    /// The name that selects it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan => "reduce-then-scan",
-            Self::Chained => "chained",
-        }
-    }
-
-    /// One line for a list: passes and bytes moved, and source.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan => {
-                "sums of tiles, scan of the sums level by level, scan of the tiles; moves 12 bytes per u32; \
-                 C-for-Metal tutorial 14"
-            }
-            Self::Chained => {
-                "one pass over the tiles, each looking back at what earlier ones have told; moves 8 bytes per u32 in \
-                 one dispatch, out of place; Merrill and Garland 2016, Smith, Levien and Owens 2025"
-            }
-        }
-    }
 }
 
 /// The words of an invocation's elements that registers should hold.
@@ -106,6 +70,7 @@ impl ScanPolicy {
     /// Reduce-then-scan with sums in scratch.
     pub const fn tiled(workgroup_size: u32, items_per_invocation: u32, items_per_run: u32) -> Self {
         Self {
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             sums: SumsPlacement::Scratch,
             workgroup_size,
             items_per_invocation,
@@ -116,16 +81,22 @@ impl ScanPolicy {
 
     /// The policy of an algorithm, tuned for a device.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
-        let tiled = Self::choose(capabilities, config).policy;
-        match algorithm {
-            ScanAlgorithm::ReduceThenScan => tiled,
-            ScanAlgorithm::Chained => tiled.chained(),
-        }
+        Self::choose(capabilities, config).policy.with_algorithm(algorithm)
     }
 
-    /// The same tiles in a single pass.
-    pub const fn chained(mut self) -> Self {
-        self.sums = SumsPlacement::Status;
+    /// The same workgroups, put to another algorithm: with as many items as that gives an invocation, and rounded down
+    /// to a power of two where it needs one.
+    pub fn with_algorithm(mut self, algorithm: ScanAlgorithm) -> Self {
+        self.algorithm = algorithm;
+        if algorithm.workgroup_scan().is_none() {
+            self.items_per_invocation = 1;
+        }
+        if algorithm.has_one_run() {
+            self.items_per_run = self.items_per_invocation;
+        }
+        if algorithm.needs_power_of_two() {
+            self.workgroup_size = self.workgroup_size.checked_ilog2().map_or(0, |bits| 1 << bits);
+        }
         self
     }
 
@@ -133,6 +104,7 @@ impl ScanPolicy {
     /// chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in place only.
     pub const fn seed() -> Self {
         Self {
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             sums: SumsPlacement::LastRow,
             workgroup_size: 32,
             items_per_invocation: 8,
@@ -147,14 +119,6 @@ impl ScanPolicy {
         self
     }
 
-    /// What it is a way to do; its seed is one too.
-    pub const fn algorithm(&self) -> ScanAlgorithm {
-        match self.sums {
-            SumsPlacement::Scratch | SumsPlacement::LastRow => ScanAlgorithm::ReduceThenScan,
-            SumsPlacement::Status => ScanAlgorithm::Chained,
-        }
-    }
-
     /// Elements in a tile, [`u32::MAX`] at most.
     pub const fn tile_items(&self) -> u32 {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
@@ -165,25 +129,46 @@ impl ScanPolicy {
         if self.workgroup_size == 0 || self.items_per_invocation == 0 || self.items_per_run == 0 {
             return invalid("workgroup_size, items_per_invocation and items_per_run are at least 1");
         }
+        if let Some(reason) = self.algorithm.refusal(config) {
+            return invalid(reason);
+        }
         if self.tile_items() > 1 << 20 {
             return invalid("a tile is at most 2^20 elements");
         }
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
-        // workgroup_scan.glsl: an element for each subgroup of 4 lanes, and one for the total. Three words take the room
-        // of four.
+        // Three words take the room of four. Whatever scans a tile, subgroups may sum it up.
         let shape = config.row_shape();
         let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
         // chained.comp: an element and two words more.
         let heads_size = if config.segments.is_some() { element_size.min(16) } else { 0 };
         let element_size = element_size + heads_size;
-        let more_size = if self.sums == SumsPlacement::Status { element_size + 8 } else { 0 };
-        let shared_size = (self.workgroup_size / 4 + 1) * element_size + more_size;
+        let more_size = if self.algorithm == ScanAlgorithm::Chained { element_size + 8 } else { 0 };
+        let shared_elements = match self.algorithm.workgroup_scan() {
+            Some(scan) => {
+                let subgroups = WorkgroupScan::Subgroup.shared_elements(self.workgroup_size);
+                scan.shared_elements(self.workgroup_size).max(subgroups)
+            }
+            None => 0,
+        };
+        let shared_size = shared_elements.saturating_mul(element_size).saturating_add(more_size);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
-            SumsPlacement::Scratch | SumsPlacement::Status => {
+            SumsPlacement::Scratch => {
                 if !self.workgroup_size.is_multiple_of(lanes) {
                     return invalid("workgroup_size is a multiple of the subgroup size");
+                }
+                if self.algorithm.needs_power_of_two() && !self.workgroup_size.is_power_of_two() {
+                    return invalid("workgroup_size is a power of two for this algorithm");
+                }
+                if self.algorithm.has_one_run() && self.items_per_run != self.items_per_invocation {
+                    return invalid("items_per_run is items_per_invocation for this algorithm");
+                }
+                if self.algorithm.workgroup_scan().is_none() {
+                    return match self.items_per_invocation {
+                        1 => Ok(()),
+                        _ => invalid("items_per_invocation is 1 for this algorithm"),
+                    };
                 }
                 if !self.items_per_run.is_multiple_of(shape.items_per_pack()) {
                     return invalid("items_per_run is a multiple of the elements in 16-byte quads");
@@ -193,14 +178,6 @@ impl ScanPolicy {
                 }
                 if config.segments.is_some() && self.items_per_invocation > 32 {
                     return invalid("a scan of segments takes at most 32 items per invocation");
-                }
-                if self.sums == SumsPlacement::Status && config.modules().chained.is_none() {
-                    return invalid(
-                        "the chained scan takes one column, no segments, and the library's own operators",
-                    );
-                }
-                if self.sums == SumsPlacement::Status && !config.is_plain() {
-                    return invalid("the chained scan goes forward from nothing, with counts from the host");
                 }
             }
             SumsPlacement::LastRow => {
@@ -232,19 +209,21 @@ impl ScanPolicy {
 
 impl fmt::Display for ScanPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sums = match self.sums {
-            SumsPlacement::Scratch => "scratch",
-            SumsPlacement::LastRow => "last row",
-            SumsPlacement::Status => "status words",
+        let Self { algorithm, sums, workgroup_size, items_per_invocation, items_per_run, .. } = self;
+        write!(f, "{algorithm}: workgroup {workgroup_size}")?;
+        let sums = match (algorithm, sums) {
+            (ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided, _) => None,
+            (ScanAlgorithm::Chained, _) => Some("status words"),
+            (_, SumsPlacement::Scratch) => Some("scratch"),
+            (_, SumsPlacement::LastRow) => Some("last row"),
         };
-        write!(
-            f,
-            "{}: workgroup {}, {} items per invocation in runs of {}, sums in {sums}",
-            self.algorithm().name(),
-            self.workgroup_size,
-            self.items_per_invocation,
-            self.items_per_run
-        )?;
+        match sums {
+            Some(sums) => write!(
+                f,
+                ", {items_per_invocation} items per invocation in runs of {items_per_run}, sums in {sums}"
+            )?,
+            None => write!(f, ", {items_per_invocation} item per invocation")?,
+        }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }
 }
@@ -252,6 +231,8 @@ impl fmt::Display for ScanPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::ElementType;
+    use crate::primitives::scan::ScanOperator;
 
     #[test]
     fn shared_memory_has_room_for_rows_of_three_as_for_rows_of_four() {
@@ -271,6 +252,89 @@ mod tests {
             };
             assert_eq!(check(needed), Ok(()), "{columns}");
             assert!(matches!(check(needed - 1), Err(Error::PolicyBeyondDevice { .. })), "{columns}");
+        }
+    }
+
+    #[test]
+    fn an_algorithm_takes_what_it_needs_and_nothing_else() {
+        let capabilities = Capabilities {
+            subgroup_size: 4,
+            min_subgroup_size: 4,
+            max_subgroup_size: 4,
+            max_workgroup_invocations: 192,
+            shared_memory_size: 16 << 10,
+            ..Capabilities::default()
+        };
+        let config = ScanConfig::inclusive();
+        for algorithm in ScanAlgorithm::ALL {
+            let policy = ScanPolicy::tuned(algorithm, &capabilities, &config);
+            assert_eq!(policy.check(&config, &capabilities), Ok(()), "{policy}");
+            let is_refused = |policy: ScanPolicy| {
+                matches!(policy.check(&config, &capabilities), Err(Error::InvalidPolicy { .. }))
+            };
+            let uneven = ScanPolicy { workgroup_size: 96, ..policy };
+            assert_eq!(is_refused(uneven), algorithm.needs_power_of_two(), "{uneven}");
+            let runs = ScanPolicy { items_per_invocation: 2 * policy.items_per_invocation, ..policy };
+            assert_eq!(is_refused(runs), algorithm.has_one_run(), "{runs}");
+            let in_last_row = ScanPolicy { sums: SumsPlacement::LastRow, ..policy };
+            assert!(is_refused(in_last_row), "{in_last_row}");
+        }
+    }
+
+    #[test]
+    fn an_algorithm_refuses_what_it_does_not_scan() {
+        let capabilities = Capabilities {
+            subgroup_size: 4,
+            min_subgroup_size: 4,
+            max_subgroup_size: 4,
+            max_workgroup_invocations: 128,
+            shared_memory_size: 16 << 10,
+            ..Capabilities::default()
+        };
+        let (sums, exclusive) = (ScanConfig::inclusive(), ScanConfig::exclusive());
+        let others = [
+            sums.columns(2),
+            sums.element(ElementType::I32),
+            sums.element(ElementType::U64),
+            sums.operator(ScanOperator::Max),
+        ];
+        for algorithm in ScanAlgorithm::ALL {
+            let is_refused = |config: &ScanConfig| {
+                let checked =
+                    ScanPolicy::tuned(algorithm, &capabilities, config).check(config, &capabilities);
+                assert!(matches!(checked, Ok(()) | Err(Error::InvalidPolicy { .. })), "{checked:?}");
+                checked.is_err()
+            };
+            let is_general = algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+            let is_chained = algorithm == ScanAlgorithm::Chained;
+            assert_eq!(is_refused(&others[0]), !is_general, "{algorithm}");
+            for config in &others[1..] {
+                assert_eq!(is_refused(config), !is_general && !is_chained, "{algorithm}");
+            }
+            let is_inclusive = matches!(algorithm, ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided);
+            assert_eq!(is_refused(&exclusive), is_inclusive, "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn two_buffers_take_twice_the_shared_memory() {
+        let check = |scan, shared_memory_size| {
+            let capabilities = Capabilities {
+                subgroup_size: 4,
+                min_subgroup_size: 4,
+                max_subgroup_size: 4,
+                max_workgroup_invocations: 128,
+                shared_memory_size,
+                ..Capabilities::default()
+            };
+            let policy = ScanPolicy::tiled(128, 4, 4).with_algorithm(ScanAlgorithm::ReduceThenScan(scan));
+            policy.check(&ScanConfig::inclusive(), &capabilities)
+        };
+        for (scan, needed) in
+            [(WorkgroupScan::KoggeStone, 512), (WorkgroupScan::KoggeStoneDoubleBuffered, 1024)]
+        {
+            assert_eq!(check(scan, needed), Ok(()));
+            assert!(matches!(check(scan, needed - 1), Err(Error::PolicyBeyondDevice { .. })));
         }
     }
 

@@ -16,6 +16,7 @@
 
 use std::mem::size_of;
 
+use super::algorithm::WorkgroupScan;
 use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
@@ -77,6 +78,11 @@ push_constants! {
         SCAN_DOWNSWEEP_WORDS64_STRIDED_SEGMENTED,
         SCAN_DOWNSWEEP_FLOAT64X1_SEGMENTED,
         SCAN_DOWNSWEEP_FLOAT64_STRIDED_SEGMENTED,
+        SCAN_DOWNSWEEP_KOGGE_STONE,
+        SCAN_DOWNSWEEP_KOGGE_STONE_DOUBLE_BUFFERED,
+        SCAN_DOWNSWEEP_BRENT_KUNG,
+        SCAN_DOWNSWEEP_SKLANSKY,
+        SCAN_DOWNSWEEP_SEQUENTIAL,
     ] {
         source: AddressRange,
         destination: AddressRange,
@@ -253,6 +259,7 @@ impl Layout {
 impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
+        let downsweep = policy.algorithm.workgroup_scan().and_then(textbook_downsweep).unwrap_or(downsweep);
         let tile = [
             ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
             ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
@@ -580,8 +587,20 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// The pipeline of `key`, which `ReduceThenScan::new` has made.
-fn made<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> &Pipeline {
+/// The way down by a textbook's workgroup scan.
+fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
+    match scan {
+        WorkgroupScan::Subgroup => None,
+        WorkgroupScan::KoggeStone => Some(&kernels::SCAN_DOWNSWEEP_KOGGE_STONE),
+        WorkgroupScan::KoggeStoneDoubleBuffered => Some(&kernels::SCAN_DOWNSWEEP_KOGGE_STONE_DOUBLE_BUFFERED),
+        WorkgroupScan::BrentKung => Some(&kernels::SCAN_DOWNSWEEP_BRENT_KUNG),
+        WorkgroupScan::Sklansky => Some(&kernels::SCAN_DOWNSWEEP_SKLANSKY),
+        WorkgroupScan::Sequential => Some(&kernels::SCAN_DOWNSWEEP_SEQUENTIAL),
+    }
+}
+
+/// The pipeline of `key`, which `new` has made.
+pub(super) fn made<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> &Pipeline {
     let (_, pipeline) = pipelines.iter().find(|(made, _)| *made == key).expect("`new` makes every key's");
     pipeline
 }

@@ -130,7 +130,10 @@ impl SortPolicy {
 
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
-        if self.scan.algorithm() == ScanAlgorithm::Chained {
+        if let Some(reason) = self.scan.algorithm.refusal(&ScanConfig::exclusive()) {
+            return invalid(reason);
+        }
+        if self.scan.algorithm == ScanAlgorithm::Chained {
             return invalid("counts are scanned in place, which the chained scan does not do");
         }
         check_workgroup(self.workgroup_size, capabilities)?;

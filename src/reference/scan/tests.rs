@@ -1,6 +1,6 @@
 use super::segmented::{Headed, Heads};
 use super::*;
-use crate::reference::testing::{LANES, sizes, words};
+use crate::reference::testing::{Brackets, LANES, brackets, prefixes, sizes, words};
 use crate::reference::{And, Max, Min, Mul, Operator, Or, Row, Xor, oracle, rows};
 
 /// Reduce-then-scan, level above level, of twins alone.
@@ -232,34 +232,6 @@ fn rows_beyond_the_extent_are_left_alone() {
     let mut table = vec![1u32; 100];
     chunk_prefix(&chunk(4), false, &mut table, 1, Tiles::new(70, 256));
     assert_eq!(table[69..71], [70, 1]);
-}
-
-/// Elements whose order shows: the bicyclic monoid, in which nothing but neighbours cancel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Brackets(u32, u32);
-
-impl Element for Brackets {
-    const IDENTITY: Self = Self(0, 0);
-    const PACK_ITEMS: usize = 2;
-
-    fn combine(self, later: Self) -> Self {
-        let matched = self.1.min(later.0);
-        Self(self.0 + later.0 - matched, self.1 + later.1 - matched)
-    }
-}
-
-fn brackets(seed: u32, count: usize) -> Vec<Brackets> {
-    words(seed, count).iter().map(|word| Brackets(word >> 3 & 3, word >> 9 & 3)).collect()
-}
-
-/// The oracle for them.
-fn prefixes<E: Element>(values: &[E]) -> Vec<E> {
-    let mut sum = E::IDENTITY;
-    let add = |&value: &E| {
-        sum = sum.combine(value);
-        sum
-    };
-    values.iter().map(add).collect()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use subsweep::Result;
 use subsweep::harness::{self, Effort, Layout, PolicyName, Workload, verify_cases};
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
-use subsweep::scan::{ScanAlgorithm, ScanConfig};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use subsweep::sort::{SortAlgorithm, SortConfig};
 
 use super::super::cases::complaint;
@@ -149,7 +149,8 @@ fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
 
 fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
     let config = ScanConfig::inclusive();
-    config.policy(policy.scan(gpu.capabilities(), ScanAlgorithm::ReduceThenScan, &config))
+    let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+    config.policy(policy.scan(gpu.capabilities(), algorithm, &config))
 }
 
 fn scan_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
