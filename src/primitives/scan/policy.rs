@@ -234,19 +234,23 @@ mod tests {
     use crate::primitives::ElementType;
     use crate::primitives::scan::ScanOperator;
 
+    fn of_four_lanes(max_workgroup_invocations: u32, shared_memory_size: u32) -> Capabilities {
+        Capabilities {
+            subgroup_size: 4,
+            min_subgroup_size: 4,
+            max_subgroup_size: 4,
+            max_workgroup_invocations,
+            shared_memory_size,
+            ..Capabilities::default()
+        }
+    }
+
     #[test]
     fn shared_memory_has_room_for_rows_of_three_as_for_rows_of_four() {
         for (columns, row_size) in [(1, 4), (2, 8), (3, 16), (4, 16)] {
             let needed = (64 / 4 + 1) * row_size;
             let check = |shared_memory_size| {
-                let capabilities = Capabilities {
-                    subgroup_size: 4,
-                    min_subgroup_size: 4,
-                    max_subgroup_size: 4,
-                    max_workgroup_invocations: 128,
-                    shared_memory_size,
-                    ..Capabilities::default()
-                };
+                let capabilities = of_four_lanes(128, shared_memory_size);
                 let config = ScanConfig::inclusive().columns(columns);
                 ScanPolicy::tiled(64, 4, 4).check(&config, &capabilities)
             };
@@ -257,14 +261,7 @@ mod tests {
 
     #[test]
     fn an_algorithm_takes_what_it_needs_and_nothing_else() {
-        let capabilities = Capabilities {
-            subgroup_size: 4,
-            min_subgroup_size: 4,
-            max_subgroup_size: 4,
-            max_workgroup_invocations: 192,
-            shared_memory_size: 16 << 10,
-            ..Capabilities::default()
-        };
+        let capabilities = of_four_lanes(192, 16 << 10);
         let config = ScanConfig::inclusive();
         for algorithm in ScanAlgorithm::ALL {
             let policy = ScanPolicy::tuned(algorithm, &capabilities, &config);
@@ -283,14 +280,7 @@ mod tests {
 
     #[test]
     fn an_algorithm_refuses_what_it_does_not_scan() {
-        let capabilities = Capabilities {
-            subgroup_size: 4,
-            min_subgroup_size: 4,
-            max_subgroup_size: 4,
-            max_workgroup_invocations: 128,
-            shared_memory_size: 16 << 10,
-            ..Capabilities::default()
-        };
+        let capabilities = of_four_lanes(128, 16 << 10);
         let (sums, exclusive) = (ScanConfig::inclusive(), ScanConfig::exclusive());
         let others = [
             sums.columns(2),
@@ -319,14 +309,7 @@ mod tests {
     #[test]
     fn two_buffers_take_twice_the_shared_memory() {
         let check = |scan, shared_memory_size| {
-            let capabilities = Capabilities {
-                subgroup_size: 4,
-                min_subgroup_size: 4,
-                max_subgroup_size: 4,
-                max_workgroup_invocations: 128,
-                shared_memory_size,
-                ..Capabilities::default()
-            };
+            let capabilities = of_four_lanes(128, shared_memory_size);
             let policy = ScanPolicy::tiled(128, 4, 4).with_algorithm(ScanAlgorithm::ReduceThenScan(scan));
             policy.check(&ScanConfig::inclusive(), &capabilities)
         };
