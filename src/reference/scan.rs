@@ -2,7 +2,7 @@
 
 mod chained;
 
-pub use chained::{Counts, LookBack, Told, chained};
+pub use chained::{Counts, GROUP_TILES, LookBack, Told, Walk, chained};
 
 use super::lanes::{self, Workgroup};
 use super::{Element, Tiles};

@@ -7,7 +7,8 @@
 //!   elements ──┴── tile, tile, tile ── chained ────────────────┘──► results
 //! ```
 //!
-//! A tile that stays silent is summed up again by whoever waits for it, so the elements must stay what they are.
+//! A tile that stays silent is summed up again by whoever waits for it, so the elements must stay what they are. With
+//! the fixed tree, behind the tiles' statuses are those of groups of 32 tiles.
 
 use super::config::{ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
@@ -30,12 +31,15 @@ push_constants! {
 
 /// Bytes before the tiles' statuses: the next tile.
 const TICKET_SIZE: u64 = 16;
+/// `GROUP_TILES` of `chained.comp`.
+const GROUP_TILES: u64 = 32;
 
 #[derive(Debug)]
 pub(super) struct Chained {
     tile_items: u32,
     /// Bytes of a tile's statuses: a word for each half of one.
     status_size: u64,
+    has_fixed_tree: bool,
     quads: Access,
     words: Access,
 }
@@ -74,12 +78,13 @@ impl Chained {
         let access = |quad_access| {
             Ok(Access {
                 single: pipeline(downsweep, quad_access, &[("HAS_CARRY", 0)])?,
-                chained: pipeline(kernel, quad_access, &[])?,
+                chained: pipeline(kernel, quad_access, &[("FIXED_TREE", policy.fixed_tree.into())])?,
             })
         };
         Ok(Self {
             tile_items: policy.tile_items(),
             status_size: 2 * config.row_size(),
+            has_fixed_tree: policy.fixed_tree,
             quads: access(true)?,
             words: access(false)?,
         })
@@ -89,8 +94,21 @@ impl Chained {
         [&self.quads, &self.words].into_iter().flat_map(|Access { single, chained }| [single, chained])
     }
 
-    pub(super) fn tile_count(&self, count: u64) -> u64 {
+    fn tile_count(&self, count: u64) -> u64 {
         count.div_ceil(self.tile_items.into())
+    }
+
+    /// The most additions that the total of a tile goes through on its way into a carry of `count` elements, in
+    /// subgroups of `min_lanes` to `max_lanes`.
+    pub(super) fn chain_length(&self, count: u64, min_lanes: u64, max_lanes: u64) -> u64 {
+        let tile_count = self.tile_count(count);
+        if self.has_fixed_tree {
+            // A chunk's lanes, a group's chunks, the groups, and the tile's own group.
+            max_lanes + GROUP_TILES.div_ceil(min_lanes) + tile_count.div_ceil(GROUP_TILES) + 1
+        } else {
+            // A tile may add to what the one before it has told.
+            tile_count
+        }
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
@@ -103,7 +121,9 @@ impl Chained {
     }
 
     fn state_size(&self, count: u64) -> u64 {
-        self.tile_count(count).saturating_mul(self.status_size).saturating_add(TICKET_SIZE)
+        let tile_count = self.tile_count(count);
+        let group_count = if self.has_fixed_tree { tile_count.div_ceil(GROUP_TILES) } else { 0 };
+        (tile_count + group_count).saturating_mul(self.status_size).saturating_add(TICKET_SIZE)
     }
 
     pub(super) fn record(

@@ -8,8 +8,8 @@
 //! * Sums and products of floats are not rounded in numpy's order. A sum is off by at most `1.01 * d * u` of the sum of
 //!   the magnitudes, where `d` is [`ScanPlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64; a product of
 //!   `n` numbers by `1.01 * n * u` of itself, unless what is multiplied on the way overflows or underflows. A device
-//!   may take denormals for 0. The order is the plan's, so that two runs on one device agree to the bit; but for the
-//!   chained scan, in which it is that of who was first.
+//!   may take denormals for 0. The order is the plan's, so that two runs on one device agree to the bit. In the chained
+//!   scan it is that of who was first, but with [`ScanPolicy::with_fixed_tree`], which makes it the plan's as well.
 //! * A [`CustomOperator`] is whatever a caller writes.
 //! * u64 and i64 need no 64-bit numbers of the device; sums and products of f64 need `shaderFloat64`.
 
@@ -123,15 +123,14 @@ impl ScanPlan {
             Strategy::ChunkInPlace(_) => 64,
             Strategy::Chained(_) => 1,
         };
-        // A tile may add to what the one before it has told.
-        let chain = match &self.strategy {
-            Strategy::Chained(strategy) => strategy.tile_count(count),
-            _ => 0,
-        };
         let policy = &self.policy;
         let lanes = u64::from(policy.subgroup_size.unwrap_or(self.device.capabilities().max_subgroup_size));
-        let subgroups = u64::from(policy.workgroup_size)
-            .div_ceil(self.device.capabilities().min_subgroup_size.max(4).into());
+        let min_lanes = u64::from(self.device.capabilities().min_subgroup_size.max(4));
+        let subgroups = u64::from(policy.workgroup_size).div_ceil(min_lanes);
+        let chain = match &self.strategy {
+            Strategy::Chained(strategy) => strategy.chain_length(count, min_lanes, lanes),
+            _ => 0,
+        };
         // A run, a subgroup's lanes, its rounds, and the subgroups with the rounds in which they are scanned.
         let tile = u64::from(policy.items_per_invocation) + lanes + 2 * subgroups + 4;
         // Up to the top, and down again.

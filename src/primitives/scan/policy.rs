@@ -33,6 +33,9 @@ pub struct ScanPolicy {
     pub items_per_run: u32,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
+    /// Whether the chained scan adds up in an order that does not depend on who is first: sums of floats are then
+    /// bit-identical from run to run, as those of reduce-then-scan always are.
+    pub fixed_tree: bool,
 }
 
 /// The scan algorithms.
@@ -111,6 +114,7 @@ impl ScanPolicy {
             items_per_invocation,
             items_per_run,
             subgroup_size: None,
+            fixed_tree: false,
         }
     }
 
@@ -138,12 +142,19 @@ impl ScanPolicy {
             items_per_invocation: 8,
             items_per_run: 1,
             subgroup_size: None,
+            fixed_tree: false,
         }
     }
 
     /// The same, in subgroups of `size` lanes.
     pub const fn with_subgroup_size(mut self, size: u32) -> Self {
         self.subgroup_size = Some(size);
+        self
+    }
+
+    /// The same in an order of addition that is the plan's alone, which the chained scan otherwise has not.
+    pub const fn with_fixed_tree(mut self) -> Self {
+        self.fixed_tree = true;
         self
     }
 
@@ -176,6 +187,11 @@ impl ScanPolicy {
         let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
         // chained.comp: an element and two words more.
         let more_size = if self.sums == SumsPlacement::Status { element_size + 8 } else { 0 };
+        if self.fixed_tree && self.algorithm() != ScanAlgorithm::Chained {
+            return invalid(
+                "fixed_tree is of the chained scan; all others add up in a fixed order as they are",
+            );
+        }
         let shared_size = (self.workgroup_size / 4 + 1) * element_size + more_size;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
@@ -230,6 +246,9 @@ impl fmt::Display for ScanPolicy {
             self.items_per_invocation,
             self.items_per_run
         )?;
+        if self.fixed_tree {
+            f.write_str(", fixed tree")?;
+        }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }
 }
