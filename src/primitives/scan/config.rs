@@ -24,6 +24,7 @@ pub struct ScanConfig {
     operator: ScanOperator,
     custom: Option<&'static CustomOperator>,
     columns: u32,
+    pub(super) is_out_of_place: bool,
     pub(super) policy: Option<ScanPolicy>,
 }
 
@@ -34,7 +35,7 @@ impl ScanConfig {
     /// A scan of `kind`: the sums of single u32, until something else is said.
     pub const fn new(kind: ScanKind) -> Self {
         let (element, operator, custom) = (ElementType::U32, ScanOperator::Add, None);
-        Self { kind, element, operator, custom, columns: 1, policy: None }
+        Self { kind, element, operator, custom, columns: 1, is_out_of_place: false, policy: None }
     }
 
     /// An inclusive scan: the sums of single u32, until something else is said.
@@ -69,6 +70,13 @@ impl ScanConfig {
     /// Over rows of `columns` elements, 1 to 16, each column for itself.
     pub const fn columns(mut self, columns: u32) -> Self {
         self.columns = columns;
+        self
+    }
+
+    /// With the promise that source and destination never overlap, which lets [`ScanPolicy::choose`] take the single
+    /// pass. A recording in place is refused then.
+    pub const fn out_of_place(mut self) -> Self {
+        self.is_out_of_place = true;
         self
     }
 
@@ -139,6 +147,12 @@ impl ScanConfig {
             Some(operator) => Modules::custom(operator),
             None => Modules::new(self.element, self.operator, self.columns),
         }
+    }
+
+    /// Whether results depend on the order in which elements are combined.
+    pub(super) fn rounds(&self) -> bool {
+        let is_float = self.element.is_float();
+        self.custom.is_none() && is_float && matches!(self.operator, ScanOperator::Add | ScanOperator::Mul)
     }
 
     /// Whether it is what the source documents scan.

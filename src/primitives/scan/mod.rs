@@ -20,6 +20,7 @@ mod custom;
 mod operator;
 mod policy;
 mod reduce_then_scan;
+mod single_pass;
 
 pub use config::{ScanBuffers, ScanConfig, ScanKind};
 pub use custom::CustomOperator;
@@ -101,7 +102,7 @@ impl ScanPlan {
 
     /// Whether source and destination may be the same range. The seed's policy takes nothing else.
     pub fn scans_in_place(&self) -> bool {
-        !matches!(self.strategy, Strategy::Chained(_))
+        !matches!(self.strategy, Strategy::Chained(_)) && !self.config.is_out_of_place
     }
 
     /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` rows: a row per tile, two for the chained scan,
@@ -154,8 +155,8 @@ impl ScanPlan {
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or the
-    /// chained scan in place. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or in
+    /// place the chained scan or a plan of which [`ScanConfig::out_of_place`] was promised. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
@@ -183,6 +184,11 @@ impl ScanPlan {
             return Ok(());
         }
         let buffers = buffers.checked(self.config.row_size(), count, self.scratch_requirements(count))?;
+        if self.config.is_out_of_place && buffers.source == buffers.destination {
+            return Err(Error::Unsupported {
+                reason: "the plan was promised never to scan in place; make one without ScanConfig::out_of_place",
+            });
+        }
         match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.record(recorder, &buffers, count),
             Strategy::ChunkInPlace(strategy) => strategy.record(recorder, &buffers, count),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::config::{ScanConfig, ScanKind};
+use super::single_pass;
 use crate::error::{Error, Result, within};
 use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
@@ -88,6 +89,12 @@ impl ScanPolicy {
     ///
     /// A configuration that a plan refuses gives a policy all the same.
     pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
+        let tiles = Self::tiles(capabilities, config);
+        single_pass::choose(capabilities, config, tiles.policy).unwrap_or(tiles)
+    }
+
+    /// Reduce-then-scan in tiles as the device likes them.
+    fn tiles(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
@@ -120,7 +127,7 @@ impl ScanPolicy {
 
     /// The policy of an algorithm, tuned for a device.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
-        let tiled = Self::choose(capabilities, config).policy;
+        let tiled = Self::tiles(capabilities, config).policy;
         match algorithm {
             ScanAlgorithm::ReduceThenScan => tiled,
             ScanAlgorithm::Chained => tiled.chained(),
