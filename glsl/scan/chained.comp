@@ -17,6 +17,7 @@
 // Reads:    source, element_count elements, which nobody may overwrite meanwhile: a tile may be read again.
 // Writes:   destination, element_count elements; state, which begins as 0: 4 words, STATUS_WORDS for each tile, and with
 //           FIXED_TREE as many for each group.
+//           With COUNTED counts, 4 words, which go on from what they were.
 // Shared:   the workgroup scan's, and 2 words and an element.
 // CPU twin: reference::scan::chained.
 // Source:   Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; Smith, Levien
@@ -74,7 +75,7 @@ Words status_of_group(uint group) {
 }
 
 #ifdef COUNTED
-// Counters, in the order of `ChainedCounts`.
+// Counters, in the order of `LookBackCounts`.
 const uint WINDOWS = 0;
 const uint SPINS = 1;
 const uint FALLBACKS = 2;
@@ -88,11 +89,27 @@ void count(uint counter, uint more) {
     }
 }
 
+// Of the invocation's tile.
+uint windows = 0;
+
+void count_window() {
+    windows++;
+    count(WINDOWS, 1);
+}
+
+void count_look_back() {
+    if (gl_SubgroupID == 0 && subgroupElect()) {
+        atomicMax(push.counts.word[LONGEST], windows);
+    }
+}
+
 bool tells(uint tile) {
     return SILENT_EVERY == 0 || tile % SILENT_EVERY != 0;
 }
 #else
 #define count(counter, more)
+#define count_window()
+#define count_look_back()
 #define tells(tile) true
 #endif
 
@@ -124,7 +141,7 @@ uint look_back(inout uint end, inout Element carry) {
             }
             count(SPINS, 1);
         }
-        count(WINDOWS, 1);
+        count_window();
         bool is_stuck = behind_silent > first;
         first = max(first, behind_silent);
         if (lane < first) {
@@ -203,7 +220,7 @@ uint walk_on(inout Walk walk, uint end, bool tells_groups) {
             }
             count(SPINS, 1);
         }
-        count(WINDOWS, 1);
+        count_window();
         walk.is_told = lane < chunk && !is_waiting;
         if (subgroupBallotBitCount(silent) > 0) {
             return walk.tile + subgroupBallotFindLSB(silent);
@@ -274,6 +291,7 @@ Element carry_into(uint tile) {
             break;
         }
     }
+    count_look_back();
     if (gl_LocalInvocationIndex == 0) {
         s_carry = FIXED_TREE ? combine(walk.before_group, walk.in_group) : carry;
     }

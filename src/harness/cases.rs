@@ -96,7 +96,7 @@ impl PolicyName {
             (Self::Default, algorithm) => ScanPolicy::tuned(algorithm, capabilities, config),
             (Self::Seed, _) => ScanPolicy::seed(),
             (Self::Small, ScanAlgorithm::ReduceThenScan) => small,
-            (Self::Small, ScanAlgorithm::Chained) => small.chained(),
+            (Self::Small, ScanAlgorithm::Chained) => small.chained_reproducibly(config),
         }
     }
 
@@ -409,6 +409,12 @@ fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
         let scan = ScanCase { element, ..chained(PolicyName::Default) };
         let tile = u64::from(scan.policy(capabilities).tile_items());
         cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Telling });
+    }
+    // Four groups of the fixed tree and part of one.
+    for operator in [ScanOperator::Add, ScanOperator::Mul] {
+        let scan = ScanCase { element: ElementType::F32, operator, ..chained(PolicyName::Small) };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        cases.push(Case { work: Work::Scan(scan), count: 141 * tile + 3, input: Input::Telling });
     }
     cases
 }

@@ -15,9 +15,13 @@ use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::reduce_then_scan::DownsweepPush;
 use crate::error::{Error, Result};
+#[cfg(feature = "cli")]
+use crate::kernels;
 use crate::kernels::Kernel;
 use crate::primitives::{ScratchCursor, Tiles};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::vk::{
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+};
 
 push_constants! {
     struct ChainedPush for [SCAN_CHAINED_WORDS32X1, SCAN_CHAINED_WORDS64X1, SCAN_CHAINED_FLOAT64X1] {
@@ -26,6 +30,18 @@ push_constants! {
         state: AddressRange,
         tile_count: u32,
         last_extent: u32,
+    }
+}
+
+#[cfg(feature = "cli")]
+push_constants! {
+    struct CountedPush for [SCAN_CHAINED_WORDS32X1_COUNTED] {
+        source: AddressRange,
+        destination: AddressRange,
+        state: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+        counts: AddressRange,
     }
 }
 
@@ -147,10 +163,50 @@ impl Chained {
                 DownsweepPush { source, destination, carries, tile_count, last_extent, column_count: 1 };
             return recorder.dispatch(&access.single, &push, 1);
         }
+        let state = self.cleared_state(recorder, scratch, count);
+        let push = ChainedPush { source, destination, state, tile_count, last_extent };
+        recorder.dispatch(&access.chained, &push, tile_count.into())
+    }
+
+    fn cleared_state(&self, recorder: &mut Recorder<'_>, scratch: BufferRange, count: u64) -> AddressRange {
         let state = scratch.slice(0, self.state_size(count));
         recorder.fill(state, 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
-        let push = ChainedPush { source, destination, state: state.addresses(), tile_count, last_extent };
-        recorder.dispatch(&access.chained, &push, tile_count.into())
+        state.addresses()
+    }
+}
+
+/// The chained scan of 32-bit elements, in more than one tile and between ranges at multiples of 16 bytes, with counters.
+#[cfg(feature = "cli")]
+#[derive(Debug)]
+pub(crate) struct CountedChained(Chained);
+
+#[cfg(feature = "cli")]
+impl CountedChained {
+    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Option<Self>> {
+        match config.modules().chained {
+            Some(kernel) if std::ptr::eq(kernel, &kernels::SCAN_CHAINED_WORDS32X1) => {
+                let counted = &kernels::SCAN_CHAINED_WORDS32X1_COUNTED;
+                Chained::new(device, config, policy, counted).map(|chained| Some(Self(chained)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Adds to the 4 words of `counts`; returns how many tiles looked back.
+    pub(crate) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        counts: AddressRange,
+        count: u64,
+    ) -> Result<u32> {
+        let Self(chained) = self;
+        let Tiles { count: tile_count, last_extent } = Tiles::new(count, chained.tile_items)?;
+        let state = chained.cleared_state(recorder, buffers.scratch, count);
+        let ScanBuffers { source, destination, .. } = *buffers;
+        let push = CountedPush { source, destination, state, tile_count, last_extent, counts };
+        recorder.dispatch(&chained.quads.chained, &push, tile_count.into())?;
+        Ok(tile_count - 1)
     }
 }

@@ -149,8 +149,8 @@ impl ScanConfig {
         }
     }
 
-    /// Whether results depend on the order in which elements are combined.
-    pub(super) fn rounds(&self) -> bool {
+    /// Whether results depend on the order in which elements are combined: those of sums and products of floats.
+    pub fn rounds(&self) -> bool {
         let is_float = self.element.is_float();
         self.custom.is_none() && is_float && matches!(self.operator, ScanOperator::Add | ScanOperator::Mul)
     }

@@ -105,6 +105,15 @@ impl ScanPlan {
         !matches!(self.strategy, Strategy::Chained(_)) && !self.config.is_out_of_place
     }
 
+    /// The same scan with counters, if it is a chained one that can have them.
+    #[cfg(feature = "cli")]
+    pub(crate) fn counted(&self) -> Result<Option<chained::CountedChained>> {
+        match self.strategy {
+            Strategy::Chained(_) => chained::CountedChained::new(&self.device, &self.config, &self.policy),
+            _ => Ok(None),
+        }
+    }
+
     /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` rows: a row per tile, two for the chained scan,
     /// which is less than 1/128 of the source; none for a single tile or the seed's policy.
     pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {

@@ -130,7 +130,7 @@ impl ScanPolicy {
         let tiled = Self::tiles(capabilities, config).policy;
         match algorithm {
             ScanAlgorithm::ReduceThenScan => tiled,
-            ScanAlgorithm::Chained => tiled.chained(),
+            ScanAlgorithm::Chained => tiled.chained_reproducibly(config),
         }
     }
 
@@ -138,6 +138,13 @@ impl ScanPolicy {
     pub const fn chained(mut self) -> Self {
         self.sums = SumsPlacement::Status;
         self
+    }
+
+    /// The same tiles in a single pass whose results are the same to the bit from run to run: with the fixed tree where
+    /// it takes one.
+    pub fn chained_reproducibly(self, config: &ScanConfig) -> Self {
+        let chained = self.chained();
+        if config.rounds() { chained.with_fixed_tree() } else { chained }
     }
 
     /// The seed, which is the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019): 256-element

@@ -23,10 +23,7 @@ pub(super) fn choose(
         return None;
     }
     let progress = Progress::of(capabilities)?;
-    let policy = tiles.chained();
-    // What a plan gives by default is the same to the bit whatever the device was at.
-    let policy = if config.rounds() { policy.with_fixed_tree() } else { policy };
-    Some(Choice { policy, reason: progress.reason() })
+    Some(Choice { policy: tiles.chained_reproducibly(config), reason: progress.reason() })
 }
 
 /// Why workgroups that have begun go on.

@@ -123,8 +123,9 @@ pub fn chained<R: TestRow>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Fai
                 if chained.is_counted() {
                     let silent = (0..tiles.tile_count - 1).filter(|&tile| is_silent(tile)).count() as u32;
                     let [windows, spins, fallbacks, longest] = counts[..] else { unreachable!("4 words") };
-                    let at_least_once = windows as usize >= tiles.tile_count - 1;
-                    if fallbacks < silent || !at_least_once {
+                    let look_backs = tiles.tile_count as u32 - 1;
+                    let is_between = longest <= windows && longest >= windows.div_ceil(look_backs.max(1));
+                    if fallbacks < silent || windows < look_backs || !is_between {
                         return Err(format!("{case}: {windows} windows, {spins} spins, {fallbacks} fallbacks, longest {longest}").into());
                     }
                 }
