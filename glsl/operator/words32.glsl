@@ -75,7 +75,8 @@ Element to_memory(Element words) {
 }
 
 Element combine(Element earlier, Element later) {
-    Element both;
+    // Or a compiler might leave out 0 + x here and keep it there, which is not the same for -0.
+    precise Element both;
     if (OPERATOR == MUL) {
         if (IS_FLOAT) {
             both = floatBitsToUint(uintBitsToFloat(earlier) * uintBitsToFloat(later));

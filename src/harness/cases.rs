@@ -133,7 +133,7 @@ impl PolicyName {
         match self {
             Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
             Self::Seed => ScanPolicy::seed(),
-            Self::Small => small.with_algorithm(algorithm),
+            Self::Small => small.with_algorithm(algorithm).reproducible(config),
         }
     }
 
@@ -478,10 +478,20 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let sums = ScanCase::sum_of_u32(policy);
         scans.push(ScanCase { element, operator, columns, is_reverse, initial, segments, ..sums });
     }
+    for (element, operator, is_reverse, initial) in [
+        (ElementType::U32, ScanOperator::Add, true, None),
+        (ElementType::F32, ScanOperator::Add, true, device),
+        (ElementType::I64, ScanOperator::Min, false, Some(Place::Host)),
+    ] {
+        let algorithm = ScanAlgorithm::Chained;
+        scans.push(ScanCase { element, operator, is_reverse, initial, algorithm, ..plain.clone() });
+    }
     let mut cases = Vec::new();
     for (index, scan) in scans.into_iter().enumerate() {
         let tile = u64::from(scan.policy(capabilities).tile_items());
+        let is_chained = scan.algorithm == ScanAlgorithm::Chained;
         let mut add = |in_place, misalignment, count| {
+            let in_place = in_place && !is_chained;
             let work = Work::Scan(ScanCase { in_place, misalignment, ..scan.clone() });
             cases.push(Case { work, count, input: Input::Telling });
         };
@@ -546,6 +556,12 @@ fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
         let scan = ScanCase { element, ..chained(PolicyName::Default) };
         let tile = u64::from(scan.policy(capabilities).tile_items());
         cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Telling });
+    }
+    // Four groups of the fixed tree and part of one.
+    for operator in [ScanOperator::Add, ScanOperator::Mul] {
+        let scan = ScanCase { element: ElementType::F32, operator, ..chained(PolicyName::Small) };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        cases.push(Case { work: Work::Scan(scan), count: 141 * tile + 3, input: Input::Telling });
     }
     cases
 }

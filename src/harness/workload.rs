@@ -18,6 +18,7 @@ use super::expected::{Expected, PlainScan, ScanExpectation};
 use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
 use super::numbers::Numbers;
 use super::operands::{self, Operands};
+use super::report::LookBackCounts;
 use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::{Count, ScratchRequirements};
@@ -205,6 +206,34 @@ impl<'g> Workload<'g> {
                 plan.record(recorder, &buffers, self.source.count)
             }
         })
+    }
+
+    /// How far the tiles of a chained scan look back: one run more, with counters. None of other work, of one tile, and of
+    /// elements or addresses of which there is no kernel that counts.
+    ///
+    /// # Errors
+    /// Those of making the pipelines, and of recording and submitting.
+    pub fn look_back(&self) -> Result<Option<LookBackCounts>> {
+        let Job::Scan { plan, .. } = &self.job else { return Ok(None) };
+        let (source, destination) = (self.source.range(&self.memories).addresses(), self.destination());
+        let count = self.source.count * 4 / plan.config().row_size();
+        let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
+        if count <= plan.policy().tile_items().into() || !is_aligned {
+            return Ok(None);
+        }
+        let Some(counted) = plan.counted()? else { return Ok(None) };
+        let buffers = ScanBuffers::new(source, destination, self.scratch.range(&self.memories));
+        let counts = self.gpu.allocate(16)?;
+        self.gpu.upload(&counts, 0, &[0; 4])?;
+        let mut look_backs = 0;
+        self.submit(|recorder| {
+            look_backs = counted.record(recorder, &buffers, counts.range().addresses(), count)?;
+            Ok(())
+        })?;
+        let mut words = [0; 4];
+        self.gpu.download(&counts, &mut words)?;
+        let [windows, spins, fallbacks, longest] = words;
+        Ok(Some(LookBackCounts { look_backs, windows, longest, spins, fallbacks }))
     }
 
     fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {

@@ -147,6 +147,11 @@ impl Gpu {
         lock(&self.submitter).has_timestamps()
     }
 
+    /// The family of the device's one queue, for command pools of one's own.
+    pub fn queue_family_index(&self) -> u32 {
+        lock(&self.submitter).queue_family_index()
+    }
+
     /// The device, for plans and pipelines of one's own.
     pub fn device(&self) -> &Device {
         &self.device

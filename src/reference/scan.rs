@@ -4,7 +4,7 @@ mod chained;
 pub mod segmented;
 mod textbook;
 
-pub use chained::{Counts, LookBack, Told, chained};
+pub use chained::{Counts, GROUP_TILES, LookBack, Told, Walk, chained};
 pub use textbook::{double_blocks, downsweep_by, propagate, scan_tiles, strided};
 
 use super::lanes::{self, Workgroup};

@@ -38,10 +38,19 @@ fn devices_are_listed_for_people_and_for_programs() {
         "memory",
         "features",
         "scan policy",
+        "out of place",
         "sort policy",
         "because",
     ] {
         assert!(text.contains(label), "{label}: {text}");
+    }
+    let policies = &device["policies"];
+    assert!(policies["scan"]["policy"].as_str().unwrap().starts_with("reduce-then-scan: "), "{policies}");
+    // Which of the two it is, is the device's.
+    let apart = policies["scan_out_of_place"]["policy"].as_str().unwrap();
+    assert!(apart.starts_with("chained: ") || apart.starts_with("reduce-then-scan: "), "{policies}");
+    for place in ["scan", "scan_out_of_place"] {
+        assert!(policies[place]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policies}");
     }
     assert!(device["limits"]["shared_memory_size"].as_u64().unwrap() >= 16 << 10);
     assert!(device["subgroups"]["operations"].as_array().unwrap().contains(&"arithmetic".into()));

@@ -7,7 +7,7 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::ash::{self, vk};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
-use subsweep::scan::{ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy};
+use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::vk::{
     AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Pipeline, Recorder, Trace,
@@ -193,7 +193,16 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         gpu.scan(doubles, &mut [1u64, 2]),
         Err(Error::ElementMismatch { expected: ElementType::F64, got: ElementType::U64 })
     );
+    let promised = ScanConfig::inclusive().out_of_place();
+    assert!(matches!(scan(promised, first, first), Err(Error::Unsupported { .. })));
+    let chained = ScanPolicy::tiled(64, 4, 4).with_algorithm(ScanAlgorithm::Chained);
+    let scanned = scan(ScanConfig::inclusive().policy(chained), first, first);
+    assert!(matches!(scanned, Err(Error::Unsupported { .. })));
+    let mut summed = [1u32, 2, 3];
+    gpu.scan(promised, &mut summed)?;
+    assert_eq!(summed, [1, 3, 6]);
     for policy in [
+        ScanPolicy::tiled(64, 4, 4).with_fixed_tree(),
         ScanPolicy::tiled(0, 4, 4),
         ScanPolicy::tiled(33, 4, 4),
         ScanPolicy::tiled(64, 6, 4),

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "compile-shaders")]
 mod addresses;
+mod allocations;
 mod armed;
 mod bugs;
 mod cases;
@@ -76,6 +77,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         Watch::Usual => {
             trials.extend(narrow::trials(&gpu));
             trials.extend(long_work::trials(&gpu));
+            trials.extend(allocations::trials(&gpu));
         }
         Watch::Bounds => trials.extend(races::trials(&gpu)),
         Watch::Bug(_) => {}

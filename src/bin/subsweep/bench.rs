@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use subsweep::harness::{
-    BenchOptions, Case, CopyRoof, Effort, Measurement, Outcome, Work, bench_case, bench_cases,
-    textbook_bench_cases,
+    BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, Work, bench_case,
+    bench_cases, textbook_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
@@ -64,7 +64,10 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tal
                     heading = new_heading;
                 }
                 text += &match &outcome {
-                    Ok(measurement) => row(measurement),
+                    Ok(measurement) => {
+                        let look_back = measurement.look_back.as_ref().map(look_back);
+                        row(measurement) + &look_back.unwrap_or_default()
+                    }
                     Err(outcome) => format!("  {:>COUNT_WIDTH$}   {outcome}\n", case.count),
                 };
                 progress.aside(|| suite.print(&text))?;
@@ -115,6 +118,16 @@ fn row(measurement: &Measurement) -> String {
     )
 }
 
+/// What the tiles of a chained scan went through.
+fn look_back(counts: &LookBackCounts) -> String {
+    let LookBackCounts { look_backs, windows, longest, spins, fallbacks } = *counts;
+    let mean = f64::from(windows) / f64::from(look_backs);
+    format!(
+        "  {:>COUNT_WIDTH$}   look-back: mean {mean:.1} windows, longest {longest}; {spins} spins, {fallbacks} fallbacks\n",
+        ""
+    )
+}
+
 /// What cases have in common that differ in size alone: the work, the input, and the policy in words.
 fn heading(case: &Case, capabilities: &Capabilities) -> String {
     let policy = match &case.work {
@@ -157,6 +170,13 @@ fn three_digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_look_back_is_told_by_its_mean() {
+        let counts = LookBackCounts { look_backs: 10, windows: 13, longest: 4, spins: 7, fallbacks: 0 };
+        let text = look_back(&counts);
+        assert!(text.ends_with("look-back: mean 1.3 windows, longest 4; 7 spins, 0 fallbacks\n"), "{text}");
+    }
 
     #[test]
     fn numbers_have_three_digits_and_a_unit() {

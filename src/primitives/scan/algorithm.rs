@@ -176,10 +176,9 @@ impl ScanAlgorithm {
         match self {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => None,
             Self::Chained if !config.is_chainable() => {
-                Some("the chained scan takes one column, no segments, and the library's own operators")
+                Some("the chained scan takes one column, no segments, counts from the host, and the library's own operators")
             }
-            Self::Chained => (!config.is_plain())
-                .then_some("the chained scan goes forward from nothing, with counts from the host"),
+            Self::Chained => None,
             Self::ReduceThenScan(_) | Self::ScanThenPropagate => {
                 (!is_textbook).then_some("it sums up u32 in one column only, forward from nothing; use reduce-then-scan for others")
             }

@@ -28,6 +28,7 @@ pub struct ScanConfig {
     pub(super) segments: Option<SegmentsBy>,
     pub(super) has_initial: bool,
     pub(super) counts_on_device: bool,
+    pub(super) is_out_of_place: bool,
     pub(super) policy: Option<ScanPolicy>,
 }
 
@@ -93,6 +94,7 @@ impl ScanConfig {
             segments: None,
             has_initial: false,
             counts_on_device: false,
+            is_out_of_place: false,
             policy: None,
         }
     }
@@ -153,6 +155,13 @@ impl ScanConfig {
     /// For counts that may be [`Count::Device`](crate::Count::Device).
     pub const fn counts_on_device(mut self) -> Self {
         self.counts_on_device = true;
+        self
+    }
+
+    /// With the promise that source and destination never overlap, which lets [`ScanPolicy::choose`] take the single
+    /// pass. A recording in place is refused then.
+    pub const fn out_of_place(mut self) -> Self {
+        self.is_out_of_place = true;
         self
     }
 
@@ -233,6 +242,12 @@ impl ScanConfig {
             && !self.counts_on_device
     }
 
+    /// Whether results depend on the order in which elements are combined: those of sums and products of floats.
+    pub fn rounds(&self) -> bool {
+        let is_float = self.element.is_float();
+        self.custom.is_none() && is_float && matches!(self.operator, ScanOperator::Add | ScanOperator::Mul)
+    }
+
     /// Whether it is what the source documents scan.
     pub(super) fn is_sum_of_u32(&self) -> bool {
         self.custom.is_none() && (self.element, self.operator) == (ElementType::U32, ScanOperator::Add)
@@ -240,7 +255,7 @@ impl ScanConfig {
 
     /// Whether there is a single pass for it.
     pub(super) fn is_chainable(&self) -> bool {
-        self.custom.is_none() && self.columns == 1 && self.segments.is_none()
+        self.custom.is_none() && self.columns == 1 && self.segments.is_none() && !self.counts_on_device
     }
 
     /// How kernels see a row.
@@ -371,10 +386,18 @@ impl ScanBuffers {
             return Err(Error::Overlap { first: "source", second: "destination" });
         }
         let scratch = scratch.check(self.scratch)?;
-        if !config.has_initial && self.initial != InitialValue::Identity {
-            return Err(Error::Unsupported {
-                reason: "the plan takes no initial value: make it with ScanConfig::with_initial",
-            });
+        match (config.has_initial, self.initial != InitialValue::Identity) {
+            (false, true) => {
+                return Err(Error::Unsupported {
+                    reason: "the plan takes no initial value: make it with ScanConfig::with_initial",
+                });
+            }
+            (true, false) => {
+                return Err(Error::Unsupported {
+                    reason: "the plan begins with an initial value: give it one by ScanBuffers::initial",
+                });
+            }
+            (false, false) | (true, true) => {}
         }
         self.initial.check(row_size)?;
         let segments = match config.segments {

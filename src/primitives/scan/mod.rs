@@ -8,8 +8,8 @@
 //! * Sums and products of floats are not rounded in numpy's order. A sum is off by at most `1.01 * d * u` of the sum of
 //!   the magnitudes, where `d` is [`ScanPlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64; a product of
 //!   `n` numbers by `1.01 * n * u` of itself, unless what is multiplied on the way overflows or underflows. A device
-//!   may take denormals for 0. The order is the plan's, so that two runs on one device agree to the bit; but for the
-//!   chained scan, in which it is that of who was first.
+//!   may take denormals for 0. The order is the plan's, so that two runs on one device agree to the bit. In the chained
+//!   scan it is that of who was first, but with [`ScanPolicy::with_fixed_tree`], which makes it the plan's as well.
 //! * A [`CustomOperator`] is whatever a caller writes.
 //! * u64 and i64 need no 64-bit numbers of the device; sums and products of f64 need `shaderFloat64`.
 
@@ -24,6 +24,7 @@ mod operator;
 mod policy;
 mod reduce_then_scan;
 mod scan_then_propagate;
+mod single_pass;
 mod strided;
 
 pub use algorithm::{ScanAlgorithm, WorkgroupScan};
@@ -129,7 +130,16 @@ impl ScanPlan {
 
     /// Whether source and destination may be the same range. The seed's policy takes nothing else.
     pub fn scans_in_place(&self) -> bool {
-        !matches!(self.strategy, Strategy::Chained(_))
+        !matches!(self.strategy, Strategy::Chained(_)) && !self.config.is_out_of_place
+    }
+
+    /// The same scan with counters, if it is a chained one that can have them.
+    #[cfg(feature = "cli")]
+    pub(crate) fn counted(&self) -> Result<Option<chained::CountedChained>> {
+        match self.strategy {
+            Strategy::Chained(_) => chained::CountedChained::new(&self.device, &self.config, &self.policy),
+            _ => Ok(None),
+        }
     }
 
     /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` rows: a row per tile, two for the chained scan,
@@ -157,15 +167,14 @@ impl ScanPlan {
             // One operation in every step.
             Strategy::BlockDoubling(_) | Strategy::Strided(_) => return step_count(count).into(),
         };
-        // A tile may add to what the one before it has told.
-        let chain = match &self.strategy {
-            Strategy::Chained(strategy) => strategy.tile_count(count),
-            _ => 0,
-        };
         let policy = &self.policy;
         let lanes = u64::from(policy.subgroup_size.unwrap_or(self.device.capabilities().max_subgroup_size));
-        let subgroups = u64::from(policy.workgroup_size)
-            .div_ceil(self.device.capabilities().min_subgroup_size.max(4).into());
+        let min_lanes = u64::from(self.device.capabilities().min_subgroup_size.max(4));
+        let subgroups = u64::from(policy.workgroup_size).div_ceil(min_lanes);
+        let chain = match &self.strategy {
+            Strategy::Chained(strategy) => strategy.chain_length(count, min_lanes, lanes),
+            _ => 0,
+        };
         // A run, a subgroup's lanes, its rounds, and the subgroups with the rounds in which they are scanned; or a run
         // and a network of invocations.
         let network = policy.algorithm.workgroup_scan().map_or(0, |scan| scan.depth(policy.workgroup_size));
@@ -214,8 +223,8 @@ impl ScanPlan {
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or the
-    /// chained scan in place. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or in
+    /// place the chained scan or a plan of which [`ScanConfig::out_of_place`] was promised. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
@@ -252,6 +261,11 @@ impl ScanPlan {
             AddressRange::new(address, 4).aligned("the count", 4)?;
         }
         let buffers = buffers.checked(&self.config, max_count, self.scratch_requirements(max_count))?;
+        if self.config.is_out_of_place && buffers.source == buffers.destination {
+            return Err(Error::Unsupported {
+                reason: "the plan was promised never to scan in place; make one without ScanConfig::out_of_place",
+            });
+        }
         match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.record(recorder, &buffers, count),
             Strategy::ChunkInPlace(strategy) => strategy.record(recorder, &buffers, count.on_host()?),

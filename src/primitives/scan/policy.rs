@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind};
+use super::single_pass;
 use crate::error::{Error, Result, within};
 use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
@@ -34,6 +35,9 @@ pub struct ScanPolicy {
     pub items_per_run: u32,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
+    /// Whether the chained scan adds up in an order that does not depend on who is first: sums of floats are then
+    /// bit-identical from run to run, as those of reduce-then-scan always are.
+    pub fixed_tree: bool,
 }
 
 /// The words of an invocation's elements that registers should hold.
@@ -49,6 +53,12 @@ impl ScanPolicy {
     ///
     /// A configuration that a plan refuses gives a policy all the same.
     pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
+        let tiles = Self::tiles(capabilities, config);
+        single_pass::choose(capabilities, config, tiles.policy).unwrap_or(tiles)
+    }
+
+    /// Reduce-then-scan in tiles as the device likes them.
+    fn tiles(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
@@ -76,12 +86,13 @@ impl ScanPolicy {
             items_per_invocation,
             items_per_run,
             subgroup_size: None,
+            fixed_tree: false,
         }
     }
 
     /// The policy of an algorithm, tuned for a device.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
-        Self::choose(capabilities, config).policy.with_algorithm(algorithm)
+        Self::tiles(capabilities, config).policy.with_algorithm(algorithm).reproducible(config)
     }
 
     /// The same workgroups, put to another algorithm: with as many items as that gives an invocation, and rounded down
@@ -100,6 +111,13 @@ impl ScanPolicy {
         self
     }
 
+    /// The same with results that are the same to the bit from run to run: in a single pass with the fixed tree, where
+    /// results are rounded.
+    pub fn reproducible(mut self, config: &ScanConfig) -> Self {
+        self.fixed_tree |= self.algorithm == ScanAlgorithm::Chained && config.rounds();
+        self
+    }
+
     /// The seed, which is the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019): 256-element
     /// chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in place only.
     pub const fn seed() -> Self {
@@ -110,12 +128,19 @@ impl ScanPolicy {
             items_per_invocation: 8,
             items_per_run: 1,
             subgroup_size: None,
+            fixed_tree: false,
         }
     }
 
     /// The same, in subgroups of `size` lanes.
     pub const fn with_subgroup_size(mut self, size: u32) -> Self {
         self.subgroup_size = Some(size);
+        self
+    }
+
+    /// The same in an order of addition that is the plan's alone, which the chained scan otherwise has not.
+    pub const fn with_fixed_tree(mut self) -> Self {
+        self.fixed_tree = true;
         self
     }
 
@@ -152,6 +177,11 @@ impl ScanPolicy {
             None => 0,
         };
         let shared_size = shared_elements.saturating_mul(element_size).saturating_add(more_size);
+        if self.fixed_tree && self.algorithm != ScanAlgorithm::Chained {
+            return invalid(
+                "fixed_tree is of the chained scan; all others add up in a fixed order as they are",
+            );
+        }
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
             SumsPlacement::Scratch => {
@@ -223,6 +253,9 @@ impl fmt::Display for ScanPolicy {
                 ", {items_per_invocation} items per invocation in runs of {items_per_run}, sums in {sums}"
             )?,
             None => write!(f, ", {items_per_invocation} item per invocation")?,
+        }
+        if self.fixed_tree {
+            f.write_str(", fixed tree")?;
         }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }

@@ -18,6 +18,7 @@ use std::mem::size_of;
 
 use super::algorithm::WorkgroupScan;
 use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
+use super::levels::Levels;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
@@ -117,8 +118,6 @@ push_constants! {
     }
 }
 
-/// More than the levels of 2^64 elements in the smallest tiles.
-const MAX_LEVELS: usize = 64;
 /// What `prepare.comp` writes of a level, in bytes.
 const LEVEL_SIZE: u64 = 32;
 /// The part of it that an indirect dispatch reads, and behind it the level's tiles.
@@ -198,16 +197,12 @@ impl Rows {
     }
 }
 
-/// Where things lie in scratch: the levels above the elements, and what comes before them.
+/// Where things lie in scratch: the levels above the elements, and behind them what a plan was made for besides.
 #[derive(Debug)]
 struct Layout {
-    /// Elements, from the lowest level up; level 0 is the caller's own.
-    counts: [u64; MAX_LEVELS],
-    /// Offset in scratch, for every level but 0.
-    offsets: [u64; MAX_LEVELS],
-    /// Of the levels' heads, with segments.
-    head_offsets: [u64; MAX_LEVELS],
-    len: usize,
+    levels: Levels,
+    /// Offsets of the levels' heads, with segments.
+    heads: [u64; Levels::MAX],
     /// Of the row that all begins with.
     initial: u64,
     /// Of what `prepare.comp` writes.
@@ -219,40 +214,19 @@ struct Layout {
 
 impl Layout {
     fn new(shape: &Shape, count: u64) -> Self {
-        let tile_items = u64::from(shape.tile_items);
-        let mut layout = Self {
-            counts: [0; MAX_LEVELS],
-            offsets: [0; MAX_LEVELS],
-            head_offsets: [0; MAX_LEVELS],
-            len: 1,
-            initial: 0,
-            levels_on_device: 0,
-            head_bits: 0,
-            scratch_size: 0,
-        };
         let mut cursor = ScratchCursor::default();
-        layout.counts[0] = count;
-        let mut tiles = count.div_ceil(tile_items);
-        while tiles > 1 {
-            layout.counts[layout.len] = tiles;
-            layout.offsets[layout.len] = cursor.take(tiles.saturating_mul(shape.row_size));
-            if shape.is_segmented {
-                layout.head_offsets[layout.len] = cursor.take(tiles.saturating_mul(4));
+        let levels = Levels::new(&mut cursor, count, shape.tile_items, shape.row_size);
+        let mut heads = [0; Levels::MAX];
+        if shape.is_segmented {
+            for level in 1..levels.len {
+                heads[level] = cursor.take(levels.counts[level].saturating_mul(4));
             }
-            layout.len += 1;
-            tiles = tiles.div_ceil(tile_items);
         }
-        if shape.has_initial {
-            layout.initial = cursor.take(shape.row_size);
-        }
-        if shape.counts_on_device {
-            layout.levels_on_device = cursor.take(layout.len as u64 * LEVEL_SIZE);
-        }
-        if shape.by_offsets {
-            layout.head_bits = cursor.take(count.div_ceil(32).saturating_mul(4));
-        }
-        layout.scratch_size = cursor.size;
-        layout
+        let mut take = |is_needed: bool, size: u64| if is_needed { cursor.take(size) } else { 0 };
+        let initial = take(shape.has_initial, shape.row_size);
+        let levels_on_device = take(shape.counts_on_device, levels.len as u64 * LEVEL_SIZE);
+        let head_bits = take(shape.by_offsets, count.div_ceil(32).saturating_mul(4));
+        Self { levels, heads, initial, levels_on_device, head_bits, scratch_size: cursor.size }
     }
 }
 
@@ -343,7 +317,7 @@ impl ReduceThenScan {
     }
 
     pub(super) fn level_count(&self, count: u64) -> u64 {
-        Layout::new(&self.shape, count).len as u64
+        Layout::new(&self.shape, count).levels.len as u64
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
@@ -358,7 +332,7 @@ impl ReduceThenScan {
     ) -> Result<()> {
         let recording = Recording::new(self, buffers, count)?;
         recording.prepare(recorder)?;
-        let top = recording.layout.len - 1;
+        let top = recording.layout.levels.len - 1;
         for level in 0..top {
             recording.reduce(recorder, level)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
@@ -412,7 +386,7 @@ impl<'a> Recording<'a> {
     }
 
     fn head_bits(&self) -> BufferRange {
-        let size = self.layout.counts[0].div_ceil(32) * 4;
+        let size = self.layout.levels.counts[0].div_ceil(32) * 4;
         self.buffers.scratch.slice(self.layout.head_bits, size)
     }
 
@@ -445,7 +419,7 @@ impl<'a> Recording<'a> {
                     offsets: buffers.segments,
                     heads: self.heads,
                     offset_count,
-                    row_count: layout.counts[0] as u32,
+                    row_count: layout.levels.counts[0] as u32,
                 };
                 let workgroup_size = pipeline.specialization().workgroup_size;
                 recorder.dispatch(pipeline, &push, offset_count.div_ceil(workgroup_size).into())?;
@@ -458,7 +432,7 @@ impl<'a> Recording<'a> {
                 levels: self.levels_on_device().addresses(),
                 max_count: max,
                 tile_items: scan.shape.tile_items,
-                level_count: layout.len as u32,
+                level_count: layout.levels.len as u32,
                 column_count: scan.column_count,
                 max_row: recorder.device().capabilities().max_workgroup_count[0],
             };
@@ -471,7 +445,7 @@ impl<'a> Recording<'a> {
     }
 
     fn levels_on_device(&self) -> BufferRange {
-        let size = self.layout.len as u64 * LEVEL_SIZE;
+        let size = self.layout.levels.len as u64 * LEVEL_SIZE;
         self.buffers.scratch.slice(self.layout.levels_on_device, size)
     }
 
@@ -494,7 +468,7 @@ impl<'a> Recording<'a> {
     fn downsweep(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
         let scan = self.scan;
         let tiles = self.tiles(level)?;
-        let is_top = level + 1 == self.layout.len;
+        let is_top = level + 1 == self.layout.levels.len;
         // Segments begin with it each, and otherwise only what comes first.
         let (initial, top_carry) = match scan.segments {
             Some(_) => (self.initial, AddressRange::default()),
@@ -541,7 +515,7 @@ impl<'a> Recording<'a> {
     }
 
     fn tiles(&self, level: usize) -> Result<Tiles> {
-        Tiles::new(self.layout.counts[level], self.scan.shape.tile_items)
+        Tiles::new(self.layout.levels.counts[level], self.scan.shape.tile_items)
     }
 
     /// Where the device finds a level's tiles, if it alone knows them.
@@ -556,8 +530,8 @@ impl<'a> Recording<'a> {
     }
 
     fn array(&self, level: usize) -> AddressRange {
-        let size = self.layout.counts[level] * self.scan.shape.row_size;
-        self.buffers.scratch.slice(self.layout.offsets[level], size).addresses()
+        let size = self.layout.levels.counts[level] * self.scan.shape.row_size;
+        self.buffers.scratch.slice(self.layout.levels.offsets[level], size).addresses()
     }
 
     fn source(&self, level: usize) -> AddressRange {
@@ -569,8 +543,8 @@ impl<'a> Recording<'a> {
             (None, _) => AddressRange::default(),
             (Some(_), 0) => self.heads,
             (Some(_), _) => {
-                let size = self.layout.counts[level] * size_of::<u32>() as u64;
-                self.buffers.scratch.slice(self.layout.head_offsets[level], size).addresses()
+                let size = self.layout.levels.counts[level] * size_of::<u32>() as u64;
+                self.buffers.scratch.slice(self.layout.heads[level], size).addresses()
             }
         }
     }
@@ -610,29 +584,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_end_at_one_tile() {
-        let plain = Shape { row_size: 4, tile_items: 256, ..Shape::default() };
-        let layout = Layout::new(&plain, 1);
-        assert_eq!((layout.len, layout.scratch_size), (1, 0));
-        let layout = Layout::new(&Shape { row_size: 16, ..plain }, 256 * 256 * 256 + 1);
-        assert_eq!(&layout.counts[..layout.len], &[16_777_217, 65_537, 257, 2]);
-        assert_eq!(&layout.offsets[..layout.len], &[0, 0, 65_537 * 16, (65_537 + 257) * 16]);
-        assert_eq!(Layout::new(&Shape { tile_items: 4, ..plain }, u64::MAX).counts[0], u64::MAX);
-    }
-
-    #[test]
     fn scratch_has_room_for_what_a_plan_was_made_for() {
+        let plain = Shape { row_size: 8, tile_items: 256, ..Shape::default() };
+        assert_eq!(Layout::new(&plain, 256).scratch_size, 0);
         let all = Shape {
-            row_size: 8,
-            tile_items: 256,
             is_segmented: true,
             by_offsets: true,
             has_initial: true,
             counts_on_device: true,
+            ..plain
         };
         let layout = Layout::new(&all, 1000);
         // Four sums and their heads, a row, two levels, and a bit for each of 1000 rows.
-        assert_eq!((layout.offsets[1], layout.head_offsets[1]), (0, 32));
+        assert_eq!((layout.levels.offsets[1], layout.heads[1]), (0, 32));
         assert_eq!((layout.initial, layout.levels_on_device, layout.head_bits), (48, 64, 128));
         assert_eq!(layout.scratch_size, 256);
     }

@@ -16,7 +16,7 @@ use super::policy::ScanPolicy;
 use super::reduce_then_scan::made;
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::Tiles;
+use crate::primitives::{ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
@@ -119,15 +119,17 @@ impl ScanThenPropagate {
     }
 
     pub(super) fn level_count(&self, count: u64) -> u64 {
-        self.levels(count).len as u64
+        self.levels(&mut ScratchCursor::default(), count).len as u64
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        self.levels(max_count).scratch_size
+        let mut cursor = ScratchCursor::default();
+        self.levels(&mut cursor, max_count);
+        cursor.size
     }
 
-    fn levels(&self, count: u64) -> Levels {
-        Levels::new(count, self.tile_items, self.row_size)
+    fn levels(&self, cursor: &mut ScratchCursor, count: u64) -> Levels {
+        Levels::new(cursor, count, self.tile_items, self.row_size)
     }
 
     pub(super) fn record(
@@ -136,7 +138,7 @@ impl ScanThenPropagate {
         buffers: &ScanBuffers,
         count: u64,
     ) -> Result<()> {
-        let levels = self.levels(count);
+        let levels = self.levels(&mut ScratchCursor::default(), count);
         let top = levels.len - 1;
         let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_items);
         let array = |level: usize| {

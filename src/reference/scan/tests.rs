@@ -1,7 +1,7 @@
 use super::segmented::{Headed, Heads};
 use super::*;
 use crate::reference::testing::{Brackets, LANES, brackets, prefixes, sizes, words};
-use crate::reference::{And, Max, Min, Mul, Operator, Or, Row, Xor, oracle, rows};
+use crate::reference::{Add, And, Max, Min, Mul, Operator, Or, Row, Xor, oracle, rows};
 
 /// Reduce-then-scan, level above level, of twins alone.
 fn reduce_then_scan<E: Element>(shape: &Shape, exclusive: bool, source: &[E]) -> Vec<E> {
@@ -243,13 +243,66 @@ fn a_chained_scan_is_a_scan_whoever_is_silent() {
                 let tiles = Tiles::new(size, shape.tile_items::<Brackets>());
                 for every in [1, 2, 3, usize::MAX] {
                     let is_silent = |tile: usize| every != usize::MAX && tile.is_multiple_of(every);
-                    let mut got = vec![Brackets::IDENTITY; size];
-                    let counts = chained(&shape, false, &values, &mut got, tiles, is_silent);
-                    assert_eq!(got, prefixes(&values), "{shape:?}, {size}, every {every}");
-                    let silent =
-                        (0..tiles.tile_count.saturating_sub(1)).filter(|&tile| is_silent(tile)).count();
-                    assert!(counts.fallbacks as usize >= silent, "{counts:?}");
-                    assert!(every != usize::MAX || counts.fallbacks == 0, "{counts:?}");
+                    for fixed_tree in [false, true] {
+                        let mut got = vec![Brackets::IDENTITY; size];
+                        let counts = chained(&shape, false, fixed_tree, &values, &mut got, tiles, is_silent);
+                        assert_eq!(got, prefixes(&values), "{shape:?}, {size}, every {every}, {fixed_tree}");
+                        let silent =
+                            (0..tiles.tile_count.saturating_sub(1)).filter(|&tile| is_silent(tile)).count();
+                        assert!(counts.fallbacks as usize >= silent, "{counts:?}");
+                        assert!(every != usize::MAX || counts.fallbacks == 0, "{counts:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_fixed_tree_is_the_same_whoever_is_silent_and_the_other_is_not() {
+    for lanes in LANES {
+        let shape = shapes(lanes)[0];
+        let size = 300 * shape.tile_items::<Row<Add, f32, 1>>();
+        // Of every size, so that hardly a sum is exact.
+        let values: Vec<_> = words(lanes as u32, size)
+            .iter()
+            .map(|&word| Row::<Add, f32, 1>::new([(word as f32) * 2f32.powi((word % 41) as i32 - 20)]))
+            .collect();
+        let tiles = Tiles::new(size, shape.tile_items::<Row<Add, f32, 1>>());
+        let scanned = |fixed_tree, every: usize| {
+            let mut got = vec![Row::new([0.0]); size];
+            let is_silent = |tile: usize| every > 0 && tile.is_multiple_of(every);
+            chained(&shape, false, fixed_tree, &values, &mut got, tiles, is_silent);
+            got.iter().map(|row: &Row<Add, f32, 1>| row.0[0].to_bits()).collect::<Vec<_>>()
+        };
+        for every in [1, 3, 32] {
+            assert!(scanned(true, every) == scanned(true, 0), "{lanes} lanes, every {every}");
+        }
+        // Where all are silent, what is looked back at takes several windows.
+        assert!(scanned(false, 1) != scanned(false, 0), "{lanes} lanes");
+    }
+}
+
+#[test]
+fn a_walk_is_the_same_wherever_it_begins() {
+    for lanes in LANES {
+        let totals = words(5, 200);
+        let told: Vec<_> = totals.iter().map(|&total| Told::Total(total)).collect();
+        let sums = oracle::exclusive_scan(&totals, 1);
+        for tile in 0..=totals.len() {
+            let group_count = totals.len() / GROUP_TILES + 1;
+            for known in 0..=tile / GROUP_TILES {
+                let mut groups = vec![None; group_count];
+                if known > 0 {
+                    groups[known] = Some(sums[known * GROUP_TILES]);
+                }
+                let mut walk = Walk::towards(tile, &groups, lanes);
+                assert_eq!(walk.tile, known * GROUP_TILES);
+                assert_eq!(walk.go_on(tile, &told, &mut groups, true, &mut Counts::default()), None);
+                let sum = totals[..tile].iter().fold(0u32, |sum, &total| sum.wrapping_add(total));
+                assert_eq!(walk.before_group.wrapping_add(walk.in_group), sum, "{tile} from {known}");
+                for group in known.max(1)..=tile / GROUP_TILES {
+                    assert_eq!(groups[group], Some(sums[group * GROUP_TILES]));
                 }
             }
         }

@@ -7,7 +7,7 @@ use subsweep::kernels::Kernel;
 use subsweep::reference::{Add, And, Max, Min, Mul, Or, Row, Xor};
 
 use super::Check;
-use super::chained::chained;
+use super::chained::{chained, fixed_tree};
 use super::numbers::TestRow;
 use super::rig;
 use super::scan::{self, Depth};
@@ -56,11 +56,11 @@ fn words32x1_segmented(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed>
 
 pub fn chained32(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     chained::<Row<Add, u32, 1>>(gpu, kernel)?;
-    if !kernel.name.ends_with("_counted") {
-        chained::<Row<Mul, i32, 1>>(gpu, kernel)?;
-        chained::<Row<Max, f32, 1>>(gpu, kernel)?;
+    if kernel.name.ends_with("_counted") {
+        return fixed_tree(gpu, kernel);
     }
-    Ok(())
+    chained::<Row<Mul, i32, 1>>(gpu, kernel)?;
+    chained::<Row<Max, f32, 1>>(gpu, kernel)
 }
 
 pub fn chained64(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {

@@ -129,8 +129,10 @@ pub struct Features {
 /// The policies that `--algorithm` and `--policy` lead to.
 #[derive(Debug, Serialize)]
 pub struct Policies {
-    /// Of a scan of single numbers.
+    /// Of a scan of single numbers, which may be in place.
     pub scan: Policy,
+    /// Of one that is promised never to be.
+    pub scan_out_of_place: Policy,
     /// Of a sort.
     pub sort: Policy,
 }
@@ -167,8 +169,10 @@ impl DeviceReport {
                         compute_full_subgroups: capabilities.enabled.compute_full_subgroups,
                         shader_float64: capabilities.enabled.shader_float64,
                     });
+                    let scan = |config| Policy::new(policy::of_scan(common, capabilities, &config));
                     details.policies = Some(Policies {
-                        scan: Policy::new(policy::of_scan(common, capabilities, &ScanConfig::inclusive())),
+                        scan: scan(ScanConfig::inclusive()),
+                        scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
                         sort: Policy::new(policy::of_sort(common, capabilities)),
                     });
                 }

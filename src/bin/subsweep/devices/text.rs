@@ -58,9 +58,11 @@ fn rows(text: &mut String, details: &Details) {
         );
     }
     if let Some(policies) = &details.policies {
-        for (label, Policy { policy, reason }) in
-            [("scan policy", &policies.scan), ("sort policy", &policies.sort)]
-        {
+        for (label, Policy { policy, reason }) in [
+            ("scan policy", &policies.scan),
+            ("out of place", &policies.scan_out_of_place),
+            ("sort policy", &policies.sort),
+        ] {
             row(label, policy.clone());
             row("", format!("because {reason}"));
         }
