@@ -12,7 +12,7 @@ use criterion::Criterion;
 use subsweep::ash::{self, vk};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
-use subsweep::vk::{AddressRange, Barrier, Command, Trace};
+use subsweep::vk::{AddressRange, Barrier, Command, Trace, Workgroups};
 
 /// What a plan may cost at most, in bare calls.
 const LIMIT: f64 = 1.5;
@@ -41,7 +41,7 @@ struct Listener {
 impl Trace for Listener {
     fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
         let call = match command {
-            Command::Dispatch { kernel, workgroups, .. } => {
+            Command::Dispatch { kernel, workgroups: Workgroups::Direct(workgroups), .. } => {
                 let mut kernels = self.kernels.lock().unwrap();
                 let known = kernels.iter().position(|known| std::ptr::eq(*known, *kernel));
                 let index = known.unwrap_or(kernels.len());

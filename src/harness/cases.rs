@@ -469,21 +469,23 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         (ElementType::I32, ScanOperator::Min, 3, false, device, Some(SegmentsBy::Keys32), PolicyName::Small),
         (ElementType::U32, ScanOperator::Add, 16, true, device, offsets, PolicyName::Default),
         (ElementType::I64, ScanOperator::Add, 1, true, Some(Place::Host), None, PolicyName::Small),
-        (ElementType::U64, ScanOperator::Max, 1, false, device, Some(SegmentsBy::Flags), PolicyName::Small),
-        (ElementType::I64, ScanOperator::Mul, 5, true, device, Some(SegmentsBy::Keys64), PolicyName::Small),
-        (ElementType::F64, ScanOperator::Add, 1, true, device, offsets, PolicyName::Small),
+        (ElementType::U64, ScanOperator::Max, 1, false, device, Some(SegmentsBy::Flags), PolicyName::Default),
+        (ElementType::I64, ScanOperator::Mul, 5, true, device, Some(SegmentsBy::Keys64), PolicyName::Default),
+        (ElementType::F64, ScanOperator::Add, 1, true, device, offsets, PolicyName::Default),
         (ElementType::F64, ScanOperator::Add, 2, false, Some(Place::Host), offsets, PolicyName::Default),
         (ElementType::F64, ScanOperator::Min, 1, false, None, Some(SegmentsBy::Keys32), PolicyName::Small),
     ] {
         let sums = ScanCase::sum_of_u32(policy);
         scans.push(ScanCase { element, operator, columns, is_reverse, initial, segments, ..sums });
     }
-    for (element, operator, is_reverse, initial) in [
-        (ElementType::U32, ScanOperator::Add, true, None),
-        (ElementType::F32, ScanOperator::Add, true, device),
-        (ElementType::I64, ScanOperator::Min, false, Some(Place::Host)),
+    let default = ScanCase::sum_of_u32(PolicyName::Default);
+    scans.push(ScanCase { count_from: CountFrom::Device, columns: 5, ..default });
+    for (algorithm, element, operator, is_reverse, initial) in [
+        (ScanAlgorithm::Strided, ElementType::U32, ScanOperator::Add, true, None),
+        (ScanAlgorithm::Chained, ElementType::U32, ScanOperator::Add, true, None),
+        (ScanAlgorithm::Chained, ElementType::F32, ScanOperator::Add, true, device),
+        (ScanAlgorithm::Chained, ElementType::I64, ScanOperator::Min, false, Some(Place::Host)),
     ] {
-        let algorithm = ScanAlgorithm::Chained;
         scans.push(ScanCase { element, operator, is_reverse, initial, algorithm, ..plain.clone() });
     }
     let mut cases = Vec::new();

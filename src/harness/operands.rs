@@ -91,11 +91,11 @@ fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32> {
         // Of one segment and the next, one of the two words may be the same.
         SegmentsBy::Keys64 => {
             let mut number = 0u32;
-            let mut words = |is_head: &bool| {
+            let words = |is_head: &bool| {
                 number += u32::from(*is_head);
                 [number / 2, number.div_ceil(2)]
             };
-            flags.iter().flat_map(|is_head| words(is_head)).collect()
+            flags.iter().flat_map(words).collect()
         }
         // Empty segments, one that begins at the end, and some in any order.
         SegmentsBy::Offsets => {

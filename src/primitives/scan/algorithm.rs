@@ -172,21 +172,28 @@ impl ScanAlgorithm {
 
     /// Why it does not carry out a configuration, on any device; `None` if it does.
     pub fn refusal(self, config: &ScanConfig) -> Option<&'static str> {
-        let is_textbook = config.is_sum_of_u32() && config.column_count() == 1 && config.is_plain();
-        match self {
-            Self::ReduceThenScan(WorkgroupScan::Subgroup) => None,
-            Self::Chained if !config.is_chainable() => {
-                Some("the chained scan takes one column, no segments, counts from the host, and the library's own operators")
-            }
-            Self::Chained => None,
-            Self::ReduceThenScan(_) | Self::ScanThenPropagate => {
-                (!is_textbook).then_some("it sums up u32 in one column only, forward from nothing; use reduce-then-scan for others")
-            }
-            Self::BlockDoubling | Self::Strided => (!is_textbook || config.kind != ScanKind::Inclusive)
-                .then_some(
-                    "it sums up u32 in one column only, and inclusively, forward from nothing; use reduce-then-scan for others",
-                ),
-        }
+        let is_of_u32 = config.is_sum_of_u32() && config.column_count() == 1;
+        let is_inclusive = config.kind == ScanKind::Inclusive;
+        let (is_taken, reason) = match self {
+            Self::ReduceThenScan(WorkgroupScan::Subgroup) => return None,
+            Self::Chained => (
+                config.is_chainable(),
+                "the chained scan takes one column, no segments, counts from the host, and the library's own operators",
+            ),
+            Self::ReduceThenScan(_) | Self::ScanThenPropagate => (
+                is_of_u32 && config.is_plain(),
+                "it sums up u32 in one column only, forward from nothing; use reduce-then-scan for others",
+            ),
+            Self::BlockDoubling => (
+                is_of_u32 && is_inclusive && config.is_plain(),
+                "it sums up u32 in one column only, inclusively, forward from nothing; use reduce-then-scan for others",
+            ),
+            Self::Strided => (
+                is_of_u32 && is_inclusive && config.is_plain_either_way(),
+                "it sums up u32 in one column only, inclusively and from nothing; use reduce-then-scan for others",
+            ),
+        };
+        (!is_taken).then_some(reason)
     }
 
     /// How the invocations of its workgroups scan; `None` where they do not.

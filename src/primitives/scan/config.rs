@@ -236,10 +236,12 @@ impl ScanConfig {
 
     /// Whether it asks for no more than one scan of all rows, from the first on.
     pub(super) fn is_plain(&self) -> bool {
-        self.direction == Direction::Forward
-            && self.segments.is_none()
-            && !self.has_initial
-            && !self.counts_on_device
+        self.direction == Direction::Forward && self.is_plain_either_way()
+    }
+
+    /// The same from either end.
+    pub(super) fn is_plain_either_way(&self) -> bool {
+        self.segments.is_none() && !self.has_initial && !self.counts_on_device
     }
 
     /// Whether results depend on the order in which elements are combined: those of sums and products of floats.

@@ -218,9 +218,8 @@ impl Layout {
         let levels = Levels::new(&mut cursor, count, shape.tile_items, shape.row_size);
         let mut heads = [0; Levels::MAX];
         if shape.is_segmented {
-            for level in 1..levels.len {
-                heads[level] = cursor.take(levels.counts[level].saturating_mul(4));
-            }
+            let above = heads.iter_mut().zip(levels.counts).take(levels.len).skip(1);
+            above.for_each(|(offset, count)| *offset = cursor.take(count.saturating_mul(4)));
         }
         let mut take = |is_needed: bool, size: u64| if is_needed { cursor.take(size) } else { 0 };
         let initial = take(shape.has_initial, shape.row_size);

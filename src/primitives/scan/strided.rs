@@ -9,7 +9,7 @@
 //! The source is read by the first step alone. The others go between scratch and the destination, in which the last one
 //! ends; in place, their number is made even by a step of a distance that nothing lies apart, which copies.
 
-use super::config::{ScanBuffers, ScanConfig};
+use super::config::{Direction, ScanBuffers, ScanConfig};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::step_count;
@@ -39,7 +39,7 @@ pub(super) struct Strided {
 impl Strided {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { mut constants, .. } = config.modules();
-        constants.push(("SUFFIX", 0));
+        constants.push(("SUFFIX", (config.direction == Direction::Reverse).into()));
         let options = PipelineOptions {
             workgroup_size: policy.workgroup_size,
             constants: &constants,
