@@ -283,7 +283,7 @@ impl ReduceThenScan {
             let options = PipelineOptions {
                 workgroup_size: SMALL_WORKGROUP.max(device.capabilities().max_subgroup_size),
                 constants: &[],
-                subgroup_size: None,
+                subgroup_size: policy.subgroup_size,
             };
             Pipeline::new(device, kernel, options)
         };
