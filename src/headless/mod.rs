@@ -289,6 +289,13 @@ impl Gpu {
         kept(&self.sort_plans, config, || SortPlan::new(&self.device, config))
     }
 
+    /// Drops the plans that [`Self::scan`], [`Self::sort`] and the two functions above have kept; those that somebody
+    /// holds go with whoever holds them. Pipelines take memory, on CPU drivers much of it.
+    pub fn forget_plans(&self) {
+        lock(&self.scan_plans).clear();
+        lock(&self.sort_plans).clear();
+    }
+
     /// Device memory of `size` bytes that plans can use in any role, its content undefined.
     ///
     /// # Errors

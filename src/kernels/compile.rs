@@ -58,14 +58,15 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
         if path.extension().is_some_and(|extension| extension == "glsl") {
             let shaders = Shaders::new(glsl)?.with_custom_operator(source);
             for kernel in CUSTOM_KERNELS {
-                let defines = ["OPERATOR_CUSTOM".to_owned()];
-                let words = shaders.compile(
-                    &format!("scan/{kernel}.comp"),
-                    &defines,
-                    OptimizationLevel::Performance,
-                )?;
-                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                write(&to.join(format!("{stem}.{kernel}.spv")), &bytes)?;
+                for (suffix, defines) in
+                    [("", &["OPERATOR_CUSTOM"][..]), ("_segmented", &["OPERATOR_CUSTOM", "SEGMENTED"])]
+                {
+                    let defines: Vec<_> = defines.iter().map(|define| (*define).to_owned()).collect();
+                    let source = format!("scan/{kernel}.comp");
+                    let words = shaders.compile(&source, &defines, OptimizationLevel::Performance)?;
+                    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    write(&to.join(format!("{stem}.{kernel}{suffix}.spv")), &bytes)?;
+                }
             }
             continue;
         }

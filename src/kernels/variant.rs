@@ -18,7 +18,7 @@ impl Kernel {
     }
 
     /// Whether the module declares what `model` does, does the same through its pointers, and shares elements of
-    /// `element_words` words between subgroups.
+    /// `element_words` words between subgroups, the heads of segments included.
     pub(crate) fn is_variant_of(&self, model: &Self, element_words: u32) -> bool {
         let is_aligned = self.spirv.as_ptr().cast::<u32>().is_aligned();
         let (words, []) = self.spirv.as_chunks::<4>() else { return false };
@@ -57,10 +57,16 @@ fn shared_element_words(module: &Module) -> Option<u32> {
     let (variable, None) = (shared.next()?, shared.next()) else { return None };
     let Type::Pointer { to, .. } = module.type_of(*variable.operands.get(1)?)? else { return None };
     let Type::Array { of, .. } = module.type_by_id(*to)? else { return None };
-    match module.type_by_id(*of)? {
+    words_of(module, *of)
+}
+
+/// Words of 32 bits of a type that is made of them.
+fn words_of(module: &Module, id: spirv::Id) -> Option<u32> {
+    match module.type_by_id(id)? {
         Type::Scalar(4) => Some(1),
         Type::Vector { count, .. } => Some(*count),
         Type::Array { length, .. } => module.constant(*length),
+        Type::Struct(members) => members.iter().map(|member| words_of(module, *member)).sum(),
         _ => None,
     }
 }

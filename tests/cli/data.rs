@@ -80,6 +80,72 @@ fn every_type_is_scanned_by_its_operators() {
     scans_of!(f64, "<f8", |word| (f64::from(word) - 2e9) / 1024.0, "min": f64::min, "max": f64::max);
 }
 
+/// What `scan` makes of rows of `columns` i32: a plain loop over the segments that begin at `starts`.
+fn scanned_in_segments(
+    rows: &[i32],
+    columns: usize,
+    starts: &[usize],
+    init: i32,
+    is_exclusive: bool,
+    is_reverse: bool,
+) -> Vec<i32> {
+    let count = rows.len() / columns;
+    let mut results = vec![0; rows.len()];
+    let ends = starts[1..].iter().copied().chain([count]);
+    for (start, end) in starts.iter().copied().zip(ends) {
+        for column in 0..columns {
+            let mut sum = init;
+            let order: Vec<_> =
+                if is_reverse { (start..end).rev().collect() } else { (start..end).collect() };
+            for row in order {
+                let before = sum;
+                sum = sum.wrapping_add(rows[row * columns + column]);
+                results[row * columns + column] = if is_exclusive { before } else { sum };
+            }
+        }
+    }
+    results
+}
+
+#[test]
+fn segments_are_scanned_from_either_end_and_from_an_initial_value() {
+    let folder = Folder::new();
+    let starts = [0usize, 1, 2, 2, 700, 5000, 5001];
+    let words: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
+    let segments = folder.file("starts.npy", npy("<u4", "(7,)", &bytes(&words)));
+    let raw_segments = folder.file("starts", bytes(&words));
+    for columns in [1, 3] {
+        let input = random(5001 * columns);
+        let rows: Vec<i32> = input.iter().map(|&word| word as i32).collect();
+        let shape = if columns == 1 { "(5001,)".to_owned() } else { format!("(5001, {columns})") };
+        let file = npy("<i4", &shape, &bytes(&input));
+        for (is_exclusive, is_reverse, init, segments) in [
+            (false, true, None, None),
+            (true, true, Some(-7), None),
+            (false, false, Some(i32::MAX), Some(&segments)),
+            (true, false, None, Some(&raw_segments)),
+            (true, true, Some(5), Some(&segments)),
+        ] {
+            let mut command = subsweep(["scan", "-"]);
+            command.args(is_exclusive.then_some("--exclusive")).args(is_reverse.then_some("--reverse"));
+            if let Some(init) = init {
+                command.args(["--init", &init.to_string()]);
+            }
+            if let Some(path) = segments {
+                command.args(["--segments", path]);
+            }
+            let starts = if segments.is_some() { &starts[..] } else { &[0] };
+            let init = init.unwrap_or(0);
+            let expected = scanned_in_segments(&rows, columns, starts, init, is_exclusive, is_reverse);
+            let expected: Vec<u32> = expected.iter().map(|&sum| sum as u32).collect();
+            assert!(
+                run_with(&mut command, &file).done() == npy("<i4", &shape, &bytes(&expected)),
+                "{command:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn keys_are_sorted() {
     let folder = Folder::new();

@@ -98,6 +98,48 @@ fn operators_of_what_they_do_not_take() {
 }
 
 #[test]
+fn initial_values_and_segments_that_do_not_fit() {
+    let folder = Folder::new();
+    let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
+    let floats = folder.file("floats.npy", npy("<f4", "(4,)", &[0; 16]));
+    for (input, init, what) in [
+        (&input, "-1", "'-1' is no u32; it is a whole number from 0 to 4294967295"),
+        (&input, "1.5", "'1.5' is no u32"),
+        (&input, "4294967296", "'4294967296' is no u32"),
+        (&input, "", "'' is no u32"),
+        (&floats, "one", "'one' is no f32; it is a number such as 1.5, -2e3 or inf"),
+        (&floats, "1e39", "'1e39' is no f32"),
+    ] {
+        refused(&folder, &["scan", input, "--init", init], what);
+    }
+    let files: [(&[u8], &str); 7] = [
+        (&npy("<u4", "(3,)", &bytes(&[0, 3, 2])), "segments are not ascending: 2 at index 2 is behind 3"),
+        (&npy("<u4", "(2,)", &bytes(&[0, 5])), "a segment begins at 5, and there are 4 elements"),
+        (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
+        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
+        (&npy("<i4", "(1,)", &[0; 4]), "elements of type <i4, and u32 is taken"),
+        (&[0; 3], "no multiple of the 4 bytes of a u32"),
+        (&npy("<u4", "(4,)", &[0; 12]), "ended after 140 of 144 bytes"),
+    ];
+    for (bytes, what) in files {
+        let segments = folder.file("segments", bytes);
+        refused(&folder, &["scan", &input, "--segments", &segments], what);
+    }
+    let nowhere = folder.argument("nowhere");
+    refused(&folder, &["scan", &input, "--segments", &nowhere], "cannot be opened");
+    refused(&folder, &["scan", "-", "--segments", "-"], "standard input is one table");
+    for (option, value) in [("--reverse", None), ("--init", Some("1")), ("--segments", Some("segments"))] {
+        let seed = [&["scan", &input, "--policy", "seed", option][..], value.as_slice()].concat();
+        refused(&folder, &seed, &format!("--policy seed has no {option}"));
+    }
+    let starts = folder.file("starts", [0; 4]);
+    for algorithm in ["chained", "scan-then-propagate", "strided", "reduce-then-scan/sklansky"] {
+        let arguments = ["scan", &input, "--segments", &starts, "--algorithm", algorithm];
+        refused(&folder, &arguments, &format!("--algorithm {algorithm}"));
+    }
+}
+
+#[test]
 fn options_that_contradict_each_other() {
     let folder = Folder::new();
     let input = folder.file("in", bytes(&[1, 2]));

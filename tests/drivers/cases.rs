@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::harness::{Case, Layout, Outcome, Work, verify_case_in, verify_cases};
+use subsweep::harness::{Case, Layout, Outcome, Place, Work, verify_case_in, verify_cases};
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::ScanOperator;
 use subsweep::vk::HazardChecker;
@@ -30,10 +30,15 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
 }
 
 /// A watched plan takes seconds to compile. A range of bits is but a shift and a mask to it: the whole and one part will
-/// do. Which addresses a scan touches is no matter of its operator.
+/// do. Which addresses a scan touches is no matter of its operator; and of what it may read besides and the ways that it
+/// may go, those that have the most at once show all.
 fn is_worth_watching(case: &Case) -> bool {
     match &case.work {
-        Work::Scan(scan) => scan.operator == ScanOperator::Add,
+        Work::Scan(scan) => {
+            let is_plain = !scan.is_reverse && scan.initial.is_none() && scan.segments.is_none();
+            let has_most = scan.is_reverse && scan.initial == Some(Place::Device);
+            scan.operator == ScanOperator::Add && (is_plain || has_most)
+        }
         Work::Sort(sort) => sort.bits == (0..32) || sort.bits == (3..11),
     }
 }
@@ -48,6 +53,7 @@ fn verify(gpu: &Gpu, cases: &[Case], layout: Layout) -> Result<(), Failed> {
         }
         expect_silence(gpu, &case.id())?;
     }
+    gpu.forget_plans();
     Ok(())
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::Error;
-use subsweep::headless::Gpu;
-use subsweep::scan::{CustomOperator, ScanConfig, ScanKind, ScanPolicy};
+use subsweep::headless::{Gpu, ScanInputs};
+use subsweep::scan::{CustomOperator, ScanConfig, ScanKind, ScanPolicy, SegmentsBy};
 
 use super::cases::expect_silence;
 use super::fixture;
@@ -21,6 +21,11 @@ macro_rules! custom {
                 $words,
                 fixture!(concat!($name, ".reduce")),
                 fixture!(concat!($name, ".downsweep")),
+            )
+            .with_segments(
+                $name,
+                fixture!(concat!($name, ".reduce_segmented")),
+                fixture!(concat!($name, ".downsweep_segmented")),
             )
         };
         &OPERATOR
@@ -45,6 +50,10 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("affine maps of more than four words", |gpu| {
             scans(gpu, custom!("affine", 6), [1, 0, 0, 1, 0, 0], |_, words| words, follow)
         }),
+        trial("segments of brackets, from either end and from some that are open", |gpu| {
+            segments(gpu, custom!("bicyclic", 2), |[a, b]| [a % 3, b % 3], match_brackets)
+        }),
+        trial("segments of affine maps", |gpu| segments(gpu, custom!("affine", 6), |words| words, follow)),
         trial("modules that are something else are refused", refusals),
     ]
 }
@@ -112,6 +121,60 @@ fn scans<const N: usize>(
     Ok(())
 }
 
+/// Both kinds from either end, each segment from an initial value, against a plain loop.
+fn segments<const N: usize>(
+    gpu: &Gpu,
+    operator: &'static CustomOperator,
+    element: fn([u32; N]) -> [u32; N],
+    combine: fn([u32; N], [u32; N]) -> [u32; N],
+) -> Result<(), Failed> {
+    let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
+    let tile = small.tile_items() as usize;
+    for (kind, is_reverse) in [
+        (ScanKind::Inclusive, false),
+        (ScanKind::Exclusive, true),
+        (ScanKind::Inclusive, true),
+        (ScanKind::Exclusive, false),
+    ] {
+        let config = ScanConfig::new(kind).custom(operator).policy(small).segments(SegmentsBy::Offsets);
+        let config = if is_reverse { config.reverse() } else { config };
+        for count in [1, tile + 1, tile * 5 + 3, tile * tile + 1] {
+            let words = random(count, (count + 1) * N);
+            let mut elements: Vec<[u32; N]> =
+                words.as_chunks::<N>().0.iter().map(|words| element(*words)).collect();
+            let initial = elements.pop().expect("one more than is scanned");
+            // Short ones, then one that is longer than a tile.
+            let starts: Vec<_> = (0..count).filter(|row| row % 13 == 7 && *row < count / 3).collect();
+            let mut expected = vec![initial; count];
+            let begins = std::iter::once(0).chain(starts.iter().copied());
+            let ends = starts.iter().copied().chain([count]);
+            for (begin, end) in begins.zip(ends) {
+                let mut sum = initial;
+                let order: Vec<_> =
+                    if is_reverse { (begin..end).rev().collect() } else { (begin..end).collect() };
+                for row in order {
+                    let before = sum;
+                    sum = combine(sum, elements[row]);
+                    expected[row] = if kind == ScanKind::Inclusive { sum } else { before };
+                }
+            }
+            let starts: Vec<_> = starts.iter().map(|&row| row as u32).collect();
+            let mut values = elements.into_flattened();
+            let inputs = ScanInputs { initial: Some(&initial), segments: &starts };
+            gpu.scan_with(config, &mut values, inputs)?;
+            let (got, _) = values.as_chunks::<N>();
+            if let Some(i) = (0..count).find(|&i| got[i] != expected[i]) {
+                let (got, expected) = (got[i], expected[i]);
+                return Err(format!(
+                    "{kind:?}, reverse: {is_reverse}: [{i}] of {count} is {got:?}, not {expected:?}"
+                )
+                .into());
+            }
+        }
+    }
+    Ok(())
+}
+
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let refuse = |operator: &'static CustomOperator| {
         let refused = gpu.scan(ScanConfig::inclusive().custom(operator), &mut [0u32; 16]);
@@ -127,6 +190,16 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     refuse(other(fixture!("matrix.downsweep"), fixture!("matrix.reduce")));
     refuse(other(fixture!("spilling"), fixture!("spilling")));
     refuse(other(b"", b""));
+    // SAFETY: a plan refuses it before any device sees it.
+    static PLAIN: CustomOperator =
+        unsafe { CustomOperator::new("plain", 4, fixture!("matrix.reduce"), fixture!("matrix.downsweep")) };
+    let of_segments = ScanConfig::inclusive().custom(&PLAIN).segments(SegmentsBy::Flags);
+    let inputs = ScanInputs { initial: None, segments: &[0; 4] };
+    let refused = gpu.scan_with(of_segments, &mut [0u32; 16], inputs);
+    assert!(
+        matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("with_segments")),
+        "{refused:?}"
+    );
     let config = ScanConfig::inclusive().custom(custom!("matrix", 4));
     let of_columns = gpu.scan(config.columns(2), &mut [0u32; 16]);
     assert!(matches!(of_columns, Err(Error::Unsupported { .. })), "{of_columns:?}");

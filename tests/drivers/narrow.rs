@@ -78,8 +78,8 @@ pub fn open(is_validated: bool, limit: fn(&mut Capabilities)) -> subsweep::Resul
 fn is_right(is_validated: bool, narrowing: &Narrowing) -> Result<(), Failed> {
     let gpu = open(is_validated, narrowing.limit)?;
     let mut refusals = 0;
-    // Every eleventh case: all primitives and policies, and a spread of sizes and inputs.
-    for case in verify_cases(Effort::Quick, gpu.capabilities()).into_iter().step_by(11) {
+    // So many that each is another plan, which takes time to make: a spread of primitives, policies, sizes and inputs.
+    for case in verify_cases(Effort::Quick, gpu.capabilities()).into_iter().step_by(37) {
         match (verify_case(&gpu, &case)?, narrowing.refusal) {
             (Outcome::Pass, _) => {}
             (Outcome::NotSupported(reason), Some(refusal)) if reason.contains(refusal) => refusals += 1,

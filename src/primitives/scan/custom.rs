@@ -80,7 +80,9 @@ impl CustomOperator {
         if !(1..=Self::MAX_ELEMENT_WORDS).contains(&self.element_words) {
             return Err(Error::Unsupported { reason: "a custom operator's elements are of 1 to 16 words" });
         }
-        let same = |kernel: &Kernel, model| kernel.is_variant_of(model, self.element_words);
+        // A head is one word more.
+        let shared_words = self.element_words + u32::from(is_segmented);
+        let same = |kernel: &Kernel, model| kernel.is_variant_of(model, shared_words);
         let is_right = match (&self.segmented, is_segmented) {
             (None, true) => {
                 return Err(Error::Unsupported {
