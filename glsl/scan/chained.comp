@@ -82,7 +82,7 @@ Words status_of_group(uint group) {
 }
 
 #ifdef COUNTED
-// Counters, in the order of `LookBackCounts`.
+// Counters, in the order in which `Workload::look_back` reads them.
 const uint WINDOWS = 0;
 const uint SPINS = 1;
 const uint FALLBACKS = 2;
@@ -299,7 +299,7 @@ Element carry_into(uint tile) {
         }
     }
     count_look_back();
-    if (gl_LocalInvocationIndex == 0) {
+    if (gl_SubgroupID == 0 && subgroupElect()) {
         s_carry = FIXED_TREE ? combine(walk.before_group, walk.in_group) : carry;
     }
     barrier();

@@ -76,6 +76,9 @@ fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32> {
     for &head in heads {
         flags[head] = true;
     }
+    if let (SegmentsBy::Flags, Some(first)) = (by, flags.first_mut()) {
+        *first = true;
+    }
     let mut number = 0;
     // Keys that are not ascending, and come again.
     let mut key = |is_head: &bool| {
@@ -83,7 +86,7 @@ fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32> {
         SplitMix64(number % 7).next_u64()
     };
     match by {
-        // Not 0 is what counts; and the first row's flag does not.
+        // Not 0 is what counts; and the first row's flag says nothing new.
         SegmentsBy::Flags => {
             flags.iter().zip(0u32..).map(|(&is_head, row)| if is_head { row | 1 } else { 0 }).collect()
         }

@@ -216,10 +216,10 @@ fn ordered<'b>(from: Touch, to: Touch, barriers: impl Iterator<Item = &'b Barrie
     let mut waiting = vk::PipelineStageFlags::empty();
     let (mut is_available, mut is_visible) = (false, false);
     for barrier in barriers {
-        if !barrier.src_stages.intersects(from.stage | waiting) {
+        if !with_earlier(barrier.src_stages).intersects(from.stage | waiting) {
             continue;
         }
-        waiting |= barrier.dst_stages;
+        waiting |= with_later(barrier.dst_stages);
         is_available |= barrier.src_stages.contains(from.stage) && barrier.src_access.contains(from.access);
         is_visible |=
             is_available && barrier.dst_stages.contains(to.stage) && barrier.dst_access.contains(to.access);
@@ -234,6 +234,18 @@ fn ordered<'b>(from: Touch, to: Touch, barriers: impl Iterator<Item = &'b Barrie
     } else {
         Err(Missing::Availability(from.access))
     }
+}
+
+/// Whoever waits for a stage waits for those that come before it in a pipeline; of memory it says nothing.
+fn with_earlier(stages: vk::PipelineStageFlags) -> vk::PipelineStageFlags {
+    let is_compute = stages.contains(vk::PipelineStageFlags::COMPUTE_SHADER);
+    if is_compute { stages | vk::PipelineStageFlags::DRAW_INDIRECT } else { stages }
+}
+
+/// Where a stage waits, so do those that come after it.
+fn with_later(stages: vk::PipelineStageFlags) -> vk::PipelineStageFlags {
+    let is_indirect = stages.contains(vk::PipelineStageFlags::DRAW_INDIRECT);
+    if is_indirect { stages | vk::PipelineStageFlags::COMPUTE_SHADER } else { stages }
 }
 
 fn common(first: AddressRange, second: AddressRange) -> AddressRange {
@@ -302,6 +314,36 @@ mod tests {
     }
 
     const COMPUTE: Command<'_> = Command::Barrier(Barrier::COMPUTE_TO_COMPUTE);
+
+    #[test]
+    fn workgroups_from_memory_are_read_by_a_stage_of_their_own() {
+        let indirect = |ranges| Command::Dispatch {
+            kernel: &PROBE_COPY,
+            ranges,
+            workgroups: Workgroups::Indirect(B),
+            constants: &[],
+        };
+        const INDIRECT: Command<'_> = Command::Barrier(Barrier::COMPUTE_TO_INDIRECT);
+        let made = copy(&[A, B]);
+        assert_eq!(findings(&[copy(&[A, B]), INDIRECT, indirect(&[C, A])]), []);
+        assert_eq!(missing(&[made, indirect(&[C, A])]), [Missing::Execution]);
+        let access = vk::AccessFlags::INDIRECT_COMMAND_READ;
+        // It waits for the shader, but not for what the shader wrote.
+        assert_eq!(missing(&[copy(&[A, B]), COMPUTE, indirect(&[C, A])]), [Missing::Execution]);
+        let half = Barrier { dst_access: vk::AccessFlags::SHADER_READ, ..Barrier::COMPUTE_TO_INDIRECT };
+        let half = [copy(&[A, B]), Command::Barrier(half), indirect(&[C, A])];
+        assert_eq!(missing(&half), [Missing::Visibility(access)]);
+        // What was read so may be overwritten by whoever waits for the shader behind it.
+        assert_eq!(findings(&[indirect(&[C, A]), COMPUTE, copy(&[C, B])]), []);
+    }
+
+    #[test]
+    fn an_update_is_a_transfer() {
+        let update = || Command::Update { range: A };
+        const TRANSFER: Command<'_> = Command::Barrier(Barrier::TRANSFER_TO_COMPUTE);
+        assert_eq!(findings(&[update(), TRANSFER, copy(&[A, B])]), []);
+        assert_eq!(missing(&[update(), copy(&[A, B])]), [Missing::Execution]);
+    }
 
     #[test]
     fn a_chain_of_dispatches_needs_each_of_its_barriers() {

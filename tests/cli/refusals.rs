@@ -172,7 +172,7 @@ fn options_that_contradict_each_other() {
     }
     for algorithm in ["block-doubling", "strided"] {
         let exclusive = ["scan", &input, "--type", "u32", "--exclusive", "--algorithm", algorithm];
-        refused(&folder, &exclusive, "in one column only, and inclusively");
+        refused(&folder, &exclusive, "in one column only, inclusively");
     }
 }
 

@@ -6,10 +6,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::ElementType;
 use subsweep::headless::{Gpu, GpuOptions};
-use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPolicy};
+use subsweep::scan::{InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanPolicy, SegmentsBy};
 use subsweep::sort::{SortBuffers, SortConfig};
+use subsweep::{Count, ElementType};
 
 use super::cases::expect_silence;
 
@@ -72,9 +72,20 @@ fn recording_allocates_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let count = u64::from(small.tile_items()).pow(2) + 1;
     let [source, destination] = [gpu.allocate(4 * count)?, gpu.allocate(4 * count)?];
     let (from, to) = (source.range().addresses(), destination.range().addresses());
+    let operands_buffer = gpu.allocate(16)?;
+    gpu.upload(&operands_buffer, 0, &[5, 6, 7, 8])?;
+    let operands = operands_buffer.range().addresses();
     let scan = ScanConfig::inclusive();
+    let segmented = scan.policy(small).segments(SegmentsBy::Offsets).with_initial().reverse();
+    let counted = scan.policy(small).counts_on_device();
+    let by = |algorithm| scan.policy(small.with_algorithm(algorithm));
     for (config, to) in [
         (scan.policy(small), to),
+        (by(ScanAlgorithm::ScanThenPropagate), to),
+        (by(ScanAlgorithm::BlockDoubling), to),
+        (by(ScanAlgorithm::Strided), to),
+        (segmented, to),
+        (counted, to),
         (scan.policy(small.with_algorithm(ScanAlgorithm::Chained)), to),
         (scan.policy(small.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree()), to),
         (scan.policy(ScanPolicy::seed()), from),
@@ -83,12 +94,19 @@ fn recording_allocates_nothing(gpu: &Gpu) -> Result<(), Failed> {
         let plan = gpu.scan_plan(config)?;
         let rows = count / u64::from(config.column_count());
         let scratch = gpu.allocate(plan.scratch_requirements(rows).size.max(16))?;
-        let buffers = ScanBuffers::new(from, to, scratch.range());
+        let mut buffers = ScanBuffers::new(from, to, scratch.range());
+        let mut count = Count::Host(rows);
+        // By the configuration that takes each.
+        if config == segmented {
+            buffers = buffers.segments(operands).initial(InitialValue::host(&[7u32])?);
+        } else if config == counted {
+            count = Count::Device { address: operands.address, max: rows as u32 };
+        }
         let mut made = 0;
         let record = |recorder: &mut subsweep::vk::Recorder<'_>| {
             let commands = recorder.command_buffer();
             // SAFETY: the buffers live until `submit` has waited.
-            let (count, recorded) = allocations(|| unsafe { plan.cmd_scan(commands, &buffers, rows) });
+            let (count, recorded) = allocations(|| unsafe { plan.cmd_scan(commands, &buffers, count) });
             made = count;
             recorded
         };

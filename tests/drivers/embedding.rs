@@ -7,12 +7,14 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::ash::{self, vk};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
-use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy};
+use subsweep::scan::{
+    InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy, SegmentsBy,
+};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::vk::{
     AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Pipeline, Recorder, Trace,
 };
-use subsweep::{Error, Result};
+use subsweep::{Count, Error, Result};
 
 use super::cases::{complaint, expect_silence};
 
@@ -123,6 +125,96 @@ fn another(gpu: &Gpu, trace: Arc<dyn Trace>) -> Result<Gpu> {
     Gpu::open(GpuOptions { validation: gpu.is_validated(), work, ..GpuOptions::default() })
 }
 
+/// What a scan reads besides, given wrongly: nothing is recorded.
+fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Result<(), Failed> {
+    let source = AddressRange::new(memory.address, 40);
+    let apart = |offset, size| AddressRange::new(memory.address + offset, size);
+    let plain = ScanConfig::inclusive();
+    let buffers = ScanBuffers::in_place(source, scratch);
+    let refuse = |config, buffers: ScanBuffers, count: Count| {
+        let plan = ScanPlan::new(gpu.device(), config).map_err(Some)?;
+        let mut refused = Ok(());
+        // SAFETY: nothing is recorded, since each of these is refused.
+        let record = |recorder: &mut Recorder<'_>| unsafe {
+            refused = plan.cmd_scan(recorder.command_buffer(), &buffers, count);
+            Ok(())
+        };
+        // SAFETY: as above.
+        unsafe { gpu.submit(record) }.map_err(Some)?;
+        Err(refused.err())
+    };
+    let ten = Count::Host(10);
+    let unsupported = |refused: Result<(), Option<Error>>, what: &str| {
+        assert!(
+            matches!(&refused, Err(Some(Error::Unsupported { reason })) if reason.contains(what)),
+            "{refused:?}, and not {what}"
+        );
+    };
+    let initial = InitialValue::host(&[1u32])?;
+    unsupported(refuse(plain, buffers.initial(initial), ten), "takes no initial value");
+    unsupported(refuse(plain.with_initial(), buffers, ten), "begins with an initial value");
+    unsupported(refuse(plain, buffers.segments(apart(400, 40)), ten), "takes no segments");
+    let on_device = |offset| Count::Device { address: memory.address + offset, max: 10 };
+    unsupported(refuse(plain, buffers, on_device(400)), "counts from the host alone");
+    let two = InitialValue::host(&[1u32, 2])?;
+    unsupported(refuse(plain.with_initial(), buffers.initial(two), ten), "one row, and no more");
+    assert!(matches!(InitialValue::host(&[0u64; 17]), Err(Error::Unsupported { .. })));
+
+    let float = InitialValue::host(&[1f32])?;
+    assert_eq!(
+        refuse(plain.with_initial(), buffers.initial(float), ten),
+        Err(Some(Error::ElementMismatch { expected: ElementType::U32, got: ElementType::F32 }))
+    );
+    let too_small = |what, needed, got| Err(Some(Error::RangeTooSmall { what, needed, got }));
+    for (given, got) in [(initial, 4), (InitialValue::Device(AddressRange::default()), 0)] {
+        assert_eq!(
+            refuse(
+                plain.columns(2).with_initial(),
+                ScanBuffers::in_place(apart(0, 80), scratch).initial(given),
+                ten
+            ),
+            too_small("the initial value", 8, got)
+        );
+    }
+    for (by, needed) in [(SegmentsBy::Flags, 40), (SegmentsBy::Keys32, 40), (SegmentsBy::Keys64, 80)] {
+        assert_eq!(
+            refuse(plain.segments(by), buffers.segments(apart(400, needed - 4)), ten),
+            too_small("segments", needed, needed - 4)
+        );
+    }
+    let misaligned =
+        |what, offset| Err(Some(Error::Misaligned { what, address: memory.address + offset, alignment: 4 }));
+    let offsets = plain.segments(SegmentsBy::Offsets);
+    assert_eq!(refuse(offsets, buffers.segments(apart(402, 8)), ten), misaligned("segments", 402));
+    assert_eq!(refuse(plain.counts_on_device(), buffers, on_device(401)), misaligned("the count", 401));
+    let overlap = |first, second| Err(Some(Error::Overlap { first, second }));
+    assert_eq!(refuse(offsets, buffers.segments(apart(36, 8)), ten), overlap("segments", "destination"));
+    let shared = InitialValue::Device(apart(0, 4));
+    assert_eq!(
+        refuse(plain.with_initial(), buffers.initial(shared), ten),
+        overlap("the initial value", "destination")
+    );
+    assert_eq!(refuse(plain.counts_on_device(), buffers, on_device(36)), overlap("the count", "destination"));
+    let within = AddressRange::new(scratch.address, 8);
+    assert_eq!(refuse(offsets, buffers.segments(within), ten), overlap("segments", "scratch"));
+    let count = Count::Device { address: scratch.address, max: 10 };
+    assert_eq!(refuse(plain.counts_on_device(), buffers, count), overlap("the count", "scratch"));
+
+    let policy = ScanPolicy::tiled(64, 64, 4);
+    for config in [
+        offsets.policy(policy),
+        offsets.policy(policy.with_algorithm(ScanAlgorithm::Chained)),
+        plain.policy(ScanPolicy::seed()).out_of_place(),
+        plain.policy(ScanPolicy::seed()).reverse(),
+    ] {
+        assert!(
+            matches!(ScanPlan::new(gpu.device(), config), Err(Error::InvalidPolicy { .. })),
+            "{config:?}"
+        );
+    }
+    Ok(())
+}
+
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
     let count = 1000;
@@ -182,6 +274,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     ] {
         assert!(matches!(scan(config, source, destination), Err(Error::Unsupported { .. })));
     }
+    refused_operands(gpu, keys, scratch)?;
     let doubles = ScanConfig::inclusive().element(ElementType::F64);
     match (gpu.capabilities().enabled.shader_float64, gpu.scan(doubles, &mut [1.5, 2.5])) {
         (true, Ok(())) => {}

@@ -128,8 +128,8 @@ impl ScanAlgorithm {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => {
-                "sums of tiles, scan of the sums level by level, scan of the tiles; moves 12 bytes per u32 in 1 \
-                 dispatch for a tile, 3 for two levels, 2 more for each other; C-for-Metal tutorial 14"
+                "sums of tiles, scan of the sums level by level, scan of the tiles; moves 8 bytes per u32 in 1 \
+                 dispatch for a tile, else 12 in 3 dispatches for two levels and 2 more for each other; C-for-Metal tutorial 14"
             }
             Self::ReduceThenScan(WorkgroupScan::KoggeStone) => {
                 "the same; a tile's N invocations in log2 N steps of two barriers, N log2 N - (N - 1) operations; \
@@ -152,8 +152,8 @@ impl ScanAlgorithm {
                  dispatches; PMPP ch. 11"
             }
             Self::ScanThenPropagate => {
-                "scan of tiles, scan of their sums level by level, which is added to the tiles; moves 16 bytes per \
-                 u32 in 1 dispatch for a tile, 2 more for each level above; OpenCL exercise 5, PMPP ch. 11"
+                "scan of tiles, scan of their sums level by level, which is added to the tiles; moves 8 bytes per \
+                 u32 in 1 dispatch for a tile, else 16 in 2 dispatches more for each level above; OpenCL exercise 5, PMPP ch. 11"
             }
             Self::Chained => {
                 "one pass over the tiles, each looking back at what earlier ones have told; moves 8 bytes per u32 in \

@@ -58,8 +58,9 @@ impl BlockDoubling {
     /// Elements that are read and as many that are written.
     pub(super) fn moved_count(count: u64) -> u64 {
         let upper = |bits: u32| {
-            let block = 1 << bits;
-            count / (2 * block) * block + (count % (2 * block)).saturating_sub(block)
+            let block = 1u64 << bits;
+            let pair = block.saturating_mul(2);
+            count / pair * block + (count % pair).saturating_sub(block)
         };
         (1..step_count(count)).map(upper).fold(count, u64::saturating_add)
     }

@@ -49,7 +49,8 @@ pub enum SegmentsBy {
     Keys32,
     /// A key of 64 bits for each row.
     Keys64,
-    /// The rows at which segments begin, as u32, in any order. Equal ones are one; those beyond the last row are none.
+    /// The rows at which segments begin, as u32, in any order, as many as [`ScanBuffers::segments`] has room for. Equal
+    /// ones are one; those beyond the last row are none.
     Offsets,
 }
 
@@ -287,6 +288,7 @@ pub enum InitialValue {
 pub struct InitialRow {
     words: [u32; Self::MAX_WORDS],
     len: usize,
+    element: ElementType,
 }
 
 impl InitialRow {
@@ -298,7 +300,7 @@ impl InitialRow {
 }
 
 impl InitialValue {
-    /// The row of `values`.
+    /// The row of `values`, which are of the plan's type; u32 stand for the words of any.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if they are more than the 128 bytes of the widest row.
@@ -309,14 +311,22 @@ impl InitialValue {
         }
         let mut words = [0; InitialRow::MAX_WORDS];
         words[..given.len()].copy_from_slice(given);
-        Ok(Self::Host(InitialRow { words, len: given.len() }))
+        Ok(Self::Host(InitialRow { words, len: given.len(), element: N::TYPE }))
     }
 
-    /// Whether it is a row of `row_size` bytes.
-    fn check(&self, row_size: u64) -> Result<()> {
+    /// Whether it is a row of a configuration.
+    fn check(&self, config: &ScanConfig) -> Result<()> {
+        let row_size = config.row_size();
+        if let (Self::Host(row), Some(expected)) = (self, config.element_type())
+            && ![expected, ElementType::U32].contains(&row.element)
+        {
+            return Err(Error::ElementMismatch { expected, got: row.element });
+        }
         let got = match self {
             Self::Identity => return Ok(()),
             Self::Host(row) => size_of_val(row.words()) as u64,
+            // Kernels take a null pointer for none.
+            Self::Device(range) if range.address == 0 => 0,
             Self::Device(range) => range.aligned("the initial value", 4)?.size,
         };
         if got < row_size {
@@ -341,7 +351,8 @@ pub struct ScanBuffers {
     pub scratch: BufferRange,
     /// For a plan with [`ScanConfig::with_initial`].
     pub initial: InitialValue,
-    /// For a plan with [`ScanConfig::segments`], which says what is in it.
+    /// For a plan with [`ScanConfig::segments`], which says what is in it. Of offsets the size is their number; of flags
+    /// and keys it may be more than the rows need.
     pub segments: AddressRange,
 }
 
@@ -401,7 +412,7 @@ impl ScanBuffers {
             }
             (false, false) | (true, true) => {}
         }
-        self.initial.check(row_size)?;
+        self.initial.check(config)?;
         let segments = match config.segments {
             None if self.segments.size > 0 => {
                 return Err(Error::Unsupported {

@@ -66,7 +66,7 @@ enum Strategy {
 
 /// Steps in which something doubles from 1 to `count`.
 fn step_count(count: u64) -> u32 {
-    count.max(1).next_power_of_two().ilog2()
+    u64::BITS - count.max(1).saturating_sub(1).leading_zeros()
 }
 
 impl ScanPlan {
@@ -142,9 +142,10 @@ impl ScanPlan {
         }
     }
 
-    /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` rows: a row per tile, two for the chained scan,
-    /// which is less than 1/128 of the source; none for a single tile, the seed's policy or block doubling; for the
-    /// strided scan as much as the source.
+    /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` rows: a row per tile, two for the chained scan, with
+    /// the default policies less than 1/128 of the source; none for a single tile, the seed's policy or block doubling;
+    /// for the strided scan as much as the source. A scan of segments takes 4 bytes per tile more, and by offsets a bit per
+    /// row; an initial value takes a row, and a count on the device 32 bytes for each level of tiles.
     pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {
         ScratchRequirements::new(match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.scratch_size(max_count),
@@ -209,22 +210,35 @@ impl ScanPlan {
     ///
     /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `source` and `destination` of at least `count * ScanConfig::row_size()` bytes, at multiples of
-    ///    4 (faster at multiples of 16), in buffers with `SHADER_DEVICE_ADDRESS`; they are the same range or do not overlap, and
-    ///    the seed's policy takes only the same range. `scratch` as [`Self::scratch_requirements`] says, its content
-    ///    of no matter, and used by nothing else until the work is done.
+    ///    4 (faster at multiples of 16), in buffers with `SHADER_DEVICE_ADDRESS`; they are the same range or do not overlap,
+    ///    and the seed's policy takes only the same range. So with what the plan was made for besides: `segments` of 4
+    ///    bytes for each row (8 of keys of 64 bits; of offsets all of the range), an initial value on the device of a row,
+    ///    a count on the device of 4 bytes; at multiples of 4, and apart from `destination`. `scratch` as
+    ///    [`Self::scratch_requirements`] says, its content of no matter, and used by nothing else until the work is done.
     /// 3. **Commands**: one dispatch for one tile, else two for each level of tiles above the first and one for the
     ///    last, with compute-to-compute barriers between them; of scan-then-propagate as many; of block doubling and the
     ///    strided scan one for each time that 1 doubles up to `count`, of the latter in place an even number of them; of
-    ///    the chained scan a fill, a transfer-to-compute barrier and one dispatch. The first access is COMPUTE_SHADER / SHADER_READ of `source`, and of the chained scan
-    ///    TRANSFER / TRANSFER_WRITE of `scratch` as well; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. Leaves
-    ///    a compute pipeline and push constants bound, and touches no other state.
-    /// 4. **Limits**: `count` = 0 records nothing. At most 2^32 - 1 tiles, and what the device's memory holds.
+    ///    the chained scan a fill, a transfer-to-compute barrier and one dispatch. Before that, an update of `scratch` for
+    ///    an initial value of the host's, a fill of it for segments by offsets, and behind these a transfer-to-compute
+    ///    barrier; a dispatch for offsets, one for a count on the device, and behind these a barrier, to indirect
+    ///    dispatches where the device has the count.
+    ///    The first access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and
+    ///    TRANSFER / TRANSFER_WRITE of `scratch` where there is a fill or an update, else COMPUTE_SHADER / SHADER_WRITE of
+    ///    it; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access
+    ///    to `scratch` is COMPUTE_SHADER, with a count on the device also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
+    ///    compute pipeline and push constants bound, and touches no other state.
+    /// 4. **Limits**: `count` = 0 records nothing; a count on the device that is 0 runs no workgroups, and one above its
+    ///    maximum is taken as that. At most 2^32 - 1 tiles, or columns of tiles where a row is wider than 16 bytes; 2^32 - 1
+    ///    rows with segments; 2^30 tiles of the strided scan, and 2^31 of block doubling; and what the device's memory
+    ///    holds.
     /// 5. **Result**: in `destination`; `source` is unchanged unless it is the same range.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or in
-    /// place the chained scan or a plan of which [`ScanConfig::out_of_place`] was promised. Nothing is recorded then.
+    /// place the chained scan or a plan of which [`ScanConfig::out_of_place`] was promised, and if an initial value,
+    /// segments or a count on the device are given to a plan that was not made for them, or not to one that was.
+    /// Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
@@ -258,7 +272,14 @@ impl ScanPlan {
                     reason: "the plan takes counts from the host alone: make it with ScanConfig::counts_on_device",
                 });
             }
-            AddressRange::new(address, 4).aligned("the count", 4)?;
+            let count = AddressRange::new(address, 4).aligned("the count", 4)?;
+            for (range, second) in
+                [(buffers.destination, "destination"), (buffers.scratch.addresses(), "scratch")]
+            {
+                if count.overlaps(&range) {
+                    return Err(Error::Overlap { first: "the count", second });
+                }
+            }
         }
         let buffers = buffers.checked(&self.config, max_count, self.scratch_requirements(max_count))?;
         if self.config.is_out_of_place && buffers.source == buffers.destination {

@@ -221,6 +221,9 @@ impl ScanPolicy {
                         "the seed's scan is inclusive; use the default policy for an exclusive one",
                     );
                 }
+                if config.is_out_of_place {
+                    return invalid("the seed's scan is in place only; use the default policy out of place");
+                }
                 if !config.is_plain() {
                     return invalid(
                         "the seed's scan goes forward from nothing, with counts from the host and no segments",

@@ -356,6 +356,8 @@ struct Recording<'a> {
     initial: AddressRange,
     /// What says where segments begin, if anything does.
     heads: AddressRange,
+    /// Of segments by offsets.
+    offset_count: u32,
 }
 
 impl<'a> Recording<'a> {
@@ -377,8 +379,16 @@ impl<'a> Recording<'a> {
             InitialValue::Host(_) => buffers.scratch.slice(layout.initial, scan.shape.row_size).addresses(),
             InitialValue::Device(range) => AddressRange::new(range.address, scan.shape.row_size),
         };
-        let mut recording = Self { scan, buffers, count, layout, initial, heads: buffers.segments };
+        let (heads, offset_count) = (buffers.segments, 0);
+        let mut recording = Self { scan, buffers, count, layout, initial, heads, offset_count };
         if scan.mark_segments.is_some() {
+            let offset_count = buffers.segments.size / size_of::<u32>() as u64;
+            let (max, what) = (u32::MAX.into(), "a scan of segments, in offsets");
+            recording.offset_count = u32::try_from(offset_count).map_err(|_| Error::TooManyElements {
+                count: offset_count,
+                max,
+                what,
+            })?;
             recording.heads = recording.head_bits().addresses();
         }
         Ok(recording)
@@ -405,25 +415,15 @@ impl<'a> Recording<'a> {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         }
         let mut has_dispatches = false;
-        if let Some(pipeline) = &scan.mark_segments {
-            let offset_count = buffers.segments.size / size_of::<u32>() as u64;
-            // Offsets of 32 bits say no more than that many rows.
-            let offset_count = u32::try_from(offset_count).map_err(|_| Error::TooManyElements {
-                count: offset_count,
-                max: u32::MAX.into(),
-                what: "a scan of segments, in offsets",
-            })?;
-            if offset_count > 0 {
-                let push = MarkPush {
-                    offsets: buffers.segments,
-                    heads: self.heads,
-                    offset_count,
-                    row_count: layout.levels.counts[0] as u32,
-                };
-                let workgroup_size = pipeline.specialization().workgroup_size;
-                recorder.dispatch(pipeline, &push, offset_count.div_ceil(workgroup_size).into())?;
-                has_dispatches = true;
-            }
+        if let Some(pipeline) = &scan.mark_segments
+            && self.offset_count > 0
+        {
+            let offset_count = self.offset_count;
+            let row_count = layout.levels.counts[0] as u32;
+            let push = MarkPush { offsets: buffers.segments, heads: self.heads, offset_count, row_count };
+            let workgroup_size = pipeline.specialization().workgroup_size;
+            recorder.dispatch(pipeline, &push, offset_count.div_ceil(workgroup_size).into())?;
+            has_dispatches = true;
         }
         if let (&Count::Device { address, max }, Some(pipeline)) = (count, &scan.prepare) {
             let push = PreparePush {

@@ -93,7 +93,7 @@ impl SortPlan {
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
-    /// [`Error::TooManyElements`]. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] for a count on the device. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no

@@ -46,7 +46,7 @@ impl Way {
     /// Words that say where segments of `count` rows begin: many short ones, one long one, few.
     fn words(self, count: usize) -> Vec<u32> {
         let begins = |row: usize| match 3 * row / count {
-            0 => row % 5 == 3,
+            0 => row.is_multiple_of(5),
             1 => false,
             _ => row.is_multiple_of(41),
         };
