@@ -330,6 +330,9 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
     cases.extend(typed_scan_cases(effort, capabilities));
     cases.extend(scan_kind_cases(effort, capabilities));
+    if effort == Effort::Full {
+        cases.extend(scan_product_cases(capabilities));
+    }
     cases.extend(chained_scan_cases(effort, capabilities));
     cases.extend(textbook_scan_cases(effort, capabilities));
 
@@ -385,7 +388,7 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for (place, operator) in operators.enumerate() {
             let kind = if (index + place) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
             let is_known = (element, operator) == (ElementType::U32, ScanOperator::Add);
-            if !is_known {
+            if !is_known && (effort != Effort::Quick || is_sampled(index + place)) {
                 scans.push((PolicyName::Small, kind, element, operator, 1));
             }
         }
@@ -446,6 +449,14 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for is_reverse in [false, true] {
             for (step, initial) in [None, Some(Place::Host), Some(Place::Device)].into_iter().enumerate() {
                 let is_plain = segments.is_none() && !is_reverse && initial.is_none();
+                // What asks for the most at once, and the least.
+                let is_telling = match (is_reverse, initial) {
+                    (true, Some(Place::Device)) | (false, None) => true,
+                    (true | false, _) => false,
+                };
+                if effort == Effort::Quick && !is_telling {
+                    continue;
+                }
                 let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
                 let kinds = [ScanKind::Inclusive, ScanKind::Exclusive];
                 // Every count where it is alone, and a change from one to the next elsewhere.
@@ -512,6 +523,47 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
+/// One in three, where all would take long: what is compiled is another kernel each time.
+const fn is_sampled(index: usize) -> bool {
+    index.is_multiple_of(3)
+}
+
+/// Every operator on every type, inclusive and exclusive, from either end, by either algorithm that takes them all, in
+/// small tiles.
+fn scan_product_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut scans = Vec::new();
+    for element in ElementType::ALL {
+        for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
+            for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+                for is_reverse in [false, true] {
+                    for algorithm in
+                        [ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ScanAlgorithm::Chained]
+                    {
+                        let sums = ScanCase::sum_of_u32(PolicyName::Small);
+                        scans.push(ScanCase { element, operator, kind, is_reverse, algorithm, ..sums });
+                    }
+                }
+            }
+        }
+    }
+    let mut cases = Vec::new();
+    for scan in scans {
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        // What the other tables have not: beyond the quick sizes and the inputs that they are tried on.
+        for (count, input) in [
+            (2, Input::Extremes),
+            (tile, Input::Telling),
+            (tile + 1, Input::Extremes),
+            (2 * tile, Input::Telling),
+            (99_991, Input::Telling),
+            (tile * tile + 2, Input::Extremes),
+        ] {
+            cases.push(Case { work: Work::Scan(scan.clone()), count, input });
+        }
+    }
+    cases
+}
+
 /// Element counts at every boundary of a device and a policy.
 fn sizes(effort: Effort, lanes: u64, tile: u64) -> Vec<u64> {
     let mut sizes =
@@ -545,8 +597,13 @@ fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
             cases.push(Case { work: misaligned, count: 5 * tile + 3, input: Input::Uniform });
         }
     }
-    for element in ElementType::ALL {
-        for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
+    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+        let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
+        for (place, operator) in operators.enumerate() {
+            // Beside those that reduce-then-scan is tried on.
+            if effort == Effort::Quick && !is_sampled(index + place + 1) {
+                continue;
+            }
             let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
             let tile = u64::from(scan.policy(capabilities).tile_items());
             for (count, input) in [(tile * 40 + 7, Input::Telling), (3 * tile + 7, Input::Extremes)] {
@@ -582,7 +639,9 @@ fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case>
             (PolicyName::Small, ScanKind::Exclusive, false),
         ] {
             let scan = ScanCase { kind, algorithm, in_place, ..ScanCase::sum_of_u32(policy) };
-            if algorithm.refusal(&scan.config()).is_some() {
+            let is_short =
+                effort == Effort::Quick && (policy == PolicyName::Default) != (kind == ScanKind::Inclusive);
+            if is_short || algorithm.refusal(&scan.config()).is_some() {
                 continue;
             }
             let tile = u64::from(scan.policy(capabilities).tile_items());
@@ -673,6 +732,7 @@ mod tests {
             typed_scan_cases(Effort::Full, &capabilities),
             textbook_scan_cases(Effort::Full, &capabilities),
             scan_kind_cases(Effort::Full, &capabilities),
+            scan_product_cases(&capabilities),
         ]
         .concat();
         let mut ids: Vec<_> = cases.iter().map(Case::id).collect();

@@ -31,6 +31,6 @@ pub use push_constants::{PushBlock, PushConstants, PushField};
 pub(crate) use recorder::Pacing;
 pub use recorder::{Barrier, Command, Recorder, Trace, Workgroups};
 pub use requirements::{DeviceRequirements, EnabledFeatures, FeatureChain};
-pub use statistics::{Statistic, StatisticValue};
+pub use statistics::{Representation, Statistic, StatisticValue};
 pub use timestamps::Timestamps;
 pub use workarounds::{Affected, DRIVER_BUGS, DriverBug, Workarounds};

@@ -107,17 +107,18 @@ fn initial_values_and_segments_that_do_not_fit() {
         (&input, "1.5", "'1.5' is no u32"),
         (&input, "4294967296", "'4294967296' is no u32"),
         (&input, "", "'' is no u32"),
-        (&floats, "one", "'one' is no f32; it is a number such as 1.5, -2e3 or inf"),
+        (&floats, "one", "'one' is no f32; it is a number that it can hold, such as 1.5, -2e3 or inf"),
         (&floats, "1e39", "'1e39' is no f32"),
     ] {
         refused(&folder, &["scan", input, "--init", init], what);
     }
-    let files: [(&[u8], &str); 7] = [
+    let files: [(&[u8], &str); 8] = [
         (&npy("<u4", "(3,)", &bytes(&[0, 3, 2])), "segments are not ascending: 2 at index 2 is behind 3"),
-        (&npy("<u4", "(2,)", &bytes(&[0, 5])), "a segment begins at 5, and there are 4 elements"),
+        (&npy("<u4", "(2,)", &bytes(&[0, 5])), "a segment begins at 5, and there are 4 rows"),
         (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
         (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
         (&npy("<i4", "(1,)", &[0; 4]), "elements of type <i4, and u32 is taken"),
+        (b"", "is empty; leave out --segments"),
         (&[0; 3], "no multiple of the 4 bytes of a u32"),
         (&npy("<u4", "(4,)", &[0; 12]), "ended after 140 of 144 bytes"),
     ];
@@ -156,11 +157,7 @@ fn options_that_contradict_each_other() {
     let mut command = subsweep(["sort", &input, "--type", "u32"]);
     run(without_drivers(command.env("SUBSWEEP_DEVICE", "ALL"))).refused(2, "and SUBSWEEP_DEVICE says all");
     let table = folder.file("table.npy", npy("<u4", "(2, 2)", &[0; 16]));
-    refused(
-        &folder,
-        &["scan", &table, "--algorithm", "chained"],
-        "chained: the chained scan takes one column",
-    );
+    refused(&folder, &["scan", &table, "--algorithm", "chained"], "chained: it takes one column");
     for algorithm in ["reduce-then-scan/brent-kung", "scan-then-propagate", "block-doubling", "strided"] {
         let of_u32 = ["scan", &input, "--type", "u32", "--algorithm", algorithm];
         let what = format!("--algorithm {algorithm}: it sums up u32 in one column only");

@@ -12,7 +12,7 @@ use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPlan};
 use subsweep::sort::{SortConfig, SortPlan};
 use subsweep::vk::{Device, OpenOptions, Pipeline, Specialization, StatisticValue};
 
-use super::table::{COLUMNS, Key, Numbers};
+use super::table::{COLUMNS, Key, Numbers, STATISTICS};
 
 /// What became of one pipeline.
 #[derive(Debug)]
@@ -41,9 +41,10 @@ impl Compiled {
             }
         };
         let mut numbers = Numbers::default();
-        for (to, column) in numbers.iter_mut().zip(COLUMNS) {
+        for (to, column) in numbers.iter_mut().zip(COLUMNS).take(STATISTICS) {
             *to = number(column)?;
         }
+        numbers[STATISTICS] = wide_accesses(pipeline)?;
         let spills = ["Spilled VGPRs", "Spilled SGPRs", "Scratch size"];
         let spills = spills.map(|name| Ok((name.to_owned(), number(name)?)));
         Ok(Self {
@@ -60,6 +61,17 @@ impl Compiled {
         }
         Ok(())
     }
+}
+
+/// Instructions that load or store 16 bytes of memory for each lane.
+fn wide_accesses(pipeline: &Pipeline) -> Result<u64> {
+    let representations = pipeline.representations()?;
+    let assembly = representations.iter().find(|one| one.name == "Assembly");
+    let assembly = assembly.context("the compiler does not show its assembly")?;
+    // The names of GCN and RDNA up to 2, and those of later ones.
+    let is_wide =
+        |line: &&str| line.contains("global_") && (line.contains("_dwordx4") || line.contains("_b128"));
+    Ok(assembly.text.lines().filter(is_wide).count() as u64)
 }
 
 /// The one device that the row's environment leaves, and the instance that keeps what validation says.

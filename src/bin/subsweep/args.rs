@@ -129,8 +129,8 @@ pub struct ScanArgs {
     #[arg(long)]
     pub reverse: bool,
 
-    /// Scan each segment by itself: FILE has the indices at which they begin, as u32, ascending; the first element begins
-    /// one in any case
+    /// Scan each segment by itself: FILE has the rows at which they begin, as u32, ascending; the first row begins one in
+    /// any case
     #[arg(long, value_name = "FILE")]
     pub segments: Option<OsString>,
 }

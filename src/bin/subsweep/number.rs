@@ -9,7 +9,7 @@ pub struct Number(Vec<u32>);
 impl Number {
     /// Of `element`, if `text` says one of those.
     pub fn parse(text: &str, element: ElementType) -> Result<Self, String> {
-        let refuse = |what: &str| format!("'{text}' is no {element}; it is {what}");
+        let refuse = |what: &str| format!("'{}' is no {element}; it is {what}", shown(text));
         let whole = |least: i128, greatest: i128| {
             text.parse::<i128>()
                 .ok()
@@ -18,7 +18,7 @@ impl Number {
         };
         let is_infinite = text.trim_start_matches(['+', '-']).starts_with(['i', 'I']);
         let finite = |is_finite: bool| is_finite || is_infinite || text.to_ascii_lowercase().contains("nan");
-        let a_number = "a number such as 1.5, -2e3 or inf";
+        let a_number = "a number that it can hold, such as 1.5, -2e3 or inf";
         let words = match element {
             ElementType::U32 => vec![whole(0, u32::MAX.into())? as u32],
             ElementType::I32 => vec![whole(i32::MIN.into(), i32::MAX.into())? as u32],
@@ -41,6 +41,13 @@ impl Number {
     pub fn words(&self) -> &[u32] {
         &self.0
     }
+}
+
+/// On one line, and no longer than one.
+fn shown(text: &str) -> String {
+    const LENGTH: usize = 40;
+    let short: String = text.chars().take(LENGTH).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LENGTH).is_some() { short + "…" } else { short }
 }
 
 fn two_words(bits: u64) -> Vec<u32> {
@@ -72,5 +79,7 @@ mod tests {
         ] {
             assert!(words(text, element).is_err(), "{text} as {element}");
         }
+        let why = words(&"a\nb".repeat(1000), ElementType::U32).unwrap_err();
+        assert!(!why.contains('\n') && why.len() < 200, "{why}");
     }
 }

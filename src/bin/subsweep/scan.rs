@@ -103,7 +103,14 @@ fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
 fn read_segments(source: &Source, table: &Table) -> Result<Vec<u32>> {
     const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: u64::MAX };
     let _doing = Doing::new(format_args!("reading {source}"));
-    let offsets = files::read(source, Some(ElementType::U32), &TAKEN).map_err(not_said_by_type)?.words;
+    let table_of_offsets = files::read(source, Some(ElementType::U32), &TAKEN).map_err(not_said_by_type)?;
+    // Rather of a program that failed than of somebody who wants no segments: such an .npy file is not empty.
+    if table_of_offsets.words.is_empty() && table_of_offsets.header().is_empty() {
+        return Err(
+            Ended::usage(format!("{source}: is empty; leave out --segments to scan all at once")).into()
+        );
+    }
+    let offsets = table_of_offsets.words;
     let rows = table.shape.rows();
     if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
         let (before, after) = (offsets[i - 1], offsets[i]);
@@ -114,7 +121,7 @@ fn read_segments(source: &Source, table: &Table) -> Result<Vec<u32>> {
     }
     match offsets.last() {
         Some(&last) if last as usize > rows => Err(Ended::usage(format!(
-            "{source}: a segment begins at {last}, and there are {rows} elements; leave it out"
+            "{source}: a segment begins at {last}, and there are {rows} rows; leave it out"
         ))
         .into()),
         _ => Ok(offsets),

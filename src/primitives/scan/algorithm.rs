@@ -128,7 +128,7 @@ impl ScanAlgorithm {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => {
-                "sums of tiles, scan of the sums level by level, scan of the tiles; moves 8 bytes per u32 in 1 \
+                "also reduce-then-scan/subgroup: sums of tiles, scan of the sums level by level, scan of the tiles; moves 8 bytes per u32 in 1 \
                  dispatch for a tile, else 12 in 3 dispatches for two levels and 2 more for each other; C-for-Metal tutorial 14"
             }
             Self::ReduceThenScan(WorkgroupScan::KoggeStone) => {
@@ -178,7 +178,8 @@ impl ScanAlgorithm {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => return None,
             Self::Chained => (
                 config.is_chainable(),
-                "the chained scan takes one column, no segments, counts from the host, and the library's own operators",
+                "it takes one column, no segments, counts from the host, and the library's own operators; use reduce-then-scan \
+                 for others",
             ),
             Self::ReduceThenScan(_) | Self::ScanThenPropagate => (
                 is_of_u32 && config.is_plain(),

@@ -37,8 +37,10 @@ impl fmt::Display for Comparison {
         let mut rows: Vec<_> = self.rows.iter().collect();
         rows.sort_by(|(_, a), (_, b)| last(b).total_cmp(&last(a)));
 
-        let name_width = self.rows.keys().map(|name| name.len()).max().unwrap_or(0);
-        write!(f, "\n  {:name_width$}", "elements")?;
+        let heading = "elements";
+        let names = self.rows.keys().map(|name| name.len());
+        let name_width = names.max().unwrap_or(0).max(heading.len());
+        write!(f, "\n  {heading:name_width$}")?;
         for count in &counts {
             write!(f, "{count:>WIDTH$}")?;
         }
