@@ -181,8 +181,9 @@ impl ScanPlan {
         let network = policy.algorithm.workgroup_scan().map_or(0, |scan| scan.depth(policy.workgroup_size));
         let workgroup = network.max(lanes + 2 * subgroups);
         let tile = u64::from(policy.items_per_invocation) + workgroup + 4;
+        let initial = u64::from(self.config.has_initial);
         // Up to the top, and down again.
-        2 * levels * tile + chain
+        2 * levels * tile + chain + initial
     }
 
     /// Bytes of rows that a recording of `count` rows reads and writes, out of place; what is kept of tiles is not
