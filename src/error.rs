@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use ash::vk;
 
+use crate::primitives::ElementType;
+
 /// Everything that can go wrong below the binary. Sizes are in bytes, counts in elements.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -25,8 +27,8 @@ pub enum Error {
         /// The devices that there are, by index and name.
         found: String,
     },
-    /// The device lacks something that every kernel needs.
-    #[error("'{device}' cannot run subsweep: it lacks {missing}")]
+    /// The device lacks something that every kernel needs, or those of a configuration.
+    #[error("'{device}' cannot do this: it lacks {missing}")]
     MissingFeature {
         /// The device's name.
         device: String,
@@ -141,6 +143,14 @@ pub enum Error {
         value_count: u64,
         /// Values of a row.
         columns: u32,
+    },
+    /// Values of another type than a configuration says.
+    #[error("the values are {got}, and the configuration is of {expected}; give it .element(ElementType::…)")]
+    ElementMismatch {
+        /// The configuration's.
+        expected: ElementType,
+        /// The values'.
+        got: ElementType,
     },
     /// The driver stopped: a reset, a crash, a watchdog.
     #[error("the device was lost during {during}; the driver stopped working, restart the program")]

@@ -23,7 +23,7 @@ pub mod vk;
 
 pub use ash;
 pub use error::{Error, Result};
-pub use primitives::{Choice, Count, ScratchRequirements, scan, sort};
+pub use primitives::{Choice, Count, ElementType, Number, ScratchRequirements, scan, sort};
 
 #[cfg(all(doctest, feature = "headless"))]
 #[doc = include_str!("../README.md")]

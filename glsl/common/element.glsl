@@ -1,113 +1,155 @@
-// What is scanned: the element, its operator, and how a subgroup combines it.
+// What is scanned, and how it lies in memory.
 //
-// COLUMNS u32 sums side by side, one row of a table (tutorial 14 of the C-for-Metal package calls it a tuple). A
-// build without COLUMNS scans single numbers.
+// A define names the file that says what an element is and how two are combined: OPERATOR_WORDS32, OPERATOR_WORDS64,
+// OPERATOR_FLOAT64, or OPERATOR_CUSTOM for `custom_operator.glsl` wherever the compiler is told to look for it. Without
+// one, elements are rows of COLUMNS u32 that are summed up (tutorial 14 of the C-for-Metal package calls them tuples).
+// Such a file defines ELEMENT_WORDS, includes `common/words.glsl`, which then defines the type `Element`, and has
 //
-// Rows are loaded and stored in *packs*: the fewest rows that are a whole number of 16-byte quads.
+//   Element identity();                               combined with anything, gives that
+//   Element combine(Element earlier, Element later);  associative; it need not commute
+//
+// and where it pays, marked by OPERATOR_HAS_MEMORY_FORM, `from_memory` and `to_memory`, between which elements are held
+// in another form; marked by OPERATOR_HAS_SUBGROUP, `subgroup_reduce` and both forms of `subgroup_exclusive_scan`.
+//
+// Values are loaded and stored in *packs*: the fewest that are a whole number of 16-byte quads. A build with STRIDED
+// takes one column of a table: its values lie a row apart. A build with SEGMENTED combines values with their heads: then
+// an Element is more than the Value that lies in memory.
 
 #ifndef SUBSWEEP_ELEMENT
 #define SUBSWEEP_ELEMENT
 
 #extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
 #include "common/address.glsl"
 
-#ifndef COLUMNS
-#define COLUMNS 1
+#ifdef SEGMENTED
+#define identity value_identity
+#else
+#define value_identity identity
 #endif
 
-#if COLUMNS == 1
-#define Element uint
-#define PACK_ITEMS 4
-#define PACK_QUADS 1
-#elif COLUMNS == 2
-#define Element uvec2
-#define PACK_ITEMS 2
-#define PACK_QUADS 1
-#elif COLUMNS == 3
-#define Element uvec3
-#define PACK_ITEMS 4
-#define PACK_QUADS 3
-#elif COLUMNS == 4
-#define Element uvec4
+#if defined OPERATOR_WORDS32
+#include "operator/words32.glsl"
+#elif defined OPERATOR_WORDS64
+#include "operator/words64.glsl"
+#elif defined OPERATOR_FLOAT64
+#include "operator/float64.glsl"
+#elif defined OPERATOR_CUSTOM
+#include "custom_operator.glsl"
+#else
+#define SUMS_ONLY
+#include "operator/words32.glsl"
+#endif
+
+#ifndef OPERATOR_HAS_MEMORY_FORM
+Value from_memory(Value words) {
+    return words;
+}
+
+Value to_memory(Value words) {
+    return words;
+}
+#endif
+
+#ifdef SEGMENTED
+#undef identity
+#include "common/segmented.glsl"
+#endif
+
+#if defined SEGMENTED || !defined OPERATOR_HAS_SUBGROUP
+#include "common/subgroup_by_shuffle.glsl"
+#endif
+
+#if ELEMENT_WORDS % 4 == 0
 #define PACK_ITEMS 1
-#define PACK_QUADS 1
-#endif
-
-const Element IDENTITY = Element(0);
-
-Element combine(Element earlier, Element later) {
-    return earlier + later;
-}
-
-// Every invocation of the subgroup must call these.
-Element subgroup_reduce(Element value) {
-    return subgroupAdd(value);
-}
-
-Element subgroup_exclusive_scan(Element value) {
-    return subgroupExclusiveAdd(value);
-}
-
-Element load_element(Words words, uint index) {
-#if COLUMNS == 1
-    return words.word[index];
+#elif ELEMENT_WORDS % 2 == 0
+#define PACK_ITEMS 2
 #else
-    Element element;
-    [[unroll]] for (uint column = 0; column < COLUMNS; column++) {
-        element[column] = words.word[index * COLUMNS + column];
+#define PACK_ITEMS 4
+#endif
+#define PACK_QUADS (PACK_ITEMS * ELEMENT_WORDS / 4)
+
+// The value that begins at `word`, as it lies in memory.
+Value load_words(Words words, uint word) {
+    Value value;
+#if ELEMENT_WORDS == 1
+    value = words.word[word];
+#else
+    [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
+        value[w] = words.word[word + w];
     }
-    return element;
 #endif
+    return value;
 }
 
-void store_element(Words words, uint index, Element element) {
-#if COLUMNS == 1
-    words.word[index] = element;
+void store_words(Words words, uint word, Value value) {
+#if ELEMENT_WORDS == 1
+    words.word[word] = value;
 #else
-    [[unroll]] for (uint column = 0; column < COLUMNS; column++) {
-        words.word[index * COLUMNS + column] = element[column];
+    [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
+        words.word[word + w] = value[w];
     }
 #endif
 }
 
-uint pack_word(Element pack[PACK_ITEMS], uint word) {
-#if COLUMNS == 1
+// The value at `words`.
+Value load_value(Words words) {
+    return from_memory(load_words(words, 0));
+}
+
+void store_value(Words words, Value value) {
+    store_words(words, 0, to_memory(value));
+}
+
+uint pack_word(Value pack[PACK_ITEMS], uint word) {
+#if ELEMENT_WORDS == 1
     return pack[word];
 #else
-    return pack[word / COLUMNS][word % COLUMNS];
+    return pack[word / ELEMENT_WORDS][word % ELEMENT_WORDS];
 #endif
 }
 
-// Loads the pack whose first row is `first`; rows at and beyond `extent` are not touched and count as identity.
-// `quad_access` says that `words` is a multiple of 16 bytes.
-void load_pack(Words words, uint first, uint extent, bool quad_access, out Element pack[PACK_ITEMS]) {
-    if (quad_access && first + PACK_ITEMS <= extent) {
+bool in_quads(uint first, uint extent, bool quad_access) {
+#ifdef STRIDED
+    return false;
+#else
+    return quad_access && first + PACK_ITEMS <= extent;
+#endif
+}
+
+// Loads the pack whose first value is `first`; those at and beyond `extent` are not touched and count as identity.
+// Values lie `stride` words apart. `quad_access` says that `words` is a multiple of 16 bytes.
+void load_pack(Words words, uint stride, uint first, uint extent, bool quad_access, out Value pack[PACK_ITEMS]) {
+    if (in_quads(first, extent, quad_access)) {
         Quads quads = Quads(uvec2(words));
         uvec4 quad[PACK_QUADS];
         [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
             quad[q] = quads.quad[first / PACK_ITEMS * PACK_QUADS + q];
         }
         [[unroll]] for (uint w = 0; w < PACK_QUADS * 4; w++) {
-#if COLUMNS == 1
+#if ELEMENT_WORDS == 1
             pack[w] = quad[0][w];
 #else
-            pack[w / COLUMNS][w % COLUMNS] = quad[w / 4][w % 4];
+            pack[w / ELEMENT_WORDS][w % ELEMENT_WORDS] = quad[w / 4][w % 4];
 #endif
         }
     } else {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-            pack[i] = IDENTITY;
+            pack[i] = to_memory(value_identity());
             if (first + i < extent) {
-                pack[i] = load_element(words, first + i);
+                pack[i] = load_words(words, (first + i) * stride);
             }
         }
     }
+    [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+        pack[i] = from_memory(pack[i]);
+    }
 }
 
-void store_pack(Words words, uint first, uint extent, bool quad_access, Element pack[PACK_ITEMS]) {
-    if (quad_access && first + PACK_ITEMS <= extent) {
+void store_pack(Words words, uint stride, uint first, uint extent, bool quad_access, Value pack[PACK_ITEMS]) {
+    [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+        pack[i] = to_memory(pack[i]);
+    }
+    if (in_quads(first, extent, quad_access)) {
         Quads quads = Quads(uvec2(words));
         [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
             uvec4 quad;
@@ -119,7 +161,7 @@ void store_pack(Words words, uint first, uint extent, bool quad_access, Element 
     } else {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
             if (first + i < extent) {
-                store_element(words, first + i, pack[i]);
+                store_words(words, (first + i) * stride, pack[i]);
             }
         }
     }

@@ -22,18 +22,19 @@ Element workgroup_exclusive_scan(Element subgroup_total, out Element workgroup_t
     barrier();
     // At 4 lanes a workgroup of 256 has 64 subgroups: the first takes as many at a time as it has lanes.
     if (gl_SubgroupID == 0) {
-        Element carry = IDENTITY;
+        Element carry = identity();
         for (uint first = 0; first < gl_NumSubgroups; first += gl_SubgroupSize) {
             uint i = first + gl_SubgroupInvocationID;
-            Element total = IDENTITY;
+            Element total = identity();
             if (i < gl_NumSubgroups) {
                 total = s_subgroup_prefix[i];
             }
-            Element prefix = combine(carry, subgroup_exclusive_scan(total));
+            Element round_total;
+            Element prefix = combine(carry, subgroup_exclusive_scan(total, round_total));
             if (i < gl_NumSubgroups) {
                 s_subgroup_prefix[i] = prefix;
             }
-            carry = combine(carry, subgroup_reduce(total));
+            carry = combine(carry, round_total);
         }
         if (subgroupElect()) {
             s_subgroup_prefix[gl_NumSubgroups] = carry;

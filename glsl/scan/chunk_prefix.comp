@@ -24,21 +24,21 @@ void main() {
     if (HAS_SUMS) {
         extent = min(extent, CHUNK_ITEMS - 1);
     }
-    Element carry = IDENTITY;
+    Element carry = identity();
     if (chunk > 0) {
-        carry = load_element(entry(chunk - 1, CHUNK_ITEMS - 1), 0);
+        carry = load_value(entry(chunk - 1, CHUNK_ITEMS - 1));
     }
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
         uint index = batch * BATCH + invocation_index();
-        Element value = IDENTITY;
+        Element value = identity();
         if (index < extent) {
-            value = load_element(entry(chunk, index), 0);
+            value = load_value(entry(chunk, index));
         }
         Element batch_total;
         Element prefix = workgroup_exclusive_scan(subgroup_reduce(value), batch_total);
         prefix = combine(prefix, combine(subgroup_exclusive_scan(value), value));
         if (index < extent) {
-            store_element(entry(chunk, index), 0, combine(carry, prefix));
+            store_value(entry(chunk, index), combine(carry, prefix));
         }
         carry = combine(carry, batch_total);
         // Before the next batch writes the shared prefixes, everyone has read these.

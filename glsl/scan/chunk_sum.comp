@@ -18,14 +18,14 @@ void main() {
     if (chunk >= push.chunk_count) {
         return;
     }
-    Element sum = IDENTITY;
+    Element sum = identity();
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
-        sum = combine(sum, load_element(entry(chunk, batch * BATCH + invocation_index()), 0));
+        sum = combine(sum, load_value(entry(chunk, batch * BATCH + invocation_index())));
     }
     // The barriers inside also keep the last entry from being overwritten before it is read.
     Element chunk_sum;
     workgroup_exclusive_scan(subgroup_reduce(sum), chunk_sum);
     if (gl_LocalInvocationIndex == 0) {
-        store_element(entry(chunk, CHUNK_ITEMS - 1), 0, chunk_sum);
+        store_value(entry(chunk, CHUNK_ITEMS - 1), chunk_sum);
     }
 }

@@ -1,73 +1,67 @@
 // Scans each tile from its carry-in: the way down of reduce-then-scan, and, on a single tile, its turning point.
 //
-// Dispatch: tile_count workgroups.
-// Reads:    source, element_count rows of COLUMNS words; carries, tile_count rows (only with HAS_CARRY): the exclusive
-//           prefix of the tiles' sums.
-// Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same rows.
+// Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
+// Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such rows
+//           (only with HAS_CARRY): what comes before each tile; heads, as `scan/heads.glsl` says, and initial, such a
+//           row, where it is not null (both only with SEGMENTED); tiles_on_device, tile_count and last_extent, where it
+//           is not null.
+// Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
+//           elements.
 // Shared:   the workgroup scan's.
-// CPU twin: reference::scan::downsweep.
+// CPU twin: reference::scan::downsweep; with SEGMENTED over reference::scan::segmented::Headed.
 // Source:   tutorial 14, "global prefix sum"; Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 11.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#include "scan/tile.glsl"
+#include "scan/tile_scan.glsl"
 
-layout(constant_id = 4) const bool EXCLUSIVE = false;
 layout(constant_id = 5) const bool HAS_CARRY = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;
     Words destination;
     Words carries;
+    Words heads;
+    Words initial;
+    Words tiles_on_device;
     uint tile_count;
     // Rows in the last tile; all others are full.
     uint last_extent;
+    // Elements of a row, with STRIDED.
+    uint column_count;
 } push;
 
+Value carry_into(Tile tile) {
+    return load_value(column_from(push.carries, tile.index, 1, push.column_count, tile.column));
+}
+
 void main() {
-    uint tile = workgroup_index();
-    if (tile >= push.tile_count) {
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    Tile tile = tile_of_workgroup(tiles, push.column_count);
+    if (tile.index >= tiles.count) {
         return;
     }
-    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
-    Words source = advance_words(push.source, tile, TILE_ITEMS * COLUMNS);
-    Words destination = advance_words(push.destination, tile, TILE_ITEMS * COLUMNS);
-
-    // Way up: keep every pack, and what comes before each run within the subgroup.
-    Element packs[RUNS_PER_INVOCATION * PACKS_PER_RUN][PACK_ITEMS];
-    Element run_prefix[RUNS_PER_INVOCATION];
-    Element subgroup_total = IDENTITY;
-    [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        Element run_total = IDENTITY;
-        [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
-            uint slot = round * PACKS_PER_RUN + p;
-            load_pack(source, run_start(round) + p * PACK_ITEMS, extent, QUAD_ACCESS, packs[slot]);
-            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                run_total = combine(run_total, packs[slot][i]);
-            }
-        }
-        run_prefix[round] = combine(subgroup_total, subgroup_exclusive_scan(run_total));
-        subgroup_total = combine(subgroup_total, subgroup_reduce(run_total));
+    uint stride = row_stride(push.column_count);
+    Words source = column_from(push.source, tile.place, TILE_ITEMS, push.column_count, tile.column);
+    Words destination = column_from(push.destination, tile.place, TILE_ITEMS, push.column_count, tile.column);
+    uint heads = 0;
+#ifdef SEGMENTED
+    heads = load_heads(push.heads, tile, tiles);
+    if (any(notEqual(uvec2(push.initial), uvec2(0)))) {
+        initial = load_value(column_from(push.initial, 0, 1, push.column_count, tile.column));
     }
+#endif
 
     Element tile_total;
-    Element carry = workgroup_exclusive_scan(subgroup_total, tile_total);
+    Element carry = tile_up(source, stride, tile.extent, heads, tile_total);
     if (HAS_CARRY) {
-        carry = combine(load_element(advance_words(push.carries, tile, COLUMNS), 0), carry);
+#ifdef SEGMENTED
+        carry = combine(Element(carry_into(tile), 0), carry);
+#else
+        carry = combine(carry_into(tile), carry);
+#endif
     }
 
-    // Way down: each run from its own prefix.
-    [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        Element sum = combine(carry, run_prefix[round]);
-        [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
-            uint slot = round * PACKS_PER_RUN + p;
-            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                Element next = combine(sum, packs[slot][i]);
-                packs[slot][i] = EXCLUSIVE ? sum : next;
-                sum = next;
-            }
-            store_pack(destination, run_start(round) + p * PACK_ITEMS, extent, QUAD_ACCESS, packs[slot]);
-        }
-    }
+    tile_down(destination, stride, tile.extent, heads, carry);
 }

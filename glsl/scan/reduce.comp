@@ -1,49 +1,55 @@
 // Sums of tiles: the way up of reduce-then-scan.
 //
-// Dispatch: tile_count workgroups.
-// Reads:    source, element_count rows of COLUMNS words.
-// Writes:   sums, tile_count rows of COLUMNS words.
+// Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
+// Reads:    source, element_count rows: an element, or with STRIDED column_count of them; heads, as `scan/heads.glsl`
+//           says (only with SEGMENTED); tiles_on_device, tile_count and last_extent, where it is not null.
+// Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with SEGMENTED).
 // Shared:   the workgroup scan's.
-// CPU twin: reference::scan::reduce.
+// CPU twin: reference::scan::reduce; with SEGMENTED over reference::scan::segmented::Headed.
 // Source:   tutorial 14, "local count"; with sums in their own array.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#include "scan/tile.glsl"
+#include "scan/tile_scan.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words source;
     Words sums;
+    Words heads;
+    Words sum_heads;
+    Words tiles_on_device;
     uint tile_count;
     // Rows in the last tile; all others are full.
     uint last_extent;
+    // Elements of a row, with STRIDED.
+    uint column_count;
 } push;
 
 void main() {
-    uint tile = workgroup_index();
-    if (tile >= push.tile_count) {
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    Tile tile = tile_of_workgroup(tiles, push.column_count);
+    if (tile.index >= tiles.count) {
         return;
     }
-    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
-    Words source = advance_words(push.source, tile, TILE_ITEMS * COLUMNS);
+    uint stride = row_stride(push.column_count);
+    Words source = column_from(push.source, tile.place, TILE_ITEMS, push.column_count, tile.column);
+    uint heads = 0;
+#ifdef SEGMENTED
+    heads = load_heads(push.heads, tile, tiles);
+#endif
 
-    Element subgroup_total = IDENTITY;
-    [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        Element run_total = IDENTITY;
-        [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
-            Element pack[PACK_ITEMS];
-            load_pack(source, run_start(round) + p * PACK_ITEMS, extent, QUAD_ACCESS, pack);
-            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                run_total = combine(run_total, pack[i]);
-            }
-        }
-        subgroup_total = combine(subgroup_total, subgroup_reduce(run_total));
-    }
-
-    Element tile_total;
-    workgroup_exclusive_scan(subgroup_total, tile_total);
+    Element tile_total = tile_reduce(source, stride, tile.extent, heads);
     if (gl_LocalInvocationIndex == 0) {
-        store_element(advance_words(push.sums, tile, COLUMNS), 0, tile_total);
+        Words sum = column_from(push.sums, tile.index, 1, push.column_count, tile.column);
+#ifdef SEGMENTED
+        store_value(sum, tile_total.value);
+        // The same of every column.
+        if (tile.column == 0) {
+            advance_words(push.sum_heads, tile.index, 1).word[0] = tile_total.is_head;
+        }
+#else
+        store_value(sum, tile_total);
+#endif
     }
 }

@@ -6,6 +6,9 @@
 //
 //   subgroup s   | round 0: lane 0, lane 1, … | round 1: lane 0, lane 1, … |
 //                            run = PACKS_PER_RUN packs of PACK_ITEMS rows
+//
+// With REVERSE all of this is mirrored, tile by tile and pack by pack: the first tile is the last in memory, and so are
+// its first pack and the pack's first row. Packs stay where they are, so that quads stay quads.
 
 #ifndef SUBSWEEP_SCAN_TILE
 #define SUBSWEEP_SCAN_TILE
@@ -16,14 +19,75 @@ layout(constant_id = 1) const uint RUNS_PER_INVOCATION = 4;
 layout(constant_id = 2) const uint PACKS_PER_RUN = 1;
 // Source and destination are multiples of 16 bytes.
 layout(constant_id = 3) const bool QUAD_ACCESS = false;
+// From the last row to the first.
+layout(constant_id = 9) const bool REVERSE = false;
 
 const uint RUN_ITEMS = PACKS_PER_RUN * PACK_ITEMS;
 const uint TILE_ITEMS = WORKGROUP_SIZE * RUNS_PER_INVOCATION * RUN_ITEMS;
 
-// The first row of the invocation's run in round `round`, counted from the tile's first.
-uint run_start(uint round) {
+// The tiles of an array of rows; all are full but the last in memory.
+struct Tiles {
+    uint count;
+    uint last_extent;
+};
+
+// Those that the host tells, or, where it does not know them, `on_device`, which is null elsewhere.
+Tiles tiles_of(uint count, uint last_extent, Words on_device) {
+    if (any(notEqual(uvec2(on_device), uvec2(0)))) {
+        return Tiles(on_device.word[0], on_device.word[1]);
+    }
+    return Tiles(count, last_extent);
+}
+
+// What a workgroup takes.
+struct Tile {
+    // In the order of the scan; beyond the last there is nothing to do.
+    uint index;
+    // In memory.
+    uint place;
+    uint extent;
+    // With STRIDED.
+    uint column;
+};
+
+// The columns of a tile's rows follow one another, for they share cache lines.
+Tile tile_of_workgroup(Tiles tiles, uint column_count) {
+    Tile tile;
+#ifdef STRIDED
+    tile.index = workgroup_index() / column_count;
+    tile.column = workgroup_index() % column_count;
+#else
+    tile.index = workgroup_index();
+    tile.column = 0;
+#endif
+    tile.place = REVERSE ? tiles.count - 1 - tile.index : tile.index;
+    tile.extent = tile.place + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+    return tile;
+}
+
+// Words from a column's value in one row to that in the next.
+uint row_stride(uint column_count) {
+#ifdef STRIDED
+    return column_count * ELEMENT_WORDS;
+#else
+    return ELEMENT_WORDS;
+#endif
+}
+
+// The column's value in row `row` * `rows` of `table`.
+Words column_from(Words table, uint row, uint rows, uint column_count, uint column) {
+    Words words = advance_words(table, row, rows * row_stride(column_count));
+#ifdef STRIDED
+    words = advance_words(words, column, ELEMENT_WORDS);
+#endif
+    return words;
+}
+
+// Where the invocation's pack `p` of round `round` begins: a row, counted from the tile's first in memory.
+uint pack_start(uint round, uint p) {
     uint lane_run = (gl_SubgroupID * RUNS_PER_INVOCATION + round) * gl_SubgroupSize + gl_SubgroupInvocationID;
-    return lane_run * RUN_ITEMS;
+    uint start = lane_run * RUN_ITEMS + p * PACK_ITEMS;
+    return REVERSE ? TILE_ITEMS - PACK_ITEMS - start : start;
 }
 
 #endif

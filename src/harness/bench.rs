@@ -126,6 +126,7 @@ pub fn bench_case(
             "the device's clock is too coarse for so little work".to_owned(),
         )));
     }
+    let look_back = workload.look_back()?;
     let seconds = time.median_ns / 1e9;
     Ok(Ok(Measurement {
         id: case.id(),
@@ -141,5 +142,6 @@ pub fn bench_case(
         copy,
         samples_ns,
         copy_samples_ns,
+        look_back,
     }))
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::inputs::Input;
-use crate::scan::{ScanAlgorithm, ScanKind, ScanPolicy};
+use crate::ElementType;
+use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
 use crate::sort::{SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
@@ -33,14 +34,58 @@ pub enum Work {
 pub struct ScanCase {
     /// Inclusive or exclusive.
     pub kind: ScanKind,
+    /// The type of the numbers.
+    pub element: ElementType,
+    /// What they are combined by.
+    pub operator: ScanOperator,
     /// Numbers in a row.
     pub columns: u32,
-    /// How it is tuned.
+    /// Whether it goes from the last row to the first.
+    pub is_reverse: bool,
+    /// Where the initial value is, if it has one.
+    pub initial: Option<Place>,
+    /// What says where segments begin, if it has any.
+    pub segments: Option<SegmentsBy>,
+    /// Who knows the count.
+    pub count_from: CountFrom,
+    /// How it is gone about.
+    pub algorithm: ScanAlgorithm,
+    /// How that is tuned.
     pub policy: PolicyName,
     /// Whether source and destination are one range.
     pub in_place: bool,
     /// Bytes by which the ranges miss a multiple of 16.
     pub misalignment: u32,
+}
+
+/// Where a value is when a plan is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// On the host.
+    Host,
+    /// In memory of the device.
+    Device,
+}
+
+/// Where a count is when a plan is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CountFrom {
+    /// On the host.
+    Host,
+    /// In memory of the device, and less than there is room for.
+    Device,
+    /// In memory of the device, and more than there is room for, which is what is scanned.
+    DeviceBeyond,
+}
+
+impl CountFrom {
+    /// Rows that there is room for, where `count` are scanned.
+    pub(super) const fn room(self, count: u64) -> u64 {
+        match self {
+            Self::Host | Self::DeviceBeyond => count,
+            Self::Device => count + count / 2 + 3,
+        }
+    }
 }
 
 /// A radix sort's parameters.
@@ -78,11 +123,17 @@ impl PolicyName {
     }
 
     /// The policy of a scan on a device.
-    pub fn scan(self, capabilities: &Capabilities, columns: u32) -> ScanPolicy {
+    pub fn scan(
+        self,
+        capabilities: &Capabilities,
+        algorithm: ScanAlgorithm,
+        config: &ScanConfig,
+    ) -> ScanPolicy {
+        let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
         match self {
-            Self::Default => ScanPolicy::choose(capabilities, columns).policy,
+            Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
             Self::Seed => ScanPolicy::seed(),
-            Self::Small => ScanPolicy::tiled(small_workgroup(capabilities), 4, 4),
+            Self::Small => small.with_algorithm(algorithm).reproducible(config),
         }
     }
 
@@ -95,7 +146,8 @@ impl PolicyName {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
-                policy.scan = self.scan(capabilities, 1);
+                let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+                policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
                 policy
             }
         }
@@ -104,6 +156,50 @@ impl PolicyName {
 
 fn small_workgroup(capabilities: &Capabilities) -> u32 {
     capabilities.max_subgroup_size.max(32)
+}
+
+impl ScanCase {
+    /// The inclusive sum of single u32, out of place and aligned.
+    pub const fn sum_of_u32(policy: PolicyName) -> Self {
+        Self {
+            kind: ScanKind::Inclusive,
+            element: ElementType::U32,
+            operator: ScanOperator::Add,
+            columns: 1,
+            is_reverse: false,
+            initial: None,
+            segments: None,
+            count_from: CountFrom::Host,
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
+            policy,
+            in_place: false,
+            misalignment: 0,
+        }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> ScanPolicy {
+        self.policy.scan(capabilities, self.algorithm, &self.config())
+    }
+
+    /// What a plan is made for, but for its policy.
+    pub const fn config(&self) -> ScanConfig {
+        let mut config =
+            ScanConfig::new(self.kind).element(self.element).operator(self.operator).columns(self.columns);
+        if self.is_reverse {
+            config = config.reverse();
+        }
+        if self.initial.is_some() {
+            config = config.with_initial();
+        }
+        if let Some(segments) = self.segments {
+            config = config.segments(segments);
+        }
+        match self.count_from {
+            CountFrom::Host => config,
+            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
+        }
+    }
 }
 
 impl Case {
@@ -122,7 +218,7 @@ impl Case {
     /// Bytes of an element.
     pub fn element_size(&self) -> u64 {
         match &self.work {
-            Work::Scan(scan) => u64::from(scan.columns) * 4,
+            Work::Scan(scan) => scan.config().row_size(),
             Work::Sort(_) => 4,
         }
     }
@@ -136,11 +232,32 @@ impl fmt::Display for Work {
                     ScanKind::Inclusive => "inclusive",
                     ScanKind::Exclusive => "exclusive",
                 };
+                write!(f, "scan:{kind}:type={}", scan.element)?;
+                // Sums were there first, and their names are for good.
+                if scan.operator != ScanOperator::Add {
+                    write!(f, ";op={}", scan.operator)?;
+                }
+                if scan.is_reverse {
+                    write!(f, ";reverse")?;
+                }
+                match scan.initial {
+                    None => {}
+                    Some(Place::Host) => write!(f, ";initial=host")?,
+                    Some(Place::Device) => write!(f, ";initial=device")?,
+                }
+                if let Some(segments) = scan.segments {
+                    write!(f, ";segments={}", segments.name())?;
+                }
+                match scan.count_from {
+                    CountFrom::Host => {}
+                    CountFrom::Device => write!(f, ";count=device")?,
+                    CountFrom::DeviceBeyond => write!(f, ";count=device-beyond")?,
+                }
                 write!(
                     f,
-                    "scan:{kind}:type=u32;columns={};algorithm={};policy={};place={};misalign={}",
+                    ";columns={};algorithm={};policy={};place={};misalign={}",
                     scan.columns,
-                    ScanAlgorithm::ReduceThenScan.name(),
+                    scan.algorithm.name(),
                     scan.policy.name(),
                     if scan.in_place { "in" } else { "out" },
                     scan.misalignment
@@ -189,10 +306,10 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                     continue;
                 }
                 let in_place = policy == PolicyName::Seed || columns % 2 == 0;
-                let tile = policy.scan(capabilities, columns).tile_items().into();
-                let work = |in_place, misalignment| {
-                    Work::Scan(ScanCase { kind, columns, policy, in_place, misalignment })
-                };
+                let sums = ScanCase { kind, columns, ..ScanCase::sum_of_u32(policy) };
+                let tile = sums.policy(capabilities).tile_items().into();
+                let work =
+                    |in_place, misalignment| Work::Scan(ScanCase { in_place, misalignment, ..sums.clone() });
                 for count in sizes(effort, lanes, tile) {
                     cases.push(Case { work: work(in_place, 0), count, input: Input::Uniform });
                 }
@@ -210,6 +327,14 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             }
         }
     }
+
+    cases.extend(typed_scan_cases(effort, capabilities));
+    cases.extend(scan_kind_cases(effort, capabilities));
+    if effort == Effort::Full {
+        cases.extend(scan_product_cases(capabilities));
+    }
+    cases.extend(chained_scan_cases(effort, capabilities));
+    cases.extend(textbook_scan_cases(effort, capabilities));
 
     for algorithm in SortAlgorithm::ALL {
         for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
@@ -234,8 +359,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
     if effort == Effort::Full {
         let scan = |policy, columns| {
-            let (kind, in_place, misalignment) = (ScanKind::Inclusive, true, 0);
-            Work::Scan(ScanCase { kind, columns, policy, in_place, misalignment })
+            Work::Scan(ScanCase { columns, in_place: true, ..ScanCase::sum_of_u32(policy) })
         };
         let sort = |algorithm| {
             Work::Sort(SortCase { algorithm, policy: PolicyName::Default, bits: 0..32, misalignment: 0 })
@@ -249,6 +373,193 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             (sort(SortAlgorithm::Radix2Bit), LARGE),
         ];
         cases.extend(large.map(|(work, count)| Case { work, count, input: Input::Uniform }));
+    }
+    cases
+}
+
+/// The scans of other numbers than u32, by other operators than the sum, and of wider rows.
+///
+/// One policy is enough to tell a type and an operator, and the small one takes several levels of few elements and
+/// little time to compile; the default's tiles differ with what a row holds, and are tried once for each.
+fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut scans = Vec::new();
+    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+        let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
+        for (place, operator) in operators.enumerate() {
+            let kind = if (index + place) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
+            let is_known = (element, operator) == (ElementType::U32, ScanOperator::Add);
+            if !is_known && (effort != Effort::Quick || is_sampled(index + place)) {
+                scans.push((PolicyName::Small, kind, element, operator, 1));
+            }
+        }
+    }
+    let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
+    for (policy, kind, element, operator, columns) in [
+        (PolicyName::Default, inclusive, ElementType::F32, ScanOperator::Add, 1),
+        (PolicyName::Default, exclusive, ElementType::F32, ScanOperator::Max, 4),
+        (PolicyName::Default, inclusive, ElementType::I64, ScanOperator::Add, 1),
+        (PolicyName::Default, inclusive, ElementType::U64, ScanOperator::Min, 2),
+        (PolicyName::Default, exclusive, ElementType::F64, ScanOperator::Add, 1),
+        (PolicyName::Default, inclusive, ElementType::F64, ScanOperator::Mul, 2),
+        (PolicyName::Default, inclusive, ElementType::U32, ScanOperator::Add, 16),
+        (PolicyName::Default, exclusive, ElementType::I64, ScanOperator::Max, 5),
+        (PolicyName::Default, inclusive, ElementType::F64, ScanOperator::Add, 3),
+        (PolicyName::Small, exclusive, ElementType::I32, ScanOperator::Min, 2),
+        (PolicyName::Small, inclusive, ElementType::F32, ScanOperator::Mul, 3),
+        (PolicyName::Small, exclusive, ElementType::U32, ScanOperator::Xor, 5),
+        (PolicyName::Small, inclusive, ElementType::F32, ScanOperator::Min, 7),
+        (PolicyName::Small, exclusive, ElementType::U64, ScanOperator::Add, 16),
+        (PolicyName::Small, inclusive, ElementType::F64, ScanOperator::Max, 16),
+    ] {
+        scans.push((policy, kind, element, operator, columns));
+    }
+    let mut cases = Vec::new();
+    for (index, (policy, kind, element, operator, columns)) in scans.into_iter().enumerate() {
+        let in_place = index % 2 == 0;
+        let sums = ScanCase::sum_of_u32(policy);
+        let scan = ScanCase { kind, element, operator, columns, in_place, ..sums };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let mut add = |misalignment, count, input| {
+            let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
+            cases.push(Case { work, count, input });
+        };
+        for count in [0, 1, tile - 1, tile + 1, 3 * tile + 7] {
+            add(0, count, Input::Telling);
+        }
+        add(0, 3 * tile + 7, Input::Extremes);
+        add(4, 2 * tile + 3, Input::Telling);
+        if effort != Effort::Quick && policy == PolicyName::Small {
+            add(0, (tile * tile + 1).min(1 << 17), Input::Telling);
+        }
+        if effort == Effort::Full {
+            add(0, (1 << 20) + 1, Input::Telling);
+            add(8, 99_991, Input::Extremes);
+        }
+    }
+    cases
+}
+
+/// The scans that do more than scan all rows from the first on: every pair of reverse, initial value, segments and count
+/// on the device, in small tiles, on operators that do and do not commute with rounding; and each by itself on others.
+fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let plain = ScanCase::sum_of_u32(PolicyName::Small);
+    let mut scans = Vec::new();
+    let segments = [None].into_iter().chain(SegmentsBy::ALL.map(Some));
+    for (index, segments) in segments.enumerate() {
+        for is_reverse in [false, true] {
+            for (step, initial) in [None, Some(Place::Host), Some(Place::Device)].into_iter().enumerate() {
+                let is_plain = segments.is_none() && !is_reverse && initial.is_none();
+                // What asks for the most at once, and the least.
+                let is_telling = match (is_reverse, initial) {
+                    (true, Some(Place::Device)) | (false, None) => true,
+                    (true | false, _) => false,
+                };
+                if effort == Effort::Quick && !is_telling {
+                    continue;
+                }
+                let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
+                let kinds = [ScanKind::Inclusive, ScanKind::Exclusive];
+                // Every count where it is alone, and a change from one to the next elsewhere.
+                let counts = if is_plain { &counts[1..] } else { &counts[(index + step) % 3..][..1] };
+                for &count_from in counts {
+                    let kind = kinds[(index + step + usize::from(is_reverse)) % 2];
+                    scans.push(ScanCase { kind, is_reverse, initial, segments, count_from, ..plain.clone() });
+                }
+            }
+        }
+    }
+    let offsets = Some(SegmentsBy::Offsets);
+    let device = Some(Place::Device);
+    for (element, operator, columns, is_reverse, initial, segments, policy) in [
+        (ElementType::F32, ScanOperator::Max, 1, true, device, None, PolicyName::Small),
+        (ElementType::F32, ScanOperator::Add, 1, true, Some(Place::Host), offsets, PolicyName::Small),
+        (ElementType::F32, ScanOperator::Add, 1, false, None, offsets, PolicyName::Default),
+        (ElementType::U32, ScanOperator::Add, 1, true, None, None, PolicyName::Default),
+        (ElementType::U32, ScanOperator::Add, 4, true, device, None, PolicyName::Default),
+        (ElementType::U32, ScanOperator::Xor, 3, true, Some(Place::Host), None, PolicyName::Small),
+        (ElementType::I32, ScanOperator::Min, 3, false, device, Some(SegmentsBy::Keys32), PolicyName::Small),
+        (ElementType::U32, ScanOperator::Add, 16, true, device, offsets, PolicyName::Default),
+        (ElementType::I64, ScanOperator::Add, 1, true, Some(Place::Host), None, PolicyName::Small),
+        (ElementType::U64, ScanOperator::Max, 1, false, device, Some(SegmentsBy::Flags), PolicyName::Default),
+        (ElementType::I64, ScanOperator::Mul, 5, true, device, Some(SegmentsBy::Keys64), PolicyName::Default),
+        (ElementType::F64, ScanOperator::Add, 1, true, device, offsets, PolicyName::Default),
+        (ElementType::F64, ScanOperator::Add, 2, false, Some(Place::Host), offsets, PolicyName::Default),
+        (ElementType::F64, ScanOperator::Min, 1, false, None, Some(SegmentsBy::Keys32), PolicyName::Small),
+    ] {
+        let sums = ScanCase::sum_of_u32(policy);
+        scans.push(ScanCase { element, operator, columns, is_reverse, initial, segments, ..sums });
+    }
+    let default = ScanCase::sum_of_u32(PolicyName::Default);
+    scans.push(ScanCase { count_from: CountFrom::Device, columns: 5, ..default });
+    for (algorithm, element, operator, is_reverse, initial) in [
+        (ScanAlgorithm::Strided, ElementType::U32, ScanOperator::Add, true, None),
+        (ScanAlgorithm::Chained, ElementType::U32, ScanOperator::Add, true, None),
+        (ScanAlgorithm::Chained, ElementType::F32, ScanOperator::Add, true, device),
+        (ScanAlgorithm::Chained, ElementType::I64, ScanOperator::Min, false, Some(Place::Host)),
+    ] {
+        scans.push(ScanCase { element, operator, is_reverse, initial, algorithm, ..plain.clone() });
+    }
+    let mut cases = Vec::new();
+    for (index, scan) in scans.into_iter().enumerate() {
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let is_chained = scan.algorithm == ScanAlgorithm::Chained;
+        let mut add = |in_place, misalignment, count| {
+            let in_place = in_place && !is_chained;
+            let work = Work::Scan(ScanCase { in_place, misalignment, ..scan.clone() });
+            cases.push(Case { work, count, input: Input::Telling });
+        };
+        let in_place = index % 2 == 0;
+        for count in [0, 1, tile - 1, tile + 1, 3 * tile + 7] {
+            add(in_place, 0, count);
+        }
+        add(!in_place, 4, 2 * tile + 3);
+        if effort != Effort::Quick && scan.policy == PolicyName::Small {
+            add(in_place, 0, (tile * tile + 1).min(1 << 17));
+        }
+        if effort == Effort::Full {
+            add(in_place, 0, (1 << 20) + 1);
+        }
+    }
+    cases
+}
+
+/// One in three, where all would take long: what is compiled is another kernel each time.
+const fn is_sampled(index: usize) -> bool {
+    index.is_multiple_of(3)
+}
+
+/// Every operator on every type, inclusive and exclusive, from either end, by either algorithm that takes them all, in
+/// small tiles.
+fn scan_product_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut scans = Vec::new();
+    for element in ElementType::ALL {
+        for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
+            for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+                for is_reverse in [false, true] {
+                    for algorithm in
+                        [ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ScanAlgorithm::Chained]
+                    {
+                        let sums = ScanCase::sum_of_u32(PolicyName::Small);
+                        scans.push(ScanCase { element, operator, kind, is_reverse, algorithm, ..sums });
+                    }
+                }
+            }
+        }
+    }
+    let mut cases = Vec::new();
+    for scan in scans {
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        // What the other tables have not: beyond the quick sizes and the inputs that they are tried on.
+        for (count, input) in [
+            (2, Input::Extremes),
+            (tile, Input::Telling),
+            (tile + 1, Input::Extremes),
+            (2 * tile, Input::Telling),
+            (99_991, Input::Telling),
+            (tile * tile + 2, Input::Extremes),
+        ] {
+            cases.push(Case { work: Work::Scan(scan.clone()), count, input });
+        }
     }
     cases
 }
@@ -270,6 +581,108 @@ fn sizes(effort: Effort, lanes: u64, tile: u64) -> Vec<u64> {
     sizes
 }
 
+/// The single pass: every operator and type in small tiles, where there is much to look back at, and the default tiles.
+fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let lanes = u64::from(capabilities.subgroup_size);
+    let chained = |policy| ScanCase { algorithm: ScanAlgorithm::Chained, ..ScanCase::sum_of_u32(policy) };
+    for policy in [PolicyName::Default, PolicyName::Small] {
+        for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+            let scan = ScanCase { kind, ..chained(policy) };
+            let tile = scan.policy(capabilities).tile_items().into();
+            for count in sizes(effort, lanes, tile) {
+                cases.push(Case { work: Work::Scan(scan.clone()), count, input: Input::Uniform });
+            }
+            let misaligned = Work::Scan(ScanCase { misalignment: 4, ..scan });
+            cases.push(Case { work: misaligned, count: 5 * tile + 3, input: Input::Uniform });
+        }
+    }
+    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+        let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
+        for (place, operator) in operators.enumerate() {
+            // Beside those that reduce-then-scan is tried on.
+            if effort == Effort::Quick && !is_sampled(index + place + 1) {
+                continue;
+            }
+            let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
+            let tile = u64::from(scan.policy(capabilities).tile_items());
+            for (count, input) in [(tile * 40 + 7, Input::Telling), (3 * tile + 7, Input::Extremes)] {
+                cases.push(Case { work: Work::Scan(scan.clone()), count, input });
+            }
+        }
+    }
+    for element in [ElementType::I64, ElementType::F64] {
+        let scan = ScanCase { element, ..chained(PolicyName::Default) };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Telling });
+    }
+    // Four groups of the fixed tree and part of one.
+    for operator in [ScanOperator::Add, ScanOperator::Mul] {
+        let scan = ScanCase { element: ElementType::F32, operator, ..chained(PolicyName::Small) };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        cases.push(Case { work: Work::Scan(scan), count: 141 * tile + 3, input: Input::Telling });
+    }
+    cases
+}
+
+/// The textbooks' scans: each at the seams of its tiles, in place and out of place, and of both kinds where it has them.
+fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let is_known = |algorithm| {
+        matches!(algorithm, ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) | ScanAlgorithm::Chained)
+    };
+    let mut cases = Vec::new();
+    for algorithm in ScanAlgorithm::ALL.into_iter().filter(|&algorithm| !is_known(algorithm)) {
+        for (policy, kind, in_place) in [
+            (PolicyName::Default, ScanKind::Inclusive, false),
+            (PolicyName::Default, ScanKind::Exclusive, true),
+            (PolicyName::Small, ScanKind::Inclusive, true),
+            (PolicyName::Small, ScanKind::Exclusive, false),
+        ] {
+            let scan = ScanCase { kind, algorithm, in_place, ..ScanCase::sum_of_u32(policy) };
+            let is_short =
+                effort == Effort::Quick && (policy == PolicyName::Default) != (kind == ScanKind::Inclusive);
+            if is_short || algorithm.refusal(&scan.config()).is_some() {
+                continue;
+            }
+            let tile = u64::from(scan.policy(capabilities).tile_items());
+            let mut add = |misalignment, count, input| {
+                let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
+                cases.push(Case { work, count, input });
+            };
+            let mut counts = vec![0, 1, 2, 3, tile - 1, tile, tile + 1, 3 * tile, 4 * tile + 11];
+            if effort != Effort::Quick {
+                counts.extend([65_535, 65_536, 65_537, 99_991]);
+            }
+            if effort == Effort::Full {
+                counts.extend([(1 << 20) - 1, (1 << 20) + 1, (1 << 22) + 1]);
+            }
+            counts.sort_unstable();
+            counts.dedup();
+            for count in counts {
+                add(0, count, Input::Uniform);
+            }
+            for input in [Input::Constant(1), Input::Constant(u32::MAX)] {
+                add(0, 3 * tile + 7, input);
+            }
+            add(4, 2 * tile + 3, Input::Uniform);
+        }
+    }
+    cases
+}
+
+/// Every scan algorithm beside every other, each at the same counts: what `bench --preset textbook` measures.
+pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
+    let counts: &[u64] = match effort {
+        Effort::Quick => &[1 << 12, 1 << 16],
+        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22],
+        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+    };
+    let scan = |algorithm| Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) });
+    let case = |algorithm, count| Case { work: scan(algorithm), count, input: Input::Uniform };
+    let algorithms = ScanAlgorithm::ALL.into_iter();
+    algorithms.flat_map(|algorithm| counts.iter().map(move |&count| case(algorithm, count))).collect()
+}
+
 /// The cases that are worth measuring.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts: &[u64] = match effort {
@@ -281,9 +694,10 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
     for (columns, policy, in_place) in
         [(1, PolicyName::Default, false), (4, PolicyName::Default, false), (1, PolicyName::Seed, true)]
     {
-        let (kind, misalignment) = (ScanKind::Inclusive, 0);
-        works.push(Work::Scan(ScanCase { kind, columns, policy, in_place, misalignment }));
+        works.push(Work::Scan(ScanCase { columns, in_place, ..ScanCase::sum_of_u32(policy) }));
     }
+    let algorithm = ScanAlgorithm::Chained;
+    works.push(Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) }));
     for policy in [PolicyName::Default, PolicyName::Seed] {
         for algorithm in SortAlgorithm::ALL {
             works.push(Work::Sort(SortCase { algorithm, policy, bits: 0..32, misalignment: 0 }));
@@ -311,7 +725,17 @@ mod tests {
 
     #[test]
     fn ids_are_unique() {
-        let mut ids: Vec<_> = bench_cases(Effort::Full).iter().map(Case::id).collect();
+        let capabilities =
+            Capabilities { subgroup_size: 8, max_workgroup_invocations: 256, ..Capabilities::default() };
+        let cases = [
+            bench_cases(Effort::Full),
+            typed_scan_cases(Effort::Full, &capabilities),
+            textbook_scan_cases(Effort::Full, &capabilities),
+            scan_kind_cases(Effort::Full, &capabilities),
+            scan_product_cases(&capabilities),
+        ]
+        .concat();
+        let mut ids: Vec<_> = cases.iter().map(Case::id).collect();
         let all = ids.len();
         ids.sort();
         ids.dedup();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A way to fill an array of u32.
+/// A way to fill an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Input {
@@ -26,10 +26,15 @@ pub enum Input {
     TwoValued,
     /// Random, but bits 8 to 15 are the same in all: passes over them have one bucket.
     ConstantDigit,
+    /// Numbers of which a scan's results go on changing all along, whatever its operator is.
+    Telling,
+    /// The same with the least and the greatest numbers among them; of floats also zeros and denormals of both signs,
+    /// and towards the end infinities and NaNs.
+    Extremes,
 }
 
 impl Input {
-    /// Those that every algorithm is tried on.
+    /// Those that every algorithm is tried on, on u32.
     pub const ALL: [Self; 11] = [
         Self::Uniform,
         Self::Entropy { ands: 2 },
@@ -44,13 +49,13 @@ impl Input {
         Self::ConstantDigit,
     ];
 
-    /// `count` words; the same for the same `seed`.
+    /// `count` words; the same for the same `seed`. Where it depends on types and operators, those of the sum of u32.
     pub fn generate(self, count: usize, seed: u64) -> Vec<u32> {
         let mut random = SplitMix64(seed);
         let last = (count as u32).wrapping_sub(1);
         (0..count as u32)
             .map(|i| match self {
-                Self::Uniform => random.next_u32(),
+                Self::Uniform | Self::Telling | Self::Extremes => random.next_u32(),
                 Self::Entropy { ands } => {
                     (0..ands).fold(random.next_u32(), |word, _| word & random.next_u32())
                 }
@@ -78,19 +83,25 @@ impl fmt::Display for Input {
             Self::Constant(value) => write!(f, "constant-{value:#x}"),
             Self::TwoValued => write!(f, "two-valued"),
             Self::ConstantDigit => write!(f, "constant-digit"),
+            Self::Telling => write!(f, "telling"),
+            Self::Extremes => write!(f, "extremes"),
         }
     }
 }
 
 /// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
-struct SplitMix64(u64);
+pub(super) struct SplitMix64(pub u64);
 
 impl SplitMix64 {
     fn next_u32(&mut self) -> u32 {
+        (self.next_u64() >> 32) as u32
+    }
+
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 32) as u32
+        z ^ (z >> 31)
     }
 }
 

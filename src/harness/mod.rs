@@ -6,18 +6,24 @@
 
 mod bench;
 mod cases;
+mod expected;
 mod inputs;
 mod layout;
+mod numbers;
+mod operands;
 mod report;
 mod self_test;
 mod verify;
 mod workload;
 
 pub use bench::{BenchOptions, CopyRoof, bench_case};
-pub use cases::{Case, Effort, PolicyName, ScanCase, SortCase, Work, bench_cases, verify_cases};
+pub use cases::{
+    Case, CountFrom, Effort, Place, PolicyName, ScanCase, SortCase, Work, bench_cases, textbook_bench_cases,
+    verify_cases,
+};
 pub use inputs::Input;
 pub use layout::Layout;
-pub use report::{DeviceReport, Measurement, Report, ReportError, Summary, VerifiedCase};
+pub use report::{DeviceReport, LookBackCounts, Measurement, Report, ReportError, Summary, VerifiedCase};
 pub use self_test::SelfTest;
 pub use verify::{Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

@@ -102,6 +102,24 @@ pub struct Measurement {
     pub samples_ns: Vec<f64>,
     /// Every copy's.
     pub copy_samples_ns: Vec<f64>,
+    /// How far the tiles of a chained scan looked back, in one run more, where that can be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_back: Option<LookBackCounts>,
+}
+
+/// What the tiles of a chained scan went through, all together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookBackCounts {
+    /// Tiles that looked back: all but the first.
+    pub look_backs: u32,
+    /// Windows of as many tiles as a subgroup has lanes.
+    pub windows: u32,
+    /// The most windows of one tile.
+    pub longest: u32,
+    /// Looks at a window in which a tile had told nothing.
+    pub spins: u32,
+    /// Tiles that were summed up in their workgroup's place.
+    pub fallbacks: u32,
 }
 
 /// A sample of times, in short.

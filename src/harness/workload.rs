@@ -5,18 +5,25 @@
 //! ```
 //!
 //! Source, destination and scratch begin poisoned; the source is restored from the pristine input before each run.
+//! Behind them lies what a scan reads besides. Where the device knows the count alone, there is room for more rows than
+//! are scanned, and what is in it stays poison.
 //! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
 //! each range a buffer instead.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::cases::{Case, Work};
+use super::cases::{Case, CountFrom, Place, ScanCase, Work};
+use super::expected::{Expected, PlainScan, ScanExpectation};
 use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
+use super::numbers::Numbers;
+use super::operands::{self, Operands};
+use super::report::LookBackCounts;
 use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
-use crate::primitives::ScratchRequirements;
+use crate::primitives::{Count, ScratchRequirements};
 use crate::reference;
-use crate::scan::{ScanBuffers, ScanConfig, ScanKind, ScanPlan};
+use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use crate::vk::{AddressRange, BufferRange, Recorder};
 
@@ -27,22 +34,38 @@ pub struct Workload<'g> {
     gpu: &'g Gpu,
     memories: Vec<GpuBuffer>,
     input: Vec<u32>,
-    expected: Expected,
+    expectation: Expectation,
     job: Job,
     pristine: Span,
     source: Span,
     destination: Span,
     scratch: Span,
+    /// Empty where they are not in memory.
+    operands: Operands<Span>,
+    /// Where roundings are the device's own: what it made of them the first time.
+    first_result: RefCell<Option<Vec<u32>>>,
 }
 
 enum Job {
-    Scan(Arc<ScanPlan>),
+    Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
     Sort(Arc<SortPlan>),
 }
 
+/// A case, but for its memory.
+struct Prepared {
+    job: Job,
+    expectation: Expectation,
+    scratch: ScratchRequirements,
+    in_place: bool,
+    misalignment: u32,
+    /// Rows that there is room for.
+    room: u64,
+    operands: Operands<Vec<u32>>,
+}
+
 /// How the right answer is found.
-enum Expected {
-    Scan { columns: usize, kind: ScanKind },
+enum Expectation {
+    Scan(ScanExpectation),
     Sort { bits: std::ops::Range<u32> },
 }
 
@@ -65,18 +88,43 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: Layout) -> Result<Self> {
-        let (job, expected, scratch, in_place, misalignment) = Job::new(gpu, case)?;
+        let Prepared { job, expectation, scratch, in_place, misalignment, room, operands } =
+            Prepared::new(gpu, case)?;
         let word_count = case.count * case.element_size() / 4;
+        let room = room * case.element_size() / 4;
         let mut arrangement = Arrangement::new(layout);
         let pristine = arrangement.place(word_count, 0);
-        let source = arrangement.place(word_count, misalignment);
-        let destination = if in_place { source } else { arrangement.place(word_count, misalignment) };
+        let source = arrangement.place(room, misalignment);
+        let destination = if in_place { source } else { arrangement.place(room, misalignment) };
         let scratch = arrangement.place(scratch.size / 4, 0);
+        let spans = operands.as_ref().each(|words| arrangement.place(words.len() as u64, misalignment));
 
         let memories = arrangement.allocate(gpu)?;
-        let input = case.input.generate(word_count as usize, word_count);
-        let workload = Self { gpu, memories, input, expected, job, pristine, source, destination, scratch };
+        let input = match &case.work {
+            Work::Scan(ScanCase { element, operator, columns, .. }) => {
+                let numbers = Numbers { element: *element, operator: *operator, columns: *columns as usize };
+                numbers.generate(case.input, case.count as usize, word_count)
+            }
+            Work::Sort(_) => case.input.generate(word_count as usize, word_count),
+        };
+        let first_result = RefCell::default();
+        let workload = Self {
+            gpu,
+            memories,
+            input,
+            expectation,
+            job,
+            pristine,
+            source,
+            destination,
+            scratch,
+            operands: spans,
+            first_result,
+        };
         workload.fill_memories()?;
+        for (span, words) in workload.operands.clone().all().into_iter().zip(operands.all()) {
+            workload.gpu.upload(&workload.memories[span.memory], span.first * 4, &words)?;
+        }
         Ok(workload)
     }
 
@@ -109,8 +157,9 @@ impl<'g> Workload<'g> {
         if self.source.count == 0 {
             return Ok(());
         }
+        let scanned = Span { count: self.pristine.count, ..self.source };
         self.submit(|recorder| {
-            recorder.copy(self.pristine.range(&self.memories), self.source.range(&self.memories));
+            recorder.copy(self.pristine.range(&self.memories), scanned.range(&self.memories));
             if self.destination != self.source {
                 recorder.fill(self.destination.range(&self.memories), POISON);
             }
@@ -135,17 +184,56 @@ impl<'g> Workload<'g> {
         };
         let source = self.source.range(&self.memories).addresses();
         let destination = self.destination();
+        let operands = self.operands.clone().each(|span| span.range(&self.memories).addresses());
         self.submit(|recorder| match &self.job {
-            Job::Scan(plan) => {
-                let count = self.source.count * 4 / plan.config().element_size();
+            Job::Scan { plan, initial, count_from } => {
+                let room = self.source.count * 4 / plan.config().row_size();
+                let initial = match initial {
+                    InitialValue::Device(_) => InitialValue::Device(operands.initial),
+                    known => *known,
+                };
+                let count = match count_from {
+                    CountFrom::Host => Count::Host(room),
+                    CountFrom::Device | CountFrom::DeviceBeyond => {
+                        Count::Device { address: operands.count.address, max: room as u32 }
+                    }
+                };
                 let buffers = ScanBuffers::new(source, destination, scratch);
-                plan.record(recorder, &buffers, count)
+                plan.record(recorder, &buffers.initial(initial).segments(operands.segments), count)
             }
             Job::Sort(plan) => {
                 let buffers = SortBuffers::new(source, scratch);
                 plan.record(recorder, &buffers, self.source.count)
             }
         })
+    }
+
+    /// How far the tiles of a chained scan look back: one run more, with counters. None of other work, of one tile, and of
+    /// elements or addresses of which there is no kernel that counts.
+    ///
+    /// # Errors
+    /// Those of making the pipelines, and of recording and submitting.
+    pub fn look_back(&self) -> Result<Option<LookBackCounts>> {
+        let Job::Scan { plan, .. } = &self.job else { return Ok(None) };
+        let (source, destination) = (self.source.range(&self.memories).addresses(), self.destination());
+        let count = self.source.count * 4 / plan.config().row_size();
+        let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
+        if count <= plan.policy().tile_items().into() || !is_aligned {
+            return Ok(None);
+        }
+        let Some(counted) = plan.counted()? else { return Ok(None) };
+        let buffers = ScanBuffers::new(source, destination, self.scratch.range(&self.memories));
+        let counts = self.gpu.allocate(16)?;
+        self.gpu.upload(&counts, 0, &[0; 4])?;
+        let mut look_backs = 0;
+        self.submit(|recorder| {
+            look_backs = counted.record(recorder, &buffers, counts.range().addresses(), count)?;
+            Ok(())
+        })?;
+        let mut words = [0; 4];
+        self.gpu.download(&counts, &mut words)?;
+        let [windows, spins, fallbacks, longest] = words;
+        Ok(Some(LookBackCounts { look_backs, windows, longest, spins, fallbacks }))
     }
 
     fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
@@ -161,20 +249,16 @@ impl<'g> Workload<'g> {
     /// The plan's policy, in words.
     pub fn policy(&self) -> String {
         match &self.job {
-            Job::Scan(plan) => plan.policy().to_string(),
+            Job::Scan { plan, .. } => plan.policy().to_string(),
             Job::Sort(plan) => plan.policy().to_string(),
         }
     }
 
     /// Bytes that the algorithm reads and writes of the elements themselves; small change is not counted.
     pub fn traffic_size(&self) -> u64 {
-        let size = self.source.count * 4;
+        let size = self.pristine.count * 4;
         match &self.job {
-            // Sums read it all once, and the scan reads and writes it all; a single tile needs no sums.
-            Job::Scan(plan) => {
-                let elements = size / plan.config().element_size();
-                if elements <= plan.policy().tile_items().into() { 2 * size } else { 3 * size }
-            }
+            Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
             // Counting reads, scattering reads and writes.
             Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
         }
@@ -188,55 +272,94 @@ impl<'g> Workload<'g> {
         let image = |memory: &GpuBuffer| self.gpu.read(memory, (memory.range().size / 4) as usize);
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
-        let expected = match &self.expected {
-            Expected::Scan { columns, kind: ScanKind::Inclusive } => {
-                reference::oracle::inclusive_scan(&self.input, *columns)
-            }
-            Expected::Scan { columns, kind: ScanKind::Exclusive } => {
-                reference::oracle::exclusive_scan(&self.input, *columns)
-            }
-            Expected::Sort { bits } => reference::oracle::sort(&self.input, bits.clone()),
+        let expected = match &self.expectation {
+            Expectation::Scan(scan) => scan.of(&self.input),
+            Expectation::Sort { bits } => Expected::exact(reference::oracle::sort(&self.input, bits.clone())),
         };
-        if let Some(mismatch) = first_mismatch("result", words(self.destination), &expected) {
+        let (result, beyond) = words(self.destination).split_at(self.pristine.count as usize);
+        if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
         }
+        if expected.is_approximate() {
+            let mut first = self.first_result.borrow_mut();
+            let first = first.get_or_insert_with(|| result.to_vec());
+            if let Some(mismatch) = first_mismatch("result of another run", result, first) {
+                return Ok(Some(mismatch));
+            }
+        }
+        let (source, _) = words(self.source).split_at(self.input.len());
         if self.destination != self.source
-            && let Some(mismatch) = first_mismatch("source", words(self.source), &self.input)
+            && let Some(mismatch) = first_mismatch("source", source, &self.input)
         {
             return Ok(Some(mismatch));
         }
-        let spans = [self.pristine, self.source, self.destination, self.scratch];
+        if let Some(index) = beyond.iter().position(|&word| word != POISON) {
+            let (index, got) = ((result.len() + index) as u64, beyond[index]);
+            return Ok(Some(Mismatch { what: "result beyond the count", index, expected: POISON, got }));
+        }
+        let operands = self.operands.clone().all();
+        let spans = [self.pristine, self.source, self.destination, self.scratch].into_iter().chain(operands);
         let broken = images.iter().enumerate().find_map(|(memory, image)| {
-            let index = broken_guard(image, spans.into_iter().filter(|span| span.memory == memory))?;
+            let index = broken_guard(image, spans.clone().filter(|span| span.memory == memory))?;
             Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
         });
         Ok(broken)
     }
 }
 
-impl Job {
-    /// The plan of a case, how to check it, its scratch, whether it works in place, and its misalignment.
-    fn new(gpu: &Gpu, case: &Case) -> Result<(Self, Expected, ScratchRequirements, bool, u32)> {
+impl Prepared {
+    fn new(gpu: &Gpu, case: &Case) -> Result<Self> {
         let capabilities = gpu.capabilities();
-        Ok(match &case.work {
+        match &case.work {
             Work::Scan(scan) => {
-                let policy = scan.policy.scan(capabilities, scan.columns);
-                let config = ScanConfig::new(scan.kind).columns(scan.columns).policy(policy);
-                let plan = gpu.scan_plan(config)?;
-                let scratch = plan.scratch_requirements(case.count);
-                let expected = Expected::Scan { columns: scan.columns as usize, kind: scan.kind };
-                (Self::Scan(plan), expected, scratch, scan.in_place, scan.misalignment)
+                let policy = scan.policy(capabilities);
+                let plan = gpu.scan_plan(scan.config().policy(policy))?;
+                let room = scan.count_from.room(case.count);
+                let heads = operands::heads(scan, case.count as usize);
+                let operands = Operands::new(scan, case.count as usize, room as usize, &heads);
+                let initial_row = operands::initial_row(scan);
+                let initial = match (scan.initial, &initial_row) {
+                    (Some(Place::Host), Some(row)) => InitialValue::host(row)?,
+                    (Some(Place::Device), _) => InitialValue::Device(AddressRange::default()),
+                    _ => InitialValue::Identity,
+                };
+                let expectation = Expectation::Scan(ScanExpectation {
+                    scan: PlainScan {
+                        kind: scan.kind,
+                        element: scan.element,
+                        operator: scan.operator,
+                        columns: scan.columns as usize,
+                        rounding_depth: plan.rounding_depth(case.count),
+                    },
+                    is_reverse: scan.is_reverse,
+                    heads,
+                    initial: initial_row,
+                });
+                Ok(Self {
+                    scratch: plan.scratch_requirements(room),
+                    job: Job::Scan { plan, initial, count_from: scan.count_from },
+                    expectation,
+                    in_place: scan.in_place,
+                    misalignment: scan.misalignment,
+                    room,
+                    operands,
+                })
             }
             Work::Sort(sort) => {
                 let policy = sort.policy.sort(capabilities, sort.algorithm);
-                let config =
-                    SortConfig::keys(crate::sort::KeyType::U32).bits(sort.bits.clone()).policy(policy);
+                let config = SortConfig::keys(crate::ElementType::U32).bits(sort.bits.clone()).policy(policy);
                 let plan = gpu.sort_plan(config)?;
-                let scratch = plan.scratch_requirements(case.count);
-                let expected = Expected::Sort { bits: sort.bits.clone() };
-                (Self::Sort(plan), expected, scratch, true, sort.misalignment)
+                Ok(Self {
+                    scratch: plan.scratch_requirements(case.count),
+                    job: Job::Sort(plan),
+                    expectation: Expectation::Sort { bits: sort.bits.clone() },
+                    in_place: true,
+                    misalignment: sort.misalignment,
+                    room: case.count,
+                    operands: Operands::default(),
+                })
             }
-        })
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::vk::{Barrier, Device, Pacing, Recorder, Timestamps};
 
 pub(super) struct Submitter {
     device: Device,
+    queue_family_index: u32,
     queue: vk::Queue,
     pool: vk::CommandPool,
     command_buffer: vk::CommandBuffer,
@@ -41,6 +42,7 @@ impl Submitter {
         // From here on an early return destroys what there is.
         let mut submitter = Self {
             device: device.clone(),
+            queue_family_index,
             queue,
             pool: pool.map_err(Error::vulkan("vkCreateCommandPool"))?,
             command_buffer: vk::CommandBuffer::null(),
@@ -60,6 +62,10 @@ impl Submitter {
         submitter.fence = unsafe { raw.create_fence(&vk::FenceCreateInfo::default(), None) }
             .map_err(Error::vulkan("vkCreateFence"))?;
         Ok(submitter)
+    }
+
+    pub(super) fn queue_family_index(&self) -> u32 {
+        self.queue_family_index
     }
 
     pub(super) fn has_timestamps(&self) -> bool {

@@ -42,7 +42,11 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
     Ok((manifest, modules))
 }
 
-/// Compiles each `.comp` of a folder both ways, for the tests of `spirv`.
+/// The kernels that scan by a custom operator, and the include that they look for.
+const CUSTOM_KERNELS: [&str; 2] = ["reduce", "downsweep"];
+const CUSTOM_OPERATOR: &str = "custom_operator.glsl";
+
+/// Compiles each `.comp` of a folder both ways, for the tests of `spirv`, and each `.glsl` as the operator of a scan.
 pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let shaders = Shaders::new(glsl)?;
@@ -51,6 +55,21 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
         let path = entry.map_err(explain)?.path();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let source = fs::read_to_string(&path).map_err(explain)?;
+        if path.extension().is_some_and(|extension| extension == "glsl") {
+            let shaders = Shaders::new(glsl)?.with_custom_operator(source);
+            for kernel in CUSTOM_KERNELS {
+                for (suffix, defines) in
+                    [("", &["OPERATOR_CUSTOM"][..]), ("_segmented", &["OPERATOR_CUSTOM", "SEGMENTED"])]
+                {
+                    let defines: Vec<_> = defines.iter().map(|define| (*define).to_owned()).collect();
+                    let source = format!("scan/{kernel}.comp");
+                    let words = shaders.compile(&source, &defines, OptimizationLevel::Performance)?;
+                    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                    write(&to.join(format!("{stem}.{kernel}{suffix}.spv")), &bytes)?;
+                }
+            }
+            continue;
+        }
         for (level, extension) in
             [(OptimizationLevel::Zero, "named.spv"), (OptimizationLevel::Performance, "spv")]
         {
@@ -82,12 +101,18 @@ struct Shaders<'a> {
     glsl: &'a Path,
     /// The hash of every file that was read.
     hashes: RefCell<BTreeMap<String, u64>>,
+    /// What stands in for the include of that name.
+    custom_operator: Option<String>,
 }
 
 impl<'a> Shaders<'a> {
     fn new(glsl: &'a Path) -> Result<Self, String> {
         let compiler = Compiler::new().map_err(|error| error.to_string())?;
-        Ok(Self { compiler, glsl, hashes: RefCell::default() })
+        Ok(Self { compiler, glsl, hashes: RefCell::default(), custom_operator: None })
+    }
+
+    fn with_custom_operator(self, source: String) -> Self {
+        Self { custom_operator: Some(source), ..self }
     }
 
     fn sources(self) -> Vec<Source> {
@@ -117,7 +142,10 @@ impl<'a> Shaders<'a> {
             options.add_macro_definition(name, value);
         }
         options.set_include_callback(|name, _, _, _| {
-            let content = self.read(name)?;
+            let content = match &self.custom_operator {
+                Some(source) if name == CUSTOM_OPERATOR => source.clone(),
+                _ => self.read(name)?,
+            };
             Ok(ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
         });
         self.compiler

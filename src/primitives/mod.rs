@@ -4,8 +4,11 @@
 //! mutable state is in the caller's scratch, so that frames in flight need a scratch range each. Recording allocates
 //! nothing, submits nothing and waits for nothing.
 
+mod element;
 pub mod scan;
 pub mod sort;
+
+pub use element::{ElementType, Number};
 
 use ash::vk;
 
@@ -18,6 +21,13 @@ use crate::vk::{BufferRange, Capabilities};
 pub enum Count {
     /// Known while recording.
     Host(u64),
+    /// Known to the device alone: the cost follows it, by indirect dispatches.
+    Device {
+        /// Where it stands, a u32.
+        address: vk::DeviceAddress,
+        /// The most that it may be, which memory is there for: a larger one is taken as this.
+        max: u32,
+    },
 }
 
 impl From<u64> for Count {
@@ -27,9 +37,21 @@ impl From<u64> for Count {
 }
 
 impl Count {
-    fn on_host(self) -> u64 {
+    /// The most that it may be.
+    pub const fn max(self) -> u64 {
         match self {
             Self::Host(count) => count,
+            Self::Device { max, .. } => max as u64,
+        }
+    }
+
+    /// The count, for a plan that cannot do with one on the device.
+    fn on_host(self) -> Result<u64> {
+        match self {
+            Self::Host(count) => Ok(count),
+            Self::Device { .. } => {
+                Err(Error::Unsupported { reason: "the plan takes counts from the host alone" })
+            }
         }
     }
 }

@@ -16,8 +16,9 @@ pub mod scan;
 pub mod sort;
 #[cfg(test)]
 mod testing;
+pub mod workgroup_scan;
 
-pub use element::{Element, rows};
+pub use element::{Add, And, Element, Max, Min, Mul, Operator, Or, Row, Xor, rows};
 
 /// Elements cut into tiles (or chunks), all full but the last: the push constants `tile_count` and `last_extent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,20 +2,35 @@
 
 /// `result[i] = values[0] + … + values[i]` in every column of a table of rows, wrapping.
 pub fn inclusive_scan(values: &[u32], columns: usize) -> Vec<u32> {
-    let mut sums = values.to_vec();
-    for i in columns..sums.len() {
-        sums[i] = sums[i].wrapping_add(sums[i - columns]);
-    }
-    sums
+    inclusive_scan_by(values, columns, u32::wrapping_add)
 }
 
 /// `result[i] = values[0] + … + values[i - 1]` in every column of a table of rows, wrapping.
 pub fn exclusive_scan(values: &[u32], columns: usize) -> Vec<u32> {
-    let mut sums = vec![0u32; values.len()];
-    for i in columns..sums.len() {
-        sums[i] = sums[i - columns].wrapping_add(values[i - columns]);
+    exclusive_scan_by(values, columns, 0, u32::wrapping_add)
+}
+
+/// `result[i] = (values[0] ⊕ values[1]) ⊕ … ⊕ values[i]` in every column of a table of rows.
+pub fn inclusive_scan_by<T: Copy>(values: &[T], columns: usize, combine: impl Fn(T, T) -> T) -> Vec<T> {
+    let mut results = values.to_vec();
+    for i in columns..results.len() {
+        results[i] = combine(results[i - columns], results[i]);
     }
-    sums
+    results
+}
+
+/// `result[i] = (identity ⊕ values[0]) ⊕ … ⊕ values[i - 1]` in every column of a table of rows.
+pub fn exclusive_scan_by<T: Copy>(
+    values: &[T],
+    columns: usize,
+    identity: T,
+    combine: impl Fn(T, T) -> T,
+) -> Vec<T> {
+    let mut results = vec![identity; values.len()];
+    for i in columns..results.len() {
+        results[i] = combine(results[i - columns], values[i - columns]);
+    }
+    results
 }
 
 /// The keys, ascending by the bits in `bits`; keys that agree in them keep their order.

@@ -1,5 +1,12 @@
 //! The twins of `glsl/scan/`.
 
+mod chained;
+pub mod segmented;
+mod textbook;
+
+pub use chained::{Counts, GROUP_TILES, LookBack, Told, Walk, chained};
+pub use textbook::{double_blocks, downsweep_by, propagate, scan_tiles, strided};
+
 use super::lanes::{self, Workgroup};
 use super::{Element, Tiles};
 
@@ -80,11 +87,23 @@ pub fn downsweep<E: Element>(
 ) {
     for tile in 0..tiles.tile_count {
         let range = tiles.range(tile, shape.tile_items::<E>());
-        let (rows, results) = (&source[range.clone()], &mut destination[range]);
+        let carry = carries.map_or(E::IDENTITY, |carries| carries[tile]);
+        TileUp::new(shape, &source[range.clone()]).down(&mut destination[range], exclusive, carry);
+    }
+}
 
-        // Way up: keep every run, and what comes before it within the subgroup.
+/// `tile_up` and `tile_down` of `glsl/scan/tile_scan.glsl`: a tile as its workgroup holds it.
+struct TileUp<E> {
+    /// Every run of every subgroup, and what comes before it within the subgroup.
+    runs: Vec<Vec<(Run<E>, E)>>,
+    subgroup_prefixes: Vec<E>,
+    total: E,
+}
+
+impl<E: Element> TileUp<E> {
+    fn new(shape: &Shape, rows: &[E]) -> Self {
         let mut subgroup_totals = Vec::new();
-        let mut kept: Vec<Vec<(Run<E>, E)>> = Vec::new();
+        let mut kept = Vec::new();
         for subgroup in 0..shape.workgroup.subgroup_count() {
             let mut subgroup_total = E::IDENTITY;
             let mut subgroup_runs = Vec::new();
@@ -99,27 +118,66 @@ pub fn downsweep<E: Element>(
             subgroup_totals.push(subgroup_total);
             kept.push(subgroup_runs);
         }
+        let (subgroup_prefixes, total) = shape.workgroup.exclusive_scan(&subgroup_totals);
+        Self { runs: kept, subgroup_prefixes, total }
+    }
 
-        let (subgroup_prefixes, _) = shape.workgroup.exclusive_scan(&subgroup_totals);
-
-        // Way down: each run from its own prefix.
-        for (subgroup_runs, subgroup_prefix) in kept.iter().zip(subgroup_prefixes) {
-            let carry = match carries {
-                Some(carries) => carries[tile].combine(subgroup_prefix),
-                None => subgroup_prefix,
-            };
+    /// Each run from its own prefix.
+    fn down(&self, results: &mut [E], exclusive: bool, carry: E) {
+        for (subgroup_runs, &subgroup_prefix) in self.runs.iter().zip(&self.subgroup_prefixes) {
             for (run, run_prefix) in subgroup_runs {
-                let mut sum = carry.combine(*run_prefix);
+                let mut sum = carry.combine(subgroup_prefix).combine(*run_prefix);
                 for (row, &item) in (run.start..).zip(&run.items) {
                     let next = sum.combine(item);
-                    if row < rows.len() {
-                        results[row] = if exclusive { sum } else { next };
+                    if let Some(result) = results.get_mut(row) {
+                        *result = if exclusive { sum } else { next };
                     }
                     sum = next;
                 }
             }
         }
     }
+}
+
+/// `REVERSE`: the rows from the last on, behind as many of identity as the last tile lacks. Scanned in full tiles, they
+/// are what a kernel scans in reverse.
+pub fn mirrored<E: Element>(rows: &[E], tile_items: usize) -> Vec<E> {
+    let lacking = rows.len().next_multiple_of(tile_items) - rows.len();
+    std::iter::repeat_n(E::IDENTITY, lacking).chain(rows.iter().rev().copied()).collect()
+}
+
+/// What `glsl/scan/prepare.comp` writes of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    /// The workgroups of its dispatches, per dimension.
+    pub workgroups: [u32; 3],
+    /// Its tiles.
+    pub tile_count: u32,
+    /// Rows in the last of them.
+    pub last_extent: u32,
+}
+
+/// `glsl/scan/prepare.comp`: how far each of `level_count` levels goes, from the lowest up.
+pub fn prepare(
+    count: u32,
+    max_count: u32,
+    tile_items: u32,
+    level_count: usize,
+    column_count: u32,
+    max_row: u32,
+) -> Vec<Level> {
+    let mut rows = count.min(max_count);
+    let mut levels = Vec::new();
+    for _ in 0..level_count {
+        let tile_count = rows.div_ceil(tile_items);
+        let workgroup_count = tile_count * column_count;
+        let grid_rows = workgroup_count.div_ceil(max_row).max(1);
+        let workgroups = [workgroup_count.div_ceil(grid_rows), grid_rows, 1];
+        let last_extent = rows - tile_count.saturating_sub(1) * tile_items;
+        levels.push(Level { workgroups, tile_count, last_extent });
+        rows = tile_count;
+    }
+    levels
 }
 
 /// The seed's chunk: the specialization constants of `glsl/scan/chunk.glsl`.

@@ -1,5 +1,7 @@
 //! Inputs for the tests of twins.
 
+use super::Element;
+
 /// `count` words that depend on `seed` alone.
 pub(super) fn words(seed: u32, count: usize) -> Vec<u32> {
     let mut state = seed.wrapping_mul(2_654_435_769).wrapping_add(1);
@@ -32,4 +34,32 @@ pub(super) fn sizes(lanes: usize, tile: usize, max: usize) -> Vec<usize> {
     sizes.sort_unstable();
     sizes.dedup();
     sizes
+}
+
+/// Elements whose order shows: the bicyclic monoid, in which nothing but neighbours cancel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Brackets(pub u32, pub u32);
+
+impl Element for Brackets {
+    const IDENTITY: Self = Self(0, 0);
+    const PACK_ITEMS: usize = 2;
+
+    fn combine(self, later: Self) -> Self {
+        let matched = self.1.min(later.0);
+        Self(self.0 + later.0 - matched, self.1 + later.1 - matched)
+    }
+}
+
+pub(super) fn brackets(seed: u32, count: usize) -> Vec<Brackets> {
+    words(seed, count).iter().map(|word| Brackets(word >> 3 & 3, word >> 9 & 3)).collect()
+}
+
+/// The oracle for them.
+pub(super) fn prefixes<E: Element>(values: &[E]) -> Vec<E> {
+    let mut sum = E::IDENTITY;
+    let add = |&value: &E| {
+        sum = sum.combine(value);
+        sum
+    };
+    values.iter().map(add).collect()
 }

@@ -12,7 +12,7 @@ mod read;
 #[cfg(test)]
 mod testing;
 
-pub use element::ElementType;
+pub use crate::ElementType;
 pub use read::{Bytes, TableError};
 
 /// The elements of one file, as they lie in it.

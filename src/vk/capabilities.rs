@@ -144,6 +144,7 @@ impl Capabilities {
                 compute_full_subgroups: now.enabled.compute_full_subgroups
                     && was.enabled.compute_full_subgroups,
                 pipeline_executable_info: was.enabled.pipeline_executable_info,
+                shader_float64: now.enabled.shader_float64 && was.enabled.shader_float64,
             },
             ..was
         };

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use ash::vk;
 
 use super::buffer::AddressRange;
-use super::recorder::{Barrier, Command, Trace};
+use super::recorder::{Barrier, Command, Trace, Workgroups};
 
 /// A [`Trace`] that checks every command buffer as it ends. Give it to
 /// [`WorkOptions::trace`](crate::headless::WorkOptions::trace) or [`OpenOptions::trace`](super::OpenOptions).
@@ -66,15 +66,15 @@ enum Event {
 #[derive(Debug)]
 struct Work {
     name: String,
-    stage: vk::PipelineStageFlags,
     touches: Vec<Touch>,
 }
 
-/// One kind of access to one range.
+/// One kind of access to one range, in a stage.
 #[derive(Debug, Clone, Copy)]
 struct Touch {
     range: AddressRange,
     access: vk::AccessFlags,
+    stage: vk::PipelineStageFlags,
 }
 
 const WRITES: vk::AccessFlags = vk::AccessFlags::from_raw(
@@ -109,37 +109,36 @@ impl Trace for HazardChecker {
 impl Work {
     fn of(command: &Command<'_>) -> Self {
         let (read, write) = (vk::AccessFlags::SHADER_READ, vk::AccessFlags::SHADER_WRITE);
-        let touch = |range, access| Touch { range, access };
-        match *command {
-            Command::Dispatch { kernel, ranges, .. } => {
+        let shader = |range, access| Touch { range, access, stage: vk::PipelineStageFlags::COMPUTE_SHADER };
+        let transfer = |range, access| Touch { range, access, stage: vk::PipelineStageFlags::TRANSFER };
+        let (name, touches) = match *command {
+            Command::Dispatch { kernel, ranges, workgroups, .. } => {
                 let accesses = kernel.push_constants.iter().filter_map(|member| member.access);
-                let touches = accesses
+                let mut touches: Vec<_> = accesses
                     .zip(ranges)
                     .flat_map(|(access, &range)| {
-                        let reads = access.read.then_some(touch(range, read));
-                        reads.into_iter().chain(access.write.then_some(touch(range, write)))
+                        let reads = access.read.then_some(shader(range, read));
+                        reads.into_iter().chain(access.write.then_some(shader(range, write)))
                     })
                     .collect();
-                Self { name: kernel.name.to_owned(), stage: vk::PipelineStageFlags::COMPUTE_SHADER, touches }
+                if let Workgroups::Indirect(range) = workgroups {
+                    let access = vk::AccessFlags::INDIRECT_COMMAND_READ;
+                    touches.push(Touch { range, access, stage: vk::PipelineStageFlags::DRAW_INDIRECT });
+                }
+                (kernel.name, touches)
             }
-            Command::Fill { range } => {
-                Self::transfer("fill", vec![touch(range, vk::AccessFlags::TRANSFER_WRITE)])
-            }
-            Command::Copy { source, destination } => Self::transfer(
+            Command::Fill { range } => ("fill", vec![transfer(range, vk::AccessFlags::TRANSFER_WRITE)]),
+            Command::Update { range } => ("update", vec![transfer(range, vk::AccessFlags::TRANSFER_WRITE)]),
+            Command::Copy { source, destination } => (
                 "copy",
                 vec![
-                    touch(source, vk::AccessFlags::TRANSFER_READ),
-                    touch(destination, vk::AccessFlags::TRANSFER_WRITE),
+                    transfer(source, vk::AccessFlags::TRANSFER_READ),
+                    transfer(destination, vk::AccessFlags::TRANSFER_WRITE),
                 ],
             ),
-            Command::Begin | Command::Submit | Command::End | Command::Barrier(_) => {
-                Self::transfer("", Vec::new())
-            }
-        }
-    }
-
-    fn transfer(name: &str, touches: Vec<Touch>) -> Self {
-        Self { name: name.to_owned(), stage: vk::PipelineStageFlags::TRANSFER, touches }
+            Command::Begin | Command::Submit | Command::End | Command::Barrier(_) => ("", Vec::new()),
+        };
+        Self { name: name.to_owned(), touches }
     }
 }
 
@@ -160,15 +159,14 @@ fn check(events: &[Event]) -> Vec<Finding> {
             let barriers = barriers(events, earlier_index, later_index);
             let mut worst = None;
             for (from, to) in conflicts(earlier, later) {
-                match ordered(earlier, from, later, to, barriers.iter().map(|&(_, barrier)| barrier)) {
+                match ordered(from, to, barriers.iter().map(|&(_, barrier)| barrier)) {
                     Err(missing) => worst = worst.or(Some((from, to, missing))),
                     Ok(()) => {
                         // Needed is the barrier without which this pair is out of order.
                         for &(index, _) in &barriers {
                             let others = barriers.iter().filter(|(other, _)| *other != index);
                             let without = others.map(|&(_, barrier)| barrier);
-                            is_needed[index] =
-                                is_needed[index] || ordered(earlier, from, later, to, without).is_err();
+                            is_needed[index] = is_needed[index] || ordered(from, to, without).is_err();
                         }
                     }
                 }
@@ -213,28 +211,20 @@ fn conflicts<'w>(earlier: &'w Work, later: &'w Work) -> impl Iterator<Item = (To
 }
 
 /// Whether `barriers` order one access before another.
-fn ordered<'b>(
-    earlier: &Work,
-    from: Touch,
-    later: &Work,
-    to: Touch,
-    barriers: impl Iterator<Item = &'b Barrier>,
-) -> Result<(), Missing> {
+fn ordered<'b>(from: Touch, to: Touch, barriers: impl Iterator<Item = &'b Barrier>) -> Result<(), Missing> {
     // The stages that wait for the earlier command, through any chain of barriers.
     let mut waiting = vk::PipelineStageFlags::empty();
     let (mut is_available, mut is_visible) = (false, false);
     for barrier in barriers {
-        if !barrier.src_stages.intersects(earlier.stage | waiting) {
+        if !with_earlier(barrier.src_stages).intersects(from.stage | waiting) {
             continue;
         }
-        waiting |= barrier.dst_stages;
-        is_available |=
-            barrier.src_stages.contains(earlier.stage) && barrier.src_access.contains(from.access);
-        is_visible |= is_available
-            && barrier.dst_stages.contains(later.stage)
-            && barrier.dst_access.contains(to.access);
+        waiting |= with_later(barrier.dst_stages);
+        is_available |= barrier.src_stages.contains(from.stage) && barrier.src_access.contains(from.access);
+        is_visible |=
+            is_available && barrier.dst_stages.contains(to.stage) && barrier.dst_access.contains(to.access);
     }
-    if !waiting.contains(later.stage) {
+    if !waiting.contains(to.stage) {
         Err(Missing::Execution)
     } else if !from.writes() || is_visible {
         // Overwriting what was read needs no more than to come later.
@@ -244,6 +234,18 @@ fn ordered<'b>(
     } else {
         Err(Missing::Availability(from.access))
     }
+}
+
+/// Whoever waits for a stage waits for those that come before it in a pipeline; of memory it says nothing.
+fn with_earlier(stages: vk::PipelineStageFlags) -> vk::PipelineStageFlags {
+    let is_compute = stages.contains(vk::PipelineStageFlags::COMPUTE_SHADER);
+    if is_compute { stages | vk::PipelineStageFlags::DRAW_INDIRECT } else { stages }
+}
+
+/// Where a stage waits, so do those that come after it.
+fn with_later(stages: vk::PipelineStageFlags) -> vk::PipelineStageFlags {
+    let is_indirect = stages.contains(vk::PipelineStageFlags::DRAW_INDIRECT);
+    if is_indirect { stages | vk::PipelineStageFlags::COMPUTE_SHADER } else { stages }
 }
 
 fn common(first: AddressRange, second: AddressRange) -> AddressRange {
@@ -278,7 +280,7 @@ impl fmt::Display for Missing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{PROBE_COPY, SCAN_CHUNK_SUM_U32X1, SCAN_REDUCE_U32X1};
+    use crate::kernels::{PROBE_COPY, SCAN_CHUNK_SUM_U32X1, SCAN_REDUCE_WORDS32X1};
 
     const A: AddressRange = AddressRange::new(0x1000, 64);
     const B: AddressRange = AddressRange::new(0x2000, 64);
@@ -286,7 +288,12 @@ mod tests {
 
     /// Reads the first range, writes the second.
     fn copy(ranges: &[AddressRange; 2]) -> Command<'_> {
-        Command::Dispatch { kernel: &PROBE_COPY, ranges, workgroups: [1; 3], constants: &[] }
+        Command::Dispatch {
+            kernel: &PROBE_COPY,
+            ranges,
+            workgroups: Workgroups::Direct([1; 3]),
+            constants: &[],
+        }
     }
 
     fn findings(commands: &[Command<'_>]) -> Vec<Finding> {
@@ -307,6 +314,36 @@ mod tests {
     }
 
     const COMPUTE: Command<'_> = Command::Barrier(Barrier::COMPUTE_TO_COMPUTE);
+
+    #[test]
+    fn workgroups_from_memory_are_read_by_a_stage_of_their_own() {
+        let indirect = |ranges| Command::Dispatch {
+            kernel: &PROBE_COPY,
+            ranges,
+            workgroups: Workgroups::Indirect(B),
+            constants: &[],
+        };
+        const INDIRECT: Command<'_> = Command::Barrier(Barrier::COMPUTE_TO_INDIRECT);
+        let made = copy(&[A, B]);
+        assert_eq!(findings(&[copy(&[A, B]), INDIRECT, indirect(&[C, A])]), []);
+        assert_eq!(missing(&[made, indirect(&[C, A])]), [Missing::Execution]);
+        let access = vk::AccessFlags::INDIRECT_COMMAND_READ;
+        // It waits for the shader, but not for what the shader wrote.
+        assert_eq!(missing(&[copy(&[A, B]), COMPUTE, indirect(&[C, A])]), [Missing::Execution]);
+        let half = Barrier { dst_access: vk::AccessFlags::SHADER_READ, ..Barrier::COMPUTE_TO_INDIRECT };
+        let half = [copy(&[A, B]), Command::Barrier(half), indirect(&[C, A])];
+        assert_eq!(missing(&half), [Missing::Visibility(access)]);
+        // What was read so may be overwritten by whoever waits for the shader behind it.
+        assert_eq!(findings(&[indirect(&[C, A]), COMPUTE, copy(&[C, B])]), []);
+    }
+
+    #[test]
+    fn an_update_is_a_transfer() {
+        let update = || Command::Update { range: A };
+        const TRANSFER: Command<'_> = Command::Barrier(Barrier::TRANSFER_TO_COMPUTE);
+        assert_eq!(findings(&[update(), TRANSFER, copy(&[A, B])]), []);
+        assert_eq!(missing(&[update(), copy(&[A, B])]), [Missing::Execution]);
+    }
 
     #[test]
     fn a_chain_of_dispatches_needs_each_of_its_barriers() {
@@ -379,14 +416,14 @@ mod tests {
         let sum = || Command::Dispatch {
             kernel: &SCAN_CHUNK_SUM_U32X1,
             ranges: &table,
-            workgroups: [1; 3],
+            workgroups: Workgroups::Direct([1; 3]),
             constants: &[],
         };
         assert_eq!(missing(&[sum(), sum()]), [Missing::Execution]);
         let reduce = Command::Dispatch {
-            kernel: &SCAN_REDUCE_U32X1,
+            kernel: &SCAN_REDUCE_WORDS32X1,
             ranges: &[A, B],
-            workgroups: [1; 3],
+            workgroups: Workgroups::Direct([1; 3]),
             constants: &[],
         };
         assert_eq!(missing(&[sum(), reduce]), [Missing::Execution]);

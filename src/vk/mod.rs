@@ -29,8 +29,8 @@ pub(crate) use push_constants::push_constants;
 pub use push_constants::{PushBlock, PushConstants, PushField};
 #[cfg(feature = "headless")]
 pub(crate) use recorder::Pacing;
-pub use recorder::{Barrier, Command, Recorder, Trace};
+pub use recorder::{Barrier, Command, Recorder, Trace, Workgroups};
 pub use requirements::{DeviceRequirements, EnabledFeatures, FeatureChain};
-pub use statistics::{Statistic, StatisticValue};
+pub use statistics::{Representation, Statistic, StatisticValue};
 pub use timestamps::Timestamps;
 pub use workarounds::{Affected, DRIVER_BUGS, DriverBug, Workarounds};

@@ -123,7 +123,8 @@ impl Pipeline {
         }
         let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
         if self.device.executables().is_some() {
-            info.flags |= vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
+            info.flags |= vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR
+                | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
         }
         if self.device.splits_dispatches() {
             info.flags |= vk::PipelineCreateFlags::DISPATCH_BASE;

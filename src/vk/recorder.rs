@@ -7,7 +7,7 @@ use ash::vk;
 use super::buffer::{AddressRange, BufferRange};
 use super::device::Device;
 use super::pipeline::Pipeline;
-use super::push_constants::PushConstants;
+use super::push_constants::{PushBlock, PushConstants};
 use crate::error::{Error, Result};
 use crate::kernels::Kernel;
 
@@ -50,6 +50,18 @@ impl Barrier {
         dst_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
         dst_access: SHADER_ACCESS,
     };
+    /// A dispatch reads or overwrites what an earlier one wrote, or takes its workgroups from there.
+    pub const COMPUTE_TO_INDIRECT: Self = Self {
+        name: "compute to indirect",
+        src_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
+        src_access: vk::AccessFlags::SHADER_WRITE,
+        dst_stages: vk::PipelineStageFlags::from_raw(
+            vk::PipelineStageFlags::DRAW_INDIRECT.as_raw() | vk::PipelineStageFlags::COMPUTE_SHADER.as_raw(),
+        ),
+        dst_access: vk::AccessFlags::from_raw(
+            vk::AccessFlags::INDIRECT_COMMAND_READ.as_raw() | SHADER_ACCESS.as_raw(),
+        ),
+    };
     /// A copy reads, or a fill or copy overwrites, what a dispatch touched.
     pub const COMPUTE_TO_TRANSFER: Self = Self {
         name: "compute to transfer",
@@ -71,13 +83,18 @@ pub enum Command<'a> {
         kernel: &'static Kernel,
         /// What its pointers stand for.
         ranges: &'a [AddressRange],
-        /// Workgroups, per dimension.
-        workgroups: [u32; 3],
+        /// How many workgroups.
+        workgroups: Workgroups,
         /// The specialization constants that its pipeline was made with.
         constants: &'a [(&'static str, u32)],
     },
     /// A fill with one word.
     Fill {
+        /// What is written.
+        range: AddressRange,
+    },
+    /// Words that stand in the command buffer.
+    Update {
         /// What is written.
         range: AddressRange,
     },
@@ -97,6 +114,15 @@ pub enum Command<'a> {
     Submit,
     /// A recording ends.
     End,
+}
+
+/// How many workgroups a dispatch has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workgroups {
+    /// Per dimension.
+    Direct([u32; 3]),
+    /// As three words say that the device reads.
+    Indirect(AddressRange),
 }
 
 /// Told of every command that is recorded: for tests and for counting. Off unless a device was opened with one.
@@ -187,37 +213,25 @@ impl<'d> Recorder<'d> {
         push: &P,
         workgroup_count: u64,
     ) -> Result<()> {
-        let kernel = pipeline.kernel();
-        assert!(P::KERNELS.iter().any(|&other| std::ptr::eq(other, kernel)), "no block of {}", kernel.name);
-        let block = push.block();
-        let sizes = block.ranges().iter().map(|range| range.size);
-        let touched_size = sizes.fold(0u64, u64::saturating_add);
+        let block = block_of(push, pipeline);
+        let touched_size = touched_size(&block);
         let mut max = self.device.capabilities().max_workgroup_count;
         if let Some(pace) = &self.pace {
             let parts = touched_size.div_ceil(pace.limit());
             max = short_rows(workgroup_count, parts, max);
         }
         let [x, y] = grid(workgroup_count, max)?;
-        let constants = &pipeline.specialization().constants;
-        self.trace(Command::Dispatch { kernel, ranges: block.ranges(), workgroups: [x, y, 1], constants });
+        self.trace_dispatch(pipeline, &block, Workgroups::Direct([x, y, 1]));
         let mut row = 0;
         while row < y {
             let mut rows = y - row;
             if let Some(pace) = &mut self.pace {
                 (self.command_buffer, rows) = pace.admit(rows, touched_size / u64::from(y))?;
             }
+            self.bind(pipeline, &block);
             let raw = self.device.raw();
-            // SAFETY: as `new` was promised; the block is the kernel's, as whoever implemented `PushConstants` has
-            // promised. Rows are left out of a dispatch only on a device that was opened for it.
+            // SAFETY: as `new` was promised. Rows are left out of a dispatch only on a device that was opened for it.
             unsafe {
-                raw.cmd_bind_pipeline(self.command_buffer, vk::PipelineBindPoint::COMPUTE, pipeline.raw());
-                raw.cmd_push_constants(
-                    self.command_buffer,
-                    pipeline.layout(),
-                    vk::ShaderStageFlags::COMPUTE,
-                    0,
-                    block.bytes(),
-                );
                 if rows == y {
                     raw.cmd_dispatch(self.command_buffer, x, y, 1);
                 } else {
@@ -227,6 +241,62 @@ impl<'d> Recorder<'d> {
             row += rows;
         }
         Ok(())
+    }
+
+    /// Runs `pipeline` on as many workgroups as the three words in `workgroups` say when the commands run. The kernel
+    /// leaves alone those that are too many.
+    ///
+    /// Binds the compute pipeline and its push constants, and leaves them bound.
+    ///
+    /// # Errors
+    /// What Vulkan says, where earlier commands are submitted first. The dispatch itself is never cut.
+    ///
+    /// # Panics
+    /// If the block is not for the pipeline's kernel, or `workgroups` is not of 12 bytes at a multiple of 4.
+    pub fn dispatch_indirect<P: PushConstants>(
+        &mut self,
+        pipeline: &Pipeline,
+        push: &P,
+        workgroups: BufferRange,
+    ) -> Result<()> {
+        assert!(workgroups.offset.is_multiple_of(4) && workgroups.size == 12, "three words");
+        let block = block_of(push, pipeline);
+        self.trace_dispatch(pipeline, &block, Workgroups::Indirect(workgroups.addresses()));
+        if let Some(pace) = &mut self.pace {
+            (self.command_buffer, _) = pace.admit(1, touched_size(&block))?;
+        }
+        self.bind(pipeline, &block);
+        // SAFETY: as `new` was promised.
+        unsafe {
+            self.device.raw().cmd_dispatch_indirect(
+                self.command_buffer,
+                workgroups.buffer,
+                workgroups.offset,
+            );
+        }
+        Ok(())
+    }
+
+    fn bind(&self, pipeline: &Pipeline, block: &PushBlock) {
+        let raw = self.device.raw();
+        // SAFETY: as `new` was promised; the block is the kernel's, as whoever implemented `PushConstants` has
+        // promised.
+        unsafe {
+            raw.cmd_bind_pipeline(self.command_buffer, vk::PipelineBindPoint::COMPUTE, pipeline.raw());
+            raw.cmd_push_constants(
+                self.command_buffer,
+                pipeline.layout(),
+                vk::ShaderStageFlags::COMPUTE,
+                0,
+                block.bytes(),
+            );
+        }
+    }
+
+    fn trace_dispatch(&self, pipeline: &Pipeline, block: &PushBlock, workgroups: Workgroups) {
+        let (kernel, ranges) = (pipeline.kernel(), block.ranges());
+        let constants = &pipeline.specialization().constants;
+        self.trace(Command::Dispatch { kernel, ranges, workgroups, constants });
     }
 
     /// Orders what comes before and after.
@@ -267,6 +337,25 @@ impl<'d> Recorder<'d> {
                 range.offset,
                 range.size,
                 word,
+            );
+        }
+    }
+
+    /// Writes `words` to the start of `range`, by way of the command buffer.
+    ///
+    /// # Panics
+    /// If the offset is no multiple of 4, or the words are none, more than the range, or more than 65,536 bytes.
+    pub fn update(&mut self, range: BufferRange, words: &[u32]) {
+        let range = range.slice(0, size_of_val(words) as u64);
+        assert!(range.offset.is_multiple_of(4) && (1..=65_536).contains(&range.size), "an update is short");
+        self.trace(Command::Update { range: range.addresses() });
+        // SAFETY: as `new` was promised.
+        unsafe {
+            self.device.raw().cmd_update_buffer(
+                self.command_buffer,
+                range.buffer,
+                range.offset,
+                bytemuck::cast_slice(words),
             );
         }
     }
@@ -319,6 +408,21 @@ impl<'d> Recorder<'d> {
             trace.record(self.command_buffer, &command);
         }
     }
+}
+
+/// `push`, laid out for `pipeline`.
+fn block_of<P: PushConstants>(push: &P, pipeline: &Pipeline) -> PushBlock {
+    let kernel = pipeline.kernel();
+    // A caller's variant of a kernel has the block of that.
+    let has_block = P::KERNELS.iter().any(|&other| std::ptr::eq(other, kernel))
+        || P::KERNELS.iter().any(|other| other.push_constants == kernel.push_constants);
+    assert!(has_block, "no block of {}", kernel.name);
+    push.block()
+}
+
+/// Bytes of all ranges.
+fn touched_size(block: &PushBlock) -> u64 {
+    block.ranges().iter().map(|range| range.size).fold(0, u64::saturating_add)
 }
 
 /// The limits of a dispatch whose rows are short enough for `parts` of them, as far as `max` allows that many.

@@ -41,12 +41,18 @@ pub struct EnabledFeatures {
     /// `VK_KHR_pipeline_executable_properties` with its feature `pipelineExecutableInfo`: pipelines are made with what
     /// their compiler tells, for [`Pipeline::statistics`](super::Pipeline::statistics).
     pub pipeline_executable_info: bool,
+    /// The core feature `shaderFloat64`: for sums and products of f64.
+    pub shader_float64: bool,
 }
 
 impl EnabledFeatures {
     /// No optional feature.
-    pub const NONE: Self =
-        Self { subgroup_size_control: false, compute_full_subgroups: false, pipeline_executable_info: false };
+    pub const NONE: Self = Self {
+        subgroup_size_control: false,
+        compute_full_subgroups: false,
+        pipeline_executable_info: false,
+        shader_float64: false,
+    };
 
     fn has_size_control(self) -> bool {
         self.subgroup_size_control || self.compute_full_subgroups
@@ -120,6 +126,7 @@ impl DeviceRequirements {
         }
         // SAFETY: as the caller promises; an extension's structure is chained only where the extension is.
         unsafe { instance.get_physical_device_features2(physical_device, &mut chain) };
+        let core = chain.features;
         if vulkan12.buffer_device_address == vk::FALSE {
             return Err(missing("the feature bufferDeviceAddress".into()));
         }
@@ -128,6 +135,7 @@ impl DeviceRequirements {
                 subgroup_size_control: size_control.subgroup_size_control == vk::TRUE,
                 compute_full_subgroups: size_control.compute_full_subgroups == vk::TRUE,
                 pipeline_executable_info: false,
+                shader_float64: core.shader_float64 == vk::TRUE,
             },
             has_statistics: executables.pipeline_executable_info == vk::TRUE,
             is_portability_subset: has(PORTABILITY_SUBSET),
@@ -140,6 +148,7 @@ impl DeviceRequirements {
         self.enabled.subgroup_size_control &= enabled.subgroup_size_control;
         self.enabled.compute_full_subgroups &= enabled.compute_full_subgroups;
         self.enabled.pipeline_executable_info &= enabled.pipeline_executable_info;
+        self.enabled.shader_float64 &= enabled.shader_float64;
     }
 
     /// Asks for [`Pipeline::statistics`](super::Pipeline::statistics) too, where the device has them. Not for a
@@ -169,6 +178,10 @@ impl DeviceRequirements {
     /// The feature structures to chain into `VkDeviceCreateInfo`, or to merge into those already there.
     pub fn features(&self) -> FeatureChain {
         FeatureChain {
+            core: self
+                .enabled
+                .shader_float64
+                .then(|| vk::PhysicalDeviceFeatures::default().shader_float64(true)),
             vulkan12: vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true),
             subgroup_size_control: self.enabled.has_size_control().then(|| {
                 vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
@@ -188,6 +201,8 @@ impl DeviceRequirements {
 #[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct FeatureChain {
+    /// Only where the device has one of them: `shaderFloat64`.
+    pub core: Option<vk::PhysicalDeviceFeatures>,
     /// `bufferDeviceAddress`.
     pub vulkan12: vk::PhysicalDeviceVulkan12Features<'static>,
     /// Only where the extension is.
@@ -198,8 +213,17 @@ pub struct FeatureChain {
 
 impl FeatureChain {
     /// Chains the structures into `info`.
+    ///
+    /// Core features that `info` has already are left as they are: turn on those of [`Self::core`] among them, or turn
+    /// them off in the [`EnabledFeatures`] that the device is adopted with. The same goes for a
+    /// `VkPhysicalDeviceFeatures2` in its chain, beside which there can be no [`Self::core`]: take it out first.
     pub fn chain_into<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
         let mut info = info.push_next(&mut self.vulkan12);
+        if let Some(features) = &self.core
+            && info.p_enabled_features.is_null()
+        {
+            info = info.enabled_features(features);
+        }
         if let Some(features) = &mut self.subgroup_size_control {
             info = info.push_next(features);
         }

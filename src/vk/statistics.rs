@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ash::khr::pipeline_executable_properties as executables;
 use ash::vk;
 
 use super::capabilities::text;
@@ -35,6 +36,16 @@ pub enum StatisticValue {
     F64(f64),
 }
 
+/// A text that the driver's compiler made of a pipeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Representation {
+    /// What it is, in the driver's words.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
 impl Pipeline {
     /// What the driver's compiler tells about the pipeline, in its order. Empty if it tells nothing.
     ///
@@ -43,13 +54,7 @@ impl Pipeline {
     /// [`DeviceRequirements::with_pipeline_statistics`](super::DeviceRequirements::with_pipeline_statistics), or
     /// cannot tell; else whatever Vulkan says.
     pub fn statistics(&self) -> Result<Vec<Statistic>> {
-        let functions = self.device().executables().ok_or(Error::Unsupported {
-            reason: "the device was made without pipeline statistics, or has none",
-        })?;
-        let pipeline = vk::PipelineInfoKHR::default().pipeline(self.raw());
-        // SAFETY: the pipeline is alive, and of the functions' device, which has the feature.
-        let executables = unsafe { functions.get_pipeline_executable_properties(&pipeline) }
-            .map_err(Error::vulkan("vkGetPipelineExecutablePropertiesKHR"))?;
+        let (functions, executables) = self.executables()?;
         let mut statistics = Vec::new();
         for (index, executable) in (0..).zip(executables) {
             let info = vk::PipelineExecutableInfoKHR::default().pipeline(self.raw()).executable_index(index);
@@ -64,6 +69,58 @@ impl Pipeline {
             }));
         }
         Ok(statistics)
+    }
+
+    /// What the driver's compiler shows of the pipeline as text, in its order: mostly what it read, what it made of that
+    /// on the way, and last the device's instructions. Empty if it shows nothing.
+    ///
+    /// # Errors
+    /// Those of [`Self::statistics`].
+    pub fn representations(&self) -> Result<Vec<Representation>> {
+        const FUNCTION: &str = "vkGetPipelineExecutableInternalRepresentationsKHR";
+        let (functions, executables) = self.executables()?;
+        let mut representations = Vec::new();
+        for index in 0..executables.len() as u32 {
+            let info = vk::PipelineExecutableInfoKHR::default().pipeline(self.raw()).executable_index(index);
+            // SAFETY: the pipeline is alive, and of the functions' device, which has the feature; it was made to keep its
+            // representations, and has this executable.
+            let mut found = unsafe { functions.get_pipeline_executable_internal_representations(&info) }
+                .map_err(Error::vulkan(FUNCTION))?;
+            // Each says how long it is, and has no memory yet.
+            let mut texts: Vec<_> = found.iter().map(|one| vec![0u8; one.data_size]).collect();
+            for (one, text) in found.iter_mut().zip(&mut texts) {
+                one.p_data = text.as_mut_ptr().cast();
+            }
+            let mut count = found.len() as u32;
+            // SAFETY: as above; there is memory for as many as there are, and for each as much as it asked for.
+            let result = unsafe {
+                (functions.fp().get_pipeline_executable_internal_representations_khr)(
+                    functions.device(),
+                    &info,
+                    &mut count,
+                    found.as_mut_ptr(),
+                )
+            };
+            result.result().map_err(Error::vulkan(FUNCTION))?;
+            let is_text = found.iter().zip(texts).filter(|(one, _)| one.is_text == vk::TRUE);
+            representations.extend(is_text.map(|(one, bytes)| Representation {
+                name: text(one.name_as_c_str()),
+                text: String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned(),
+            }));
+        }
+        Ok(representations)
+    }
+
+    /// The programs that the pipeline became, and the functions that tell of them.
+    fn executables(&self) -> Result<(&executables::Device, Vec<vk::PipelineExecutablePropertiesKHR<'_>>)> {
+        let functions = self.device().executables().ok_or(Error::Unsupported {
+            reason: "the device was made without pipeline statistics, or has none",
+        })?;
+        let pipeline = vk::PipelineInfoKHR::default().pipeline(self.raw());
+        // SAFETY: the pipeline is alive, and of the functions' device, which has the feature.
+        let executables = unsafe { functions.get_pipeline_executable_properties(&pipeline) }
+            .map_err(Error::vulkan("vkGetPipelineExecutablePropertiesKHR"))?;
+        Ok((functions, executables))
     }
 }
 

@@ -119,7 +119,8 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
         name: "LOOPS_END_AT_65535",
         what: "the loops of an invocation have 65,535 turns together: then the one that runs ends, every later one \
                has a single turn, and the kernel goes on as if they were done",
-        avoided: "no kernel loops over more than its tile: more elements are more workgroups",
+        avoided: "no kernel loops over more than its tile, or than the tiles that it looks back at: more elements are \
+                  more workgroups",
         reproducer: "bug_loop",
         drivers: &[LAVAPIPE_BEFORE_25_0_7],
     },

@@ -1,5 +1,7 @@
 //! Right results, in the formats that they came in.
 
+use ::subsweep::scan::{ScanAlgorithm, ScanConfig};
+
 use super::*;
 
 const COUNT: usize = 10_007;
@@ -39,6 +41,107 @@ fn tables_are_scanned_by_column() {
             command.args(is_exclusive.then_some("--exclusive"));
             let expected = npy("<u4", &shape, &bytes(&scanned(&input, columns, is_exclusive)));
             assert!(run_with(&mut command, &file).done() == expected, "{columns} columns");
+        }
+    }
+}
+
+/// A file of numbers, scanned by `--op` and by a plain loop, in a table of 5 columns.
+macro_rules! scans_of {
+    ($type:ident, $descr:literal, $value:expr, $($op:literal: $combine:expr),+) => {{
+        let value: fn(u32) -> $type = $value;
+        let input: Vec<$type> = random(5 * 301).into_iter().map(value).collect();
+        let bytes_of = |values: &[$type]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        $(
+            let combine: fn($type, $type) -> $type = $combine;
+            let mut expected = input.clone();
+            for i in 5..expected.len() {
+                expected[i] = combine(expected[i - 5], expected[i]);
+            }
+            let mut command = subsweep(["scan", "-", "--op", $op]);
+            let stdout = run_with(&mut command, &npy($descr, "(301, 5)", &bytes_of(&input))).done();
+            assert!(stdout == npy($descr, "(301, 5)", &bytes_of(&expected)), "{} of {}", $op, $descr);
+        )+
+    }};
+}
+
+#[test]
+fn every_type_is_scanned_by_its_operators() {
+    scans_of!(u32, "<u4", |word| word | 1,
+        "mul": u32::wrapping_mul, "min": Ord::min, "max": Ord::max, "xor": |a, b| a ^ b);
+    scans_of!(i32, "<i4", |word| word as i32,
+        "add": i32::wrapping_add, "min": Ord::min, "max": Ord::max, "and": |a, b| a & b);
+    scans_of!(u64, "<u8", |word| (u64::from(word) << 31) | 1,
+        "add": u64::wrapping_add, "mul": u64::wrapping_mul, "max": Ord::max, "or": |a, b| a | b);
+    scans_of!(i64, "<i8", |word| i64::from(word as i32) << 20,
+        "add": i64::wrapping_add, "min": Ord::min, "max": Ord::max, "xor": |a, b| a ^ b);
+    // Whole numbers, whose sums are exact in any order.
+    scans_of!(f32, "<f4", |word| ((word >> 20) as i32 - 2048) as f32,
+        "add": |a, b| a + b, "min": f32::min, "max": f32::max);
+    scans_of!(f64, "<f8", |word| (f64::from(word) - 2e9) / 1024.0, "min": f64::min, "max": f64::max);
+}
+
+/// What `scan` makes of rows of `columns` i32: a plain loop over the segments that begin at `starts`.
+fn scanned_in_segments(
+    rows: &[i32],
+    columns: usize,
+    starts: &[usize],
+    init: i32,
+    is_exclusive: bool,
+    is_reverse: bool,
+) -> Vec<i32> {
+    let count = rows.len() / columns;
+    let mut results = vec![0; rows.len()];
+    let ends = starts[1..].iter().copied().chain([count]);
+    for (start, end) in starts.iter().copied().zip(ends) {
+        for column in 0..columns {
+            let mut sum = init;
+            let order: Vec<_> =
+                if is_reverse { (start..end).rev().collect() } else { (start..end).collect() };
+            for row in order {
+                let before = sum;
+                sum = sum.wrapping_add(rows[row * columns + column]);
+                results[row * columns + column] = if is_exclusive { before } else { sum };
+            }
+        }
+    }
+    results
+}
+
+#[test]
+fn segments_are_scanned_from_either_end_and_from_an_initial_value() {
+    let folder = Folder::new();
+    let starts = [0usize, 1, 2, 2, 700, 5000, 5001];
+    let words: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
+    let segments = folder.file("starts.npy", npy("<u4", "(7,)", &bytes(&words)));
+    let raw_segments = folder.file("starts", bytes(&words));
+    for columns in [1, 3] {
+        let input = random(5001 * columns);
+        let rows: Vec<i32> = input.iter().map(|&word| word as i32).collect();
+        let shape = if columns == 1 { "(5001,)".to_owned() } else { format!("(5001, {columns})") };
+        let file = npy("<i4", &shape, &bytes(&input));
+        for (is_exclusive, is_reverse, init, segments) in [
+            (false, true, None, None),
+            (true, true, Some(-7), None),
+            (false, false, Some(i32::MAX), Some(&segments)),
+            (true, false, None, Some(&raw_segments)),
+            (true, true, Some(5), Some(&segments)),
+        ] {
+            let mut command = subsweep(["scan", "-"]);
+            command.args(is_exclusive.then_some("--exclusive")).args(is_reverse.then_some("--reverse"));
+            if let Some(init) = init {
+                command.args(["--init", &init.to_string()]);
+            }
+            if let Some(path) = segments {
+                command.args(["--segments", path]);
+            }
+            let starts = if segments.is_some() { &starts[..] } else { &[0] };
+            let init = init.unwrap_or(0);
+            let expected = scanned_in_segments(&rows, columns, starts, init, is_exclusive, is_reverse);
+            let expected: Vec<u32> = expected.iter().map(|&sum| sum as u32).collect();
+            assert!(
+                run_with(&mut command, &file).done() == npy("<i4", &shape, &bytes(&expected)),
+                "{command:?}"
+            );
         }
     }
 }
@@ -83,6 +186,22 @@ fn every_algorithm_and_policy_gives_the_same() {
             let arguments = [command, "-", "--type", "u32", "--algorithm", algorithm, "--policy", policy];
             let stdout = run_with(&mut subsweep(arguments), &bytes(&input)).done();
             assert!(words(&stdout) == *expected, "{algorithm}, {policy}");
+        }
+    }
+}
+
+#[test]
+fn every_algorithm_of_a_scan_gives_the_same() {
+    let input = random(COUNT);
+    for (is_exclusive, options) in [(false, &[][..]), (true, &["--exclusive"])] {
+        let config = if is_exclusive { ScanConfig::exclusive() } else { ScanConfig::inclusive() };
+        let expected = scanned(&input, 1, is_exclusive);
+        let algorithms =
+            ScanAlgorithm::ALL.into_iter().filter(|algorithm| algorithm.refusal(&config).is_none());
+        for algorithm in algorithms {
+            let arguments = ["scan", "-", "--type", "u32", "--algorithm", algorithm.name()];
+            let mut command = subsweep(arguments.iter().chain(options));
+            assert!(words(&run_with(&mut command, &bytes(&input)).done()) == expected, "{algorithm}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What devices say, and how one is meant.
 
+use ::subsweep::scan::ScanAlgorithm;
+
 use super::*;
 
 fn device() -> serde_json::Value {
@@ -36,10 +38,19 @@ fn devices_are_listed_for_people_and_for_programs() {
         "memory",
         "features",
         "scan policy",
+        "out of place",
         "sort policy",
         "because",
     ] {
         assert!(text.contains(label), "{label}: {text}");
+    }
+    let policies = &device["policies"];
+    assert!(policies["scan"]["policy"].as_str().unwrap().starts_with("reduce-then-scan: "), "{policies}");
+    // Which of the two it is, is the device's.
+    let apart = policies["scan_out_of_place"]["policy"].as_str().unwrap();
+    assert!(apart.starts_with("chained: ") || apart.starts_with("reduce-then-scan: "), "{policies}");
+    for place in ["scan", "scan_out_of_place"] {
+        assert!(policies[place]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policies}");
     }
     assert!(device["limits"]["shared_memory_size"].as_u64().unwrap() >= 16 << 10);
     assert!(device["subgroups"]["operations"].as_array().unwrap().contains(&"arithmetic".into()));
@@ -106,8 +117,13 @@ fn algorithms_are_listed_wherever_it_is_asked() {
         let ended = run(without_drivers(&mut subsweep(arguments)));
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments:?}");
         let text = String::from_utf8(ended.stdout).unwrap();
-        for name in ["reduce-then-scan", "radix-4bit", "radix-2bit"] {
-            assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{text}");
+        let line = |name: &str| text.lines().find(|line| line.split_whitespace().next() == Some(name));
+        for name in ["radix-4bit", "radix-2bit"] {
+            assert!(line(name).is_some(), "{text}");
+        }
+        for algorithm in ScanAlgorithm::ALL {
+            let line = line(algorithm.name()).unwrap_or_else(|| panic!("{algorithm}: {text}"));
+            assert!(line.contains(" bytes") && line.contains(" dispatch"), "{line}");
         }
     }
 }

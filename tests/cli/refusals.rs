@@ -14,7 +14,7 @@ fn refused(folder: &Folder, arguments: &[&str], what: &str) {
 }
 
 #[test]
-fn inputs_that_are_no_table_of_u32() {
+fn inputs_that_are_no_table() {
     let folder = Folder::new();
     let four = bytes(&[1, 2, 3, 4]);
     let files: &[(&[u8], &str)] = &[
@@ -22,8 +22,8 @@ fn inputs_that_are_no_table_of_u32() {
         (&npy("<u4", "(4,)", &four)[..100], "ended after 100 of"),
         (&npy("<u4", "(4,)", &bytes(&[1, 2, 3, 4, 5])), "goes on after the 144 bytes"),
         (&npy("<u4", "(4611686018427387904,)", &four), "more than any file can hold"),
-        (&npy("<f8", "(2,)", &four), "type <f8, and u32 is taken"),
-        (&npy("<i4", "(4,)", &four), "type <i4, and u32 is taken"),
+        (&npy("<c8", "(2,)", &four), "elements of type <c8, and u32"),
+        (&npy("<u2", "(8,)", &four), "elements of type <u2, and u32"),
         (&npy(">u4", "(4,)", &four), "big-endian elements (>u4)"),
         (&npy("<u4", "()", &four[..4]), "0 dimensions"),
         (&npy("<u4", "(1, 2, 2)", &four), "3 dimensions"),
@@ -68,7 +68,7 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
     let order = by_columns.windows(5).position(|window| window == b"False").unwrap();
     by_columns[order..order + 5].copy_from_slice(b"True ");
     let files: [(&[u8], &str, &str); 4] = [
-        (&npy("<u4", "(2, 5)", &[0; 40]), "(2, 5)", "has 5 columns, and 1 to 4 are scanned"),
+        (&npy("<u4", "(2, 17)", &[0; 136]), "(2, 17)", "has 17 columns, and 1 to 16 are scanned"),
         (&npy("<u4", "(3, 4)", &[0; 16]), "(3, 4)", "ended after 144 of 176 bytes"),
         (&npy("<u4", "(4, 0)", b""), "(4, 0)", "a table without columns"),
         (&by_columns, "(2, 2)", "by columns (fortran_order)"),
@@ -78,6 +78,65 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
         refused(&folder, &["scan", &input], what);
         let what = format!("has 2 dimensions, shape {shape}, and one is taken; save a.reshape(-1)");
         refused(&folder, &["sort", &input], &what);
+    }
+}
+
+#[test]
+fn operators_of_what_they_do_not_take() {
+    let folder = Folder::new();
+    let floats = folder.file("in.npy", npy("<f8", "(2,)", &[0; 16]));
+    for operator in ["and", "or", "xor"] {
+        let what = format!("--op {operator} is of whole numbers, and the elements are f64");
+        refused(&folder, &["scan", &floats, "--op", operator], &what);
+    }
+    let raw = folder.file("in", [0; 8]);
+    refused(&folder, &["scan", &raw, "--type", "f32", "--op", "xor"], "the elements are f32");
+    let seed = ["scan", &raw, "--policy", "seed", "--type"];
+    refused(&folder, &[&seed[..], &["i32"]].concat(), "--policy seed sums up u32 in up to 4 columns");
+    refused(&folder, &[&seed[..], &["u32", "--op", "max"]].concat(), "--policy seed sums up u32");
+    refused(&folder, &["sort", &floats], "u32 is taken");
+}
+
+#[test]
+fn initial_values_and_segments_that_do_not_fit() {
+    let folder = Folder::new();
+    let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
+    let floats = folder.file("floats.npy", npy("<f4", "(4,)", &[0; 16]));
+    for (input, init, what) in [
+        (&input, "-1", "'-1' is no u32; it is a whole number from 0 to 4294967295"),
+        (&input, "1.5", "'1.5' is no u32"),
+        (&input, "4294967296", "'4294967296' is no u32"),
+        (&input, "", "'' is no u32"),
+        (&floats, "one", "'one' is no f32; it is a number that it can hold, such as 1.5, -2e3 or inf"),
+        (&floats, "1e39", "'1e39' is no f32"),
+    ] {
+        refused(&folder, &["scan", input, "--init", init], what);
+    }
+    let files: [(&[u8], &str); 8] = [
+        (&npy("<u4", "(3,)", &bytes(&[0, 3, 2])), "segments are not ascending: 2 at index 2 is behind 3"),
+        (&npy("<u4", "(2,)", &bytes(&[0, 5])), "a segment begins at 5, and there are 4 rows"),
+        (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
+        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
+        (&npy("<i4", "(1,)", &[0; 4]), "elements of type <i4, and u32 is taken"),
+        (b"", "is empty; leave out --segments"),
+        (&[0; 3], "no multiple of the 4 bytes of a u32"),
+        (&npy("<u4", "(4,)", &[0; 12]), "ended after 140 of 144 bytes"),
+    ];
+    for (bytes, what) in files {
+        let segments = folder.file("segments", bytes);
+        refused(&folder, &["scan", &input, "--segments", &segments], what);
+    }
+    let nowhere = folder.argument("nowhere");
+    refused(&folder, &["scan", &input, "--segments", &nowhere], "cannot be opened");
+    refused(&folder, &["scan", "-", "--segments", "-"], "standard input is one table");
+    for (option, value) in [("--reverse", None), ("--init", Some("1")), ("--segments", Some("segments"))] {
+        let seed = [&["scan", &input, "--policy", "seed", option][..], value.as_slice()].concat();
+        refused(&folder, &seed, &format!("--policy seed has no {option}"));
+    }
+    let starts = folder.file("starts", [0; 4]);
+    for algorithm in ["chained", "scan-then-propagate", "strided", "reduce-then-scan/sklansky"] {
+        let arguments = ["scan", &input, "--segments", &starts, "--algorithm", algorithm];
+        refused(&folder, &arguments, &format!("--algorithm {algorithm}"));
     }
 }
 
@@ -97,6 +156,21 @@ fn options_that_contradict_each_other() {
     }
     let mut command = subsweep(["sort", &input, "--type", "u32"]);
     run(without_drivers(command.env("SUBSWEEP_DEVICE", "ALL"))).refused(2, "and SUBSWEEP_DEVICE says all");
+    let table = folder.file("table.npy", npy("<u4", "(2, 2)", &[0; 16]));
+    refused(&folder, &["scan", &table, "--algorithm", "chained"], "chained: it takes one column");
+    for algorithm in ["reduce-then-scan/brent-kung", "scan-then-propagate", "block-doubling", "strided"] {
+        let of_u32 = ["scan", &input, "--type", "u32", "--algorithm", algorithm];
+        let what = format!("--algorithm {algorithm}: it sums up u32 in one column only");
+        refused(&folder, &["scan", &table, "--algorithm", algorithm], &what);
+        refused(&folder, &["scan", &input, "--type", "i32", "--algorithm", algorithm], &what);
+        refused(&folder, &[&of_u32[..], &["--op", "max"]].concat(), &what);
+        let what = format!("--policy seed is no {algorithm}");
+        refused(&folder, &[&of_u32[..], &["--policy", "seed"]].concat(), &what);
+    }
+    for algorithm in ["block-doubling", "strided"] {
+        let exclusive = ["scan", &input, "--type", "u32", "--exclusive", "--algorithm", algorithm];
+        refused(&folder, &exclusive, "in one column only, inclusively");
+    }
 }
 
 #[test]
@@ -110,12 +184,15 @@ fn usage_that_cannot_be_meant() {
         (&["tidy"], "unrecognized subcommand 'tidy'"),
         (&["scan"], "<INPUT>"),
         (&["scan", "a", "b"], "unexpected argument 'b'"),
-        (&["scan", "a", "--op", "mul"], "'mul'"),
+        (&["scan", "a", "--op", "sub"], "'sub'"),
         (&["scan", "a", "--type", "u8"], "'u8'"),
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 32"),
         (&["sort", "a", "--bits", "0:33"], "0 <= B <= E <= 32"),
         (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit (sort)"),
+        (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
+        (&["bench", "--preset", "bogo"], "'bogo'"),
+        (&["verify", "--preset", "textbook"], "unexpected argument '--preset'"),
         (&["devices", "--policy", "best"], "'best'"),
         (&["verify", "--quick", "--full"], "cannot be used with"),
     ];

@@ -1,6 +1,7 @@
 //! `verify` and `bench`: their tables and reports. What they find out is the business of tests/drivers.
 
 use ::subsweep::harness::Report;
+use ::subsweep::scan::{ScanAlgorithm, WorkgroupScan};
 
 use super::*;
 
@@ -53,7 +54,7 @@ fn algorithms_and_policies_select_cases() {
 fn cases_are_measured() {
     let folder = Folder::new();
     let json = folder.argument("report.json");
-    let filter = "scan*columns=1*policy=default*n=65536;";
+    let filter = "scan*columns=1*algorithm=reduce-then-scan;policy=default*n=65536;";
     let ended = run(&mut subsweep(["bench", "--quick", "--filter", filter, "--json", &json]));
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let text = String::from_utf8(ended.stdout).unwrap();
@@ -77,6 +78,58 @@ fn sorts_are_measured_by_what_they_move() {
     }
 }
 
+#[test]
+fn the_textbook_preset_compares_every_scan_algorithm() {
+    let folder = Folder::new();
+    let json = folder.argument("report.json");
+    let ended = run(&mut subsweep(["bench", "--quick", "--preset", "textbook", "--json", &json]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    let device = report(&folder.read("report.json"));
+    let measured = device["measured"].as_array().unwrap();
+    // What the table must say, from the report.
+    let find = |algorithm: ScanAlgorithm, count: &str| {
+        let parts = [format!(";algorithm={algorithm};"), format!(";n={count};")];
+        let is_it = |case: &&serde_json::Value| {
+            let id = case["id"].as_str().unwrap();
+            parts.iter().all(|part| id.contains(part))
+        };
+        measured.iter().find(is_it).expect("every algorithm at every count")
+    };
+    let mut table = text.lines().skip_while(|line| !line.starts_with("  elements"));
+    let counts: Vec<_> = table.next().expect("a head").split_whitespace().skip(1).collect();
+    assert_eq!(counts, ["4096", "65536"]);
+    let rows: Vec<_> = table.take_while(|line| !line.is_empty()).collect();
+    let (mut names, mut before) = (Vec::new(), f64::INFINITY);
+    for row in rows {
+        let cells: Vec<_> = row.split_whitespace().collect();
+        let algorithm = ScanAlgorithm::from_name(cells[0]).expect("an algorithm's name");
+        let percents: Vec<_> =
+            counts.iter().map(|count| find(algorithm, count)["copy_percent"].as_f64().unwrap()).collect();
+        let expected: Vec<_> = percents.iter().map(|percent| format!("{percent:.1}")).collect();
+        assert_eq!(cells[1..], expected, "{row}");
+        assert!(percents[1] <= before, "{text}");
+        before = percents[1];
+        names.push(algorithm.name());
+    }
+    // What the summaries say, of 2^16 elements: the first of 16 steps of doubling moves twice what the others do, and
+    // strided steps find nothing to add before the first element, the first two, the first four, …
+    for (algorithm, moved) in [
+        (ScanAlgorithm::ReduceThenScan(WorkgroupScan::BrentKung), 12 << 16),
+        (ScanAlgorithm::ScanThenPropagate, 16 << 16),
+        (ScanAlgorithm::Chained, 8 << 16),
+        (ScanAlgorithm::BlockDoubling, (8 + 15 * 4) << 16),
+        (ScanAlgorithm::Strided, ((16 * 12) << 16) - 4 * 65_535),
+    ] {
+        assert_eq!(find(algorithm, "65536")["traffic_size"], moved, "{algorithm}");
+    }
+    let mut all = ScanAlgorithm::ALL.map(ScanAlgorithm::name).to_vec();
+    assert_eq!(measured.len(), all.len() * counts.len());
+    all.sort();
+    names.sort();
+    assert_eq!(names, all);
+}
+
 /// lavapipe with vectors of 1024 bits is broken: its results are wrong, and that is the exit code. Scans alone: a sort
 /// would write wherever wrong offsets lead.
 #[test]
@@ -88,7 +141,7 @@ fn wrong_results_end_with_1() {
         command.env("LP_NATIVE_VECTOR_WIDTH", "1024").env("MESA_SHADER_CACHE_DISABLE", "true");
         run(&mut command)
     };
-    let measured = broken("bench", "scan*columns=1*policy=default*n=65536;");
+    let measured = broken("bench", "scan*columns=1*algorithm=reduce-then-scan;policy=default*n=65536;");
     if measured.code == 3 && measured.stderr.contains("no Vulkan device") {
         eprintln!("SKIPPED: no lavapipe, which can be broken");
         return;

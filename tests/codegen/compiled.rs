@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use subsweep::ElementType;
 use subsweep::ash::vk;
 use subsweep::harness::{Effort, PolicyName, Work, verify_cases};
 use subsweep::headless::Instance;
-use subsweep::scan::{ScanConfig, ScanPlan};
-use subsweep::sort::{KeyType, SortConfig, SortPlan};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPlan};
+use subsweep::sort::{SortConfig, SortPlan};
 use subsweep::vk::{Device, OpenOptions, Pipeline, Specialization, StatisticValue};
 
-use super::table::{COLUMNS, Key, Numbers};
+use super::table::{COLUMNS, Key, Numbers, STATISTICS};
 
 /// What became of one pipeline.
 #[derive(Debug)]
@@ -40,9 +41,10 @@ impl Compiled {
             }
         };
         let mut numbers = Numbers::default();
-        for (to, column) in numbers.iter_mut().zip(COLUMNS) {
+        for (to, column) in numbers.iter_mut().zip(COLUMNS).take(STATISTICS) {
             *to = number(column)?;
         }
+        numbers[STATISTICS] = wide_accesses(pipeline)?;
         let spills = ["Spilled VGPRs", "Spilled SGPRs", "Scratch size"];
         let spills = spills.map(|name| Ok((name.to_owned(), number(name)?)));
         Ok(Self {
@@ -59,6 +61,17 @@ impl Compiled {
         }
         Ok(())
     }
+}
+
+/// Instructions that load or store 16 bytes of memory for each lane.
+fn wide_accesses(pipeline: &Pipeline) -> Result<u64> {
+    let representations = pipeline.representations()?;
+    let assembly = representations.iter().find(|one| one.name == "Assembly");
+    let assembly = assembly.context("the compiler does not show its assembly")?;
+    // The names of GCN and RDNA up to 2, and those of later ones.
+    let is_wide =
+        |line: &&str| line.contains("global_") && (line.contains("_dwordx4") || line.contains("_b128"));
+    Ok(assembly.text.lines().filter(is_wide).count() as u64)
 }
 
 /// The one device that the row's environment leaves, and the instance that keeps what validation says.
@@ -96,7 +109,7 @@ pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled
 /// What is left of a case when memory and elements are of no matter.
 #[derive(PartialEq)]
 enum Configuration {
-    Scan(ScanConfig, PolicyName, u32),
+    Scan(ScanConfig, ScanAlgorithm, PolicyName),
     Sort(subsweep::sort::SortAlgorithm, PolicyName),
 }
 
@@ -104,9 +117,8 @@ impl Configuration {
     fn new(work: Work) -> Option<Self> {
         match work {
             Work::Scan(scan) => {
-                let config = ScanConfig::new(scan.kind).columns(scan.columns);
-                Some(Self::Scan(config, scan.policy, scan.columns))
-                    .filter(|_| scan.policy != PolicyName::Small)
+                let is_chosen = scan.policy != PolicyName::Small;
+                is_chosen.then(|| Self::Scan(scan.config(), scan.algorithm, scan.policy))
             }
             Work::Sort(sort) => {
                 Some(Self::Sort(sort.algorithm, sort.policy)).filter(|_| sort.policy != PolicyName::Small)
@@ -127,8 +139,8 @@ impl Configuration {
             Ok(())
         };
         match *self {
-            Self::Scan(config, policy, columns) => {
-                let mut policy = policy.scan(capabilities, columns);
+            Self::Scan(config, algorithm, policy) => {
+                let mut policy = policy.scan(capabilities, algorithm, &config);
                 if let Some(lanes) = asked {
                     policy = policy.with_subgroup_size(lanes);
                 }
@@ -139,7 +151,7 @@ impl Configuration {
                 if let Some(lanes) = asked {
                     policy = policy.with_subgroup_size(lanes);
                 }
-                let config = SortConfig::keys(KeyType::U32).policy(policy);
+                let config = SortConfig::keys(ElementType::U32).policy(policy);
                 SortPlan::new(device, config)?.pipelines().try_for_each(&mut add)
             }
         }

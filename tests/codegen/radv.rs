@@ -12,7 +12,7 @@ use subsweep::kernels;
 use super::children::{announce, note};
 use super::compiled::{self, Compiled};
 use super::spilling;
-use super::table::{Key, Table, tolerance};
+use super::table::{Key, STATISTICS, Table, tolerance};
 
 /// Compiles everything for each of `lanes` and for what the driver takes by itself, and rewrites the table of `target` if that is asked for.
 pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
@@ -33,7 +33,7 @@ pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
         shaders: kernels::COMPILER.to_owned(),
         rows: compiled.iter().map(|(key, compiled)| (key.clone(), compiled.numbers)).collect(),
     };
-    let mut trials = vec![complete(&found), doctored(found.clone())];
+    let mut trials = vec![complete(&found), doctored(found.clone()), wide(found.clone())];
     trials.extend(spilling::trials(&device, lanes));
     trials.extend(compared(&found, &committed(target, &found)?));
     trials.extend(compiled.into_iter().map(|variant| fits("no spills", variant)));
@@ -83,9 +83,26 @@ fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
 fn complete(found: &Table) -> Trial {
     let found: Vec<_> = found.rows.keys().map(|key| key.kernel.clone()).collect();
     trial("every kernel is compiled", move || {
-        for kernel in kernels::ALL.iter().filter(|kernel| !kernel.name.starts_with("probe/")) {
+        let is_chosen = |name: &str| !name.starts_with("probe/") && !name.ends_with("_counted");
+        for kernel in kernels::ALL.iter().filter(|kernel| is_chosen(kernel.name)) {
             ensure!(found.iter().any(|name| name == kernel.name), "{} is not", kernel.name);
         }
+        Ok(())
+    })
+}
+
+/// Kernels that may take 16 bytes at a time do. Others may as well, where the compiler knows that it may.
+fn wide(found: Table) -> Trial {
+    trial("quads are loaded and stored whole", move || {
+        let mut count = 0;
+        for (key, numbers) in &found.rows {
+            let accesses = numbers[STATISTICS];
+            if key.specialization.contains("QUAD_ACCESS=1") {
+                ensure!(accesses > 0, "{key} has no access of 16 bytes");
+                count += 1;
+            }
+        }
+        ensure!(count > 0, "no pipeline is made for quads");
         Ok(())
     })
 }

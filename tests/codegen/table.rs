@@ -5,8 +5,11 @@ use std::fmt;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// The numbers of a row, by the compiler's own names.
-pub const COLUMNS: [&str; 5] = ["VGPRs", "LDS size", "Instructions", "Latency", "Inverse Throughput"];
+/// The numbers of a row: by the compiler's own names, and what is counted in its assembly.
+pub const COLUMNS: [&str; 6] =
+    ["VGPRs", "LDS size", "Instructions", "Latency", "Inverse Throughput", "16-byte loads and stores"];
+/// How many of them have the compiler's names.
+pub const STATISTICS: usize = COLUMNS.len() - 1;
 
 pub type Numbers = [u64; COLUMNS.len()];
 
@@ -32,7 +35,7 @@ const TITLE: &str =
     "# What a compiler makes of every pipeline that a policy can choose. Written by tools/codegen.";
 const TARGET: &str = "# target:  ";
 const SHADERS: &str = "# shaders: ";
-const HEADINGS: [&str; COLUMNS.len()] = ["VGPRs", "LDS", "instr", "latency", "inv-thr"];
+const HEADINGS: [&str; COLUMNS.len()] = ["VGPRs", "LDS", "instr", "latency", "inv-thr", "16-byte"];
 
 impl Table {
     /// Whether a pipeline's numbers are those of the table, give or take a tenth, or 2 where they are small.

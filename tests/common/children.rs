@@ -7,12 +7,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use libtest_mimic::Arguments;
 
 /// One row of a matrix.
-pub trait Row: Sized + 'static {
+pub trait Row: Sized + Sync + 'static {
     /// All of them, in their order.
     const ALL: &'static [Self];
 
@@ -83,22 +85,33 @@ pub fn main<R: Row>() -> ExitCode {
 
 /// Runs every row whose name holds `pattern` and that this machine has, with `arguments` for each, and sums up.
 fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
-    let mut total = Counts::default();
     let rows: Vec<_> = R::ALL.iter().filter(|row| row.name().contains(pattern)).collect();
     println!("\nrunning {} rows", rows.len());
-    for row in rows {
-        match row.environment() {
-            Ok(environment) => run_row(row, environment, arguments, &mut total),
-            Err(Missing { what, is_failure: true }) => {
-                println!("row {:17} FAILED: {what}", row.name());
-                total.failed += 1;
-            }
-            Err(Missing { what, is_failure: false }) => {
-                println!("row {:17} SKIPPED: {what}", row.name());
-                total.skipped += 1;
-            }
+    // A row spends most of its time in its driver's compiler, which takes one core.
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    let (next, total) = (AtomicUsize::new(0), Mutex::new(Counts::default()));
+    let take_rows = || {
+        while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let counts = match row.environment() {
+                Ok(environment) => run_row(*row, environment, arguments),
+                Err(Missing { what, is_failure: true }) => {
+                    println!("row {:17} FAILED: {what}", row.name());
+                    Counts { failed: 1, ..Counts::default() }
+                }
+                Err(Missing { what, is_failure: false }) => {
+                    println!("row {:17} SKIPPED: {what}", row.name());
+                    Counts { skipped: 1, ..Counts::default() }
+                }
+            };
+            total.lock().expect("no row panics").add(&counts);
         }
-    }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(take_rows);
+        }
+    });
+    let total = total.into_inner().expect("no row panics");
     // The counts are of the rows' trials, in the words of Rust's own test runner.
     println!(
         "\ntest result: {}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n",
@@ -110,12 +123,7 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
     if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run_row<R: Row>(
-    row: &R,
-    environment: Vec<(&'static str, OsString)>,
-    arguments: &[String],
-    total: &mut Counts,
-) {
+fn run_row<R: Row>(row: &R, environment: Vec<(&'static str, OsString)>, arguments: &[String]) -> Counts {
     // Mesa's shader cache does not tell vector widths apart: each row has a folder of its own.
     let cache = tempfile::tempdir().expect("a temporary folder");
     let start = Instant::now();
@@ -137,8 +145,8 @@ fn run_row<R: Row>(
     let ran = !arguments.is_empty() || counts.as_ref().is_some_and(|counts| counts.passed > 0);
     let ok = output.status.success() && is_right_device && ran;
     let counts = counts.unwrap_or_default();
-    println!(
-        "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s",
+    let mut told = format!(
+        "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s\n",
         row.name(),
         if ok { "ok" } else { "FAILED" },
         counts.passed,
@@ -147,21 +155,27 @@ fn run_row<R: Row>(
         start.elapsed().as_secs_f64()
     );
     for note in stdout.lines().filter_map(|line| line.strip_prefix(NOTE)) {
-        println!("row {:17} {note}", row.name());
+        told += &format!("row {:17} {note}\n", row.name());
     }
     if !ok {
-        print!("{stdout}");
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        told += &stdout;
+        told += &String::from_utf8_lossy(&output.stderr);
         if !is_right_device {
-            println!("row {} was to run on: …{}", row.name(), row.ending());
+            told += &format!("row {} was to run on: …{}\n", row.name(), row.ending());
         }
     }
-    total.passed += counts.passed;
-    total.failed += counts.failed.max(u32::from(!ok));
-    total.skipped += counts.skipped;
+    // Whole: another row may have something to say, too.
+    print!("{told}");
+    Counts { failed: counts.failed.max(u32::from(!ok)), ..counts }
 }
 
 impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+
     /// Reads the closing line of a Rust test runner.
     fn parse(line: &str) -> Option<Self> {
         let counts = line.strip_prefix("test result: ")?;

@@ -10,7 +10,7 @@ pub struct Aligned<const N: usize> {
 /// The module of a fixture, aligned as words: `fixture!("spilling")`.
 #[macro_export]
 macro_rules! fixture {
-    ($name:literal) => {{
+    ($name:expr) => {{
         use $crate::fixture::Aligned;
         const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fixtures/", $name, ".spv"));
         const LENGTH: usize = BYTES.len();

@@ -4,14 +4,17 @@ use std::ffi::{CStr, c_void};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::ElementType;
 use subsweep::ash::{self, vk};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
-use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
-use subsweep::sort::{KeyType, SortBuffers, SortConfig, SortPlan, SortPolicy};
+use subsweep::scan::{
+    InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy, SegmentsBy,
+};
+use subsweep::sort::{SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::vk::{
     AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Pipeline, Recorder, Trace,
 };
-use subsweep::{Error, Result};
+use subsweep::{Count, Error, Result};
 
 use super::cases::{complaint, expect_silence};
 
@@ -59,7 +62,7 @@ fn adopted_device(gpu: &Gpu) -> Result<(), Failed> {
                 vk::PipelineCache::null(),
             )
         }?;
-        let plan = SortPlan::new(&device, SortConfig::keys(KeyType::U32))?;
+        let plan = SortPlan::new(&device, SortConfig::keys(ElementType::U32))?;
         let are_full = std::mem::take(&mut *ARE_FULL.lock().unwrap());
         assert_eq!(are_full, vec![needs.enabled().compute_full_subgroups; plan.pipelines().count()]);
         let room = plan.scratch_requirements(keys.len() as u64);
@@ -122,8 +125,98 @@ fn another(gpu: &Gpu, trace: Arc<dyn Trace>) -> Result<Gpu> {
     Gpu::open(GpuOptions { validation: gpu.is_validated(), work, ..GpuOptions::default() })
 }
 
+/// What a scan reads besides, given wrongly: nothing is recorded.
+fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Result<(), Failed> {
+    let source = AddressRange::new(memory.address, 40);
+    let apart = |offset, size| AddressRange::new(memory.address + offset, size);
+    let plain = ScanConfig::inclusive();
+    let buffers = ScanBuffers::in_place(source, scratch);
+    let refuse = |config, buffers: ScanBuffers, count: Count| {
+        let plan = ScanPlan::new(gpu.device(), config).map_err(Some)?;
+        let mut refused = Ok(());
+        // SAFETY: nothing is recorded, since each of these is refused.
+        let record = |recorder: &mut Recorder<'_>| unsafe {
+            refused = plan.cmd_scan(recorder.command_buffer(), &buffers, count);
+            Ok(())
+        };
+        // SAFETY: as above.
+        unsafe { gpu.submit(record) }.map_err(Some)?;
+        Err(refused.err())
+    };
+    let ten = Count::Host(10);
+    let unsupported = |refused: Result<(), Option<Error>>, what: &str| {
+        assert!(
+            matches!(&refused, Err(Some(Error::Unsupported { reason })) if reason.contains(what)),
+            "{refused:?}, and not {what}"
+        );
+    };
+    let initial = InitialValue::host(&[1u32])?;
+    unsupported(refuse(plain, buffers.initial(initial), ten), "takes no initial value");
+    unsupported(refuse(plain.with_initial(), buffers, ten), "begins with an initial value");
+    unsupported(refuse(plain, buffers.segments(apart(400, 40)), ten), "takes no segments");
+    let on_device = |offset| Count::Device { address: memory.address + offset, max: 10 };
+    unsupported(refuse(plain, buffers, on_device(400)), "counts from the host alone");
+    let two = InitialValue::host(&[1u32, 2])?;
+    unsupported(refuse(plain.with_initial(), buffers.initial(two), ten), "one row, and no more");
+    assert!(matches!(InitialValue::host(&[0u64; 17]), Err(Error::Unsupported { .. })));
+
+    let float = InitialValue::host(&[1f32])?;
+    assert_eq!(
+        refuse(plain.with_initial(), buffers.initial(float), ten),
+        Err(Some(Error::ElementMismatch { expected: ElementType::U32, got: ElementType::F32 }))
+    );
+    let too_small = |what, needed, got| Err(Some(Error::RangeTooSmall { what, needed, got }));
+    for (given, got) in [(initial, 4), (InitialValue::Device(AddressRange::default()), 0)] {
+        assert_eq!(
+            refuse(
+                plain.columns(2).with_initial(),
+                ScanBuffers::in_place(apart(0, 80), scratch).initial(given),
+                ten
+            ),
+            too_small("the initial value", 8, got)
+        );
+    }
+    for (by, needed) in [(SegmentsBy::Flags, 40), (SegmentsBy::Keys32, 40), (SegmentsBy::Keys64, 80)] {
+        assert_eq!(
+            refuse(plain.segments(by), buffers.segments(apart(400, needed - 4)), ten),
+            too_small("segments", needed, needed - 4)
+        );
+    }
+    let misaligned =
+        |what, offset| Err(Some(Error::Misaligned { what, address: memory.address + offset, alignment: 4 }));
+    let offsets = plain.segments(SegmentsBy::Offsets);
+    assert_eq!(refuse(offsets, buffers.segments(apart(402, 8)), ten), misaligned("segments", 402));
+    assert_eq!(refuse(plain.counts_on_device(), buffers, on_device(401)), misaligned("the count", 401));
+    let overlap = |first, second| Err(Some(Error::Overlap { first, second }));
+    assert_eq!(refuse(offsets, buffers.segments(apart(36, 8)), ten), overlap("segments", "destination"));
+    let shared = InitialValue::Device(apart(0, 4));
+    assert_eq!(
+        refuse(plain.with_initial(), buffers.initial(shared), ten),
+        overlap("the initial value", "destination")
+    );
+    assert_eq!(refuse(plain.counts_on_device(), buffers, on_device(36)), overlap("the count", "destination"));
+    let within = AddressRange::new(scratch.address, 8);
+    assert_eq!(refuse(offsets, buffers.segments(within), ten), overlap("segments", "scratch"));
+    let count = Count::Device { address: scratch.address, max: 10 };
+    assert_eq!(refuse(plain.counts_on_device(), buffers, count), overlap("the count", "scratch"));
+
+    let policy = ScanPolicy::tiled(64, 64, 4);
+    for config in [
+        offsets.policy(policy),
+        offsets.policy(policy.with_algorithm(ScanAlgorithm::Chained)),
+        plain.policy(ScanPolicy::seed()).out_of_place(),
+        plain.policy(ScanPolicy::seed()).reverse(),
+    ] {
+        assert!(
+            matches!(ScanPlan::new(gpu.device(), config), Err(Error::InvalidPolicy { .. })),
+            "{config:?}"
+        );
+    }
+    Ok(())
+}
+
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32))?;
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
     let count = 1000;
     let room = plan.scratch_requirements(count);
     let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(room.size)?);
@@ -174,12 +267,35 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let apart = AddressRange::new(keys.address + 400, 40);
     for (config, source, destination) in [
         (ScanConfig::inclusive().policy(ScanPolicy::seed()), first, apart),
-        (ScanConfig::inclusive().columns(5), first, first),
+        (ScanConfig::inclusive().columns(17), first, first),
         (ScanConfig::inclusive().columns(0), first, first),
+        (ScanConfig::inclusive().element(ElementType::F32).operator(ScanOperator::Xor), first, first),
+        (ScanConfig::inclusive().element(ElementType::F64).operator(ScanOperator::And), first, first),
     ] {
         assert!(matches!(scan(config, source, destination), Err(Error::Unsupported { .. })));
     }
+    refused_operands(gpu, keys, scratch)?;
+    let doubles = ScanConfig::inclusive().element(ElementType::F64);
+    match (gpu.capabilities().enabled.shader_float64, gpu.scan(doubles, &mut [1.5, 2.5])) {
+        (true, Ok(())) => {}
+        (false, Err(Error::MissingFeature { missing, .. })) if missing.contains("shaderFloat64") => {}
+        (has, scanned) => return Err(format!("shaderFloat64: {has}, and yet {scanned:?}").into()),
+    }
+    gpu.scan(doubles.operator(ScanOperator::Max), &mut [1.5, 2.5])?;
+    assert_eq!(
+        gpu.scan(doubles, &mut [1u64, 2]),
+        Err(Error::ElementMismatch { expected: ElementType::F64, got: ElementType::U64 })
+    );
+    let promised = ScanConfig::inclusive().out_of_place();
+    assert!(matches!(scan(promised, first, first), Err(Error::Unsupported { .. })));
+    let chained = ScanPolicy::tiled(64, 4, 4).with_algorithm(ScanAlgorithm::Chained);
+    let scanned = scan(ScanConfig::inclusive().policy(chained), first, first);
+    assert!(matches!(scanned, Err(Error::Unsupported { .. })));
+    let mut summed = [1u32, 2, 3];
+    gpu.scan(promised, &mut summed)?;
+    assert_eq!(summed, [1, 3, 6]);
     for policy in [
+        ScanPolicy::tiled(64, 4, 4).with_fixed_tree(),
         ScanPolicy::tiled(0, 4, 4),
         ScanPolicy::tiled(33, 4, 4),
         ScanPolicy::tiled(64, 6, 4),
@@ -196,19 +312,26 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     for items_per_invocation in [0, 6, 256] {
         let mut policy = SortPolicy::choose(gpu.capabilities()).policy;
         (policy.workgroup_size, policy.items_per_invocation) = (32, items_per_invocation);
-        let refused = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32).policy(policy));
+        let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
     let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive())?;
     let statistics = plan.pipelines().map(Pipeline::statistics).collect::<Vec<_>>();
     assert!(!statistics.is_empty() && statistics.iter().all(|s| matches!(s, Err(Error::Unsupported { .. }))));
-    let exclusive_seed = ScanConfig::exclusive().policy(ScanPolicy::seed());
-    assert!(matches!(ScanPlan::new(gpu.device(), exclusive_seed), Err(Error::InvalidPolicy { .. })));
+    let seed = ScanConfig::inclusive().policy(ScanPolicy::seed());
+    for config in [
+        ScanConfig::exclusive().policy(ScanPolicy::seed()),
+        seed.columns(5),
+        seed.element(ElementType::I32),
+        seed.operator(ScanOperator::Max),
+    ] {
+        assert!(matches!(ScanPlan::new(gpu.device(), config), Err(Error::InvalidPolicy { .. })));
+    }
     let wide = ScanConfig::inclusive().policy(ScanPolicy::tiled(1 << 16, 4, 4));
     assert!(matches!(ScanPlan::new(gpu.device(), wide), Err(Error::PolicyBeyondDevice { .. })));
     #[expect(clippy::reversed_empty_ranges, reason = "that is what is refused")]
     for bits in [8..4, 0..33] {
-        let refused = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32).bits(bits));
+        let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).bits(bits));
         assert!(matches!(refused, Err(Error::Unsupported { .. })));
     }
     Ok(())
@@ -243,20 +366,20 @@ impl Counter {
 fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let counter = Arc::new(Counter::default());
     let gpu = another(gpu, counter.clone())?;
-    let (sort, scan) = (SortConfig::keys(KeyType::U32), ScanConfig::inclusive());
+    let (sort, scan) = (SortConfig::keys(ElementType::U32), ScanConfig::inclusive());
     gpu.sort(sort, &mut [])?;
     gpu.sort(sort, &mut [7])?;
     gpu.sort(sort.bits(5..5), &mut [7, 3])?;
-    gpu.scan(scan, &mut [])?;
+    gpu.scan::<u32>(scan, &mut [])?;
     assert_eq!(counter.take(), (0, 0));
 
     // One tile: one dispatch. Otherwise two for each level of tiles above the first, and the first's own.
-    gpu.scan(scan, &mut [1, 2, 3])?;
+    gpu.scan(scan, &mut [1u32, 2, 3])?;
     assert_eq!(counter.take(), (1, 0));
     let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
     let tile = small.tile_items() as usize;
     for (count, dispatches) in [(tile, 1), (tile + 1, 3), (tile * tile, 3), (tile * tile + 1, 5)] {
-        gpu.scan(scan.policy(small), &mut vec![1; count])?;
+        gpu.scan(scan.policy(small), &mut vec![1u32; count])?;
         assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
     }
     // Eight passes of count, scan and scatter.
@@ -292,7 +415,7 @@ fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     let wide = Arc::new(Wide::default());
     let gpu = another(gpu, wide.clone())?;
     let (scan, sort) =
-        (gpu.scan_plan(ScanConfig::inclusive())?, gpu.sort_plan(SortConfig::keys(KeyType::U32))?);
+        (gpu.scan_plan(ScanConfig::inclusive())?, gpu.sort_plan(SortConfig::keys(ElementType::U32))?);
     let count = 20_000;
     let at = |buffer: &GpuBuffer, offset| AddressRange::new(buffer.range().address + offset, 4 * count);
     let [source, destination] = [gpu.allocate(4 * count + 16)?, gpu.allocate(4 * count + 16)?];
@@ -347,7 +470,7 @@ fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(KeyType::U32))?;
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
     let count = 5000u32;
     let room = plan.scratch_requirements(count.into());
     let frame = || -> Result<(GpuBuffer, GpuBuffer)> {

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::ElementType;
 use subsweep::Error;
 use subsweep::ash::vk;
 use subsweep::harness::{Case, Effort, Layout, Outcome, Workload, verify_case, verify_cases};
 use subsweep::headless::{Gpu, GpuOptions, WorkOptions};
-use subsweep::sort::{KeyType, SortConfig};
+use subsweep::sort::SortConfig;
 use subsweep::vk::{Command, HazardChecker, Trace};
 
 use super::cases::{complaint, expect_silence};
@@ -80,7 +81,7 @@ fn many_submissions(validation: bool) -> Result<(), Failed> {
     let time_in_one = gpu_time(&gpu, case)?;
     assert!(4.0 * time_in_many > time_in_one, "{time_in_many} ns in many, {time_in_one} ns in one");
     let mut keys = random(1, 99_991);
-    gpu.sort(SortConfig::keys(KeyType::U32), &mut keys)?;
+    gpu.sort(SortConfig::keys(ElementType::U32), &mut keys)?;
     assert!(keys.is_sorted());
     assert_eq!(watch.cuts.load(Ordering::Relaxed), cuts);
     expect_silence(&gpu, "work in one")
@@ -104,11 +105,11 @@ fn no_end(validation: bool) -> Result<(), Failed> {
     let mut keys = input.clone();
     let expected = Error::TimedOut { during: "vkWaitForFences", limit: Duration::ZERO };
     // A short upload may have ended before it is asked about; a long sort has not.
-    let ended = (0..100).find_map(|_| gpu.sort(SortConfig::keys(KeyType::U32), &mut keys).err());
+    let ended = (0..100).find_map(|_| gpu.sort(SortConfig::keys(ElementType::U32), &mut keys).err());
     assert_eq!(ended, Some(expected.clone()));
     assert!(keys == input, "the caller's keys were touched");
     // It takes no more work, whatever it is, and says why.
-    assert_eq!(gpu.sort(SortConfig::keys(KeyType::U32), &mut keys), Err(expected));
+    assert_eq!(gpu.sort(SortConfig::keys(ElementType::U32), &mut keys), Err(expected));
     match complaint(gpu.validation_messages()) {
         None => Ok(()),
         Some(message) => Err(format!("validation: {message}").into()),

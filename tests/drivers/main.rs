@@ -4,11 +4,14 @@
 
 #[cfg(feature = "compile-shaders")]
 mod addresses;
+mod allocations;
 mod armed;
 mod bugs;
 mod cases;
 #[path = "../common/children.rs"]
 mod children;
+#[cfg(feature = "compile-shaders")]
+mod custom;
 mod embedding;
 mod faults;
 #[cfg(feature = "compile-shaders")]
@@ -64,6 +67,8 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         trials.extend(cases::trials(&gpu, row.watch));
         trials.extend(twins::trials(&gpu, row.watch.layout()));
         trials.extend(embedding::trials(&gpu));
+        #[cfg(feature = "compile-shaders")]
+        trials.extend(custom::trials(&gpu));
         trials.extend(armed::trials(&gpu, row.watch));
         #[cfg(feature = "compile-shaders")]
         trials.extend(addresses::trials(&gpu));
@@ -72,6 +77,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         Watch::Usual => {
             trials.extend(narrow::trials(&gpu));
             trials.extend(long_work::trials(&gpu));
+            trials.extend(allocations::trials(&gpu));
         }
         Watch::Bounds => trials.extend(races::trials(&gpu)),
         Watch::Bug(_) => {}

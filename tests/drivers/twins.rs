@@ -1,9 +1,14 @@
 //! Every kernel alone on the device, word for word against its CPU twin: where a primitive is wrong, this says in
 //! which pass.
 
+mod chained;
+mod numbers;
 pub mod rig;
 mod scan;
+mod segments;
 mod sort;
+mod textbook;
+mod tiles;
 
 use std::sync::Arc;
 
@@ -11,6 +16,7 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::harness::{Layout, SelfTest};
 use subsweep::headless::Gpu;
 use subsweep::kernels::{self, Kernel};
+use subsweep::reference::{Add, Row};
 
 use rig::{Access, Memory, Rig, Value, compare};
 
@@ -27,8 +33,10 @@ pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
             without.push(kernel.name);
             continue;
         };
+        // A module that uses doubles cannot so much as be shown to a device without them.
+        let is_beyond = kernel.name.contains(":float64") && !gpu.capabilities().enabled.shader_float64;
         let gpu = Arc::clone(gpu);
-        trials.push(Trial::test(format!("twin {}", kernel.name), move || {
+        let trial = Trial::test(format!("twin {}", kernel.name), move || {
             let checked = check(&gpu, kernel);
             // Taken in any case, or the next kernel would be blamed for them.
             match (gpu.validation_messages(), checked) {
@@ -38,7 +46,8 @@ pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
                     Err(wrong.into_iter().chain(messages).collect::<Vec<_>>().join("\n").into())
                 }
             }
-        }));
+        });
+        trials.push(trial.with_ignored_flag(is_beyond));
     }
     trials.push(Trial::test("every kernel has a twin", move || {
         if without.is_empty() { Ok(()) } else { Err(format!("without: {}", without.join(", ")).into()) }
@@ -48,32 +57,31 @@ pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
 
 fn check_of(kernel: &str) -> Option<Check> {
     let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
-    let by_columns = |checks: [Check; 4]| {
-        let columns: usize = variant.strip_prefix("u32x")?.parse().ok()?;
-        checks.get(columns.checked_sub(1)?).copied()
-    };
     match (stem, variant) {
-        ("scan/reduce", _) => {
-            by_columns([scan::reduce::<1>, scan::reduce::<2>, scan::reduce::<3>, scan::reduce::<4>])
-        }
-        ("scan/downsweep", _) => by_columns([
-            scan::downsweep::<1>,
-            scan::downsweep::<2>,
-            scan::downsweep::<3>,
-            scan::downsweep::<4>,
-        ]),
-        ("scan/chunk_sum", _) => by_columns([
-            scan::chunk_sum::<1>,
-            scan::chunk_sum::<2>,
-            scan::chunk_sum::<3>,
-            scan::chunk_sum::<4>,
-        ]),
-        ("scan/chunk_prefix", _) => by_columns([
-            scan::chunk_prefix::<1>,
-            scan::chunk_prefix::<2>,
-            scan::chunk_prefix::<3>,
-            scan::chunk_prefix::<4>,
-        ]),
+        ("scan/prepare", "") => Some(segments::prepare),
+        ("scan/mark_segments", "") => Some(segments::mark_segments),
+        ("scan/reduce", _) => tiles::check_of(variant),
+        ("scan/downsweep", _) => tiles::check_of(variant).or_else(|| textbook::network_of(variant)),
+        ("scan/scan_tiles", "words32x1") => Some(textbook::scan_tiles),
+        ("scan/propagate", "words32x1") => Some(textbook::propagate),
+        ("scan/double_blocks", "words32x1") => Some(textbook::double_blocks),
+        ("scan/strided", "words32x1") => Some(textbook::strided),
+        ("scan/chunk_sum", _) => by_columns(
+            variant,
+            [scan::chunk_sum::<1>, scan::chunk_sum::<2>, scan::chunk_sum::<3>, scan::chunk_sum::<4>],
+        ),
+        ("scan/chunk_prefix", _) => by_columns(
+            variant,
+            [
+                scan::chunk_prefix::<1>,
+                scan::chunk_prefix::<2>,
+                scan::chunk_prefix::<3>,
+                scan::chunk_prefix::<4>,
+            ],
+        ),
+        ("scan/chained", "words32x1" | "words32x1_counted") => Some(tiles::chained32),
+        ("scan/chained", "words64x1") => Some(tiles::chained64),
+        ("scan/chained", "float64x1") => Some(chained::chained::<Row<Add, f64, 1>>),
         ("sort/count", "") => Some(sort::count),
         ("sort/scatter", "") => Some(sort::scatter),
         ("sort/chunk_count", "") => Some(sort::chunk_count),
@@ -82,6 +90,11 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("probe/self_test", "") => Some(self_test),
         _ => None,
     }
+}
+
+fn by_columns(variant: &str, checks: [Check; 4]) -> Option<Check> {
+    let columns: usize = variant.strip_prefix("u32x")?.parse().ok()?;
+    checks.get(columns.checked_sub(1)?).copied()
 }
 
 /// What it should find is nothing.

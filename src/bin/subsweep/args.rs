@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::ops::Range;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use subsweep::ElementType;
 use subsweep::harness::Effort;
-use subsweep::table::ElementType;
+use subsweep::scan::ScanOperator;
 
 use crate::device::DeviceChoice;
 use crate::files::{Destination, Source};
@@ -15,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   subsweep devices                                     what is here, and how it would be used
   subsweep scan counts.npy -o offsets.npy --exclusive  where each part begins, from how long it is
+  subsweep scan values.npy -o out.npy --op max --reverse --segments starts.npy
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
   subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements, by standard streams
   subsweep verify --quick --device all                 is every device right?
@@ -55,7 +57,7 @@ pub enum Command {
     /// Each case is verified first, and is not measured if it was wrong. Times are medians of GPU time (of wall-clock
     /// time where a device has no timestamps), with the distance of their quartiles; bytes are those of the elements
     /// that the algorithm has to read and write.
-    Bench(SuiteArgs),
+    Bench(BenchArgs),
 }
 
 /// Options of every command.
@@ -100,30 +102,71 @@ pub struct DevicesArgs {
     pub json: bool,
 }
 
-/// Sum up an array, or each column of a table
+/// Sum up an array, or each column of a table; or combine it otherwise
 ///
-/// The same as numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i, modulo 2^32. A
-/// table of 1 to 4 columns is summed column by column. The output has the format, type and shape of the input.
+/// The same as numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i; or what --op says,
+/// as ufunc.accumulate does. Sums and products of whole numbers wrap, and those of floats are rounded in another order
+/// than numpy's. With --reverse it is that of a[::-1], turned round again. A table of 1 to 16 columns is scanned column by column. The output has the format, type and shape of
+/// the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
     #[command(flatten)]
     pub files: Files,
 
-    /// The operation that sums up
+    /// The operation that combines; and, or and xor take whole numbers
     #[arg(long, value_enum, default_value_t)]
     pub op: Operator,
 
-    /// Leave each element out of its own sum: the first result is 0
+    /// Leave each element out of its own result: the first is what changes nothing, such as 0 for a sum
     #[arg(long)]
     pub exclusive: bool,
+
+    /// Begin with V, in every column and segment: a number of the elements' type
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    pub init: Option<String>,
+
+    /// Go from the last element to the first
+    #[arg(long)]
+    pub reverse: bool,
+
+    /// Scan each segment by itself: FILE has the rows at which they begin, as u32, ascending; the first row begins one in
+    /// any case
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<OsString>,
 }
 
 /// An associative operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Operator {
-    /// Addition, modulo 2^32
+    /// Sums
     #[default]
     Add,
+    /// Products
+    Mul,
+    /// Minima; a NaN stays one
+    Min,
+    /// Maxima; a NaN stays one
+    Max,
+    /// Bits that are in all
+    And,
+    /// Bits that are in any
+    Or,
+    /// Bits that are in an odd number
+    Xor,
+}
+
+impl From<Operator> for ScanOperator {
+    fn from(operator: Operator) -> Self {
+        match operator {
+            Operator::Add => Self::Add,
+            Operator::Mul => Self::Mul,
+            Operator::Min => Self::Min,
+            Operator::Max => Self::Max,
+            Operator::And => Self::And,
+            Operator::Or => Self::Or,
+            Operator::Xor => Self::Xor,
+        }
+    }
 }
 
 /// Sort an array, ascending and stable
@@ -170,6 +213,24 @@ impl SuiteArgs {
     }
 }
 
+/// What is measured.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+
+    /// Measure these cases instead, and compare algorithms in one table, the fastest of the largest count first
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub preset: Option<Preset>,
+}
+
+/// Cases for a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// Every scan algorithm on sums of u32: so which one is faster?
+    Textbook,
+}
+
 /// One table in, one out.
 #[derive(Debug, Args)]
 pub struct Files {
@@ -180,7 +241,8 @@ pub struct Files {
     #[arg(short, long)]
     output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file says itself; u32 alone is taken so far
+    /// The type of the elements, which an .npy file says itself: u32, i32, f32, u64, i64 or f64; sort takes u32 alone so
+    /// far
     #[arg(long = "type", value_name = "TYPE", value_enum, hide_possible_values = true)]
     pub element: Option<ElementType>,
 }

@@ -1,21 +1,25 @@
 //! `subsweep bench`.
 
+mod comparison;
+
 use std::time::Duration;
 
 use anyhow::Result;
 use subsweep::harness::{
-    BenchOptions, Case, CopyRoof, Effort, Measurement, Outcome, Work, bench_case, bench_cases,
+    BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, Work, bench_case,
+    bench_cases, textbook_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
 
-use crate::args::{Common, SuiteArgs};
+use crate::args::{BenchArgs, Common, Preset};
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
+use comparison::Comparison;
 
 /// Measures devices.
-pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
-    suite::run(args, common, on_device)
+pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
+    suite::run(&args.suite, common, |suite, gpu| on_device(suite, gpu, args.preset))
 }
 
 fn options(effort: Effort) -> BenchOptions {
@@ -27,8 +31,12 @@ fn options(effort: Effort) -> BenchOptions {
     BenchOptions { warm_up_count, sample_count, budget }
 }
 
-fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
-    let cases = suite.select(bench_cases(suite.effort()))?;
+fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tally> {
+    let (cases, mut comparison) = match preset {
+        None => (bench_cases(suite.effort()), None),
+        Some(Preset::Textbook) => (textbook_bench_cases(suite.effort()), Some(Comparison::default())),
+    };
+    let cases = suite.select(cases)?;
     let options = options(suite.effort());
     let roof = CopyRoof::new(gpu)?;
     let clock =
@@ -45,31 +53,40 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
                 Err(error) => Err(Outcome::of_error(error)?),
             },
         };
-        let new_heading = self::heading(case, gpu.capabilities());
-        let mut text = String::new();
-        if new_heading != heading {
-            text += &new_heading;
-            text += &columns();
-            heading = new_heading;
+        match &mut comparison {
+            Some(comparison) => comparison.add(case, &outcome),
+            None => {
+                let new_heading = self::heading(case, gpu.capabilities());
+                let mut text = String::new();
+                if new_heading != heading {
+                    text += &new_heading;
+                    text += &columns();
+                    heading = new_heading;
+                }
+                text += &match &outcome {
+                    Ok(measurement) => {
+                        let look_back = measurement.look_back.as_ref().map(look_back);
+                        row(measurement) + &look_back.unwrap_or_default()
+                    }
+                    Err(outcome) => format!("  {:>COUNT_WIDTH$}   {outcome}\n", case.count),
+                };
+                progress.aside(|| suite.print(&text))?;
+            }
         }
         match outcome {
             Ok(measurement) => {
                 tally.right += 1;
-                text += &row(&measurement);
                 suite.device_report().measured.push(measurement);
             }
-            Err(outcome) => {
-                match outcome {
-                    Outcome::NotSupported(_) => tally.not_supported += 1,
-                    Outcome::Fail(_) | Outcome::Pass => tally.wrong += 1,
-                }
-                text += &format!("  {:>COUNT_WIDTH$}   {outcome}\n", case.count);
-            }
+            Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
+            Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
         }
-        progress.aside(|| suite.print(&text))?;
         suite.save()?;
     }
     drop(progress);
+    if let Some(comparison) = comparison {
+        suite.print(&comparison.to_string())?;
+    }
     let Tally { right, wrong, not_supported } = tally;
     suite.print(&format!("\n  {right} measured, {wrong} wrong, {not_supported} not supported\n"))?;
     Ok(tally)
@@ -101,10 +118,20 @@ fn row(measurement: &Measurement) -> String {
     )
 }
 
+/// What the tiles of a chained scan went through.
+fn look_back(counts: &LookBackCounts) -> String {
+    let LookBackCounts { look_backs, windows, longest, spins, fallbacks } = *counts;
+    let mean = f64::from(windows) / f64::from(look_backs);
+    format!(
+        "  {:>COUNT_WIDTH$}   look-back: mean {mean:.1} windows, longest {longest}; {spins} spins, {fallbacks} fallbacks\n",
+        ""
+    )
+}
+
 /// What cases have in common that differ in size alone: the work, the input, and the policy in words.
 fn heading(case: &Case, capabilities: &Capabilities) -> String {
     let policy = match &case.work {
-        Work::Scan(scan) => scan.policy.scan(capabilities, scan.columns).to_string(),
+        Work::Scan(scan) => scan.policy(capabilities).to_string(),
         Work::Sort(sort) => sort.policy.sort(capabilities, sort.algorithm).to_string(),
     };
     format!("\n  {};input={}\n  {policy}\n", case.work, case.input)
@@ -143,6 +170,13 @@ fn three_digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_look_back_is_told_by_its_mean() {
+        let counts = LookBackCounts { look_backs: 10, windows: 13, longest: 4, spins: 7, fallbacks: 0 };
+        let text = look_back(&counts);
+        assert!(text.ends_with("look-back: mean 1.3 windows, longest 4; 7 spins, 0 fallbacks\n"), "{text}");
+    }
 
     #[test]
     fn numbers_have_three_digits_and_a_unit() {

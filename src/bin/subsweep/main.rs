@@ -6,6 +6,7 @@ mod device;
 mod devices;
 mod error;
 mod files;
+mod number;
 mod policy;
 mod scan;
 mod sort;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use subsweep::Choice;
-use subsweep::scan::{ScanAlgorithm, ScanPolicy};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use subsweep::sort::{SortAlgorithm, SortPolicy};
 use subsweep::vk::Capabilities;
 
@@ -42,8 +42,9 @@ impl FromStr for Algorithm {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        all()
-            .find(|algorithm| algorithm.name() == text)
+        ScanAlgorithm::from_name(text)
+            .map(Self::Scan)
+            .or_else(|| sorts().find(|algorithm| algorithm.name() == text))
             .ok_or_else(|| format!("there are {} (scan), {} (sort)", names(scans()), names(sorts())))
     }
 }
@@ -60,11 +61,28 @@ fn all() -> impl Iterator<Item = Algorithm> {
     scans().chain(sorts())
 }
 
-/// Refuses the algorithm of a sort.
+/// Refuses the algorithm of a sort, and one that the seed does not have.
 pub fn check_scan(common: &Common) -> Result<(), Ended> {
     match common.algorithm {
+        Some(Algorithm::Scan(algorithm))
+            if common.policy == Some(PolicyKind::Seed) && algorithm != ScanPolicy::seed().algorithm =>
+        {
+            let name = algorithm.name();
+            Err(Ended::usage(format!(
+                "--policy seed is no {name}; leave out one of it and --algorithm {name}"
+            )))
+        }
         Some(Algorithm::Sort(algorithm)) => Err(other_primitive(algorithm.name(), "a sort", "scan", scans())),
         Some(Algorithm::Scan(_)) | None => Ok(()),
+    }
+}
+
+/// Refuses a configuration that the algorithm does not carry out.
+pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), Ended> {
+    let Some(Algorithm::Scan(algorithm)) = common.algorithm else { return Ok(()) };
+    match algorithm.refusal(config) {
+        Some(reason) => Err(Ended::usage(format!("--algorithm {algorithm}: {reason}"))),
+        None => Ok(()),
     }
 }
 
@@ -77,10 +95,18 @@ pub fn check_sort(common: &Common) -> Result<(), Ended> {
 }
 
 /// How a scan would go about it, and why.
-pub fn of_scan(common: &Common, capabilities: &Capabilities, columns: u32) -> Choice<ScanPolicy> {
-    match common.policy {
-        None | Some(PolicyKind::Default) => ScanPolicy::choose(capabilities, columns),
-        Some(PolicyKind::Seed) => {
+pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig) -> Choice<ScanPolicy> {
+    let asked = match common.algorithm {
+        Some(Algorithm::Scan(algorithm)) => Some(algorithm),
+        Some(Algorithm::Sort(_)) | None => None,
+    };
+    match (common.policy, asked) {
+        (None | Some(PolicyKind::Default), None) => ScanPolicy::choose(capabilities, config),
+        (None | Some(PolicyKind::Default), Some(algorithm)) => Choice {
+            policy: ScanPolicy::tuned(algorithm, capabilities, config),
+            reason: "it is asked for with --algorithm, tuned for the device",
+        },
+        (Some(PolicyKind::Seed), _) => {
             Choice { policy: ScanPolicy::seed(), reason: "it is asked for with --policy seed" }
         }
     }
@@ -131,6 +157,8 @@ mod tests {
         for algorithm in all() {
             assert_eq!(algorithm.name().parse(), Ok(algorithm));
         }
+        assert_eq!("reduce-then-scan/subgroup".parse(), "reduce-then-scan".parse::<Algorithm>());
+        assert!("chained/subgroup".parse::<Algorithm>().is_err());
         assert!("bogo".parse::<Algorithm>().is_err());
     }
 }

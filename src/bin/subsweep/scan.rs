@@ -1,56 +1,166 @@
 //! `subsweep scan`.
 
 use anyhow::Result;
-use subsweep::scan::{ScanConfig, ScanKind};
-use subsweep::table::{ElementType, Table, Taken};
+use subsweep::ElementType;
+use subsweep::headless::ScanInputs;
+use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
+use subsweep::table::{Table, TableError, Taken};
 
-use crate::args::{Common, Operator, PolicyKind, ScanArgs};
+use crate::args::{Common, PolicyKind, ScanArgs};
 use crate::error::Ended;
+use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, Output, Source};
+use crate::number::Number;
 use crate::words::Doing;
 use crate::{device, policy};
 
 // The device's memory limits the elements, and it is asked once it is open.
-const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 2, max_count: u64::MAX };
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
-/// Sums up a file's columns.
+/// Scans a file's columns.
 pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     let kind = if args.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
-    let Operator::Add = args.op;
-    check(kind, common)?;
+    let operator = ScanOperator::from(args.op);
+    check(kind, args, common)?;
+    if let Some(element) = args.files.element {
+        check_operator(operator, element)?;
+    }
     let source = args.files.source();
+    let segments_source = args.segments.clone().map(Source::from);
+    if source == Source::Stdin && segments_source == Some(Source::Stdin) {
+        return Err(Ended::usage("standard input is one table; name a file for --segments").into());
+    }
     let destination = args.files.destination();
     let mut table = {
         let _doing = Doing::new(format_args!("reading {source}"));
         files::read(&source, args.files.element, &TAKEN)?
     };
+    check_operator(operator, table.element)?;
     let columns = check_columns(&source, &table)?;
-    let output = Output::prepare(&destination, "-o", &[&source])?;
+    check_seed(common, operator, &table)?;
+    let initial = args.init.as_deref().map(|text| initial_row(text, &table)).transpose()?;
+    let segments = segments_source.as_ref().map(|source| read_segments(source, &table)).transpose()?;
+    let mut config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
+    if args.reverse {
+        config = config.reverse();
+    }
+    if segments.is_some() {
+        config = config.segments(SegmentsBy::Offsets);
+    }
+    if initial.is_some() {
+        config = config.with_initial();
+    }
+    policy::check_config(common, &config)?;
+    let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
+    let output = Output::prepare(&destination, "-o", &inputs)?;
 
     let gpu = device::open(&common.device)?;
-    let policy = policy::of_scan(common, gpu.capabilities(), columns).policy;
-    let config = ScanConfig::new(kind).columns(columns).policy(policy);
+    let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
     {
         let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));
         let scratch_size = gpu.scan_plan(config)?.scratch_requirements(table.shape.rows() as u64).size;
         // On the device, and once more on the way back.
-        let size = 2 * size_of_val(table.words.as_slice()) as u64;
+        let copies = if gpu.scan_plan(config)?.scans_in_place() { 2 } else { 3 };
+        let size = copies * size_of_val(table.words.as_slice()) as u64;
+        let size = size + segments.as_deref().map_or(0, size_of_val) as u64;
         device::check_memory(&gpu, size.saturating_add(scratch_size), "the table and its scratch")?;
-        gpu.scan(config, &mut table.words)?;
+        let inputs =
+            ScanInputs { initial: initial.as_deref(), segments: segments.as_deref().unwrap_or_default() };
+        gpu.scan_words(config, &mut table.words, inputs)?;
     }
     Ok(output.commit(&table)?)
 }
 
 /// Refuses options that contradict each other.
-fn check(kind: ScanKind, common: &Common) -> Result<(), Ended> {
+fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> {
     device::check_one(&common.device, "scan")?;
     policy::check_scan(common)?;
+    let is_seed = common.policy == Some(PolicyKind::Seed);
+    for (is_given, option) in [
+        (args.reverse, "--reverse"),
+        (args.init.is_some(), "--init"),
+        (args.segments.is_some(), "--segments"),
+    ] {
+        if is_seed && is_given {
+            return Err(Ended::usage(format!("--policy seed has no {option}; leave out one of the two")));
+        }
+    }
     match (kind, common.policy) {
         (ScanKind::Exclusive, Some(PolicyKind::Seed)) => {
             Err(Ended::usage("--policy seed scans inclusively only; leave out one of it and --exclusive"))
         }
         (ScanKind::Inclusive, _) | (_, None | Some(PolicyKind::Default)) => Ok(()),
     }
+}
+
+/// A row of what `text` says.
+fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
+    let number = Number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
+    Ok(number.words().repeat(table.shape.columns()))
+}
+
+/// Where segments begin, ascending and not past the end.
+fn read_segments(source: &Source, table: &Table) -> Result<Vec<u32>> {
+    const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: u64::MAX };
+    let _doing = Doing::new(format_args!("reading {source}"));
+    let table_of_offsets = files::read(source, Some(ElementType::U32), &TAKEN).map_err(not_said_by_type)?;
+    // Rather of a program that failed than of somebody who wants no segments: such an .npy file is not empty.
+    if table_of_offsets.words.is_empty() && table_of_offsets.header().is_empty() {
+        return Err(
+            Ended::usage(format!("{source}: is empty; leave out --segments to scan all at once")).into()
+        );
+    }
+    let offsets = table_of_offsets.words;
+    let rows = table.shape.rows();
+    if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
+        let (before, after) = (offsets[i - 1], offsets[i]);
+        return Err(Ended::usage(format!(
+            "{source}: segments are not ascending: {after} at index {i} is behind {before}; sort them"
+        ))
+        .into());
+    }
+    match offsets.last() {
+        Some(&last) if last as usize > rows => Err(Ended::usage(format!(
+            "{source}: a segment begins at {last}, and there are {rows} rows; leave it out"
+        ))
+        .into()),
+        _ => Ok(offsets),
+    }
+}
+
+/// Nobody has said --type of segments.
+fn not_said_by_type(error: InputError) -> InputError {
+    match error.problem {
+        InputProblem::Table(TableError::TypeDisagrees { found, declared }) => {
+            let (found, taken) = (found.to_string(), vec![declared]);
+            InputError { problem: TableError::ElementNotTaken { found, taken }.into(), ..error }
+        }
+        problem => InputError { problem, ..error },
+    }
+}
+
+fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), Ended> {
+    if operator.takes(element) {
+        return Ok(());
+    }
+    Err(Ended::usage(format!(
+        "--op {operator} is of whole numbers, and the elements are {element}; save a.view('<u{}')",
+        element.size()
+    )))
+}
+
+fn check_seed(common: &Common, operator: ScanOperator, table: &Table) -> Result<(), Ended> {
+    let max = ScanPolicy::MAX_SEED_COLUMNS;
+    let is_seed = common.policy == Some(PolicyKind::Seed);
+    let is_its_own = operator == ScanOperator::Add
+        && table.element == ElementType::U32
+        && table.shape.columns() <= max as usize;
+    if is_seed && !is_its_own {
+        return Err(Ended::usage(format!(
+            "--policy seed sums up u32 in up to {max} columns only; leave it out"
+        )));
+    }
+    Ok(())
 }
 
 fn check_columns(source: &Source, table: &Table) -> Result<u32, Ended> {

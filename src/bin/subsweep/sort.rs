@@ -1,8 +1,9 @@
 //! `subsweep sort`.
 
 use anyhow::Result;
-use subsweep::sort::{KeyType, SortConfig, SortPlan};
-use subsweep::table::{ElementType, Taken};
+use subsweep::ElementType;
+use subsweep::sort::{SortConfig, SortPlan};
+use subsweep::table::Taken;
 
 use crate::args::{Common, SortArgs};
 use crate::files::{self, Output};
@@ -27,7 +28,7 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
 
     let gpu = device::open(&common.device)?;
     let policy = policy::of_sort(common, gpu.capabilities()).policy;
-    let config = SortConfig::keys(KeyType::U32).bits(args.bits.clone()).policy(policy);
+    let config = SortConfig::keys(ElementType::U32).bits(args.bits.clone()).policy(policy);
     {
         let _doing = Doing::new(format_args!("sorting {count} keys"));
         let scratch_size = gpu.sort_plan(config)?.scratch_requirements(count).size;

@@ -7,7 +7,7 @@ mod flow;
 mod graph;
 #[cfg(test)]
 mod heads;
-mod opcode;
+pub mod opcode;
 mod reflect;
 #[cfg(all(test, feature = "compile-shaders"))]
 mod tests;

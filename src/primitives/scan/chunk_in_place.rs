@@ -30,7 +30,7 @@ push_constants! {
 }
 
 /// The kernels of each number of columns.
-const KERNELS: [(&Kernel, &Kernel); ScanConfig::MAX_COLUMNS as usize] = [
+const KERNELS: [(&Kernel, &Kernel); ScanPolicy::MAX_SEED_COLUMNS as usize] = [
     (&kernels::SCAN_CHUNK_SUM_U32X1, &kernels::SCAN_CHUNK_PREFIX_U32X1),
     (&kernels::SCAN_CHUNK_SUM_U32X2, &kernels::SCAN_CHUNK_PREFIX_U32X2),
     (&kernels::SCAN_CHUNK_SUM_U32X3, &kernels::SCAN_CHUNK_PREFIX_U32X3),
@@ -52,7 +52,7 @@ pub(super) struct ChunkInPlace {
 
 impl ChunkInPlace {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let (sum, prefix) = KERNELS[config.columns as usize - 1];
+        let (sum, prefix) = KERNELS[config.column_count() as usize - 1];
         let pipeline = |kernel, constants: &[(&'static str, u32)]| {
             let options = PipelineOptions {
                 workgroup_size: policy.workgroup_size,

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind};
+use super::single_pass;
 use crate::error::{Error, Result, within};
 use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
@@ -20,47 +22,22 @@ pub enum SumsPlacement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ScanPolicy {
-    /// Where the sums of tiles are kept.
+    /// What is done.
+    pub algorithm: ScanAlgorithm,
+    /// Where the sums of tiles are kept, between the passes of an algorithm that has several.
     pub sums: SumsPlacement,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Elements that an invocation scans.
+    /// Rows, or elements of one column of a row that is wider than 16 bytes, that an invocation scans.
     pub items_per_invocation: u32,
-    /// Elements that follow one another among them: a divisor of `items_per_invocation`, and a multiple of the
-    /// elements in 16-byte quads (4 for 1 and 3 columns, 2 for 2, 1 for 4).
+    /// Those among them that follow one another: a divisor of `items_per_invocation`, and a multiple of what the fewest
+    /// 16-byte quads hold (4 where they are of 4 or 12 bytes, 2 of 8, 1 of 16).
     pub items_per_run: u32,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
-}
-
-/// The scan algorithms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ScanAlgorithm {
-    /// Sums of tiles, their scan, and the scan of each tile from its carry-in.
-    ReduceThenScan,
-}
-
-impl ScanAlgorithm {
-    /// All of them.
-    pub const ALL: [Self; 1] = [Self::ReduceThenScan];
-
-    /// The name that selects it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan => "reduce-then-scan",
-        }
-    }
-
-    /// One line for a list: passes and bytes moved, and source.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::ReduceThenScan => {
-                "sums of tiles, scan of the sums level by level, scan of the tiles; moves 12 bytes per u32; \
-                 C-for-Metal tutorial 14"
-            }
-        }
-    }
+    /// Whether the chained scan adds up in an order that does not depend on who is first: sums of floats are then
+    /// bit-identical from run to run, as those of reduce-then-scan always are.
+    pub fixed_tree: bool,
 }
 
 /// The words of an invocation's elements that registers should hold.
@@ -69,21 +46,30 @@ const WORDS_PER_INVOCATION: u32 = 16;
 const WORDS_PER_INVOCATION_CPU: u32 = 32;
 
 impl ScanPolicy {
-    /// The policy for a device, with the reason.
+    /// The most columns that the seed's scan takes.
+    pub const MAX_SEED_COLUMNS: u32 = 4;
+
+    /// The policy for a configuration on a device, with the reason.
     ///
-    /// A number of columns that no configuration takes gives a policy all the same: a plan refuses them.
-    pub fn choose(capabilities: &Capabilities, columns: u32) -> Choice<Self> {
-        let columns = columns.clamp(1, ScanConfig::MAX_COLUMNS);
+    /// A configuration that a plan refuses gives a policy all the same.
+    pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
+        let tiles = Self::tiles(capabilities, config);
+        single_pass::choose(capabilities, config, tiles.policy).unwrap_or(tiles)
+    }
+
+    /// Reduce-then-scan in tiles as the device likes them.
+    fn tiles(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
-        let pack = items_per_pack(columns);
+        let shape = config.row_shape();
+        let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
         if capabilities.is_cpu() {
-            let items = (WORDS_PER_INVOCATION_CPU / columns).next_multiple_of(pack);
+            let items = (WORDS_PER_INVOCATION_CPU / words).max(1).next_multiple_of(pack);
             Choice {
                 policy: Self::tiled(workgroup_size, items, items),
                 reason: "reduce-then-scan needs no forward progress; one long run per invocation, as CPUs like",
             }
         } else {
-            let items = (WORDS_PER_INVOCATION / columns).next_multiple_of(pack);
+            let items = (WORDS_PER_INVOCATION / words).max(1).next_multiple_of(pack);
             Choice {
                 policy: Self::tiled(workgroup_size, items, pack),
                 reason: "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
@@ -94,23 +80,55 @@ impl ScanPolicy {
     /// Reduce-then-scan with sums in scratch.
     pub const fn tiled(workgroup_size: u32, items_per_invocation: u32, items_per_run: u32) -> Self {
         Self {
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             sums: SumsPlacement::Scratch,
             workgroup_size,
             items_per_invocation,
             items_per_run,
             subgroup_size: None,
+            fixed_tree: false,
         }
+    }
+
+    /// The policy of an algorithm, tuned for a device.
+    pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
+        Self::tiles(capabilities, config).policy.with_algorithm(algorithm).reproducible(config)
+    }
+
+    /// The same workgroups, put to another algorithm: with as many items as that gives an invocation, and rounded down
+    /// to a power of two where it needs one.
+    pub fn with_algorithm(mut self, algorithm: ScanAlgorithm) -> Self {
+        self.algorithm = algorithm;
+        if algorithm.workgroup_scan().is_none() {
+            self.items_per_invocation = 1;
+        }
+        if algorithm.has_one_run() {
+            self.items_per_run = self.items_per_invocation;
+        }
+        if algorithm.needs_power_of_two() {
+            self.workgroup_size = self.workgroup_size.checked_ilog2().map_or(0, |bits| 1 << bits);
+        }
+        self
+    }
+
+    /// The same with results that are the same to the bit from run to run: in a single pass with the fixed tree, where
+    /// results are rounded.
+    pub fn reproducible(mut self, config: &ScanConfig) -> Self {
+        self.fixed_tree |= self.algorithm == ScanAlgorithm::Chained && config.rounds();
+        self
     }
 
     /// The seed, which is the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019): 256-element
     /// chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in place only.
     pub const fn seed() -> Self {
         Self {
+            algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             sums: SumsPlacement::LastRow,
             workgroup_size: 32,
             items_per_invocation: 8,
             items_per_run: 1,
             subgroup_size: None,
+            fixed_tree: false,
         }
     }
 
@@ -120,9 +138,10 @@ impl ScanPolicy {
         self
     }
 
-    /// What it is a way to do; its seed is one too.
-    pub const fn algorithm(&self) -> ScanAlgorithm {
-        ScanAlgorithm::ReduceThenScan
+    /// The same in an order of addition that is the plan's alone, which the chained scan otherwise has not.
+    pub const fn with_fixed_tree(mut self) -> Self {
+        self.fixed_tree = true;
+        self
     }
 
     /// Elements in a tile, [`u32::MAX`] at most.
@@ -135,26 +154,60 @@ impl ScanPolicy {
         if self.workgroup_size == 0 || self.items_per_invocation == 0 || self.items_per_run == 0 {
             return invalid("workgroup_size, items_per_invocation and items_per_run are at least 1");
         }
+        if let Some(reason) = self.algorithm.refusal(config) {
+            return invalid(reason);
+        }
         if self.tile_items() > 1 << 20 {
             return invalid("a tile is at most 2^20 elements");
         }
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
-        // workgroup_scan.glsl: a row for each subgroup of 4 lanes, and one for the total. A three-column row takes
-        // the room of four.
-        let row_size = config.columns.next_power_of_two() * 4;
-        let shared_size = (self.workgroup_size / 4 + 1) * row_size;
+        // Three words take the room of four. Whatever scans a tile, subgroups may sum it up.
+        let shape = config.row_shape();
+        let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
+        // chained.comp: an element and two words more.
+        let heads_size = if config.segments.is_some() { element_size.min(16) } else { 0 };
+        let element_size = element_size + heads_size;
+        let more_size = if self.algorithm == ScanAlgorithm::Chained { element_size + 8 } else { 0 };
+        let shared_elements = match self.algorithm.workgroup_scan() {
+            Some(scan) => {
+                let subgroups = WorkgroupScan::Subgroup.shared_elements(self.workgroup_size);
+                scan.shared_elements(self.workgroup_size).max(subgroups)
+            }
+            None => 0,
+        };
+        let shared_size = shared_elements.saturating_mul(element_size).saturating_add(more_size);
+        if self.fixed_tree && self.algorithm != ScanAlgorithm::Chained {
+            return invalid(
+                "fixed_tree is of the chained scan; all others add up in a fixed order as they are",
+            );
+        }
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
             SumsPlacement::Scratch => {
                 if !self.workgroup_size.is_multiple_of(lanes) {
                     return invalid("workgroup_size is a multiple of the subgroup size");
                 }
-                if !self.items_per_run.is_multiple_of(items_per_pack(config.columns)) {
+                if self.algorithm.needs_power_of_two() && !self.workgroup_size.is_power_of_two() {
+                    return invalid("workgroup_size is a power of two for this algorithm");
+                }
+                if self.algorithm.has_one_run() && self.items_per_run != self.items_per_invocation {
+                    return invalid("items_per_run is items_per_invocation for this algorithm");
+                }
+                if self.algorithm.workgroup_scan().is_none() {
+                    return match self.items_per_invocation {
+                        1 => Ok(()),
+                        _ => invalid("items_per_invocation is 1 for this algorithm"),
+                    };
+                }
+                if !self.items_per_run.is_multiple_of(shape.items_per_pack()) {
                     return invalid("items_per_run is a multiple of the elements in 16-byte quads");
                 }
                 if !self.items_per_invocation.is_multiple_of(self.items_per_run) {
                     return invalid("items_per_run divides items_per_invocation");
+                }
+                if config.segments.is_some() && self.items_per_invocation > 32 {
+                    return invalid("a scan of segments takes at most 32 items per invocation");
                 }
             }
             SumsPlacement::LastRow => {
@@ -168,35 +221,45 @@ impl ScanPolicy {
                         "the seed's scan is inclusive; use the default policy for an exclusive one",
                     );
                 }
+                if config.is_out_of_place {
+                    return invalid("the seed's scan is in place only; use the default policy out of place");
+                }
+                if !config.is_plain() {
+                    return invalid(
+                        "the seed's scan goes forward from nothing, with counts from the host and no segments",
+                    );
+                }
+                if !config.is_sum_of_u32() || config.column_count() > Self::MAX_SEED_COLUMNS {
+                    return invalid(
+                        "the seed's scan sums up to 4 columns of u32; use the default policy for others",
+                    );
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Elements in the fewest 16-byte quads that hold whole elements.
-pub(super) const fn items_per_pack(columns: u32) -> u32 {
-    match columns {
-        1 | 3 => 4,
-        2 => 2,
-        _ => 1,
-    }
-}
-
 impl fmt::Display for ScanPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sums = match self.sums {
-            SumsPlacement::Scratch => "scratch",
-            SumsPlacement::LastRow => "last row",
+        let Self { algorithm, sums, workgroup_size, items_per_invocation, items_per_run, .. } = self;
+        write!(f, "{algorithm}: workgroup {workgroup_size}")?;
+        let sums = match (algorithm, sums) {
+            (ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided, _) => None,
+            (ScanAlgorithm::Chained, _) => Some("status words"),
+            (_, SumsPlacement::Scratch) => Some("scratch"),
+            (_, SumsPlacement::LastRow) => Some("last row"),
         };
-        write!(
-            f,
-            "{}: workgroup {}, {} items per invocation in runs of {}, sums in {sums}",
-            self.algorithm().name(),
-            self.workgroup_size,
-            self.items_per_invocation,
-            self.items_per_run
-        )?;
+        match sums {
+            Some(sums) => write!(
+                f,
+                ", {items_per_invocation} items per invocation in runs of {items_per_run}, sums in {sums}"
+            )?,
+            None => write!(f, ", {items_per_invocation} item per invocation")?,
+        }
+        if self.fixed_tree {
+            f.write_str(", fixed tree")?;
+        }
         self.subgroup_size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
     }
 }
@@ -204,20 +267,26 @@ impl fmt::Display for ScanPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::ElementType;
+    use crate::primitives::scan::ScanOperator;
+
+    fn of_four_lanes(max_workgroup_invocations: u32, shared_memory_size: u32) -> Capabilities {
+        Capabilities {
+            subgroup_size: 4,
+            min_subgroup_size: 4,
+            max_subgroup_size: 4,
+            max_workgroup_invocations,
+            shared_memory_size,
+            ..Capabilities::default()
+        }
+    }
 
     #[test]
     fn shared_memory_has_room_for_rows_of_three_as_for_rows_of_four() {
         for (columns, row_size) in [(1, 4), (2, 8), (3, 16), (4, 16)] {
             let needed = (64 / 4 + 1) * row_size;
             let check = |shared_memory_size| {
-                let capabilities = Capabilities {
-                    subgroup_size: 4,
-                    min_subgroup_size: 4,
-                    max_subgroup_size: 4,
-                    max_workgroup_invocations: 128,
-                    shared_memory_size,
-                    ..Capabilities::default()
-                };
+                let capabilities = of_four_lanes(128, shared_memory_size);
                 let config = ScanConfig::inclusive().columns(columns);
                 ScanPolicy::tiled(64, 4, 4).check(&config, &capabilities)
             };
@@ -227,11 +296,74 @@ mod tests {
     }
 
     #[test]
+    fn an_algorithm_takes_what_it_needs_and_nothing_else() {
+        let capabilities = of_four_lanes(192, 16 << 10);
+        let config = ScanConfig::inclusive();
+        for algorithm in ScanAlgorithm::ALL {
+            let policy = ScanPolicy::tuned(algorithm, &capabilities, &config);
+            assert_eq!(policy.check(&config, &capabilities), Ok(()), "{policy}");
+            let is_refused = |policy: ScanPolicy| {
+                matches!(policy.check(&config, &capabilities), Err(Error::InvalidPolicy { .. }))
+            };
+            let uneven = ScanPolicy { workgroup_size: 96, ..policy };
+            assert_eq!(is_refused(uneven), algorithm.needs_power_of_two(), "{uneven}");
+            let runs = ScanPolicy { items_per_invocation: 2 * policy.items_per_invocation, ..policy };
+            assert_eq!(is_refused(runs), algorithm.has_one_run(), "{runs}");
+            let in_last_row = ScanPolicy { sums: SumsPlacement::LastRow, ..policy };
+            assert!(is_refused(in_last_row), "{in_last_row}");
+        }
+    }
+
+    #[test]
+    fn an_algorithm_refuses_what_it_does_not_scan() {
+        let capabilities = of_four_lanes(128, 16 << 10);
+        let (sums, exclusive) = (ScanConfig::inclusive(), ScanConfig::exclusive());
+        let others = [
+            sums.columns(2),
+            sums.element(ElementType::I32),
+            sums.element(ElementType::U64),
+            sums.operator(ScanOperator::Max),
+        ];
+        for algorithm in ScanAlgorithm::ALL {
+            let is_refused = |config: &ScanConfig| {
+                let checked =
+                    ScanPolicy::tuned(algorithm, &capabilities, config).check(config, &capabilities);
+                assert!(matches!(checked, Ok(()) | Err(Error::InvalidPolicy { .. })), "{checked:?}");
+                checked.is_err()
+            };
+            let is_general = algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+            let is_chained = algorithm == ScanAlgorithm::Chained;
+            assert_eq!(is_refused(&others[0]), !is_general, "{algorithm}");
+            for config in &others[1..] {
+                assert_eq!(is_refused(config), !is_general && !is_chained, "{algorithm}");
+            }
+            let is_inclusive = matches!(algorithm, ScanAlgorithm::BlockDoubling | ScanAlgorithm::Strided);
+            assert_eq!(is_refused(&exclusive), is_inclusive, "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn two_buffers_take_twice_the_shared_memory() {
+        let check = |scan, shared_memory_size| {
+            let capabilities = of_four_lanes(128, shared_memory_size);
+            let policy = ScanPolicy::tiled(128, 4, 4).with_algorithm(ScanAlgorithm::ReduceThenScan(scan));
+            policy.check(&ScanConfig::inclusive(), &capabilities)
+        };
+        for (scan, needed) in
+            [(WorkgroupScan::KoggeStone, 512), (WorkgroupScan::KoggeStoneDoubleBuffered, 1024)]
+        {
+            assert_eq!(check(scan, needed), Ok(()));
+            assert!(matches!(check(scan, needed - 1), Err(Error::PolicyBeyondDevice { .. })));
+        }
+    }
+
+    #[test]
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
         let capabilities = Capabilities::default();
         for columns in [0, 5, u32::MAX] {
-            let policy = ScanPolicy::choose(&capabilities, columns).policy;
-            assert!(policy.check(&ScanConfig::new(ScanKind::Inclusive), &capabilities).is_err());
+            let config = ScanConfig::inclusive().columns(columns);
+            let policy = ScanPolicy::choose(&capabilities, &config).policy;
+            assert!(policy.check(&config, &capabilities).is_err());
         }
         let policy = ScanPolicy::tiled(u32::MAX, 3, 1);
         assert_eq!(policy.tile_items(), u32::MAX);

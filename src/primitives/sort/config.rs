@@ -2,38 +2,21 @@
 
 use super::policy::SortPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::ScratchRequirements;
+use crate::primitives::{ElementType, ScratchRequirements};
 use crate::vk::{AddressRange, BufferRange};
-
-/// The type of a key, which decides its order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum KeyType {
-    /// Unsigned numbers of 32 bits.
-    U32,
-}
-
-impl KeyType {
-    /// Bits of a key.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::U32 => 32,
-        }
-    }
-}
 
 /// What a [`SortPlan`](super::SortPlan) is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SortConfig {
-    pub(super) key: KeyType,
+    pub(super) key: ElementType,
     pub(super) begin_bit: u32,
     pub(super) end_bit: u32,
     pub(super) policy: Option<SortPolicy>,
 }
 
 impl SortConfig {
-    /// Keys alone, ascending, by all of their bits.
-    pub const fn keys(key: KeyType) -> Self {
+    /// Keys alone, ascending, by all of their bits. A plan takes u32 alone so far.
+    pub const fn keys(key: ElementType) -> Self {
         Self { key, begin_bit: 0, end_bit: key.bits(), policy: None }
     }
 

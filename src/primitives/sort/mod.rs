@@ -7,12 +7,12 @@ mod config;
 mod passes;
 mod policy;
 
-pub use config::{KeyType, SortBuffers, SortConfig};
+pub use config::{SortBuffers, SortConfig};
 pub use policy::{Ranking, SortAlgorithm, SortPolicy};
 
 use ash::vk;
 
-use super::{Count, ScratchRequirements};
+use super::{Count, ElementType, ScratchRequirements};
 use crate::error::{Error, Result};
 use crate::vk::{Device, Pipeline, Recorder};
 use passes::Passes;
@@ -33,10 +33,13 @@ impl SortPlan {
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, [`Error::InvalidPolicy`] and
+    /// [`Error::Unsupported`] for other keys than u32 and for a bit range outside of the key, [`Error::InvalidPolicy`] and
     /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device, and whatever the
     /// driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
+        if config.key != ElementType::U32 {
+            return Err(Error::Unsupported { reason: "a sort takes u32 keys" });
+        }
         if config.begin_bit > config.end_bit || config.end_bit > config.key.bits() {
             return Err(Error::Unsupported {
                 reason: "the bit range of a sort of u32 keys lies within 0..32",
@@ -90,7 +93,7 @@ impl SortPlan {
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
-    /// [`Error::TooManyElements`]. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] for a count on the device. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
@@ -104,7 +107,7 @@ impl SortPlan {
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count.into().on_host())
+        self.record(&mut recorder, buffers, count.into().on_host()?)
     }
 
     /// [`Self::cmd_sort`] for whoever has a recorder.

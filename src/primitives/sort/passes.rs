@@ -171,7 +171,7 @@ impl Passes {
             let push = CountPush { keys: from, counts, tile_count, last_extent, shift, digit_mask };
             recorder.dispatch(&moves.count, &push, tile_count.into())?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            self.scan.record(recorder, &scan_buffers, layout.counter_count)?;
+            self.scan.record(recorder, &scan_buffers, layout.counter_count.into())?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
                 keys: from,

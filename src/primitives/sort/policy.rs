@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, Result, within};
-use crate::primitives::scan::ScanPolicy;
+use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
 
@@ -98,7 +98,7 @@ impl SortPolicy {
             workgroup_size,
             items_per_invocation: room.clamp(4, 16) / 4 * 4,
             subgroup_size: None,
-            scan: ScanPolicy::choose(capabilities, 1).policy,
+            scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
         }
     }
 
@@ -112,7 +112,7 @@ impl SortPolicy {
             workgroup_size: 32,
             items_per_invocation: 8,
             subgroup_size: None,
-            scan: ScanPolicy::choose(capabilities, 1).policy,
+            scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
         }
     }
 
@@ -130,6 +130,12 @@ impl SortPolicy {
 
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        if let Some(reason) = self.scan.algorithm.refusal(&ScanConfig::exclusive()) {
+            return invalid(reason);
+        }
+        if self.scan.algorithm == ScanAlgorithm::Chained {
+            return invalid("counts are scanned in place, which the chained scan does not do");
+        }
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         match self.ranking {

@@ -4,12 +4,13 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
+use subsweep::ElementType;
 use subsweep::Result;
 use subsweep::harness::{self, Effort, Layout, PolicyName, Workload, verify_cases};
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
-use subsweep::scan::ScanConfig;
-use subsweep::sort::{KeyType, SortAlgorithm, SortConfig};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
+use subsweep::sort::{SortAlgorithm, SortConfig};
 
 use super::super::cases::complaint;
 use super::super::twins::rig::random;
@@ -147,7 +148,9 @@ fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
 }
 
 fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
-    ScanConfig::inclusive().policy(policy.scan(gpu.capabilities(), 1))
+    let config = ScanConfig::inclusive();
+    let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+    config.policy(policy.scan(gpu.capabilities(), algorithm, &config))
 }
 
 fn scan_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
@@ -155,7 +158,7 @@ fn scan_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
 }
 
 fn sort_config(gpu: &Gpu, policy: PolicyName) -> SortConfig {
-    SortConfig::keys(KeyType::U32).policy(policy.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit))
+    SortConfig::keys(ElementType::U32).policy(policy.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit))
 }
 
 fn sort_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {

@@ -93,7 +93,7 @@ impl<'g> Memory<'g> {
     }
 
     /// What is in the array now, or which guard word is gone.
-    fn read(&self) -> Result<Vec<u32>, String> {
+    pub fn read(&self) -> Result<Vec<u32>, String> {
         let word_count = (self.buffer.range().size / 4) as usize;
         let guarded = self.gpu.read(&self.buffer, word_count).map_err(|error| error.to_string())?;
         let array = self.first..self.first + self.count;

@@ -7,6 +7,7 @@ use subsweep::Choice;
 use subsweep::ash::vk;
 use subsweep::harness::SelfTest;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
+use subsweep::scan::ScanConfig;
 use subsweep::vk::Capabilities;
 
 use crate::args::Common;
@@ -121,13 +122,17 @@ pub struct Features {
     pub subgroup_size_control: bool,
     /// `computeFullSubgroups`.
     pub compute_full_subgroups: bool,
+    /// `shaderFloat64`.
+    pub shader_float64: bool,
 }
 
 /// The policies that `--algorithm` and `--policy` lead to.
 #[derive(Debug, Serialize)]
 pub struct Policies {
-    /// Of a scan of single numbers.
+    /// Of a scan of single numbers, which may be in place.
     pub scan: Policy,
+    /// Of one that is promised never to be.
+    pub scan_out_of_place: Policy,
     /// Of a sort.
     pub sort: Policy,
 }
@@ -162,9 +167,12 @@ impl DeviceReport {
                         buffer_device_address: true,
                         subgroup_size_control: capabilities.enabled.subgroup_size_control,
                         compute_full_subgroups: capabilities.enabled.compute_full_subgroups,
+                        shader_float64: capabilities.enabled.shader_float64,
                     });
+                    let scan = |config| Policy::new(policy::of_scan(common, capabilities, &config));
                     details.policies = Some(Policies {
-                        scan: Policy::new(policy::of_scan(common, capabilities, 1)),
+                        scan: scan(ScanConfig::inclusive()),
+                        scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
                         sort: Policy::new(policy::of_sort(common, capabilities)),
                     });
                 }

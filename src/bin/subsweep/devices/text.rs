@@ -50,6 +50,7 @@ fn rows(text: &mut String, details: &Details) {
             (features.buffer_device_address, "bufferDeviceAddress"),
             (features.subgroup_size_control, "subgroupSizeControl"),
             (features.compute_full_subgroups, "computeFullSubgroups"),
+            (features.shader_float64, "shaderFloat64"),
         ];
         row(
             "features",
@@ -57,9 +58,11 @@ fn rows(text: &mut String, details: &Details) {
         );
     }
     if let Some(policies) = &details.policies {
-        for (label, Policy { policy, reason }) in
-            [("scan policy", &policies.scan), ("sort policy", &policies.sort)]
-        {
+        for (label, Policy { policy, reason }) in [
+            ("scan policy", &policies.scan),
+            ("out of place", &policies.scan_out_of_place),
+            ("sort policy", &policies.sort),
+        ] {
             row(label, policy.clone());
             row("", format!("because {reason}"));
         }

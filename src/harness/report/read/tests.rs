@@ -1,4 +1,5 @@
 use super::*;
+use crate::harness::LookBackCounts;
 
 /// A report of a verified and a measured case, whose times take every digit that there is.
 fn report() -> Report {
@@ -19,6 +20,7 @@ fn report() -> Report {
         copy,
         samples_ns,
         copy_samples_ns,
+        look_back: Some(LookBackCounts { look_backs: 2, windows: 3, longest: 2, spins: 1, fallbacks: 0 }),
     };
     let verified = [("pass", None), ("fail", Some("run 1".into())), ("not supported", Some("no".into()))]
         .map(|(outcome, reason)| VerifiedCase { id: "sort:keys".into(), outcome: outcome.into(), reason });

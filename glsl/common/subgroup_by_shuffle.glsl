@@ -1,0 +1,58 @@
+// How a subgroup combines the elements of any operator, in the order of its lanes.
+//
+// Source: Hillis and Steele, "Data Parallel Algorithms", Communications of the ACM, 1986.
+
+#ifndef SUBSWEEP_SUBGROUP_BY_SHUFFLE
+#define SUBSWEEP_SUBGROUP_BY_SHUFFLE
+
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+
+// What `lane` holds, which is a lane of the subgroup.
+Value value_of_lane(Value value, uint lane) {
+#if ELEMENT_WORDS <= 4
+    return subgroupShuffle(value, lane);
+#else
+    for (uint w = 0; w < ELEMENT_WORDS; w++) {
+        value[w] = subgroupShuffle(value[w], lane);
+    }
+    return value;
+#endif
+}
+
+Element element_of_lane(Element element, uint lane) {
+#ifdef SEGMENTED
+    return Element(value_of_lane(element.value, lane), subgroupShuffle(element.is_head, lane));
+#else
+    return value_of_lane(element, lane);
+#endif
+}
+
+// Every lane of the subgroup must call these, and there must be a whole subgroup.
+Element subgroup_inclusive_scan(Element value) {
+    uint lane = gl_SubgroupInvocationID;
+    for (uint distance = 1; distance < gl_SubgroupSize; distance *= 2) {
+        bool has_earlier = lane >= distance;
+        Element earlier = element_of_lane(value, has_earlier ? lane - distance : lane);
+        if (has_earlier) {
+            value = combine(earlier, value);
+        }
+    }
+    return value;
+}
+
+Element subgroup_reduce(Element value) {
+    return element_of_lane(subgroup_inclusive_scan(value), gl_SubgroupSize - 1);
+}
+
+Element subgroup_exclusive_scan(Element value, out Element total) {
+    Element scanned = subgroup_inclusive_scan(value);
+    total = element_of_lane(scanned, gl_SubgroupSize - 1);
+    Element prefix = element_of_lane(scanned, max(gl_SubgroupInvocationID, 1) - 1);
+    if (gl_SubgroupInvocationID == 0) {
+        prefix = identity();
+    }
+    return prefix;
+}
+
+#endif

@@ -1,0 +1,164 @@
+// The operators of u32, i32 and f32, on rows of COLUMNS of them, one to four.
+//
+// Minima and maxima are those of unsigned numbers: signed ones and floats are mapped to unsigned ones of the same
+// order when they are loaded, and back when they are stored. A NaN becomes the number that always wins, which is a NaN
+// again on the way back; denormals are numbers like any other, and -0 is less than +0.
+//
+// SUMS_ONLY leaves the u32 sum alone, without specialization constants.
+
+#ifndef SUBSWEEP_OPERATOR_WORDS32
+#define SUBSWEEP_OPERATOR_WORDS32
+
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
+
+#ifndef COLUMNS
+#define COLUMNS 1
+#endif
+#define ELEMENT_WORDS COLUMNS
+#include "common/words.glsl"
+#include "operator/names.glsl"
+
+#ifdef SUMS_ONLY
+const uint OPERATOR = ADD;
+const uint NUMBERS = UNSIGNED;
+#else
+layout(constant_id = 6) const uint OPERATOR = ADD;
+layout(constant_id = 7) const uint NUMBERS = UNSIGNED;
+#endif
+
+const bool IS_ORDERED = OPERATOR == MIN || OPERATOR == MAX;
+const bool IS_FLOAT = NUMBERS == FLOAT && !IS_ORDERED;
+
+const uint SIGN = 0x80000000;
+const uint INFINITY = 0x7f800000;
+const uint ONE = 0x3f800000;
+
+// As -inf and +inf are mapped.
+const uint LEAST = NUMBERS == FLOAT ? ~(SIGN | INFINITY) : 0;
+const uint GREATEST = NUMBERS == FLOAT ? SIGN | INFINITY : ~0;
+
+const uint IDENTITY_WORD = OPERATOR == MUL ? (NUMBERS == FLOAT ? ONE : 1)
+    : OPERATOR == MIN                      ? GREATEST
+    : OPERATOR == MAX                      ? LEAST
+    : OPERATOR == AND                      ? ~0
+                                           : 0;
+
+Element identity() {
+    return Element(IDENTITY_WORD);
+}
+
+#define OPERATOR_HAS_MEMORY_FORM
+
+Element from_memory(Element words) {
+    if (IS_ORDERED && NUMBERS == SIGNED) {
+        words ^= SIGN;
+    }
+    if (IS_ORDERED && NUMBERS == FLOAT) {
+        // All ones where it is one, without a branch for each column.
+        Element is_nan = Element(0) - ((INFINITY - (words & ~SIGN)) >> 31);
+        Element is_negative = Element(0) - (words >> 31);
+        words ^= is_negative | SIGN;
+        words = OPERATOR == MAX ? words | is_nan : words & ~is_nan;
+    }
+    return words;
+}
+
+Element to_memory(Element words) {
+    if (IS_ORDERED && NUMBERS == SIGNED) {
+        words ^= SIGN;
+    }
+    if (IS_ORDERED && NUMBERS == FLOAT) {
+        words ^= ((words >> 31) - 1) | SIGN;
+    }
+    return words;
+}
+
+Element combine(Element earlier, Element later) {
+    // Or a compiler might leave out 0 + x here and keep it there, which is not the same for -0.
+    precise Element both;
+    if (OPERATOR == MUL) {
+        if (IS_FLOAT) {
+            both = floatBitsToUint(uintBitsToFloat(earlier) * uintBitsToFloat(later));
+        } else {
+            both = earlier * later;
+        }
+    } else if (OPERATOR == MIN) {
+        both = min(earlier, later);
+    } else if (OPERATOR == MAX) {
+        both = max(earlier, later);
+    } else if (OPERATOR == AND) {
+        both = earlier & later;
+    } else if (OPERATOR == OR) {
+        both = earlier | later;
+    } else if (OPERATOR == XOR) {
+        both = earlier ^ later;
+    } else if (IS_FLOAT) {
+        both = floatBitsToUint(uintBitsToFloat(earlier) + uintBitsToFloat(later));
+    } else {
+        both = earlier + later;
+    }
+    return both;
+}
+
+#define OPERATOR_HAS_SUBGROUP
+
+Element subgroup_reduce(Element value) {
+    Element total;
+    if (OPERATOR == MUL) {
+        if (IS_FLOAT) {
+            total = floatBitsToUint(subgroupMul(uintBitsToFloat(value)));
+        } else {
+            total = subgroupMul(value);
+        }
+    } else if (OPERATOR == MIN) {
+        total = subgroupMin(value);
+    } else if (OPERATOR == MAX) {
+        total = subgroupMax(value);
+    } else if (OPERATOR == AND) {
+        total = subgroupAnd(value);
+    } else if (OPERATOR == OR) {
+        total = subgroupOr(value);
+    } else if (OPERATOR == XOR) {
+        total = subgroupXor(value);
+    } else if (IS_FLOAT) {
+        total = floatBitsToUint(subgroupAdd(uintBitsToFloat(value)));
+    } else {
+        total = subgroupAdd(value);
+    }
+    return total;
+}
+
+Element subgroup_exclusive_scan(Element value) {
+    Element prefix;
+    if (OPERATOR == MUL) {
+        if (IS_FLOAT) {
+            prefix = floatBitsToUint(subgroupExclusiveMul(uintBitsToFloat(value)));
+        } else {
+            prefix = subgroupExclusiveMul(value);
+        }
+    } else if (OPERATOR == MIN) {
+        prefix = subgroupExclusiveMin(value);
+    } else if (OPERATOR == MAX) {
+        prefix = subgroupExclusiveMax(value);
+    } else if (OPERATOR == AND) {
+        prefix = subgroupExclusiveAnd(value);
+    } else if (OPERATOR == OR) {
+        prefix = subgroupExclusiveOr(value);
+    } else if (OPERATOR == XOR) {
+        prefix = subgroupExclusiveXor(value);
+    } else if (IS_FLOAT) {
+        prefix = floatBitsToUint(subgroupExclusiveAdd(uintBitsToFloat(value)));
+    } else {
+        prefix = subgroupExclusiveAdd(value);
+    }
+    return prefix;
+}
+
+Element subgroup_exclusive_scan(Element value, out Element total) {
+    Element prefix = subgroup_exclusive_scan(value);
+    total = subgroup_reduce(value);
+    return prefix;
+}
+
+#endif

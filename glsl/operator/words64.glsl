@@ -1,0 +1,135 @@
+// The operators of u64 and i64, and the minimum and maximum of f64, on rows of COLUMNS of them, one or two; without
+// 64-bit numbers, which a device need not have.
+//
+// An element is two words, the lower first. Minima and maxima map it as `words32.glsl` does.
+
+#ifndef SUBSWEEP_OPERATOR_WORDS64
+#define SUBSWEEP_OPERATOR_WORDS64
+
+#if COLUMNS == 1
+#define ELEMENT_WORDS 2
+#else
+#define ELEMENT_WORDS 4
+#endif
+#include "common/words.glsl"
+#include "operator/names.glsl"
+
+layout(constant_id = 6) const uint OPERATOR = ADD;
+layout(constant_id = 7) const uint NUMBERS = UNSIGNED;
+
+const bool IS_ORDERED = OPERATOR == MIN || OPERATOR == MAX;
+
+const uint SIGN = 0x80000000;
+// The upper word; the lower is 0.
+const uint INFINITY = 0x7ff00000;
+
+// As -inf and +inf are mapped. Word by word: Mesa 22.3 chooses wrongly between vectors that are constants.
+const uvec2 LEAST = uvec2(NUMBERS == FLOAT ? ~0 : 0, NUMBERS == FLOAT ? ~(SIGN | INFINITY) : 0);
+const uvec2 GREATEST = uvec2(NUMBERS == FLOAT ? 0 : ~0, NUMBERS == FLOAT ? SIGN | INFINITY : ~0);
+
+uvec2 identity_pair() {
+    if (OPERATOR == MUL) {
+        return uvec2(1, 0);
+    } else if (OPERATOR == MIN) {
+        return GREATEST;
+    } else if (OPERATOR == MAX) {
+        return LEAST;
+    } else if (OPERATOR == AND) {
+        return uvec2(~0);
+    }
+    return uvec2(0);
+}
+
+bool is_less(uvec2 a, uvec2 b) {
+    return a.y < b.y || (a.y == b.y && a.x < b.x);
+}
+
+uvec2 combine_pair(uvec2 earlier, uvec2 later) {
+    uvec2 both;
+    if (OPERATOR == MUL) {
+        umulExtended(earlier.x, later.x, both.y, both.x);
+        both.y += earlier.x * later.y + earlier.y * later.x;
+    } else if (OPERATOR == MIN) {
+        both = is_less(later, earlier) ? later : earlier;
+    } else if (OPERATOR == MAX) {
+        both = is_less(earlier, later) ? later : earlier;
+    } else if (OPERATOR == AND) {
+        both = earlier & later;
+    } else if (OPERATOR == OR) {
+        both = earlier | later;
+    } else if (OPERATOR == XOR) {
+        both = earlier ^ later;
+    } else {
+        uint carry;
+        both.x = uaddCarry(earlier.x, later.x, carry);
+        both.y = earlier.y + later.y + carry;
+    }
+    return both;
+}
+
+uvec2 pair_from_memory(uvec2 pair) {
+    if (IS_ORDERED && NUMBERS == SIGNED) {
+        pair.y ^= SIGN;
+    }
+    if (IS_ORDERED && NUMBERS == FLOAT) {
+        uint upper = pair.y & ~SIGN;
+        bool is_nan = upper > INFINITY || (upper == INFINITY && pair.x != 0);
+        uint is_negative = 0 - (pair.y >> 31);
+        pair ^= uvec2(is_negative, is_negative | SIGN);
+        pair = is_nan ? uvec2(OPERATOR == MAX ? ~0 : 0) : pair;
+    }
+    return pair;
+}
+
+uvec2 pair_to_memory(uvec2 pair) {
+    if (IS_ORDERED && NUMBERS == SIGNED) {
+        pair.y ^= SIGN;
+    }
+    if (IS_ORDERED && NUMBERS == FLOAT) {
+        uint was_negative = (pair.y >> 31) - 1;
+        pair ^= uvec2(was_negative, was_negative | SIGN);
+    }
+    return pair;
+}
+
+#define OPERATOR_HAS_MEMORY_FORM
+
+#if COLUMNS == 1
+
+Element identity() {
+    return identity_pair();
+}
+
+Element combine(Element earlier, Element later) {
+    return combine_pair(earlier, later);
+}
+
+Element from_memory(Element words) {
+    return pair_from_memory(words);
+}
+
+Element to_memory(Element words) {
+    return pair_to_memory(words);
+}
+
+#else
+
+Element identity() {
+    return Element(identity_pair(), identity_pair());
+}
+
+Element combine(Element earlier, Element later) {
+    return Element(combine_pair(earlier.xy, later.xy), combine_pair(earlier.zw, later.zw));
+}
+
+Element from_memory(Element words) {
+    return Element(pair_from_memory(words.xy), pair_from_memory(words.zw));
+}
+
+Element to_memory(Element words) {
+    return Element(pair_to_memory(words.xy), pair_to_memory(words.zw));
+}
+
+#endif
+
+#endif

@@ -1,0 +1,337 @@
+// Scans each tile as soon as what comes before it is known: one pass over memory.
+//
+// A workgroup takes the next tile, tells the tile's total, looks back over the totals and prefixes that earlier tiles
+// have told, and tells its own prefix. Where an earlier tile stays silent, because its workgroup does not run, the one
+// that waits sums that tile up itself: nothing here relies on another workgroup's progress.
+//
+// How far an earlier tile has come is chance, and so is which of its sums are added first. With FIXED_TREE it is not:
+//
+//   tiles    | 0 … 31 | 32 … 63 | 64 … tile |    tell their totals, and never a prefix
+//   groups   P(0) ──────► P(1) ─────► P(2)       P(0) is the identity, P(h + 1) = P(h) + the totals of group h
+//   carry of the tile = P(2) + the totals of 64 … tile - 1
+//
+// where totals are added in chunks of as many as a subgroup has lanes, from the group's first tile on. Whoever comes by
+// tells what comes before a group; whoever tells it, it is the same bits.
+//
+// Dispatch: tile_count workgroups, in any order; more are left alone.
+// Reads:    source, element_count elements, which nobody may overwrite meanwhile: a tile may be read again; initial, an
+//           element, where it is not null.
+// Writes:   destination, element_count elements; state, which begins as 0: 4 words, STATUS_WORDS for each tile, and with
+//           FIXED_TREE as many for each group.
+//           With COUNTED counts, 4 words, which go on from what they were.
+// Shared:   the workgroup scan's, and 2 words and an element.
+// CPU twin: reference::scan::chained.
+// Source:   Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; Smith, Levien
+//           and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_ballot : require
+#include "scan/tile_scan.glsl"
+#include "common/look_back.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Words source;
+    Words destination;
+    // The next tile; from word 4 on the tiles' statuses, and behind them the groups'.
+    Words state;
+    Words initial;
+    uint tile_count;
+    // Elements in the last tile; all others are full.
+    uint last_extent;
+#ifdef COUNTED
+    Words counts;
+#endif
+} push;
+
+// Whether sums are added up in an order that is the plan's alone.
+layout(constant_id = 16) const bool FIXED_TREE = false;
+
+// Tiles whose totals are added up before they go on, with FIXED_TREE.
+const uint GROUP_TILES = 32;
+
+// How often a window of tiles is looked at before one of them is summed up in its workgroup's place.
+const uint SPIN_LIMIT = 4;
+const uint NONE = ~0;
+
+shared uint s_tile;
+shared uint s_silent_tile;
+shared Element s_carry;
+
+// Where a tile lies in memory.
+uint place_of(uint tile) {
+    return REVERSE ? push.tile_count - 1 - tile : tile;
+}
+
+uint extent_of(uint tile) {
+    return place_of(tile) + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
+}
+
+Words source_of(uint tile) {
+    return advance_words(push.source, place_of(tile), TILE_ITEMS * ELEMENT_WORDS);
+}
+
+Words status_of(uint tile) {
+    return advance_words(advance_words(push.state, 1, 4), tile, STATUS_WORDS);
+}
+
+// What comes before a group, which is told as a prefix.
+Words status_of_group(uint group) {
+    return advance_words(status_of(push.tile_count), group, STATUS_WORDS);
+}
+
+#ifdef COUNTED
+// Counters, in the order in which `Workload::look_back` reads them.
+const uint WINDOWS = 0;
+const uint SPINS = 1;
+const uint FALLBACKS = 2;
+const uint LONGEST = 3;
+// The workgroups of every so manyth tile tell nothing, as if they had stopped; 0 if all tell.
+layout(constant_id = 8) const uint SILENT_EVERY = 0;
+
+void count(uint counter, uint more) {
+    if (subgroupElect()) {
+        atomicAdd(push.counts.word[counter], more);
+    }
+}
+
+// Of the invocation's tile.
+uint windows = 0;
+
+void count_window() {
+    windows++;
+    count(WINDOWS, 1);
+}
+
+void count_look_back() {
+    if (gl_SubgroupID == 0 && subgroupElect()) {
+        atomicMax(push.counts.word[LONGEST], windows);
+    }
+}
+
+bool tells(uint tile) {
+    return SILENT_EVERY == 0 || tile % SILENT_EVERY != 0;
+}
+#else
+#define count(counter, more)
+#define count_window()
+#define count_look_back()
+#define tells(tile) true
+#endif
+
+// Looks back from tile `end`, which is not 0, as many tiles at a time as a subgroup has lanes, and puts what they tell
+// in front of `carry`: until it comes to a prefix, or to a tile that stays silent. Returns that tile, if any, and leaves
+// `end` behind it. Every lane of the subgroup must call it.
+uint look_back(inout uint end, inout Element carry) {
+    uint lane = gl_SubgroupInvocationID;
+    for (;;) {
+        // Lanes look at tiles in their order, the last lane at the nearest. What would lie before tile 0 is nothing.
+        bool exists = end + lane >= gl_SubgroupSize;
+        Words tile = status_of(exists ? end + lane - gl_SubgroupSize : 0);
+        Element told;
+        bool has_prefix;
+        uint first, behind_silent;
+        for (uint turn = 0; turn < SPIN_LIMIT; turn++) {
+            uint status = AGGREGATE;
+            told = identity();
+            if (exists) {
+                status = read_status(tile, told);
+            }
+            uvec4 prefixes = subgroupBallot(status == PREFIX);
+            uvec4 silent = subgroupBallot(status == NOT_READY);
+            has_prefix = subgroupBallotBitCount(prefixes) > 0;
+            first = has_prefix ? subgroupBallotFindMSB(prefixes) : 0;
+            behind_silent = subgroupBallotBitCount(silent) > 0 ? subgroupBallotFindMSB(silent) + 1 : 0;
+            if (behind_silent <= first) {
+                break;
+            }
+            count(SPINS, 1);
+        }
+        count_window();
+        bool is_stuck = behind_silent > first;
+        first = max(first, behind_silent);
+        if (lane < first) {
+            told = identity();
+        }
+        carry = combine(subgroup_reduce(told), carry);
+        end = max(end + first, gl_SubgroupSize) - gl_SubgroupSize;
+        if (is_stuck) {
+            return end - 1;
+        }
+        if (has_prefix || end == 0) {
+            return NONE;
+        }
+    }
+}
+
+// Where a subgroup stands in the fixed tree.
+struct Walk {
+    // The first tile that is not taken in: the first of a chunk.
+    uint tile;
+    // What comes before its group, and what the group's tiles before it come to.
+    Element before_group;
+    Element in_group;
+    // What the chunk's tile that is the lane's has told, if it has.
+    bool is_told;
+    Element told;
+};
+
+// Begins at the last group up to that of `tile` of which somebody has told what comes before it. Every lane of the
+// subgroup must call it.
+Walk walk_towards(uint tile) {
+    uint lane = gl_SubgroupInvocationID;
+    // Before group 0 there is nothing, told or not.
+    uint group = tile / GROUP_TILES;
+    uint window = group;
+    while (window > 0) {
+        // Lanes look at groups in their order, the last lane at the nearest.
+        bool exists = window + lane >= gl_SubgroupSize;
+        Element unused;
+        bool is_told = !exists;
+        if (exists) {
+            is_told = read_status(status_of_group(window + lane + 1 - gl_SubgroupSize), unused) == PREFIX;
+        }
+        uvec4 told = subgroupBallot(is_told);
+        if (subgroupBallotBitCount(told) > 0) {
+            uint behind = window + subgroupBallotFindMSB(told) + 1;
+            window = max(behind, gl_SubgroupSize) - gl_SubgroupSize;
+            break;
+        }
+        window = max(window, gl_SubgroupSize) - gl_SubgroupSize;
+    }
+    Walk walk = Walk(window * GROUP_TILES, identity(), identity(), false, identity());
+    // What was told is told for good: each lane may read it for itself.
+    if (window > 0) {
+        read_status(status_of_group(window), walk.before_group);
+    }
+    return walk;
+}
+
+// Takes in the totals of all tiles before `end`, and tells what comes before each group on the way, if `tells_groups`;
+// or goes as far as there is a tile that stays silent, and returns that. Every lane of the subgroup must call it.
+uint walk_on(inout Walk walk, uint end, bool tells_groups) {
+    uint lane = gl_SubgroupInvocationID;
+    while (walk.tile < end) {
+        uint left_in_group = GROUP_TILES - walk.tile % GROUP_TILES;
+        uint chunk = min(min(left_in_group, end - walk.tile), gl_SubgroupSize);
+        bool is_waiting = lane < chunk && !walk.is_told;
+        uvec4 silent;
+        for (uint turn = 0; turn < SPIN_LIMIT; turn++) {
+            if (is_waiting) {
+                is_waiting = read_status(status_of(walk.tile + lane), walk.told) == NOT_READY;
+            }
+            silent = subgroupBallot(is_waiting);
+            if (subgroupBallotBitCount(silent) == 0) {
+                break;
+            }
+            count(SPINS, 1);
+        }
+        count_window();
+        walk.is_told = lane < chunk && !is_waiting;
+        if (subgroupBallotBitCount(silent) > 0) {
+            return walk.tile + subgroupBallotFindLSB(silent);
+        }
+        Element told = identity();
+        if (walk.is_told) {
+            told = walk.told;
+        }
+        walk.in_group = combine(walk.in_group, subgroup_reduce(told));
+        walk.is_told = false;
+        walk.tile += chunk;
+        if (chunk == left_in_group) {
+            walk.before_group = combine(walk.before_group, walk.in_group);
+            walk.in_group = identity();
+            if (tells_groups && subgroupElect()) {
+                tell_prefix(status_of_group(walk.tile / GROUP_TILES), walk.before_group);
+            }
+        }
+    }
+    return NONE;
+}
+
+// What all tiles before `tile`, which is not 0, come to, in every invocation. All of the workgroup must call it.
+Element carry_into(uint tile) {
+    // Of the first subgroup alone: what lies in [end, tile).
+    Element carry = identity();
+    uint end = tile;
+    Walk walk;
+    if (FIXED_TREE && gl_SubgroupID == 0) {
+        walk = walk_towards(tile);
+    }
+    for (;;) {
+        if (gl_SubgroupID == 0) {
+            uint silent;
+            if (FIXED_TREE) {
+                silent = walk_on(walk, tile, tells(tile));
+            } else {
+                silent = look_back(end, carry);
+            }
+            if (subgroupElect()) {
+                s_silent_tile = silent;
+            }
+        }
+        barrier();
+        uint silent = s_silent_tile;
+        if (silent == NONE) {
+            break;
+        }
+        // The fixed tree stands on this: it is what `tile_up` makes of the tile, to the bit. Both fold a run from the
+        // identity on, put `subgroup_reduce` of the runs behind those of earlier rounds, and end in the same workgroup
+        // scan; `combine` is precise, so that no compiler may go about the one otherwise than about the other.
+        Element total = tile_reduce(source_of(silent), ELEMENT_WORDS, extent_of(silent), 0);
+        if (gl_SubgroupID == 0) {
+            count(FALLBACKS, 1);
+            if (subgroupElect()) {
+                tell_aggregate(status_of(silent), total);
+            }
+            if (!FIXED_TREE) {
+                carry = combine(total, carry);
+                end = silent;
+            } else if (walk.tile + gl_SubgroupInvocationID == silent) {
+                // Somebody may have begun to tell it, and have stopped: it is not read again.
+                walk.told = total;
+                walk.is_told = true;
+            }
+        }
+        if (!FIXED_TREE && silent == 0) {
+            break;
+        }
+    }
+    count_look_back();
+    if (gl_SubgroupID == 0 && subgroupElect()) {
+        s_carry = FIXED_TREE ? combine(walk.before_group, walk.in_group) : carry;
+    }
+    barrier();
+    return s_carry;
+}
+
+void main() {
+    if (gl_LocalInvocationIndex == 0) {
+        s_tile = atomicAdd(push.state.word[0], 1u);
+    }
+    barrier();
+    uint tile = s_tile;
+    if (tile >= push.tile_count) {
+        return;
+    }
+    uint extent = extent_of(tile);
+    Element total;
+    Element before_subgroup = tile_up(source_of(tile), ELEMENT_WORDS, extent, 0, total);
+    Element carry = identity();
+    if ((FIXED_TREE || tile > 0) && gl_LocalInvocationIndex == 0 && tells(tile)) {
+        tell_aggregate(status_of(tile), total);
+    }
+    if (tile > 0) {
+        carry = carry_into(tile);
+    }
+    if (!FIXED_TREE && gl_LocalInvocationIndex == 0 && tells(tile)) {
+        tell_prefix(status_of(tile), combine(carry, total));
+    }
+    // Before everything, and in what no tile tells: a tile that is summed up again needs to know nothing of it.
+    if (any(notEqual(uvec2(push.initial), uvec2(0)))) {
+        carry = combine(load_value(push.initial), carry);
+    }
+    Words destination = advance_words(push.destination, place_of(tile), TILE_ITEMS * ELEMENT_WORDS);
+    tile_down(destination, ELEMENT_WORDS, extent, 0, combine(carry, before_subgroup));
+}

@@ -1,0 +1,88 @@
+// Where segments begin, in the order of the scan: a bit for each row that an invocation has.
+//
+// A boundary lies before each row that begins a segment. From the first row on, that row is the segment's first; from
+// the last row on it is the one before the boundary.
+
+#ifndef SUBSWEEP_SCAN_HEADS
+#define SUBSWEEP_SCAN_HEADS
+
+// A word for each row, not 0 where a segment begins.
+const uint FLAGS = 0;
+// A key of one word, or of two, for each row: a segment is a run of equal ones.
+const uint KEYS32 = 1;
+const uint KEYS64 = 2;
+// A bit for each row.
+const uint BITS = 3;
+// Of the levels above the rows: flags of whole tiles, which say that a segment begins somewhere in them.
+const uint TILES = 4;
+
+layout(constant_id = 10) const uint HEADS = FLAGS;
+
+// Words of a key.
+const uint KEY_WORDS = HEADS == KEYS64 ? 2 : 1;
+
+// Rows of all tiles. Their indices are of 32 bits.
+uint row_count_of(Tiles tiles) {
+    return (tiles.count - 1) * TILE_ITEMS + tiles.last_extent;
+}
+
+// Whether a segment begins at `row`, which is neither the first nor beyond the last.
+bool begins_at(Words heads, uint row) {
+    if (HEADS == BITS) {
+        return (advance_words(heads, row / 32, 1).word[0] >> (row % 32) & 1) != 0;
+    }
+    if (HEADS == KEYS32 || HEADS == KEYS64) {
+        Words before = advance_words(heads, row - 1, KEY_WORDS);
+        bool differs = before.word[0] != before.word[KEY_WORDS];
+        if (KEY_WORDS == 2) {
+            differs = differs || before.word[1] != before.word[KEY_WORDS + 1];
+        }
+        return differs;
+    }
+    return advance_words(heads, row, 1).word[0] != 0;
+}
+
+// The heads among the invocation's rows.
+uint load_heads(Words heads, Tile tile, Tiles tiles) {
+    uint row_count = row_count_of(tiles);
+    uint bits = 0;
+    for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
+        for (uint p = 0; p < PACKS_PER_RUN; p++) {
+            uint slot = round * PACKS_PER_RUN + p;
+            for (uint i = 0; i < PACK_ITEMS; i++) {
+                uint place = pack_start(round, p) + (REVERSE ? PACK_ITEMS - 1 - i : i);
+                uint boundary = tile.place * TILE_ITEMS + place + (REVERSE ? 1 : 0);
+                bool is_inside = place < tile.extent && boundary > 0 && boundary < row_count;
+                if (is_inside && begins_at(heads, boundary)) {
+                    bits |= 1u << (slot * PACK_ITEMS + i);
+                }
+            }
+        }
+    }
+    return bits;
+}
+
+uint is_head(uint heads, uint slot, uint i) {
+    return heads >> (slot * PACK_ITEMS + i) & 1;
+}
+
+Element with_head(Value value, uint heads, uint slot, uint i) {
+    return Element(value, is_head(heads, slot, i));
+}
+
+// What every segment begins with.
+Value initial = value_identity();
+
+Value without_head(Element inclusive) {
+    return combine(initial, inclusive.value);
+}
+
+// Of what comes before a row, what is of its own segment. What comes before a tile may end in its middle.
+Value exclusive_result(Element before, uint heads, uint slot, uint i) {
+    if (HEADS != TILES && is_head(heads, slot, i) == 1) {
+        return initial;
+    }
+    return combine(initial, before.value);
+}
+
+#endif

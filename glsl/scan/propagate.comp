@@ -1,0 +1,46 @@
+// Takes what comes before each tile into all of its prefixes: the way down of scan-then-propagate.
+//
+// Dispatch: tile_count - 1 workgroups: before the first tile there is nothing.
+// Reads:    table, the elements of all tiles but the first; carries, tile_count elements: the exclusive prefix of the
+//           tiles' sums.
+// Writes:   table, the same elements; an invocation reads and writes the same ones.
+// Shared:   none.
+// CPU twin: reference::scan::propagate.
+// Source:   Sun, OpenCL exercise 5, "Prefix sum", kernel 2; Hwu, Kirk and El Hajj, Programming Massively Parallel
+//           Processors, 2022, ch. 11.6.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "scan/tile.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Words table;
+    Words carries;
+    uint tile_count;
+    // Elements in the last tile; all others are full.
+    uint last_extent;
+} push;
+
+void main() {
+    // Compared before 1 is added: the count may be all that a word holds.
+    if (workgroup_index() >= push.tile_count - 1) {
+        return;
+    }
+    uint tile = workgroup_index() + 1;
+    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
+    Words table = advance_words(push.table, tile, TILE_ITEMS * ELEMENT_WORDS);
+    Element carry = load_value(advance_words(push.carries, tile, ELEMENT_WORDS));
+
+    [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
+        [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
+            uint first = pack_start(round, p);
+            Element pack[PACK_ITEMS];
+            load_pack(table, ELEMENT_WORDS, first, extent, QUAD_ACCESS, pack);
+            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+                pack[i] = combine(carry, pack[i]);
+            }
+            store_pack(table, ELEMENT_WORDS, first, extent, QUAD_ACCESS, pack);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// Scans each tile by itself and keeps its sum: the way up of scan-then-propagate.
+//
+// Dispatch: tile_count workgroups.
+// Reads:    source, element_count elements.
+// Writes:   destination, element_count elements, each tile's own prefixes; may be source itself, since an invocation
+//           reads and writes the same elements; sums, tile_count elements (only with KEEPS_SUMS).
+// Shared:   the workgroup scan's.
+// CPU twin: reference::scan::scan_tiles.
+// Source:   Sun, OpenCL exercise 5, "Prefix sum", kernel 1; Hwu, Kirk and El Hajj, Programming Massively Parallel
+//           Processors, 2022, ch. 11.6.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "scan/tile_scan.glsl"
+
+layout(constant_id = 5) const bool KEEPS_SUMS = false;
+
+layout(push_constant, std430) uniform Push {
+    Words source;
+    Words destination;
+    Words sums;
+    uint tile_count;
+    // Elements in the last tile; all others are full.
+    uint last_extent;
+} push;
+
+void main() {
+    uint tile = workgroup_index();
+    if (tile >= push.tile_count) {
+        return;
+    }
+    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
+    Words source = advance_words(push.source, tile, TILE_ITEMS * ELEMENT_WORDS);
+    Words destination = advance_words(push.destination, tile, TILE_ITEMS * ELEMENT_WORDS);
+
+    Element tile_total;
+    Element carry = tile_up(source, ELEMENT_WORDS, extent, 0, tile_total);
+    tile_down(destination, ELEMENT_WORDS, extent, 0, carry);
+    if (KEEPS_SUMS && gl_LocalInvocationIndex == 0) {
+        store_value(advance_words(push.sums, tile, ELEMENT_WORDS), tile_total);
+    }
+}

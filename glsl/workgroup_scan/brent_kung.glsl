@@ -1,0 +1,43 @@
+// One element from each invocation, scanned over the workgroup by Brent and Kung's network.
+//
+// Up a tree of sums, so that the last element of every aligned block of a power of two holds the block's sum; then down
+// again, where each block hands its sum on to the middle of the next. Twice the steps of Kogge and Stone's network and
+// 2 N - log2 N - 2 operations, of the order of the sequential scan. Invocations that work are the first ones, so that
+// subgroups fall idle as a whole.
+//
+// Shared:   WORKGROUP_SIZE elements.
+// Limits:   WORKGROUP_SIZE is a power of two.
+// CPU twin: reference::workgroup_scan::brent_kung.
+// Source:   Brent and Kung, "A Regular Layout for Parallel Adders", IEEE Transactions on Computers, 1982; Hwu, Kirk and
+//           El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.4.
+
+#ifndef SUBSWEEP_WORKGROUP_SCAN_BRENT_KUNG
+#define SUBSWEEP_WORKGROUP_SCAN_BRENT_KUNG
+
+#include "common/dispatch.glsl"
+#include "common/element.glsl"
+
+shared Element s_prefix[WORKGROUP_SIZE];
+
+// As `invocations.glsl` says.
+uint scan_invocations(uint i, Element value) {
+    s_prefix[i] = value;
+    barrier();
+    for (uint distance = 1; distance < WORKGROUP_SIZE; distance *= 2) {
+        uint last = (i + 1) * 2 * distance - 1;
+        if (last < WORKGROUP_SIZE) {
+            s_prefix[last] = combine(s_prefix[last - distance], s_prefix[last]);
+        }
+        barrier();
+    }
+    for (uint distance = WORKGROUP_SIZE / 4; distance > 0; distance /= 2) {
+        uint last = (i + 1) * 2 * distance - 1;
+        if (last + distance < WORKGROUP_SIZE) {
+            s_prefix[last + distance] = combine(s_prefix[last], s_prefix[last + distance]);
+        }
+        barrier();
+    }
+    return 0;
+}
+
+#endif

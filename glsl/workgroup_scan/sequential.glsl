@@ -1,0 +1,31 @@
+// One element from each invocation, scanned over the workgroup by its first invocation alone.
+//
+// The fewest operations, N - 1, one after the other, while all others wait: what work-efficiency is measured against.
+//
+// Shared:   WORKGROUP_SIZE elements.
+// CPU twin: reference::workgroup_scan::sequential.
+// Source:   Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.1.
+
+#ifndef SUBSWEEP_WORKGROUP_SCAN_SEQUENTIAL
+#define SUBSWEEP_WORKGROUP_SCAN_SEQUENTIAL
+
+#include "common/dispatch.glsl"
+#include "common/element.glsl"
+
+shared Element s_prefix[WORKGROUP_SIZE];
+
+// As `invocations.glsl` says.
+uint scan_invocations(uint i, Element value) {
+    s_prefix[i] = value;
+    barrier();
+    if (i == 0) {
+        for (uint next = 1; next < WORKGROUP_SIZE; next++) {
+            value = combine(value, s_prefix[next]);
+            s_prefix[next] = value;
+        }
+    }
+    barrier();
+    return 0;
+}
+
+#endif

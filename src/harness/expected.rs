@@ -1,0 +1,380 @@
+//! What a result should be, and how far from it a float may be.
+
+use super::workload::Mismatch;
+use crate::reference::oracle;
+use crate::scan::{ScanKind, ScanOperator};
+use crate::{ElementType, Number};
+
+/// The right result.
+pub(super) struct Expected {
+    words: Vec<u32>,
+    closeness: Closeness,
+}
+
+enum Closeness {
+    /// Every bit.
+    Bits,
+    /// Every bit, but that a NaN is as good as another.
+    AnyNan(ElementType),
+    /// A float, and by how much it may be missed.
+    Within(ElementType, Vec<Bound>),
+}
+
+/// A value, and how far from it the result may be.
+#[derive(Clone, Copy)]
+struct Bound {
+    value: f64,
+    tolerance: f64,
+}
+
+/// What is scanned, and by what: all rows, from the first on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlainScan {
+    pub kind: ScanKind,
+    pub element: ElementType,
+    pub operator: ScanOperator,
+    pub columns: usize,
+    /// Of the plan, for this count.
+    pub rounding_depth: u64,
+}
+
+/// What is scanned, and how.
+#[derive(Debug, Clone)]
+pub(super) struct ScanExpectation {
+    pub scan: PlainScan,
+    /// From the last row to the first.
+    pub is_reverse: bool,
+    /// The rows at which segments begin, besides the first; ascending.
+    pub heads: Vec<usize>,
+    /// The row that every segment begins with.
+    pub initial: Option<Vec<u32>>,
+}
+
+impl Expected {
+    /// Just these words.
+    pub fn exact(words: Vec<u32>) -> Self {
+        Self { words, closeness: Closeness::Bits }
+    }
+
+    /// Whether two runs that may differ from what is expected must agree.
+    pub fn is_approximate(&self) -> bool {
+        matches!(self.closeness, Closeness::Within(..))
+    }
+
+    /// The first word of `got` that is wrong.
+    pub fn mismatch(&self, got: &[u32]) -> Option<Mismatch> {
+        let wrong = |index: &usize| match &self.closeness {
+            Closeness::Bits => got[*index] != self.words[*index],
+            Closeness::AnyNan(element) => {
+                let first = index - index % element.words() as usize;
+                let both_nan =
+                    float(*element, &got[first..]).is_nan() && float(*element, &self.words[first..]).is_nan();
+                got[*index] != self.words[*index] && !both_nan
+            }
+            Closeness::Within(element, bounds) => {
+                let words = element.words() as usize;
+                !bounds[index / words].holds(float(*element, &got[index - index % words..]))
+            }
+        };
+        let index = (0..self.words.len()).find(wrong)?;
+        let (expected, got) = (self.words[index], got[index]);
+        Some(Mismatch { what: "result", index: index as u64, expected, got })
+    }
+}
+
+impl Expected {
+    /// Some of the rows, in that order; a row is of `columns` numbers in `row_words` words.
+    fn select(&self, rows: impl Iterator<Item = usize>, columns: usize, row_words: usize) -> Self {
+        let mut selected = Self { words: Vec::new(), closeness: self.closeness.emptied() };
+        for row in rows {
+            selected.words.extend_from_slice(&self.words[row * row_words..][..row_words]);
+            if let (Closeness::Within(_, bounds), Closeness::Within(_, selected)) =
+                (&self.closeness, &mut selected.closeness)
+            {
+                selected.extend_from_slice(&bounds[row * columns..][..columns]);
+            }
+        }
+        selected
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.words.append(&mut other.words);
+        if let (Closeness::Within(_, bounds), Closeness::Within(_, others)) =
+            (&mut self.closeness, &mut other.closeness)
+        {
+            bounds.append(others);
+        }
+    }
+}
+
+impl Closeness {
+    fn emptied(&self) -> Self {
+        match self {
+            Self::Bits => Self::Bits,
+            Self::AnyNan(element) => Self::AnyNan(*element),
+            Self::Within(element, _) => Self::Within(*element, Vec::new()),
+        }
+    }
+}
+
+impl Bound {
+    fn holds(self, got: f64) -> bool {
+        if self.value.is_finite() {
+            (got - self.value).abs() <= self.tolerance
+        } else {
+            got == self.value || (got.is_nan() && self.value.is_nan())
+        }
+    }
+}
+
+/// The number that begins `words`.
+fn float(element: ElementType, words: &[u32]) -> f64 {
+    match element {
+        ElementType::F32 => f32::from_bits(words[0]).into(),
+        _ => f64::from_bits(u64::from(words[0]) | u64::from(words[1]) << 32),
+    }
+}
+
+impl ScanExpectation {
+    /// Of `input`, in words: each segment by itself, an initial value being one more row before it.
+    pub fn of(&self, input: &[u32]) -> Expected {
+        let PlainScan { kind, columns, element, .. } = self.scan;
+        if !self.is_reverse && self.heads.is_empty() && self.initial.is_none() {
+            return self.scan.of(input);
+        }
+        let row_words = columns * element.words() as usize;
+        let rows = input.len() / row_words;
+        let row = |row: usize| &input[row * row_words..][..row_words];
+        let mut expected: Option<Expected> = None;
+        let begins = [0].iter().chain(&self.heads);
+        let ends = self.heads.iter().chain(std::iter::once(&rows));
+        for (&begin, &end) in begins.zip(ends) {
+            let mut segment: Vec<_> = (begin..end).map(row).collect();
+            if self.is_reverse {
+                segment.reverse();
+            }
+            let in_order = match &self.initial {
+                None => self.scan.of(&segment.concat()),
+                Some(initial) => {
+                    segment.insert(0, initial);
+                    let all = PlainScan { kind: ScanKind::Inclusive, ..self.scan }.of(&segment.concat());
+                    let first = usize::from(kind == ScanKind::Inclusive);
+                    all.select(first..first + end - begin, columns, row_words)
+                }
+            };
+            let results = if self.is_reverse {
+                in_order.select((0..end - begin).rev(), columns, row_words)
+            } else {
+                in_order
+            };
+            match &mut expected {
+                Some(expected) => expected.append(results),
+                None => expected = Some(results),
+            }
+        }
+        expected.expect("there is always a first segment, if without rows")
+    }
+}
+
+impl PlainScan {
+    /// Of `input`, in words.
+    fn of(&self, input: &[u32]) -> Expected {
+        match (self.element, self.operator) {
+            (ElementType::U32, _) => Expected::exact(self.scan_u32(input)),
+            (ElementType::I32, _) => Expected::exact(self.scan_i32(input)),
+            (ElementType::U64, _) => Expected::exact(self.scan_u64(input)),
+            (ElementType::I64, _) => Expected::exact(self.scan_i64(input)),
+            (_, ScanOperator::Add | ScanOperator::Mul) => self.rounded(input),
+            (ElementType::F32, _) => self.any_nan(self.scan_f32(input)),
+            (ElementType::F64, _) => self.any_nan(self.scan_f64(input)),
+        }
+    }
+
+    fn any_nan(&self, words: Vec<u32>) -> Expected {
+        Expected { words, closeness: Closeness::AnyNan(self.element) }
+    }
+
+    fn scan<N: Number>(&self, input: &[u32], identity: N, combine: fn(N, N) -> N) -> Vec<u32> {
+        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
+        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
+        let results = match self.kind {
+            ScanKind::Inclusive => oracle::inclusive_scan_by(&values, self.columns, combine),
+            ScanKind::Exclusive => oracle::exclusive_scan_by(&values, self.columns, identity, combine),
+        };
+        bytemuck::cast_slice(&results).to_vec()
+    }
+
+    /// Sums and products of floats: those of twice as many bits, and how far from them the documented bound lets the
+    /// result be.
+    fn rounded(&self, input: &[u32]) -> Expected {
+        let is_sum = self.operator == ScanOperator::Add;
+        let (unit, least_normal) = match self.element {
+            ElementType::F32 => (2f64.powi(-24), f64::from(f32::MIN_POSITIVE)),
+            _ => (2f64.powi(-53), f64::MIN_POSITIVE),
+        };
+        let mut totals = vec![if is_sum { Total::ZERO } else { Total::ONE }; self.columns];
+        let mut bounds = Vec::new();
+        for (i, words) in input.chunks_exact(self.element.words() as usize).enumerate() {
+            let total = &mut totals[i % self.columns];
+            let before = *total;
+            let value = float(self.element, words);
+            if is_sum {
+                total.add(value)
+            } else {
+                total.multiply(value)
+            };
+            let Total { value, magnitude, .. } = match self.kind {
+                ScanKind::Inclusive => *total,
+                ScanKind::Exclusive => before,
+            };
+            // A device may take each denormal for 0, be it an element or a sum on the way.
+            let row = (i / self.columns) as u64;
+            let (roundings, flushed) = if is_sum {
+                (self.rounding_depth, 2.0 * (row + 1 + self.rounding_depth) as f64 * least_normal)
+            } else {
+                (row + 1, 0.0)
+            };
+            bounds.push(Bound { value, tolerance: 1.01 * roundings as f64 * unit * magnitude + flushed });
+        }
+        let words = match self.element {
+            ElementType::F32 => bounds.iter().map(|bound| (bound.value as f32).to_bits()).collect(),
+            _ => bounds
+                .iter()
+                .map(|bound| bound.value.to_bits())
+                .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
+                .collect(),
+        };
+        Expected { words, closeness: Closeness::Within(self.element, bounds) }
+    }
+}
+
+/// A sum or product with what its roundings lost: Dekker, "A Floating-Point Technique for Extending the Available
+/// Precision", Numerische Mathematik, 1971.
+#[derive(Clone, Copy)]
+struct Total {
+    value: f64,
+    lost: f64,
+    /// Of everything that was added up, or of the product.
+    magnitude: f64,
+}
+
+impl Total {
+    const ZERO: Self = Self { value: 0.0, lost: 0.0, magnitude: 0.0 };
+    const ONE: Self = Self { value: 1.0, lost: 0.0, magnitude: 1.0 };
+
+    fn add(&mut self, value: f64) {
+        let sum = self.value + value;
+        let part = sum - self.value;
+        self.lost += (self.value - (sum - part)) + (value - part);
+        self.magnitude += value.abs();
+        self.settle(sum);
+    }
+
+    fn multiply(&mut self, value: f64) {
+        let product = self.value * value;
+        self.lost = self.lost * value + self.value.mul_add(value, -product);
+        self.settle(product);
+        self.magnitude = self.value.abs();
+    }
+
+    fn settle(&mut self, value: f64) {
+        let settled = value + self.lost;
+        // Beyond infinity nothing is lost.
+        (self.value, self.lost) =
+            if settled.is_finite() { (settled, self.lost - (settled - value)) } else { (value, 0.0) };
+    }
+}
+
+macro_rules! whole_number_scans {
+    ($($name:ident of $number:ident),+) => {
+        impl PlainScan {
+            $(
+                fn $name(&self, input: &[u32]) -> Vec<u32> {
+                    match self.operator {
+                        ScanOperator::Add => self.scan(input, 0, $number::wrapping_add),
+                        ScanOperator::Mul => self.scan(input, 1, $number::wrapping_mul),
+                        ScanOperator::Min => self.scan(input, $number::MAX, |a, b| if b < a { b } else { a }),
+                        ScanOperator::Max => self.scan(input, $number::MIN, |a, b| if b > a { b } else { a }),
+                        ScanOperator::And => self.scan(input, !0, |a: $number, b| a & b),
+                        ScanOperator::Or => self.scan(input, 0, |a: $number, b| a | b),
+                        ScanOperator::Xor => self.scan(input, 0, |a: $number, b| a ^ b),
+                    }
+                }
+            )+
+        }
+    };
+}
+
+whole_number_scans!(scan_u32 of u32, scan_i32 of i32, scan_u64 of u64, scan_i64 of i64);
+
+macro_rules! float_scans {
+    ($($name:ident of $number:ident),+) => {
+        impl PlainScan {
+            $(
+                /// The minimum or maximum, -0 being less than +0.
+                fn $name(&self, input: &[u32]) -> Vec<u32> {
+                    fn is_less(a: $number, b: $number) -> bool {
+                        a < b || (a == b && a.is_sign_negative() && b.is_sign_positive())
+                    }
+                    if self.operator == ScanOperator::Min {
+                        let min = |a: $number, b: $number| if a.is_nan() || is_less(a, b) { a } else { b };
+                        self.scan(input, $number::INFINITY, min)
+                    } else {
+                        let max = |a: $number, b: $number| if a.is_nan() || is_less(b, a) { a } else { b };
+                        self.scan(input, $number::NEG_INFINITY, max)
+                    }
+                }
+            )+
+        }
+    };
+}
+
+float_scans!(scan_f32 of f32, scan_f64 of f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected<N: Number>(operator: ScanOperator, values: &[N]) -> Expected {
+        let scan = PlainScan {
+            kind: ScanKind::Inclusive,
+            element: N::TYPE,
+            operator,
+            columns: 1,
+            rounding_depth: 4,
+        };
+        scan.of(bytemuck::cast_slice(values))
+    }
+
+    fn is_right<N: Number>(operator: ScanOperator, values: &[N], results: &[N]) -> bool {
+        expected(operator, values).mismatch(bytemuck::cast_slice(results)).is_none()
+    }
+
+    #[test]
+    fn minima_and_maxima_know_zeros_apart_and_nans_not() {
+        let values = [1.0, 0.0, -0.0, f32::NAN, -1.0];
+        let nan = -f32::NAN;
+        assert!(is_right(ScanOperator::Min, &values, &[1.0, 0.0, -0.0, nan, f32::NAN]));
+        assert!(!is_right(ScanOperator::Min, &values, &[1.0, 0.0, 0.0, nan, nan]));
+        assert!(!is_right(ScanOperator::Min, &values, &[1.0, 0.0, -0.0, nan, -1.0]));
+        assert!(is_right(ScanOperator::Max, &[-0.0, 0.0, 2.0], &[-0.0, 0.0, 2.0]));
+        assert!(!is_right(ScanOperator::Max, &[-0.0, 0.0, 2.0], &[-0.0, -0.0, 2.0]));
+    }
+
+    #[test]
+    fn sums_may_miss_by_their_bound_and_no_more() {
+        let values = [1.0, 2f32.powi(-24), -1.0, f32::INFINITY, f32::NEG_INFINITY];
+        // Left to right the second is lost, and right to left it is not.
+        for third in [0.0, 2f32.powi(-24)] {
+            assert!(is_right(ScanOperator::Add, &values, &[1.0, 1.0, third, f32::INFINITY, f32::NAN]));
+        }
+        for wrong in [1e-3, f32::NAN, f32::INFINITY] {
+            assert!(!is_right(ScanOperator::Add, &values, &[1.0, 1.0, wrong, f32::INFINITY, f32::NAN]));
+        }
+        assert!(!is_right(ScanOperator::Add, &values, &[1.0, 1.0, 0.0, f32::NAN, f32::NAN]));
+        let (third, tiny) = (1.0 / 3.0, f64::MIN_POSITIVE / 4.0);
+        assert!(is_right(ScanOperator::Add, &[tiny, tiny], &[0.0, 2.0 * tiny]));
+        assert!(is_right(ScanOperator::Mul, &[3.0, third, third], &[3.0, 1.0, third]));
+        assert!(!is_right(ScanOperator::Mul, &[3.0, third, third], &[3.0, 1.0, 0.333333333]));
+    }
+}

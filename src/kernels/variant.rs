@@ -1,0 +1,72 @@
+//! Modules that a caller compiled from the library's own sources.
+
+use super::Kernel;
+use super::spirv::{self, Module, Type, opcode, storage};
+
+impl Kernel {
+    /// A kernel that differs from `model` in nothing that its host side sees.
+    ///
+    /// # Safety
+    /// `spirv` is a valid module for Vulkan 1.2, aligned as words, and as is said.
+    pub(crate) const unsafe fn variant(
+        name: &'static str,
+        spirv: &'static [u8],
+        model: &'static Kernel,
+    ) -> Self {
+        let Self { workgroup_size_id, push_constants, spec_constants, .. } = *model;
+        Self { name, spirv, hash: 0, workgroup_size_id, push_constants, spec_constants }
+    }
+
+    /// Whether the module declares what `model` does, does the same through its pointers, and shares elements of
+    /// `element_words` words between subgroups, the heads of segments included.
+    pub(crate) fn is_variant_of(&self, model: &Self, element_words: u32) -> bool {
+        let is_aligned = self.spirv.as_ptr().cast::<u32>().is_aligned();
+        let (words, []) = self.spirv.as_chunks::<4>() else { return false };
+        let words = words.iter().copied().map(u32::from_ne_bytes).collect();
+        is_aligned
+            && Module::new(words).and_then(|module| is_like(&module, model, element_words)).unwrap_or(false)
+    }
+}
+
+fn is_like(module: &Module, model: &Kernel, element_words: u32) -> Result<bool, String> {
+    let found = spirv::reflect(module)?;
+    let accesses = spirv::accesses(module)?;
+    let same_members = found.push_constants.len() == model.push_constants.len()
+        && model.push_constants.iter().zip(&found.push_constants).enumerate().all(
+            |(index, (told, member))| {
+                let access = member.pointer.then(|| accesses.get(index).copied().unwrap_or_default());
+                (told.offset, told.size, told.access) == (member.offset, member.size, access)
+            },
+        );
+    let same_constants = found
+        .spec_constants
+        .iter()
+        .all(|constant| model.spec_constants.iter().any(|told| told.id == constant.id));
+    Ok(same_members
+        && same_constants
+        && found.workgroup_size_id == model.workgroup_size_id
+        && shared_element_words(module) == Some(element_words))
+}
+
+/// Words of an element of the one array in shared memory.
+fn shared_element_words(module: &Module) -> Option<u32> {
+    let is_shared = |i: &spirv::Instruction<'_>| {
+        i.opcode == opcode::VARIABLE && i.operands.get(2) == Some(&storage::WORKGROUP)
+    };
+    let mut shared = module.instructions().filter(is_shared);
+    let (variable, None) = (shared.next()?, shared.next()) else { return None };
+    let Type::Pointer { to, .. } = module.type_of(*variable.operands.get(1)?)? else { return None };
+    let Type::Array { of, .. } = module.type_by_id(*to)? else { return None };
+    words_of(module, *of)
+}
+
+/// Words of 32 bits of a type that is made of them.
+fn words_of(module: &Module, id: spirv::Id) -> Option<u32> {
+    match module.type_by_id(id)? {
+        Type::Scalar(4) => Some(1),
+        Type::Vector { count, .. } => Some(*count),
+        Type::Array { length, .. } => module.constant(*length),
+        Type::Struct(members) => members.iter().map(|member| words_of(module, *member)).sum(),
+        _ => None,
+    }
+}

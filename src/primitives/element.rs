@@ -1,0 +1,92 @@
+//! The types of numbers that primitives take.
+
+use std::fmt;
+
+/// The type of a number: a scan's element or a sort's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[non_exhaustive]
+pub enum ElementType {
+    /// Unsigned, 32 bits.
+    U32,
+    /// Signed, 32 bits.
+    I32,
+    /// IEEE 754, 32 bits.
+    F32,
+    /// Unsigned, 64 bits.
+    U64,
+    /// Signed, 64 bits.
+    I64,
+    /// IEEE 754, 64 bits.
+    F64,
+}
+
+impl ElementType {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
+
+    /// Its name, as Rust has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::F32 => "f32",
+            Self::U64 => "u64",
+            Self::I64 => "i64",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// Its bits.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::U32 | Self::I32 | Self::F32 => 32,
+            Self::U64 | Self::I64 | Self::F64 => 64,
+        }
+    }
+
+    /// Its bytes.
+    pub const fn size(self) -> usize {
+        self.bits() as usize / 8
+    }
+
+    /// Its words of 32 bits, the lowest first.
+    pub const fn words(self) -> u32 {
+        self.bits() / 32
+    }
+
+    /// Whether it is a floating-point number.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Self::F32 | Self::F64)
+    }
+}
+
+impl fmt::Display for ElementType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A number that Rust and the kernels have in common. Nobody else can implement it.
+pub trait Number: bytemuck::Pod + sealed::Sealed {
+    /// Its type.
+    const TYPE: ElementType;
+}
+
+macro_rules! numbers {
+    ($($type:ty => $element:ident),+ $(,)?) => {
+        $(
+            impl sealed::Sealed for $type {}
+
+            impl Number for $type {
+                const TYPE: ElementType = ElementType::$element;
+            }
+        )+
+    };
+}
+
+numbers!(u32 => U32, i32 => I32, f32 => F32, u64 => U64, i64 => I64, f64 => F64);

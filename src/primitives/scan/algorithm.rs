@@ -1,0 +1,245 @@
+//! The ways to scan, by name.
+
+use std::fmt;
+
+use super::config::{ScanConfig, ScanKind};
+
+/// What a scan does on the whole device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ScanAlgorithm {
+    /// Sums of tiles, their scan, and the scan of each tile from its carry-in.
+    ReduceThenScan(WorkgroupScan),
+    /// Scans of tiles, the scan of their sums, and another pass that adds it to the tiles.
+    ScanThenPropagate,
+    /// One pass in which tiles tell one another their sums.
+    Chained,
+    /// Scanned blocks become twice as large in every pass.
+    BlockDoubling,
+    /// Elements ever nearer to one another are added up, half the distance in every pass.
+    Strided,
+}
+
+/// How the invocations of a workgroup scan what each of them has summed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum WorkgroupScan {
+    /// By the device's own scan of a subgroup, and by one subgroup over all of them.
+    #[default]
+    Subgroup,
+    /// Everyone adds what is 1, 2, 4, … before; a barrier between reading and writing, another behind it.
+    KoggeStone,
+    /// The same from one buffer to another: a barrier less, and a copy more.
+    KoggeStoneDoubleBuffered,
+    /// Up a tree of sums, and down again.
+    BrentKung,
+    /// Blocks double, and the upper one adds the last element of the lower one.
+    Sklansky,
+    /// One invocation adds them all up.
+    Sequential,
+}
+
+impl WorkgroupScan {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Subgroup,
+        Self::KoggeStone,
+        Self::KoggeStoneDoubleBuffered,
+        Self::BrentKung,
+        Self::Sklansky,
+        Self::Sequential,
+    ];
+
+    /// Its name behind that of the device's algorithm.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Subgroup => "subgroup",
+            Self::KoggeStone => "kogge-stone",
+            Self::KoggeStoneDoubleBuffered => "kogge-stone-double-buffered",
+            Self::BrentKung => "brent-kung",
+            Self::Sklansky => "sklansky",
+            Self::Sequential => "sequential",
+        }
+    }
+
+    /// Elements of shared memory for so many invocations.
+    pub(super) const fn shared_elements(self, workgroup_size: u32) -> u32 {
+        match self {
+            // workgroup_scan.glsl: one for each subgroup of 4 lanes, and one for the total.
+            Self::Subgroup => workgroup_size / 4 + 1,
+            Self::KoggeStoneDoubleBuffered => workgroup_size.saturating_mul(2),
+            Self::KoggeStone | Self::BrentKung | Self::Sklansky | Self::Sequential => workgroup_size,
+        }
+    }
+
+    /// The most operations that one invocation's sum goes through, among so many.
+    pub(super) fn depth(self, workgroup_size: u32) -> u64 {
+        let steps = u64::from(workgroup_size.next_power_of_two().ilog2());
+        match self {
+            // What comes with lanes is counted by whoever knows them.
+            Self::Subgroup => 0,
+            Self::KoggeStone | Self::KoggeStoneDoubleBuffered | Self::Sklansky => steps,
+            Self::BrentKung => 2 * steps,
+            Self::Sequential => workgroup_size.into(),
+        }
+    }
+}
+
+impl ScanAlgorithm {
+    /// All of them, in the order of a list.
+    pub const ALL: [Self; 10] = [
+        Self::ReduceThenScan(WorkgroupScan::Subgroup),
+        Self::ReduceThenScan(WorkgroupScan::KoggeStone),
+        Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered),
+        Self::ReduceThenScan(WorkgroupScan::BrentKung),
+        Self::ReduceThenScan(WorkgroupScan::Sklansky),
+        Self::ReduceThenScan(WorkgroupScan::Sequential),
+        Self::ScanThenPropagate,
+        Self::Chained,
+        Self::BlockDoubling,
+        Self::Strided,
+    ];
+
+    /// The name that selects it. The subgroups' own scan is not said: it was there first.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReduceThenScan(WorkgroupScan::Subgroup) => "reduce-then-scan",
+            Self::ReduceThenScan(WorkgroupScan::KoggeStone) => "reduce-then-scan/kogge-stone",
+            Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered) => {
+                "reduce-then-scan/kogge-stone-double-buffered"
+            }
+            Self::ReduceThenScan(WorkgroupScan::BrentKung) => "reduce-then-scan/brent-kung",
+            Self::ReduceThenScan(WorkgroupScan::Sklansky) => "reduce-then-scan/sklansky",
+            Self::ReduceThenScan(WorkgroupScan::Sequential) => "reduce-then-scan/sequential",
+            Self::ScanThenPropagate => "scan-then-propagate",
+            Self::Chained => "chained",
+            Self::BlockDoubling => "block-doubling",
+            Self::Strided => "strided",
+        }
+    }
+
+    /// The algorithm that a name selects; `reduce-then-scan/subgroup` is `reduce-then-scan`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = if name == "reduce-then-scan/subgroup" { "reduce-then-scan" } else { name };
+        Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
+    }
+
+    /// One line for a list: what it does, bytes moved, dispatches, and source.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::ReduceThenScan(WorkgroupScan::Subgroup) => {
+                "also reduce-then-scan/subgroup: sums of tiles, scan of the sums level by level, scan of the tiles; moves 8 bytes per u32 in 1 \
+                 dispatch for a tile, else 12 in 3 dispatches for two levels and 2 more for each other; C-for-Metal tutorial 14"
+            }
+            Self::ReduceThenScan(WorkgroupScan::KoggeStone) => {
+                "the same; a tile's N invocations in log2 N steps of two barriers, N log2 N - (N - 1) operations; \
+                 12 bytes, as many dispatches; Kogge and Stone 1973, PMPP ch. 11"
+            }
+            Self::ReduceThenScan(WorkgroupScan::KoggeStoneDoubleBuffered) => {
+                "the same; one barrier a step, from buffer to buffer, as many operations; 12 bytes, as many \
+                 dispatches; PMPP ch. 11"
+            }
+            Self::ReduceThenScan(WorkgroupScan::BrentKung) => {
+                "the same; up a tree and down, 2 log2 N - 1 steps, 2 N - log2 N - 2 operations; 12 bytes, as many \
+                 dispatches; Brent and Kung 1982, PMPP ch. 11"
+            }
+            Self::ReduceThenScan(WorkgroupScan::Sklansky) => {
+                "the same; blocks double, log2 N steps, N/2 log2 N operations; 12 bytes, as many dispatches; \
+                 Sklansky 1960"
+            }
+            Self::ReduceThenScan(WorkgroupScan::Sequential) => {
+                "the same; one invocation for all, N - 1 operations one after the other; 12 bytes, as many \
+                 dispatches; PMPP ch. 11"
+            }
+            Self::ScanThenPropagate => {
+                "scan of tiles, scan of their sums level by level, which is added to the tiles; moves 8 bytes per \
+                 u32 in 1 dispatch for a tile, else 16 in 2 dispatches more for each level above; OpenCL exercise 5, PMPP ch. 11"
+            }
+            Self::Chained => {
+                "one pass over the tiles, each looking back at what earlier ones have told; moves 8 bytes per u32 in \
+                 1 dispatch, out of place; Merrill and Garland 2016, Smith, Levien and Owens 2025"
+            }
+            Self::BlockDoubling => {
+                "scanned blocks double, the upper one adding the end of the lower one; moves 8 bytes per u32 in the \
+                 first of log2 n dispatches, and 4 in each other; Mr. Peabody and Sherman, method 1"
+            }
+            Self::Strided => {
+                "elements n/2, n/4, … 1 apart are added, from buffer to buffer; moves up to 12 bytes per u32 in each \
+                 of log2 n dispatches, and takes scratch for all elements; Mr. Peabody and Sherman, method 2"
+            }
+        }
+    }
+
+    /// Why it does not carry out a configuration, on any device; `None` if it does.
+    pub fn refusal(self, config: &ScanConfig) -> Option<&'static str> {
+        let is_of_u32 = config.is_sum_of_u32() && config.column_count() == 1;
+        let is_inclusive = config.kind == ScanKind::Inclusive;
+        let (is_taken, reason) = match self {
+            Self::ReduceThenScan(WorkgroupScan::Subgroup) => return None,
+            Self::Chained => (
+                config.is_chainable(),
+                "it takes one column, no segments, counts from the host, and the library's own operators; use reduce-then-scan \
+                 for others",
+            ),
+            Self::ReduceThenScan(_) | Self::ScanThenPropagate => (
+                is_of_u32 && config.is_plain(),
+                "it sums up u32 in one column only, forward from nothing; use reduce-then-scan for others",
+            ),
+            Self::BlockDoubling => (
+                is_of_u32 && is_inclusive && config.is_plain(),
+                "it sums up u32 in one column only, inclusively, forward from nothing; use reduce-then-scan for others",
+            ),
+            Self::Strided => (
+                is_of_u32 && is_inclusive && config.is_plain_either_way(),
+                "it sums up u32 in one column only, inclusively and from nothing; use reduce-then-scan for others",
+            ),
+        };
+        (!is_taken).then_some(reason)
+    }
+
+    /// How the invocations of its workgroups scan; `None` where they do not.
+    pub(super) const fn workgroup_scan(self) -> Option<WorkgroupScan> {
+        match self {
+            Self::ReduceThenScan(scan) => Some(scan),
+            Self::ScanThenPropagate | Self::Chained => Some(WorkgroupScan::Subgroup),
+            Self::BlockDoubling | Self::Strided => None,
+        }
+    }
+
+    /// Whether an invocation has one run, and not rounds of them.
+    pub(super) fn has_one_run(self) -> bool {
+        self.workgroup_scan() != Some(WorkgroupScan::Subgroup)
+    }
+
+    /// Whether its workgroups must be powers of two.
+    pub(super) const fn needs_power_of_two(self) -> bool {
+        matches!(self, Self::ReduceThenScan(WorkgroupScan::BrentKung) | Self::BlockDoubling)
+    }
+}
+
+impl fmt::Display for ScanAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_that_of_the_device_and_of_the_workgroup() {
+        for scan in WorkgroupScan::ALL {
+            let algorithm = ScanAlgorithm::ReduceThenScan(scan);
+            assert!(ScanAlgorithm::ALL.contains(&algorithm), "{algorithm}");
+            let name = format!("reduce-then-scan/{}", scan.name());
+            assert_eq!(ScanAlgorithm::from_name(&name), Some(algorithm));
+        }
+        for algorithm in ScanAlgorithm::ALL {
+            assert_eq!(ScanAlgorithm::from_name(algorithm.name()), Some(algorithm));
+        }
+        for name in ["", "subgroup", "kogge-stone", "chained/subgroup", "reduce-then-scan/"] {
+            assert_eq!(ScanAlgorithm::from_name(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Scanned blocks, twice as large with every dispatch, until one holds everything.
+//!
+//! ```text
+//!   | 0 | 1 | 2 | 3 | 4 | 5 | 6 |     blocks of 1
+//!   | 0   1 | 2   3 | 4   5 | 6 |     each odd one has taken in the even one before it
+//!   | 0   1   2   3 | 4   5   6 |
+//!   | 0   1   2   3   4   5   6 |
+//! ```
+//!
+//! The first step also brings the elements from the source to the destination; the others work in place.
+
+use super::config::{ScanBuffers, ScanConfig};
+use super::operator::Modules;
+use super::policy::ScanPolicy;
+use super::step_count;
+use crate::error::{Error, Result};
+use crate::kernels;
+use crate::primitives::Tiles;
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct DoubleBlocksPush for [SCAN_DOUBLE_BLOCKS_WORDS32X1] {
+        source: AddressRange,
+        destination: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+        block_bits: u32,
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct BlockDoubling {
+    tile_items: u32,
+    first: Pipeline,
+    step: Pipeline,
+}
+
+impl BlockDoubling {
+    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+        let Modules { constants: operator, .. } = config.modules();
+        let pipeline = |from_source: bool| {
+            let from_source = [("FROM_SOURCE", from_source.into())];
+            let constants: Vec<_> = operator.iter().chain(&from_source).copied().collect();
+            let options = PipelineOptions {
+                workgroup_size: policy.workgroup_size,
+                constants: &constants,
+                subgroup_size: policy.subgroup_size,
+            };
+            Pipeline::new(device, &kernels::SCAN_DOUBLE_BLOCKS_WORDS32X1, options)
+        };
+        Ok(Self { tile_items: policy.tile_items(), first: pipeline(true)?, step: pipeline(false)? })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.first, &self.step].into_iter()
+    }
+
+    /// Elements that are read and as many that are written.
+    pub(super) fn moved_count(count: u64) -> u64 {
+        let upper = |bits: u32| {
+            let block = 1u64 << bits;
+            let pair = block.saturating_mul(2);
+            count / pair * block + (count % pair).saturating_sub(block)
+        };
+        (1..step_count(count)).map(upper).fold(count, u64::saturating_add)
+    }
+
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: u64,
+    ) -> Result<()> {
+        let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
+        // The kernel doubles the number of a tile.
+        if tile_count > 1 << 31 {
+            let max = u64::from(self.tile_items) << 31;
+            return Err(Error::TooManyElements { count, max, what: "2^31 tiles of this policy" });
+        }
+        let destination = buffers.destination;
+        let tile_bits = self.tile_items.ilog2();
+        for block_bits in 0..step_count(count).max(1) {
+            let (pipeline, source) = match block_bits {
+                0 => (&self.first, buffers.source),
+                _ => (&self.step, destination),
+            };
+            let push = DoubleBlocksPush { source, destination, tile_count, last_extent, block_bits };
+            let workgroup_count = match block_bits.checked_sub(tile_bits) {
+                None => u64::from(tile_count).div_ceil(2),
+                Some(bits) => {
+                    let block_tiles = 1 << bits;
+                    let (pairs, rest) =
+                        (u64::from(tile_count) >> (bits + 1), u64::from(tile_count) % (2 * block_tiles));
+                    pairs * block_tiles + rest.saturating_sub(block_tiles)
+                }
+            };
+            if block_bits > 0 {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            recorder.dispatch(pipeline, &push, workgroup_count)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_elements_move_in_every_step_but_the_first() {
+        assert_eq!(BlockDoubling::moved_count(1), 1);
+        assert_eq!(BlockDoubling::moved_count(1 << 10), (1 << 10) + 9 * (1 << 9));
+        // 0, then 2 3 | 6, then 4 5 6.
+        assert_eq!(BlockDoubling::moved_count(7), 7 + 3 + 3);
+        assert_eq!(BlockDoubling::moved_count(6), 6 + 2 + 2);
+    }
+}

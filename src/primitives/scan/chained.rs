@@ -1,0 +1,244 @@
+//! One pass: each tile as soon as what comes before it is known, by decoupled look-back.
+//!
+//! ```text
+//!   state:  | next tile | – | – | – | tile 0: statuses | tile 1: statuses | …
+//!              ▲                         │ told                ▲ told
+//!              │ takes                   ▼ looked back at      │
+//!   elements ──┴── tile, tile, tile ── chained ────────────────┘──► results
+//! ```
+//!
+//! A tile that stays silent is summed up again by whoever waits for it, so the elements must stay what they are. With
+//! the fixed tree, behind the tiles' statuses are those of groups of 32 tiles.
+
+use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
+use super::operator::Modules;
+use super::policy::ScanPolicy;
+use super::reduce_then_scan::DownsweepPush;
+use crate::error::{Error, Result};
+#[cfg(feature = "cli")]
+use crate::kernels;
+use crate::kernels::Kernel;
+use crate::primitives::{ScratchCursor, Tiles};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct ChainedPush for [SCAN_CHAINED_WORDS32X1, SCAN_CHAINED_WORDS64X1, SCAN_CHAINED_FLOAT64X1] {
+        source: AddressRange,
+        destination: AddressRange,
+        state: AddressRange,
+        initial: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+    }
+}
+
+#[cfg(feature = "cli")]
+push_constants! {
+    struct CountedPush for [SCAN_CHAINED_WORDS32X1_COUNTED] {
+        source: AddressRange,
+        destination: AddressRange,
+        state: AddressRange,
+        initial: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+        counts: AddressRange,
+    }
+}
+
+/// Bytes before the tiles' statuses: the next tile.
+const TICKET_SIZE: u64 = 16;
+/// `GROUP_TILES` of `chained.comp`.
+const GROUP_TILES: u64 = 32;
+
+#[derive(Debug)]
+pub(super) struct Chained {
+    tile_items: u32,
+    /// Bytes of a tile's statuses: a word for each half of one.
+    status_size: u64,
+    has_fixed_tree: bool,
+    row_size: u64,
+    has_initial: bool,
+    quads: Access,
+    words: Access,
+}
+
+/// The pipelines for ranges at multiples of 16 bytes, or for all others.
+#[derive(Debug)]
+struct Access {
+    /// For a single tile, which needs no state.
+    single: Pipeline,
+    chained: Pipeline,
+}
+
+impl Chained {
+    pub(super) fn new(
+        device: &Device,
+        config: &ScanConfig,
+        policy: &ScanPolicy,
+        kernel: &'static Kernel,
+    ) -> Result<Self> {
+        let Modules { downsweep, constants: operator, shape, .. } = config.modules();
+        let pipeline = |kernel, quad_access: bool, extra: &[(&'static str, u32)]| {
+            let constants = [
+                ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
+                ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
+                ("QUAD_ACCESS", quad_access.into()),
+                ("EXCLUSIVE", (config.kind == ScanKind::Exclusive).into()),
+                ("REVERSE", (config.direction == Direction::Reverse).into()),
+            ];
+            let constants: Vec<_> = operator.iter().chain(&constants).chain(extra).copied().collect();
+            let options = PipelineOptions {
+                workgroup_size: policy.workgroup_size,
+                constants: &constants,
+                subgroup_size: policy.subgroup_size,
+            };
+            Pipeline::new(device, kernel, options)
+        };
+        let access = |quad_access| {
+            Ok(Access {
+                single: pipeline(downsweep, quad_access, &[("HAS_CARRY", config.has_initial.into())])?,
+                chained: pipeline(kernel, quad_access, &[("FIXED_TREE", policy.fixed_tree.into())])?,
+            })
+        };
+        Ok(Self {
+            tile_items: policy.tile_items(),
+            status_size: 2 * config.row_size(),
+            has_fixed_tree: policy.fixed_tree,
+            row_size: config.row_size(),
+            has_initial: config.has_initial,
+            quads: access(true)?,
+            words: access(false)?,
+        })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.quads, &self.words].into_iter().flat_map(|Access { single, chained }| [single, chained])
+    }
+
+    fn tile_count(&self, count: u64) -> u64 {
+        count.div_ceil(self.tile_items.into())
+    }
+
+    /// The most additions that the total of a tile goes through on its way into a carry of `count` elements, in
+    /// subgroups of `min_lanes` to `max_lanes`.
+    pub(super) fn chain_length(&self, count: u64, min_lanes: u64, max_lanes: u64) -> u64 {
+        let tile_count = self.tile_count(count);
+        if self.has_fixed_tree {
+            // A chunk's lanes, a group's chunks, the groups, and the tile's own group.
+            max_lanes + GROUP_TILES.div_ceil(min_lanes) + tile_count.div_ceil(GROUP_TILES) + 1
+        } else {
+            // A tile may add to what the one before it has told.
+            tile_count
+        }
+    }
+
+    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
+        let (_, size) = self.layout(max_count);
+        size
+    }
+
+    /// Where the initial value lies in scratch, behind the state, and how large it all is.
+    fn layout(&self, count: u64) -> (u64, u64) {
+        let mut cursor = ScratchCursor::default();
+        cursor.take(self.state_size(count));
+        let initial = if self.has_initial { cursor.take(self.row_size) } else { 0 };
+        (initial, cursor.size)
+    }
+
+    /// Of a single tile none.
+    fn state_size(&self, count: u64) -> u64 {
+        if count <= self.tile_items.into() {
+            return 0;
+        }
+        let tile_count = self.tile_count(count);
+        let group_count = if self.has_fixed_tree { tile_count.div_ceil(GROUP_TILES) } else { 0 };
+        (tile_count + group_count).saturating_mul(self.status_size).saturating_add(TICKET_SIZE)
+    }
+
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: u64,
+    ) -> Result<()> {
+        let ScanBuffers { source, destination, scratch, .. } = *buffers;
+        if source == destination {
+            return Err(Error::Unsupported {
+                reason: "the chained scan may read a tile again; scan out of place, or by reduce-then-scan",
+            });
+        }
+        let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
+        let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
+        let access = if is_aligned { &self.quads } else { &self.words };
+        let initial = match &buffers.initial {
+            InitialValue::Identity => AddressRange::default(),
+            InitialValue::Device(range) => AddressRange::new(range.address, self.row_size),
+            InitialValue::Host(row) => {
+                let (offset, _) = self.layout(count);
+                let initial = scratch.slice(offset, self.row_size);
+                recorder.update(initial, row.words());
+                initial.addresses()
+            }
+        };
+        let state = scratch.slice(0, self.state_size(count));
+        recorder.fill(state, 0);
+        if state.size > 0 || matches!(buffers.initial, InitialValue::Host(_)) {
+            recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        }
+        if tile_count == 1 {
+            let push = DownsweepPush {
+                source,
+                destination,
+                carries: initial,
+                heads: AddressRange::default(),
+                initial: AddressRange::default(),
+                tiles_on_device: AddressRange::default(),
+                tile_count,
+                last_extent,
+                column_count: 1,
+            };
+            return recorder.dispatch(&access.single, &push, 1);
+        }
+        let state = state.addresses();
+        let push = ChainedPush { source, destination, state, initial, tile_count, last_extent };
+        recorder.dispatch(&access.chained, &push, tile_count.into())
+    }
+}
+
+/// The chained scan of 32-bit elements, in more than one tile and between ranges at multiples of 16 bytes, with counters.
+#[cfg(feature = "cli")]
+#[derive(Debug)]
+pub(crate) struct CountedChained(Chained);
+
+#[cfg(feature = "cli")]
+impl CountedChained {
+    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Option<Self>> {
+        match config.modules().chained {
+            Some(kernel) if std::ptr::eq(kernel, &kernels::SCAN_CHAINED_WORDS32X1) => {
+                let counted = &kernels::SCAN_CHAINED_WORDS32X1_COUNTED;
+                Chained::new(device, config, policy, counted).map(|chained| Some(Self(chained)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Adds to the 4 words of `counts`; returns how many tiles looked back.
+    pub(crate) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        counts: AddressRange,
+        count: u64,
+    ) -> Result<u32> {
+        let Self(chained) = self;
+        let Tiles { count: tile_count, last_extent } = Tiles::new(count, chained.tile_items)?;
+        let state = buffers.scratch.slice(0, chained.state_size(count));
+        recorder.fill(state, 0);
+        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        let (ScanBuffers { source, destination, .. }, state) = (*buffers, state.addresses());
+        let initial = AddressRange::default();
+        let push = CountedPush { source, destination, state, initial, tile_count, last_extent, counts };
+        recorder.dispatch(&chained.quads.chained, &push, tile_count.into())?;
+        Ok(tile_count - 1)
+    }
+}

@@ -1,0 +1,51 @@
+//! Tiles of elements, tiles of their sums, tiles of the sums of these, until one tile holds a level.
+
+use crate::primitives::ScratchCursor;
+
+/// Where the levels above the elements lie in scratch.
+#[derive(Debug)]
+pub(super) struct Levels {
+    /// Elements, from the lowest level up; level 0 is the caller's own.
+    pub(super) counts: [u64; Self::MAX],
+    /// Offset in scratch, for every level but 0.
+    pub(super) offsets: [u64; Self::MAX],
+    pub(super) len: usize,
+}
+
+impl Levels {
+    /// More than those of 2^64 elements in the smallest tiles.
+    pub(super) const MAX: usize = 64;
+
+    /// Those of `count` elements, with arrays of rows that `cursor` hands out.
+    pub(super) fn new(cursor: &mut ScratchCursor, count: u64, tile_items: u32, row_size: u64) -> Self {
+        let mut levels = Self { counts: [0; Self::MAX], offsets: [0; Self::MAX], len: 1 };
+        levels.counts[0] = count;
+        let mut tiles = count.div_ceil(tile_items.into());
+        while tiles > 1 {
+            levels.counts[levels.len] = tiles;
+            levels.offsets[levels.len] = cursor.take(tiles.saturating_mul(row_size));
+            levels.len += 1;
+            tiles = tiles.div_ceil(tile_items.into());
+        }
+        levels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_end_at_one_tile() {
+        let levels = |count, tile_items, row_size| {
+            let mut cursor = ScratchCursor::default();
+            (Levels::new(&mut cursor, count, tile_items, row_size), cursor.size)
+        };
+        let (one, size) = levels(1, 256, 4);
+        assert_eq!((one.len, size), (1, 0));
+        let (levels_of_many, _) = levels(256 * 256 * 256 + 1, 256, 16);
+        assert_eq!(&levels_of_many.counts[..levels_of_many.len], &[16_777_217, 65_537, 257, 2]);
+        assert_eq!(&levels_of_many.offsets[..levels_of_many.len], &[0, 0, 65_537 * 16, (65_537 + 257) * 16]);
+        assert_eq!(levels(u64::MAX, 4, 4).0.counts[0], u64::MAX);
+    }
+}

@@ -1,0 +1,258 @@
+//! What a scan combines elements by.
+
+use std::fmt;
+
+use super::custom::CustomOperator;
+use crate::kernels::{self, Kernel};
+use crate::primitives::ElementType;
+
+/// An associative operator of the library's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ScanOperator {
+    /// The sum; of whole numbers it wraps. Identity 0.
+    #[default]
+    Add,
+    /// The product; of whole numbers it wraps. Identity 1.
+    Mul,
+    /// The minimum. Identity: the greatest number, +∞ of floats.
+    Min,
+    /// The maximum. Identity: the least number, -∞ of floats.
+    Max,
+    /// The bits that are in all. Identity: all bits. Not of floats.
+    And,
+    /// The bits that are in any. Identity 0. Not of floats.
+    Or,
+    /// The bits that are in an odd number. Identity 0. Not of floats.
+    Xor,
+}
+
+impl ScanOperator {
+    /// All of them.
+    pub const ALL: [Self; 7] = [Self::Add, Self::Mul, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor];
+
+    /// The name that selects it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Mul => "mul",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::And => "and",
+            Self::Or => "or",
+            Self::Xor => "xor",
+        }
+    }
+
+    /// Whether it combines elements of a type: bits of floats are not combined.
+    pub const fn takes(self, element: ElementType) -> bool {
+        match self {
+            Self::Add | Self::Mul | Self::Min | Self::Max => true,
+            Self::And | Self::Or | Self::Xor => !element.is_float(),
+        }
+    }
+
+    /// Whether a device needs `shaderFloat64` for it. Minima and maxima of f64 are found without doubles.
+    pub const fn needs_float64(self, element: ElementType) -> bool {
+        matches!((element, self), (ElementType::F64, Self::Add | Self::Mul))
+    }
+
+    /// Its number in `glsl/operator/names.glsl`.
+    const fn constant(self) -> u32 {
+        match self {
+            Self::Add => 0,
+            Self::Mul => 1,
+            Self::Min => 2,
+            Self::Max => 3,
+            Self::And => 4,
+            Self::Or => 5,
+            Self::Xor => 6,
+        }
+    }
+}
+
+impl fmt::Display for ScanOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How `glsl/operator/names.glsl` calls the way in which an element's words are read.
+const fn numbers(element: ElementType) -> u32 {
+    match element {
+        ElementType::U32 | ElementType::U64 => 0,
+        ElementType::I32 | ElementType::I64 => 1,
+        ElementType::F32 | ElementType::F64 => 2,
+    }
+}
+
+/// The kernels that scan a row, and how they see it.
+#[derive(Debug, Clone)]
+pub(super) struct Modules {
+    pub(super) reduce: &'static Kernel,
+    pub(super) downsweep: &'static Kernel,
+    /// The single pass, which takes no rows of several elements.
+    pub(super) chained: Option<&'static Kernel>,
+    /// What the kernels specialise for the operator.
+    pub(super) constants: Vec<(&'static str, u32)>,
+    pub(super) shape: RowShape,
+}
+
+/// How kernels see a row of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowShape {
+    /// Words that are combined as one: a whole row, or with `is_strided` one of its columns.
+    pub(super) element_words: u32,
+    /// Whether a workgroup takes one column alone, because a row is too wide to be held at once.
+    pub(super) is_strided: bool,
+}
+
+impl RowShape {
+    /// Of rows of `columns` elements of `words` words: up to 16 bytes are held at once, but beside heads of segments a
+    /// single element.
+    pub(super) const fn new(words: u32, columns: u32, is_segmented: bool) -> Self {
+        match words.saturating_mul(columns) {
+            row_words @ ..=4 if columns == 1 || !is_segmented => {
+                Self { element_words: row_words, is_strided: false }
+            }
+            _ => Self { element_words: words, is_strided: true },
+        }
+    }
+
+    /// Of rows that are held at once, however wide.
+    pub(super) const fn whole(element_words: u32) -> Self {
+        Self { element_words, is_strided: false }
+    }
+
+    /// Elements in the fewest 16-byte quads that hold whole elements.
+    pub(super) const fn items_per_pack(self) -> u32 {
+        match self.element_words % 4 {
+            0 => 1,
+            2 => 2,
+            _ => 4,
+        }
+    }
+}
+
+/// The two kernels of reduce-then-scan.
+type Pair = (&'static Kernel, &'static Kernel);
+
+/// By the columns of a row.
+const WORDS32: [Pair; 4] = [
+    (&kernels::SCAN_REDUCE_WORDS32X1, &kernels::SCAN_DOWNSWEEP_WORDS32X1),
+    (&kernels::SCAN_REDUCE_WORDS32X2, &kernels::SCAN_DOWNSWEEP_WORDS32X2),
+    (&kernels::SCAN_REDUCE_WORDS32X3, &kernels::SCAN_DOWNSWEEP_WORDS32X3),
+    (&kernels::SCAN_REDUCE_WORDS32X4, &kernels::SCAN_DOWNSWEEP_WORDS32X4),
+];
+const WORDS32_STRIDED: Pair =
+    (&kernels::SCAN_REDUCE_WORDS32_STRIDED, &kernels::SCAN_DOWNSWEEP_WORDS32_STRIDED);
+const WORDS64: [Pair; 2] = [
+    (&kernels::SCAN_REDUCE_WORDS64X1, &kernels::SCAN_DOWNSWEEP_WORDS64X1),
+    (&kernels::SCAN_REDUCE_WORDS64X2, &kernels::SCAN_DOWNSWEEP_WORDS64X2),
+];
+const WORDS64_STRIDED: Pair =
+    (&kernels::SCAN_REDUCE_WORDS64_STRIDED, &kernels::SCAN_DOWNSWEEP_WORDS64_STRIDED);
+const FLOAT64: [Pair; 2] = [
+    (&kernels::SCAN_REDUCE_FLOAT64X1, &kernels::SCAN_DOWNSWEEP_FLOAT64X1),
+    (&kernels::SCAN_REDUCE_FLOAT64X2, &kernels::SCAN_DOWNSWEEP_FLOAT64X2),
+];
+const FLOAT64_STRIDED: Pair =
+    (&kernels::SCAN_REDUCE_FLOAT64_STRIDED, &kernels::SCAN_DOWNSWEEP_FLOAT64_STRIDED);
+
+/// Of segments: in one column, and in one of several.
+const WORDS32_SEGMENTED: [Pair; 2] = [
+    (&kernels::SCAN_REDUCE_WORDS32X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED),
+    (&kernels::SCAN_REDUCE_WORDS32_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS32_STRIDED_SEGMENTED),
+];
+const WORDS64_SEGMENTED: [Pair; 2] = [
+    (&kernels::SCAN_REDUCE_WORDS64X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS64X1_SEGMENTED),
+    (&kernels::SCAN_REDUCE_WORDS64_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS64_STRIDED_SEGMENTED),
+];
+const FLOAT64_SEGMENTED: [Pair; 2] = [
+    (&kernels::SCAN_REDUCE_FLOAT64X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_FLOAT64X1_SEGMENTED),
+    (&kernels::SCAN_REDUCE_FLOAT64_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_FLOAT64_STRIDED_SEGMENTED),
+];
+
+impl Modules {
+    /// Those for rows of `columns` elements, at least one.
+    pub(super) fn new(
+        element: ElementType,
+        operator: ScanOperator,
+        columns: u32,
+        is_segmented: bool,
+    ) -> Self {
+        let shape = RowShape::new(element.words(), columns, is_segmented);
+        let (dense, strided, segmented): (&[Pair], Pair, [Pair; 2]) = match element.words() {
+            1 => (&WORDS32, WORDS32_STRIDED, WORDS32_SEGMENTED),
+            _ if operator.needs_float64(element) => (&FLOAT64, FLOAT64_STRIDED, FLOAT64_SEGMENTED),
+            _ => (&WORDS64, WORDS64_STRIDED, WORDS64_SEGMENTED),
+        };
+        let (reduce, downsweep) = match (is_segmented, shape.is_strided) {
+            (true, is_strided) => segmented[usize::from(is_strided)],
+            (false, true) => strided,
+            (false, false) => dense[columns as usize - 1],
+        };
+        let chained = match element.words() {
+            1 => &kernels::SCAN_CHAINED_WORDS32X1,
+            _ if operator.needs_float64(element) => &kernels::SCAN_CHAINED_FLOAT64X1,
+            _ => &kernels::SCAN_CHAINED_WORDS64X1,
+        };
+        let constants = vec![("OPERATOR", operator.constant()), ("NUMBERS", numbers(element))];
+        Self {
+            reduce,
+            downsweep,
+            chained: (columns == 1 && !is_segmented).then_some(chained),
+            constants,
+            shape,
+        }
+    }
+}
+
+impl Modules {
+    /// Those of an operator that a caller wrote.
+    pub(super) fn custom(operator: &'static CustomOperator, is_segmented: bool) -> Self {
+        let (reduce, downsweep) = operator.kernels(is_segmented);
+        let shape = RowShape::whole(operator.element_words());
+        Self { reduce, downsweep, chained: None, constants: Vec::new(), shape }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_up_to_16_bytes_are_held_at_once() {
+        for (words, columns, element_words, is_strided) in
+            [(1, 1, 1, false), (1, 4, 4, false), (1, 5, 1, true), (2, 2, 4, false), (2, 3, 2, true)]
+        {
+            assert_eq!(RowShape::new(words, columns, false), RowShape { element_words, is_strided });
+            let is_strided = columns > 1;
+            let element_words = words;
+            assert_eq!(RowShape::new(words, columns, true), RowShape { element_words, is_strided });
+        }
+    }
+
+    #[test]
+    fn kernels_are_those_of_the_row() {
+        for element in ElementType::ALL {
+            for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
+                for (columns, is_segmented) in
+                    (1..=16).flat_map(|columns| [(columns, false), (columns, true)])
+                {
+                    let modules = Modules::new(element, operator, columns, is_segmented);
+                    let Modules { reduce, downsweep, chained, shape, .. } = modules;
+                    let variant = reduce.name.strip_prefix("scan/reduce:").expect("a variant");
+                    assert_eq!(Some(variant), downsweep.name.strip_prefix("scan/downsweep:"));
+                    assert_eq!(is_segmented, variant.ends_with("_segmented"));
+                    let variant = variant.trim_end_matches("_segmented");
+                    let chained = chained.map(|kernel| kernel.name.strip_prefix("scan/chained:"));
+                    assert_eq!(chained, (columns == 1 && !is_segmented).then_some(Some(variant)));
+                    assert_eq!(variant.ends_with("_strided"), shape.is_strided);
+                    assert_eq!(variant.starts_with("float64"), operator.needs_float64(element));
+                    assert!(shape.is_strided || variant.ends_with(&format!("x{columns}")), "{variant}");
+                }
+            }
+        }
+    }
+}

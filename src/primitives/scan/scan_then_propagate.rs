@@ -1,0 +1,174 @@
+//! Tiles scanned by themselves on the way up, and what comes before them added on the way down.
+//!
+//! ```text
+//!   elements ── scan tiles ──► sums of tiles ── scan tiles ──► sums of sums …   until one tile holds a level
+//!      ▲                           │    ▲                           │
+//!      └──────── propagate ────────┘    └──────── propagate ────────┘
+//! ```
+//!
+//! Every level above the elements is scanned exclusively, in place, in scratch. The elements are written twice, where
+//! reduce-then-scan writes them once.
+
+use super::config::{ScanBuffers, ScanConfig, ScanKind};
+use super::levels::Levels;
+use super::operator::Modules;
+use super::policy::ScanPolicy;
+use super::reduce_then_scan::made;
+use crate::error::Result;
+use crate::kernels;
+use crate::primitives::{ScratchCursor, Tiles};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct ScanTilesPush for [SCAN_SCAN_TILES_WORDS32X1] {
+        source: AddressRange,
+        destination: AddressRange,
+        sums: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+    }
+}
+
+push_constants! {
+    struct PropagatePush for [SCAN_PROPAGATE_WORDS32X1] {
+        table: AddressRange,
+        carries: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct ScanThenPropagate {
+    kind: ScanKind,
+    row_size: u64,
+    tile_items: u32,
+    scans: Vec<(Scan, Pipeline)>,
+    propagates: Vec<(Access, Pipeline)>,
+}
+
+/// What tells the pipelines of the way up apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Scan {
+    kind: ScanKind,
+    access: Access,
+    /// All tiles but the one that is left in the end.
+    keeps_sums: bool,
+}
+
+/// Whether all ranges are at multiples of 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Quads,
+    Words,
+}
+
+impl Access {
+    fn of(ranges: &[AddressRange]) -> Self {
+        if ranges.iter().all(|range| range.is_aligned(16)) { Self::Quads } else { Self::Words }
+    }
+}
+
+impl ScanThenPropagate {
+    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+        let Modules { constants: operator, shape, .. } = config.modules();
+        let pipeline = |kernel, access: Access, extra: &[(&'static str, u32)]| {
+            let tile = [
+                ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
+                ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
+                ("QUAD_ACCESS", (access == Access::Quads).into()),
+            ];
+            let constants: Vec<_> = operator.iter().chain(&tile).chain(extra).copied().collect();
+            let options = PipelineOptions {
+                workgroup_size: policy.workgroup_size,
+                constants: &constants,
+                subgroup_size: policy.subgroup_size,
+            };
+            Pipeline::new(device, kernel, options)
+        };
+        // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch.
+        let levels = [
+            (config.kind, Access::Quads),
+            (config.kind, Access::Words),
+            (ScanKind::Exclusive, Access::Quads),
+        ];
+        let mut scans: Vec<(Scan, Pipeline)> = Vec::new();
+        for (kind, access) in levels {
+            for keeps_sums in [true, false] {
+                let key = Scan { kind, access, keeps_sums };
+                if scans.iter().all(|(made, _)| *made != key) {
+                    let constants = [
+                        ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
+                        ("KEEPS_SUMS", keeps_sums.into()),
+                    ];
+                    scans.push((key, pipeline(&kernels::SCAN_SCAN_TILES_WORDS32X1, access, &constants)?));
+                }
+            }
+        }
+        let mut propagates = Vec::new();
+        for access in [Access::Quads, Access::Words] {
+            propagates.push((access, pipeline(&kernels::SCAN_PROPAGATE_WORDS32X1, access, &[])?));
+        }
+        let (kind, row_size, tile_items) = (config.kind, config.row_size(), policy.tile_items());
+        Ok(Self { kind, row_size, tile_items, scans, propagates })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let scans = self.scans.iter().map(|(_, pipeline)| pipeline);
+        scans.chain(self.propagates.iter().map(|(_, pipeline)| pipeline))
+    }
+
+    pub(super) fn level_count(&self, count: u64) -> u64 {
+        self.levels(&mut ScratchCursor::default(), count).len as u64
+    }
+
+    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
+        let mut cursor = ScratchCursor::default();
+        self.levels(&mut cursor, max_count);
+        cursor.size
+    }
+
+    fn levels(&self, cursor: &mut ScratchCursor, count: u64) -> Levels {
+        Levels::new(cursor, count, self.tile_items, self.row_size)
+    }
+
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: u64,
+    ) -> Result<()> {
+        let levels = self.levels(&mut ScratchCursor::default(), count);
+        let top = levels.len - 1;
+        let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_items);
+        let array = |level: usize| {
+            let size = levels.counts[level] * self.row_size;
+            buffers.scratch.slice(levels.offsets[level], size).addresses()
+        };
+        let source = |level| if level == 0 { buffers.source } else { array(level) };
+        let destination = |level| if level == 0 { buffers.destination } else { array(level) };
+
+        for level in 0..=top {
+            let Tiles { count: tile_count, last_extent } = tiles(level)?;
+            let (source, destination) = (source(level), destination(level));
+            let keeps_sums = level < top;
+            let sums = if keeps_sums { array(level + 1) } else { AddressRange::default() };
+            let push = ScanTilesPush { source, destination, sums, tile_count, last_extent };
+            let kind = if level == 0 { self.kind } else { ScanKind::Exclusive };
+            let key = Scan { kind, access: Access::of(&[source, destination]), keeps_sums };
+            if level > 0 {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            recorder.dispatch(made(&self.scans, key), &push, tile_count.into())?;
+        }
+        for level in (0..top).rev() {
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            let Tiles { count: tile_count, last_extent } = tiles(level)?;
+            let (table, carries) = (destination(level), array(level + 1));
+            let push = PropagatePush { table, carries, tile_count, last_extent };
+            let pipeline = made(&self.propagates, Access::of(&[table]));
+            recorder.dispatch(pipeline, &push, u64::from(tile_count) - 1)?;
+        }
+        Ok(())
+    }
+}

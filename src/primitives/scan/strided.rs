@@ -1,0 +1,122 @@
+//! Elements added up that lie ever nearer to one another, from one range to another and back.
+//!
+//! ```text
+//!   distance 4:  | 0 | 1 | 2 | 3 | 0+4 | 1+5 | 2+6 |
+//!   distance 2:  | 0 | 1 | 0+2 | 1+3 | 0+2+4 | 1+3+5 | 0+2+4+6 |
+//!   distance 1:  | 0 | 0+1 | 0+1+2 | …
+//! ```
+//!
+//! The source is read by the first step alone. The others go between scratch and the destination, in which the last one
+//! ends; in place, their number is made even by a step of a distance that nothing lies apart, which copies.
+
+use super::config::{Direction, ScanBuffers, ScanConfig};
+use super::operator::Modules;
+use super::policy::ScanPolicy;
+use super::step_count;
+use crate::error::{Error, Result};
+use crate::kernels;
+use crate::primitives::{ScratchCursor, Tiles};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct StridedPush for [SCAN_STRIDED_WORDS32X1] {
+        source: AddressRange,
+        destination: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+        distance_tiles: u32,
+        distance_items: u32,
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Strided {
+    row_size: u64,
+    tile_items: u32,
+    step: Pipeline,
+}
+
+impl Strided {
+    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+        let Modules { mut constants, .. } = config.modules();
+        constants.push(("SUFFIX", (config.direction == Direction::Reverse).into()));
+        let options = PipelineOptions {
+            workgroup_size: policy.workgroup_size,
+            constants: &constants,
+            subgroup_size: policy.subgroup_size,
+        };
+        let step = Pipeline::new(device, &kernels::SCAN_STRIDED_WORDS32X1, options)?;
+        Ok(Self { row_size: config.row_size(), tile_items: policy.tile_items(), step })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::once(&self.step)
+    }
+
+    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
+        if max_count < 2 {
+            return 0;
+        }
+        let mut cursor = ScratchCursor::default();
+        cursor.take(max_count.saturating_mul(self.row_size));
+        cursor.size
+    }
+
+    /// Elements that are read and written, out of place.
+    pub(super) fn moved_count(count: u64) -> u64 {
+        let step = |bits: u32| count.saturating_mul(3) - (1 << bits);
+        match step_count(count) {
+            0 => 2 * count,
+            steps => (0..steps).map(step).fold(0, u64::saturating_add),
+        }
+    }
+
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: u64,
+    ) -> Result<()> {
+        let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
+        // The kernel adds a distance to the number of a tile.
+        if tile_count > 1 << 30 {
+            let max = u64::from(self.tile_items) << 30;
+            return Err(Error::TooManyElements { count, max, what: "2^30 tiles of this policy" });
+        }
+        let ScanBuffers { source, destination, scratch, .. } = *buffers;
+        let steps = step_count(count);
+        let steps = if source == destination { steps.next_multiple_of(2) } else { steps.max(1) };
+        let scratch = if steps > 1 { scratch.slice(0, count * self.row_size).addresses() } else { source };
+        let mut from = source;
+        for bits in (0..steps).rev() {
+            let to = if bits % 2 == 0 { destination } else { scratch };
+            let distance = 1u64 << bits;
+            let push = StridedPush {
+                source: from,
+                destination: to,
+                tile_count,
+                last_extent,
+                distance_tiles: (distance / u64::from(self.tile_items)) as u32,
+                distance_items: (distance % u64::from(self.tile_items)) as u32,
+            };
+            recorder.dispatch(&self.step, &push, tile_count.into())?;
+            if bits > 0 {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            from = to;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_is_read_twice_where_another_lies_at_the_distance() {
+        assert_eq!(Strided::moved_count(1), 2);
+        assert_eq!(Strided::moved_count(2), 3 * 2 - 1);
+        assert_eq!(Strided::moved_count(7), 3 * 7 * 3 - 4 - 2 - 1);
+    }
+}

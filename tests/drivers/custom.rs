@@ -1,0 +1,211 @@
+//! Operators of a caller's own, none of which commutes.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::Error;
+use subsweep::headless::{Gpu, ScanInputs};
+use subsweep::scan::{CustomOperator, ScanConfig, ScanKind, ScanPolicy, SegmentsBy};
+
+use super::cases::expect_silence;
+use super::fixture;
+use super::twins::rig::random;
+
+/// The operator of a fixture, of so many words.
+macro_rules! custom {
+    ($name:literal, $words:literal) => {{
+        // SAFETY: the build has compiled the modules for Vulkan 1.2, from an include that keeps to the rules.
+        static OPERATOR: CustomOperator = unsafe {
+            CustomOperator::new(
+                $name,
+                $words,
+                fixture!(concat!($name, ".reduce")),
+                fixture!(concat!($name, ".downsweep")),
+            )
+            .with_segments(
+                $name,
+                fixture!(concat!($name, ".reduce_segmented")),
+                fixture!(concat!($name, ".downsweep_segmented")),
+            )
+        };
+        &OPERATOR
+    }};
+}
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
+        let gpu = Arc::clone(gpu);
+        Trial::test(format!("custom scan: {name}"), move || {
+            run(&gpu)?;
+            expect_silence(&gpu, "custom scan")
+        })
+    };
+    vec![
+        trial("products of matrices", |gpu| {
+            scans(gpu, custom!("matrix", 4), [1, 0, 0, 1], |_, words| words, multiply)
+        }),
+        trial("brackets in the bicyclic monoid", |gpu| {
+            scans(gpu, custom!("bicyclic", 2), [0, 0], |_, [a, b]| [a % 3, b % 3], match_brackets)
+        }),
+        trial("affine maps of more than four words", |gpu| {
+            scans(gpu, custom!("affine", 6), [1, 0, 0, 1, 0, 0], |_, words| words, follow)
+        }),
+        trial("segments of brackets, from either end and from some that are open", |gpu| {
+            segments(gpu, custom!("bicyclic", 2), |[a, b]| [a % 3, b % 3], match_brackets)
+        }),
+        trial("segments of affine maps", |gpu| segments(gpu, custom!("affine", 6), |words| words, follow)),
+        trial("modules that are something else are refused", refusals),
+    ]
+}
+
+fn multiply(a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
+    let cell = |row: usize, column: usize| {
+        a[2 * row].wrapping_mul(b[column]).wrapping_add(a[2 * row + 1].wrapping_mul(b[2 + column]))
+    };
+    [cell(0, 0), cell(0, 1), cell(1, 0), cell(1, 1)]
+}
+
+fn match_brackets([a, b]: [u32; 2], [c, d]: [u32; 2]) -> [u32; 2] {
+    let matched = b.min(c);
+    [a + c - matched, b + d - matched]
+}
+
+/// The first map, then the second.
+fn follow(a: [u32; 6], b: [u32; 6]) -> [u32; 6] {
+    let matrix = |map: [u32; 6]| [map[0], map[1], map[2], map[3]];
+    let [x, y, z, w] = multiply(matrix(b), matrix(a));
+    let moved = |row: usize| {
+        let there = b[2 * row].wrapping_mul(a[4]).wrapping_add(b[2 * row + 1].wrapping_mul(a[5]));
+        there.wrapping_add(b[4 + row])
+    };
+    [x, y, z, w, moved(0), moved(1)]
+}
+
+/// Both kinds, by the default policy and over several levels of small tiles, against a plain loop.
+fn scans<const N: usize>(
+    gpu: &Gpu,
+    operator: &'static CustomOperator,
+    identity: [u32; N],
+    element: fn(usize, [u32; N]) -> [u32; N],
+    combine: fn([u32; N], [u32; N]) -> [u32; N],
+) -> Result<(), Failed> {
+    let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
+    for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+        let config = ScanConfig::new(kind).custom(operator);
+        let default = ScanPolicy::choose(gpu.capabilities(), &config).policy;
+        for policy in [default, small] {
+            let tile = policy.tile_items() as usize;
+            for count in [1, tile - 1, tile, tile + 1, 3 * tile + 7, small.tile_items().pow(2) as usize + 1] {
+                let words = random(count, count * N);
+                let elements = words.as_chunks::<N>().0.iter().enumerate();
+                let elements: Vec<[u32; N]> = elements.map(|(i, words)| element(i, *words)).collect();
+                let mut sum = identity;
+                let mut expected = Vec::new();
+                for &element in &elements {
+                    let before = sum;
+                    sum = combine(sum, element);
+                    expected.push(if kind == ScanKind::Inclusive { sum } else { before });
+                }
+                let mut values = elements.into_flattened();
+                gpu.scan(config.policy(policy), &mut values)?;
+                let (got, _) = values.as_chunks::<N>();
+                if let Some(i) = (0..count).find(|&i| got[i] != expected[i]) {
+                    let (got, expected) = (got[i], expected[i]);
+                    return Err(
+                        format!("{kind:?}, {policy}: [{i}] of {count} is {got:?}, not {expected:?}").into()
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Both kinds from either end, each segment from an initial value, against a plain loop.
+fn segments<const N: usize>(
+    gpu: &Gpu,
+    operator: &'static CustomOperator,
+    element: fn([u32; N]) -> [u32; N],
+    combine: fn([u32; N], [u32; N]) -> [u32; N],
+) -> Result<(), Failed> {
+    let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
+    let tile = small.tile_items() as usize;
+    for (kind, is_reverse) in [
+        (ScanKind::Inclusive, false),
+        (ScanKind::Exclusive, true),
+        (ScanKind::Inclusive, true),
+        (ScanKind::Exclusive, false),
+    ] {
+        let config = ScanConfig::new(kind).custom(operator).policy(small).segments(SegmentsBy::Offsets);
+        let config = if is_reverse { config.reverse() } else { config };
+        for count in [1, tile + 1, tile * 5 + 3, tile * tile + 1] {
+            let words = random(count, (count + 1) * N);
+            let mut elements: Vec<[u32; N]> =
+                words.as_chunks::<N>().0.iter().map(|words| element(*words)).collect();
+            let initial = elements.pop().expect("one more than is scanned");
+            // Short ones, then one that is longer than a tile.
+            let starts: Vec<_> = (0..count).filter(|row| row % 13 == 7 && *row < count / 3).collect();
+            let mut expected = vec![initial; count];
+            let begins = std::iter::once(0).chain(starts.iter().copied());
+            let ends = starts.iter().copied().chain([count]);
+            for (begin, end) in begins.zip(ends) {
+                let mut sum = initial;
+                let order: Vec<_> =
+                    if is_reverse { (begin..end).rev().collect() } else { (begin..end).collect() };
+                for row in order {
+                    let before = sum;
+                    sum = combine(sum, elements[row]);
+                    expected[row] = if kind == ScanKind::Inclusive { sum } else { before };
+                }
+            }
+            let starts: Vec<_> = starts.iter().map(|&row| row as u32).collect();
+            let mut values = elements.into_flattened();
+            let inputs = ScanInputs { initial: Some(&initial), segments: &starts };
+            gpu.scan_with(config, &mut values, inputs)?;
+            let (got, _) = values.as_chunks::<N>();
+            if let Some(i) = (0..count).find(|&i| got[i] != expected[i]) {
+                let (got, expected) = (got[i], expected[i]);
+                return Err(format!(
+                    "{kind:?}, reverse: {is_reverse}: [{i}] of {count} is {got:?}, not {expected:?}"
+                )
+                .into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let refuse = |operator: &'static CustomOperator| {
+        let refused = gpu.scan(ScanConfig::inclusive().custom(operator), &mut [0u32; 16]);
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    };
+    // Another number of words than the modules', which are another kernel's, or none.
+    refuse(custom!("matrix", 2));
+    refuse(custom!("matrix", 17));
+    let other = |reduce, downsweep| -> &'static CustomOperator {
+        // SAFETY: a plan refuses them before any device sees them.
+        Box::leak(Box::new(unsafe { CustomOperator::new("other", 4, reduce, downsweep) }))
+    };
+    refuse(other(fixture!("matrix.downsweep"), fixture!("matrix.reduce")));
+    refuse(other(fixture!("spilling"), fixture!("spilling")));
+    refuse(other(b"", b""));
+    // SAFETY: a plan refuses it before any device sees it.
+    static PLAIN: CustomOperator =
+        unsafe { CustomOperator::new("plain", 4, fixture!("matrix.reduce"), fixture!("matrix.downsweep")) };
+    let of_segments = ScanConfig::inclusive().custom(&PLAIN).segments(SegmentsBy::Flags);
+    let inputs = ScanInputs { initial: None, segments: &[0; 4] };
+    let refused = gpu.scan_with(of_segments, &mut [0u32; 16], inputs);
+    assert!(
+        matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("with_segments")),
+        "{refused:?}"
+    );
+    let config = ScanConfig::inclusive().custom(custom!("matrix", 4));
+    let of_columns = gpu.scan(config.columns(2), &mut [0u32; 16]);
+    assert!(matches!(of_columns, Err(Error::Unsupported { .. })), "{of_columns:?}");
+    let of_doubles = gpu.scan(config, &mut [0f64; 16]);
+    assert!(matches!(of_doubles, Err(Error::ElementMismatch { .. })), "{of_doubles:?}");
+    let ragged = gpu.scan(config, &mut [0u32; 15]);
+    assert_eq!(ragged, Err(Error::RaggedTable { value_count: 15, columns: 4 }));
+    Ok(())
+}
