@@ -16,7 +16,7 @@ use super::step_count;
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::Tiles;
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct DoubleBlocksPush for [SCAN_DOUBLE_BLOCKS_WORDS32X1] {
@@ -41,12 +41,7 @@ impl BlockDoubling {
         let pipeline = |from_source: bool| {
             let from_source = [("FROM_SOURCE", from_source.into())];
             let constants: Vec<_> = operator.iter().chain(&from_source).copied().collect();
-            let options = PipelineOptions {
-                workgroup_size: policy.workgroup_size,
-                constants: &constants,
-                subgroup_size: policy.subgroup_size,
-            };
-            Pipeline::new(device, &kernels::SCAN_DOUBLE_BLOCKS_WORDS32X1, options)
+            policy.pipeline(device, &kernels::SCAN_DOUBLE_BLOCKS_WORDS32X1, &constants)
         };
         Ok(Self { tile_items: policy.tile_items(), first: pipeline(true)?, step: pipeline(false)? })
     }

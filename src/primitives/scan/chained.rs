@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::kernels;
 use crate::kernels::Kernel;
 use crate::primitives::{ScratchCursor, Tiles};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct ChainedPush for [SCAN_CHAINED_WORDS32X1, SCAN_CHAINED_WORDS64X1, SCAN_CHAINED_FLOAT64X1] {
@@ -79,20 +79,15 @@ impl Chained {
     ) -> Result<Self> {
         let Modules { downsweep, constants: operator, shape, .. } = config.modules();
         let pipeline = |kernel, quad_access: bool, extra: &[(&'static str, u32)]| {
+            let tile = policy.tile_constants(shape);
             let constants = [
-                ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
-                ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
                 ("QUAD_ACCESS", quad_access.into()),
                 ("EXCLUSIVE", (config.kind == ScanKind::Exclusive).into()),
                 ("REVERSE", (config.direction == Direction::Reverse).into()),
             ];
-            let constants: Vec<_> = operator.iter().chain(&constants).chain(extra).copied().collect();
-            let options = PipelineOptions {
-                workgroup_size: policy.workgroup_size,
-                constants: &constants,
-                subgroup_size: policy.subgroup_size,
-            };
-            Pipeline::new(device, kernel, options)
+            let constants: Vec<_> =
+                operator.iter().chain(&tile).chain(&constants).chain(extra).copied().collect();
+            policy.pipeline(device, kernel, &constants)
         };
         let access = |quad_access| {
             Ok(Access {

@@ -9,7 +9,7 @@ use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
 use crate::primitives::Tiles;
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct ChunkPush for [
@@ -53,14 +53,7 @@ pub(super) struct ChunkInPlace {
 impl ChunkInPlace {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let (sum, prefix) = KERNELS[config.column_count() as usize - 1];
-        let pipeline = |kernel, constants: &[(&'static str, u32)]| {
-            let options = PipelineOptions {
-                workgroup_size: policy.workgroup_size,
-                constants,
-                subgroup_size: policy.subgroup_size,
-            };
-            Pipeline::new(device, kernel, options)
-        };
+        let pipeline = |kernel, constants: &[(&'static str, u32)]| policy.pipeline(device, kernel, constants);
         let batches = ("BATCHES_PER_CHUNK", policy.items_per_invocation);
         Ok(Self {
             chunk_items: policy.tile_items(),

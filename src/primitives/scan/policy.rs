@@ -4,10 +4,12 @@ use std::fmt;
 
 use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind};
+use super::operator::RowShape;
 use super::single_pass;
 use crate::error::{Error, Result, within};
+use crate::kernels::Kernel;
 use crate::primitives::{Choice, check_workgroup};
-use crate::vk::Capabilities;
+use crate::vk::{Capabilities, Device, Pipeline, PipelineOptions};
 
 /// Where the sums of tiles are kept between the way up and the way down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -142,6 +144,25 @@ impl ScanPolicy {
     pub const fn with_fixed_tree(mut self) -> Self {
         self.fixed_tree = true;
         self
+    }
+
+    /// What kernels that go through tiles specialise, for rows of a shape.
+    pub(super) const fn tile_constants(&self, shape: RowShape) -> [(&'static str, u32); 2] {
+        [
+            ("RUNS_PER_INVOCATION", self.items_per_invocation / self.items_per_run),
+            ("PACKS_PER_RUN", self.items_per_run / shape.items_per_pack()),
+        ]
+    }
+
+    /// A kernel for its workgroups.
+    pub(super) fn pipeline(
+        &self,
+        device: &Device,
+        kernel: &'static Kernel,
+        constants: &[(&'static str, u32)],
+    ) -> Result<Pipeline> {
+        let Self { workgroup_size, subgroup_size, .. } = *self;
+        Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
     }
 
     /// Elements in a tile, [`u32::MAX`] at most.

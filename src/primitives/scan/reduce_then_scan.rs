@@ -25,8 +25,7 @@ use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
 use crate::primitives::{Count, ScratchCursor, Tiles};
 use crate::vk::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, PushConstants, Recorder,
-    push_constants,
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push_constants,
 };
 
 push_constants! {
@@ -233,22 +232,14 @@ impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
         let downsweep = policy.algorithm.workgroup_scan().and_then(textbook_downsweep).unwrap_or(downsweep);
-        let tile = [
-            ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
-            ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
-        ];
+        let tile = policy.tile_constants(shape);
         let pipeline = |kernel: &'static Kernel, rows: Rows, extra: &[(&'static str, u32)]| {
             let constants = rows.constants();
             // Heads are of segmented builds.
             let constants = &constants[..if config.segments.is_some() { 2 } else { 1 }];
             let constants: Vec<_> =
                 operator.iter().chain(&tile).chain(constants).chain(extra).copied().collect();
-            let options = PipelineOptions {
-                workgroup_size: policy.workgroup_size,
-                constants: &constants,
-                subgroup_size: policy.subgroup_size,
-            };
-            Pipeline::new(device, kernel, options)
+            policy.pipeline(device, kernel, &constants)
         };
 
         let callers = Rows::Callers { direction: config.direction, segments: config.segments };
@@ -279,14 +270,8 @@ impl ReduceThenScan {
                 }
             }
         }
-        let small = |kernel| {
-            let options = PipelineOptions {
-                workgroup_size: SMALL_WORKGROUP.max(device.capabilities().max_subgroup_size),
-                constants: &[],
-                subgroup_size: policy.subgroup_size,
-            };
-            Pipeline::new(device, kernel, options)
-        };
+        let workgroup_size = SMALL_WORKGROUP.max(device.capabilities().max_subgroup_size);
+        let small = |kernel| ScanPolicy { workgroup_size, ..*policy }.pipeline(device, kernel, &[]);
         let sizes = Shape {
             row_size: config.row_size(),
             tile_items: policy.tile_items(),

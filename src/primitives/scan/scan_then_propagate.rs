@@ -17,7 +17,7 @@ use super::reduce_then_scan::made;
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::{ScratchCursor, Tiles};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct ScanTilesPush for [SCAN_SCAN_TILES_WORDS32X1] {
@@ -73,18 +73,11 @@ impl ScanThenPropagate {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { constants: operator, shape, .. } = config.modules();
         let pipeline = |kernel, access: Access, extra: &[(&'static str, u32)]| {
-            let tile = [
-                ("RUNS_PER_INVOCATION", policy.items_per_invocation / policy.items_per_run),
-                ("PACKS_PER_RUN", policy.items_per_run / shape.items_per_pack()),
-                ("QUAD_ACCESS", (access == Access::Quads).into()),
-            ];
-            let constants: Vec<_> = operator.iter().chain(&tile).chain(extra).copied().collect();
-            let options = PipelineOptions {
-                workgroup_size: policy.workgroup_size,
-                constants: &constants,
-                subgroup_size: policy.subgroup_size,
-            };
-            Pipeline::new(device, kernel, options)
+            let tile = policy.tile_constants(shape);
+            let quads = [("QUAD_ACCESS", (access == Access::Quads).into())];
+            let constants: Vec<_> =
+                operator.iter().chain(&tile).chain(&quads).chain(extra).copied().collect();
+            policy.pipeline(device, kernel, &constants)
         };
         // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch.
         let levels = [

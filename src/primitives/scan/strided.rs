@@ -16,7 +16,7 @@ use super::step_count;
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::{ScratchCursor, Tiles};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct StridedPush for [SCAN_STRIDED_WORDS32X1] {
@@ -40,12 +40,7 @@ impl Strided {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { mut constants, .. } = config.modules();
         constants.push(("SUFFIX", (config.direction == Direction::Reverse).into()));
-        let options = PipelineOptions {
-            workgroup_size: policy.workgroup_size,
-            constants: &constants,
-            subgroup_size: policy.subgroup_size,
-        };
-        let step = Pipeline::new(device, &kernels::SCAN_STRIDED_WORDS32X1, options)?;
+        let step = policy.pipeline(device, &kernels::SCAN_STRIDED_WORDS32X1, &constants)?;
         Ok(Self { row_size: config.row_size(), tile_items: policy.tile_items(), step })
     }
 
