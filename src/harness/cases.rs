@@ -404,8 +404,8 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         (PolicyName::Default, inclusive, ElementType::U32, ScanOperator::Add, 16),
         (PolicyName::Default, exclusive, ElementType::I64, ScanOperator::Max, 5),
         (PolicyName::Default, inclusive, ElementType::F64, ScanOperator::Add, 3),
-        (PolicyName::Small, exclusive, ElementType::I32, ScanOperator::Min, 2),
-        (PolicyName::Small, inclusive, ElementType::F32, ScanOperator::Mul, 3),
+        (PolicyName::Default, exclusive, ElementType::I32, ScanOperator::Min, 2),
+        (PolicyName::Default, inclusive, ElementType::F32, ScanOperator::Mul, 3),
         (PolicyName::Small, exclusive, ElementType::U32, ScanOperator::Xor, 5),
         (PolicyName::Small, inclusive, ElementType::F32, ScanOperator::Min, 7),
         (PolicyName::Small, exclusive, ElementType::U64, ScanOperator::Add, 16),
@@ -611,7 +611,7 @@ fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
             }
         }
     }
-    for element in [ElementType::I64, ElementType::F64] {
+    for element in [ElementType::F32, ElementType::I64, ElementType::F64] {
         let scan = ScanCase { element, ..chained(PolicyName::Default) };
         let tile = u64::from(scan.policy(capabilities).tile_items());
         cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Telling });

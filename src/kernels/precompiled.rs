@@ -149,7 +149,7 @@ mod tests {
         let list = |glsl: &Path| glsl.join("kernels.txt");
         check_refused(
             |glsl| rewrite(&list(glsl), "COLUMNS=1", "COLUMNS=2"),
-            "glsl/kernels.txt changed the defines of scan/reduce:words32x1",
+            "glsl/kernels.txt changed the defines of scan/reduce:u32x1",
         );
         check_refused(
             |glsl| rewrite(&list(glsl), "probe/copy ", "# "),

@@ -9,8 +9,7 @@
 //!
 //! The first step also brings the elements from the source to the destination; the others work in place.
 
-use super::config::{ScanBuffers, ScanConfig};
-use super::operator::Modules;
+use super::config::ScanBuffers;
 use super::policy::ScanPolicy;
 use super::step_count;
 use crate::error::{Error, Result};
@@ -19,7 +18,7 @@ use crate::primitives::Tiles;
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
-    struct DoubleBlocksPush for [SCAN_DOUBLE_BLOCKS_WORDS32X1] {
+    struct DoubleBlocksPush for [SCAN_DOUBLE_BLOCKS] {
         source: AddressRange,
         destination: AddressRange,
         tile_count: u32,
@@ -36,12 +35,9 @@ pub(super) struct BlockDoubling {
 }
 
 impl BlockDoubling {
-    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let Modules { constants: operator, .. } = config.modules();
+    pub(super) fn new(device: &Device, policy: &ScanPolicy) -> Result<Self> {
         let pipeline = |from_source: bool| {
-            let from_source = [("FROM_SOURCE", from_source.into())];
-            let constants: Vec<_> = operator.iter().chain(&from_source).copied().collect();
-            policy.pipeline(device, &kernels::SCAN_DOUBLE_BLOCKS_WORDS32X1, &constants)
+            policy.pipeline(device, &kernels::SCAN_DOUBLE_BLOCKS, &[("FROM_SOURCE", from_source.into())])
         };
         Ok(Self { tile_items: policy.tile_items(), first: pipeline(true)?, step: pipeline(false)? })
     }

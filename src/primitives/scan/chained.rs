@@ -22,7 +22,7 @@ use crate::primitives::{ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
-    struct ChainedPush for [SCAN_CHAINED_WORDS32X1, SCAN_CHAINED_WORDS64X1, SCAN_CHAINED_FLOAT64X1] {
+    struct ChainedPush for [SCAN_CHAINED_U32X1, SCAN_CHAINED_WORDS32X1, SCAN_CHAINED_WORDS64X1, SCAN_CHAINED_FLOAT64X1] {
         source: AddressRange,
         destination: AddressRange,
         state: AddressRange,
@@ -208,13 +208,11 @@ pub(crate) struct CountedChained(Chained);
 #[cfg(feature = "cli")]
 impl CountedChained {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Option<Self>> {
-        match config.modules().chained {
-            Some(kernel) if std::ptr::eq(kernel, &kernels::SCAN_CHAINED_WORDS32X1) => {
-                let counted = &kernels::SCAN_CHAINED_WORDS32X1_COUNTED;
-                Chained::new(device, config, policy, counted).map(|chained| Some(Self(chained)))
-            }
-            _ => Ok(None),
+        if config.modules().chained.is_none() || config.row_shape().element_words != 1 {
+            return Ok(None);
         }
+        let counted = &kernels::SCAN_CHAINED_WORDS32X1_COUNTED;
+        Chained::new(device, config, policy, counted).map(|chained| Some(Self(chained)))
     }
 
     /// Adds to the 4 words of `counts`; returns how many tiles looked back.

@@ -94,7 +94,7 @@ impl ScanPlan {
                 Strategy::ScanThenPropagate(ScanThenPropagate::new(device, &config, &policy)?)
             }
             (ScanAlgorithm::BlockDoubling, _) => {
-                Strategy::BlockDoubling(BlockDoubling::new(device, &config, &policy)?)
+                Strategy::BlockDoubling(BlockDoubling::new(device, &policy)?)
             }
             (ScanAlgorithm::Strided, _) => Strategy::Strided(Strided::new(device, &config, &policy)?),
             (ScanAlgorithm::Chained, _) => {

@@ -137,7 +137,15 @@ impl RowShape {
 /// The two kernels of reduce-then-scan.
 type Pair = (&'static Kernel, &'static Kernel);
 
-/// By the columns of a row.
+/// Sums of whole numbers, by the columns of a row. They know no other operator, for SwiftShader's compiler keeps what
+/// specialization constants shut out, and the sums of sorts and most scans then take twice as long.
+const U32: [Pair; 4] = [
+    (&kernels::SCAN_REDUCE_U32X1, &kernels::SCAN_DOWNSWEEP_U32X1),
+    (&kernels::SCAN_REDUCE_U32X2, &kernels::SCAN_DOWNSWEEP_U32X2),
+    (&kernels::SCAN_REDUCE_U32X3, &kernels::SCAN_DOWNSWEEP_U32X3),
+    (&kernels::SCAN_REDUCE_U32X4, &kernels::SCAN_DOWNSWEEP_U32X4),
+];
+/// Of any operator, by the columns of a row.
 const WORDS32: [Pair; 4] = [
     (&kernels::SCAN_REDUCE_WORDS32X1, &kernels::SCAN_DOWNSWEEP_WORDS32X1),
     (&kernels::SCAN_REDUCE_WORDS32X2, &kernels::SCAN_DOWNSWEEP_WORDS32X2),
@@ -182,7 +190,12 @@ impl Modules {
         is_segmented: bool,
     ) -> Self {
         let shape = RowShape::new(element.words(), columns, is_segmented);
+        let is_plain = !is_segmented && !shape.is_strided;
+        let sums_u32 = is_plain
+            && operator == ScanOperator::Add
+            && matches!(element, ElementType::U32 | ElementType::I32);
         let (dense, strided, segmented): (&[Pair], Pair, [Pair; 2]) = match element.words() {
+            1 if sums_u32 => (&U32, WORDS32_STRIDED, WORDS32_SEGMENTED),
             1 => (&WORDS32, WORDS32_STRIDED, WORDS32_SEGMENTED),
             _ if operator.needs_float64(element) => (&FLOAT64, FLOAT64_STRIDED, FLOAT64_SEGMENTED),
             _ => (&WORDS64, WORDS64_STRIDED, WORDS64_SEGMENTED),
@@ -193,11 +206,15 @@ impl Modules {
             (false, false) => dense[columns as usize - 1],
         };
         let chained = match element.words() {
+            1 if sums_u32 => &kernels::SCAN_CHAINED_U32X1,
             1 => &kernels::SCAN_CHAINED_WORDS32X1,
             _ if operator.needs_float64(element) => &kernels::SCAN_CHAINED_FLOAT64X1,
             _ => &kernels::SCAN_CHAINED_WORDS64X1,
         };
-        let constants = vec![("OPERATOR", operator.constant()), ("NUMBERS", numbers(element))];
+        let constants = match sums_u32 {
+            true => Vec::new(),
+            false => vec![("OPERATOR", operator.constant()), ("NUMBERS", numbers(element))],
+        };
         Self {
             reduce,
             downsweep,
@@ -241,7 +258,7 @@ mod tests {
                     (1..=16).flat_map(|columns| [(columns, false), (columns, true)])
                 {
                     let modules = Modules::new(element, operator, columns, is_segmented);
-                    let Modules { reduce, downsweep, chained, shape, .. } = modules;
+                    let Modules { reduce, downsweep, chained, constants, shape } = modules;
                     let variant = reduce.name.strip_prefix("scan/reduce:").expect("a variant");
                     assert_eq!(Some(variant), downsweep.name.strip_prefix("scan/downsweep:"));
                     assert_eq!(is_segmented, variant.ends_with("_segmented"));
@@ -250,6 +267,11 @@ mod tests {
                     assert_eq!(chained, (columns == 1 && !is_segmented).then_some(Some(variant)));
                     assert_eq!(variant.ends_with("_strided"), shape.is_strided);
                     assert_eq!(variant.starts_with("float64"), operator.needs_float64(element));
+                    // Whose constants they are.
+                    let has_operator =
+                        reduce.spec_constants.iter().any(|constant| constant.name == "OPERATOR");
+                    assert_eq!(constants.is_empty(), !has_operator, "{variant}");
+                    assert!(has_operator || (operator == ScanOperator::Add && !element.is_float()));
                     assert!(shape.is_strided || variant.ends_with(&format!("x{columns}")), "{variant}");
                 }
             }

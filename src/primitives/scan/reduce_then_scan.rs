@@ -30,6 +30,10 @@ use crate::vk::{
 
 push_constants! {
     struct ReducePush for [
+        SCAN_REDUCE_U32X1,
+        SCAN_REDUCE_U32X2,
+        SCAN_REDUCE_U32X3,
+        SCAN_REDUCE_U32X4,
         SCAN_REDUCE_WORDS32X1,
         SCAN_REDUCE_WORDS32X2,
         SCAN_REDUCE_WORDS32X3,
@@ -61,6 +65,10 @@ push_constants! {
 
 push_constants! {
     pub(super) struct DownsweepPush for [
+        SCAN_DOWNSWEEP_U32X1,
+        SCAN_DOWNSWEEP_U32X2,
+        SCAN_DOWNSWEEP_U32X3,
+        SCAN_DOWNSWEEP_U32X4,
         SCAN_DOWNSWEEP_WORDS32X1,
         SCAN_DOWNSWEEP_WORDS32X2,
         SCAN_DOWNSWEEP_WORDS32X3,

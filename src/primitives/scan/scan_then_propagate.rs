@@ -11,7 +11,6 @@
 
 use super::config::{ScanBuffers, ScanConfig, ScanKind};
 use super::levels::Levels;
-use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::reduce_then_scan::made;
 use crate::error::Result;
@@ -20,7 +19,7 @@ use crate::primitives::{ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
-    struct ScanTilesPush for [SCAN_SCAN_TILES_WORDS32X1] {
+    struct ScanTilesPush for [SCAN_SCAN_TILES] {
         source: AddressRange,
         destination: AddressRange,
         sums: AddressRange,
@@ -30,7 +29,7 @@ push_constants! {
 }
 
 push_constants! {
-    struct PropagatePush for [SCAN_PROPAGATE_WORDS32X1] {
+    struct PropagatePush for [SCAN_PROPAGATE] {
         table: AddressRange,
         carries: AddressRange,
         tile_count: u32,
@@ -71,12 +70,11 @@ impl Access {
 
 impl ScanThenPropagate {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let Modules { constants: operator, shape, .. } = config.modules();
+        let shape = config.row_shape();
         let pipeline = |kernel, access: Access, extra: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
             let quads = [("QUAD_ACCESS", (access == Access::Quads).into())];
-            let constants: Vec<_> =
-                operator.iter().chain(&tile).chain(&quads).chain(extra).copied().collect();
+            let constants: Vec<_> = tile.iter().chain(&quads).chain(extra).copied().collect();
             policy.pipeline(device, kernel, &constants)
         };
         // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch.
@@ -94,13 +92,13 @@ impl ScanThenPropagate {
                         ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
                         ("KEEPS_SUMS", keeps_sums.into()),
                     ];
-                    scans.push((key, pipeline(&kernels::SCAN_SCAN_TILES_WORDS32X1, access, &constants)?));
+                    scans.push((key, pipeline(&kernels::SCAN_SCAN_TILES, access, &constants)?));
                 }
             }
         }
         let mut propagates = Vec::new();
         for access in [Access::Quads, Access::Words] {
-            propagates.push((access, pipeline(&kernels::SCAN_PROPAGATE_WORDS32X1, access, &[])?));
+            propagates.push((access, pipeline(&kernels::SCAN_PROPAGATE, access, &[])?));
         }
         let (kind, row_size, tile_items) = (config.kind, config.row_size(), policy.tile_items());
         Ok(Self { kind, row_size, tile_items, scans, propagates })

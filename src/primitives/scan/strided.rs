@@ -10,7 +10,6 @@
 //! ends; in place, their number is made even by a step of a distance that nothing lies apart, which copies.
 
 use super::config::{Direction, ScanBuffers, ScanConfig};
-use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::step_count;
 use crate::error::{Error, Result};
@@ -19,7 +18,7 @@ use crate::primitives::{ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
-    struct StridedPush for [SCAN_STRIDED_WORDS32X1] {
+    struct StridedPush for [SCAN_STRIDED] {
         source: AddressRange,
         destination: AddressRange,
         tile_count: u32,
@@ -38,9 +37,8 @@ pub(super) struct Strided {
 
 impl Strided {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let Modules { mut constants, .. } = config.modules();
-        constants.push(("SUFFIX", (config.direction == Direction::Reverse).into()));
-        let step = policy.pipeline(device, &kernels::SCAN_STRIDED_WORDS32X1, &constants)?;
+        let suffix = [("SUFFIX", (config.direction == Direction::Reverse).into())];
+        let step = policy.pipeline(device, &kernels::SCAN_STRIDED, &suffix)?;
         Ok(Self { row_size: config.row_size(), tile_items: policy.tile_items(), step })
     }
 

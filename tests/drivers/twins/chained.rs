@@ -60,7 +60,7 @@ impl<'g> Chained<'g> {
             self.access.constant(),
             self.order.constant(),
         ];
-        constants.extend(R::constants());
+        constants.extend(R::constants(self.kernel));
         if self.is_counted() {
             constants.push(("SILENT_EVERY", silent_every as u32));
         }

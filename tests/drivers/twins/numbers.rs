@@ -1,5 +1,6 @@
 //! Rows of every type and operator, and inputs of which floats keep every bit, so that no order of operations shows.
 
+use subsweep::kernels::Kernel;
 use subsweep::reference::{self, Element, Operator, Row};
 use subsweep::scan::ScanOperator;
 use subsweep::{ElementType, Number};
@@ -11,8 +12,8 @@ pub trait TestRow: Element {
     /// Words of 32 bits.
     const WORDS: usize;
 
-    /// What the kernel specialises for it.
-    fn constants() -> Vec<(&'static str, u32)>;
+    /// What a kernel specialises for it, if it is of any operator.
+    fn constants(kernel: &Kernel) -> Vec<(&'static str, u32)>;
 
     /// Words to test it on, `count` elements of them.
     fn input(seed: usize, count: usize) -> Vec<u32>;
@@ -44,7 +45,10 @@ named!(Add, Mul, Min, Max, And, Or, Xor);
 impl<O: Operator<N> + Named, N: Number, const C: usize> TestRow for Row<O, N, C> {
     const WORDS: usize = C * N::TYPE.words() as usize;
 
-    fn constants() -> Vec<(&'static str, u32)> {
+    fn constants(kernel: &Kernel) -> Vec<(&'static str, u32)> {
+        if kernel.spec_constants.iter().all(|constant| constant.name != "OPERATOR") {
+            return Vec::new();
+        }
         // As `glsl/operator/names.glsl` has them.
         let operator = ScanOperator::ALL.iter().position(|&operator| operator == O::OPERATOR);
         let numbers = match N::TYPE {

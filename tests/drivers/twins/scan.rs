@@ -61,7 +61,7 @@ pub fn rig<'g, R: TestRow>(
         ("RUNS_PER_INVOCATION", shape.runs_per_invocation as u32),
         ("PACKS_PER_RUN", shape.packs_per_run as u32),
     ];
-    all.extend(R::constants());
+    all.extend(R::constants(kernel));
     all.extend(constants);
     Rig::new(gpu, kernel, shape.workgroup.size as u32, &all)
 }

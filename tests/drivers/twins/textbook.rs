@@ -8,26 +8,22 @@ use subsweep::reference::scan::{self as twin, Shape};
 use subsweep::reference::workgroup_scan::{
     Network, brent_kung, kogge_stone, kogge_stone_double_buffered, sequential, sklansky,
 };
-use subsweep::reference::{Add, Element as _, Mul, Row, Tiles};
+use subsweep::reference::{Add, Element as _, Row, Tiles};
 
 use super::Check;
 use super::numbers::TestRow;
 use super::rig::{Access, Memory, Rig, Value, compare, sizes};
 
 type Sums = Row<Add, u32, 1>;
-/// The kernels take any operator, and a product shows an element that counts twice as well as a sum.
-type Products = Row<Mul, u32, 1>;
 
 /// The check of a variant of downsweep that is named for a network.
 pub fn network_of(variant: &str) -> Option<Check> {
     Some(match variant {
-        "kogge_stone" => |gpu, kernel| downsweep(gpu, kernel, kogge_stone, kogge_stone),
-        "kogge_stone_double_buffered" => {
-            |gpu, kernel| downsweep(gpu, kernel, kogge_stone_double_buffered, kogge_stone_double_buffered)
-        }
-        "brent_kung" => |gpu, kernel| downsweep(gpu, kernel, brent_kung, brent_kung),
-        "sklansky" => |gpu, kernel| downsweep(gpu, kernel, sklansky, sklansky),
-        "sequential" => |gpu, kernel| downsweep(gpu, kernel, sequential, sequential),
+        "kogge_stone" => |gpu, kernel| downsweep(gpu, kernel, kogge_stone),
+        "kogge_stone_double_buffered" => |gpu, kernel| downsweep(gpu, kernel, kogge_stone_double_buffered),
+        "brent_kung" => |gpu, kernel| downsweep(gpu, kernel, brent_kung),
+        "sklansky" => |gpu, kernel| downsweep(gpu, kernel, sklansky),
+        "sequential" => |gpu, kernel| downsweep(gpu, kernel, sequential),
         _ => return None,
     })
 }
@@ -45,7 +41,7 @@ fn shapes(gpu: &Gpu) -> [Shape; 2] {
     })
 }
 
-fn rig<'g, R: TestRow>(
+fn rig<'g>(
     gpu: &'g Gpu,
     kernel: &'static Kernel,
     shape: &Shape,
@@ -55,7 +51,7 @@ fn rig<'g, R: TestRow>(
         ("RUNS_PER_INVOCATION", shape.runs_per_invocation as u32),
         ("PACKS_PER_RUN", shape.packs_per_run as u32),
     ];
-    let all: Vec<_> = R::constants().into_iter().chain(tile).chain(constants.iter().copied()).collect();
+    let all: Vec<_> = tile.iter().chain(constants).copied().collect();
     Rig::new(gpu, kernel, shape.workgroup.size as u32, &all)
 }
 
@@ -63,29 +59,19 @@ fn words<R: TestRow>(rows: &[R]) -> Vec<u32> {
     rows.iter().flat_map(R::words).collect()
 }
 
-fn downsweep(
-    gpu: &Gpu,
-    kernel: &'static Kernel,
-    sums: Network<Sums>,
-    products: Network<Products>,
-) -> Result<(), Failed> {
-    downsweep_of(gpu, kernel, sums)?;
-    downsweep_of(gpu, kernel, products)
-}
-
-fn downsweep_of<R: TestRow>(gpu: &Gpu, kernel: &'static Kernel, network: Network<R>) -> Result<(), Failed> {
+fn downsweep(gpu: &Gpu, kernel: &'static Kernel, network: Network<Sums>) -> Result<(), Failed> {
     let variants = [(Access::Quads, false, true), (Access::Words, true, false)];
     for (shape, (access, exclusive, has_carry)) in shapes(gpu).into_iter().zip(variants) {
         let constants = [access.constant(), ("EXCLUSIVE", exclusive.into()), ("HAS_CARRY", has_carry.into())];
-        let rig = rig::<R>(gpu, kernel, &shape, &constants)?;
-        let tile_items = shape.tile_items::<R>();
+        let rig = rig(gpu, kernel, &shape, &constants)?;
+        let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
             let tiles = Tiles::new(count, tile_items);
-            let input = R::input(count, count);
-            let carry_input = R::input(count + 1, tiles.tile_count);
-            let carries = has_carry.then(|| R::of_words(&carry_input));
-            let mut expected = vec![R::IDENTITY; count];
-            let source = R::of_words(&input);
+            let input = Sums::input(count, count);
+            let carry_input = Sums::input(count + 1, tiles.tile_count);
+            let carries = has_carry.then(|| Sums::of_words(&carry_input));
+            let mut expected = vec![Sums::IDENTITY; count];
+            let source = Sums::of_words(&input);
             let carries = carries.as_deref();
             twin::downsweep_by(network, &shape, exclusive, &source, &mut expected, carries, tiles);
 
@@ -106,7 +92,7 @@ fn downsweep_of<R: TestRow>(gpu: &Gpu, kernel: &'static Kernel, network: Network
                 ],
                 tiles.tile_count,
             )?;
-            let case = format!("{} of {}, {count} elements, {access:?}, {shape:?}", kernel.name, R::name());
+            let case = format!("{}, {count} elements, {access:?}, {shape:?}", kernel.name);
             compare(&case, "source", &source, &input)?;
             compare(&case, "destination", &destination, &words(&expected))?;
         }
@@ -118,7 +104,7 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     let variants = [(Access::Quads, false), (Access::Words, true)];
     for (shape, (access, exclusive)) in shapes(gpu).into_iter().zip(variants) {
         let constants = [access.constant(), ("EXCLUSIVE", exclusive.into()), ("KEEPS_SUMS", 1)];
-        let rig = rig::<Sums>(gpu, kernel, &shape, &constants)?;
+        let rig = rig(gpu, kernel, &shape, &constants)?;
         let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
             let tiles = Tiles::new(count, tile_items);
@@ -152,7 +138,7 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
 
 pub fn propagate(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     for (shape, access) in shapes(gpu).into_iter().zip(Access::ALL) {
-        let rig = rig::<Sums>(gpu, kernel, &shape, &[access.constant()])?;
+        let rig = rig(gpu, kernel, &shape, &[access.constant()])?;
         let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
             let tiles = Tiles::new(count, tile_items);
@@ -188,9 +174,7 @@ fn tile_items(gpu: &Gpu) -> usize {
 pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     let tile_items = tile_items(gpu);
     for from_source in [true, false] {
-        let mut constants = Sums::constants();
-        constants.push(("FROM_SOURCE", from_source.into()));
-        let rig = Rig::new(gpu, kernel, tile_items as u32, &constants)?;
+        let rig = Rig::new(gpu, kernel, tile_items as u32, &[("FROM_SOURCE", from_source.into())])?;
         // Blocks within a tile, of a tile, and of several; a last block that is cut short, and one that is alone.
         let tile_bits = tile_items.ilog2();
         let all_bits = if from_source { 0..=0 } else { 0..=tile_bits + 3 };
@@ -230,9 +214,7 @@ pub fn strided(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     // No power of two: the kernel asks for none.
     let tile_items = 3 * tile_items(gpu);
     for suffix in [false, true] {
-        let mut constants = Sums::constants();
-        constants.push(("SUFFIX", suffix.into()));
-        let rig = Rig::new(gpu, kernel, tile_items as u32, &constants)?;
+        let rig = Rig::new(gpu, kernel, tile_items as u32, &[("SUFFIX", suffix.into())])?;
         for distance in [1, tile_items / 3, tile_items - 1, tile_items, 2 * tile_items + 5, 1 << 20] {
             for count in sizes(tile_items) {
                 let tiles = Tiles::new(count, tile_items);

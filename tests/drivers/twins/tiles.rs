@@ -16,6 +16,10 @@ use super::segments;
 /// The check of reduce and of downsweep.
 pub fn check_of(variant: &str) -> Option<Check> {
     Some(match variant {
+        "u32x1" => u32::<1>,
+        "u32x2" => u32::<2>,
+        "u32x3" => u32::<3>,
+        "u32x4" => u32::<4>,
         "words32x1" => words32x1,
         "words32x2" => words32::<2>,
         "words32x3" => words32::<3>,
@@ -105,6 +109,12 @@ fn words32x1(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
         f32: Add, Mul, Min, Max;
     );
     Ok(())
+}
+
+fn u32<const C: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let tiled = Tiled { gpu, kernel, column_count: 1 };
+    tiled.check::<Row<Add, u32, C>>(Depth::Whole)?;
+    tiled.check::<Row<Add, i32, C>>(Depth::Brief)
 }
 
 fn words32<const C: usize>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
