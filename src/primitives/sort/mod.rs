@@ -7,7 +7,7 @@ mod config;
 mod passes;
 mod policy;
 
-pub use config::{SortBuffers, SortConfig};
+pub use config::{SortBuffers, SortConfig, ValueSize};
 pub use policy::{Ranking, SortAlgorithm, SortPolicy};
 
 use ash::vk;
@@ -37,14 +37,10 @@ impl SortPlan {
     /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device, and whatever the
     /// driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
-        if config.key != ElementType::U32 {
-            return Err(Error::Unsupported { reason: "a sort takes u32 keys" });
+        if config.key != ElementType::U32 || config.value_size() > 0 || config.is_descending {
+            return Err(Error::Unsupported { reason: "a sort takes u32 keys alone, ascending" });
         }
-        if config.begin_bit > config.end_bit || config.end_bit > config.key.bits() {
-            return Err(Error::Unsupported {
-                reason: "the bit range of a sort of u32 keys lies within 0..32",
-            });
-        }
+        config.check()?;
         let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(device.capabilities()).policy);
         policy.check(device.capabilities())?;
         let passes = Passes::new(device, &config, &policy)?;
@@ -123,7 +119,7 @@ impl SortPlan {
         if count <= 1 || self.pass_count() == 0 {
             return Ok(());
         }
-        let buffers = buffers.checked(count, self.scratch_requirements(count))?;
+        let buffers = buffers.checked(&self.config, count, self.scratch_requirements(count))?;
         self.passes.record(recorder, &buffers, count)
     }
 }
