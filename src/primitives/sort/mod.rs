@@ -12,7 +12,7 @@ pub use policy::{Ranking, SortAlgorithm, SortPolicy};
 
 use ash::vk;
 
-use super::{Count, ElementType, ScratchRequirements};
+use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
 use crate::vk::{Device, Pipeline, Recorder};
 use passes::Passes;
@@ -37,9 +37,6 @@ impl SortPlan {
     /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device, and whatever the
     /// driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
-        if config.key != ElementType::U32 || config.value_size() > 0 || config.is_descending {
-            return Err(Error::Unsupported { reason: "a sort takes u32 keys alone, ascending" });
-        }
         config.check()?;
         let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(device.capabilities()).policy);
         policy.check(device.capabilities())?;
@@ -116,7 +113,9 @@ impl SortPlan {
         if count > Self::MAX_COUNT {
             return Err(Error::TooManyElements { count, max: Self::MAX_COUNT, what: "one sort" });
         }
-        if count <= 1 || self.pass_count() == 0 {
+        // One key is in order, but its place is to be told.
+        let least = if self.config.is_argsort() { 1 } else { 2 };
+        if count < least || self.pass_count() == 0 {
             return Ok(());
         }
         let buffers = buffers.checked(&self.config, count, self.scratch_requirements(count))?;
