@@ -4,37 +4,23 @@
 #ifndef SUBSWEEP_SORT_MOVE
 #define SUBSWEEP_SORT_MOVE
 
+#include "sort/exchange.glsl"
+
 // What to add to a key's rank in the tile to get its place in the output.
 shared uint s_digit_offset[RADIX];
-
-// Gives each item the word of that which stands at its place after. Items at and beyond `extent` are none.
-void exchange(inout uint words[ITEMS_PER_INVOCATION], uint extent) {
-    barrier();
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (item_place(i) < extent) {
-            s_tile[rank[i]] = words[i];
-        }
-    }
-    barrier();
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (place_after(i) < extent) {
-            words[i] = s_tile[place_after(i)];
-        }
-    }
-}
 
 // Stores the tile's keys, and what goes with them, by `s_digit_offset`. `values` is that of the tile's first key; where it
 // is null a value is the key's own place, `tile_first` being that of the first. All of the workgroup must call it.
 void move_items(Words sorted, Words values, Words sorted_values, uint tile_first, Digit digit, uint extent) {
     [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
-        exchange(key_words[w], extent);
+        exchange_for_after(key_words[w], extent);
     }
 #if VALUE_WORDS > 0
     uint origin[ITEMS_PER_INVOCATION];
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         origin[i] = item_place(i);
     }
-    exchange(origin, extent);
+    exchange_for_after(origin, extent);
     bool are_places = all(equal(uvec2(values), uvec2(0)));
 #endif
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {

@@ -260,7 +260,7 @@ impl<'g> Workload<'g> {
         match &self.job {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
             // Counting reads, scattering reads and writes.
-            Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
+            Job::Sort(plan) => plan.traffic_size(self.pristine.count),
         }
     }
 

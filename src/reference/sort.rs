@@ -219,6 +219,32 @@ pub fn scatter(shape: &Shape, digits: &[usize], offsets: &[u32], tiles: Tiles) -
     places
 }
 
+/// `glsl/sort/single_workgroup.comp`: where each key goes in the order of the bits `bits`, digit after digit. Keys are of
+/// `key_words` words, and at most a tile.
+pub fn single_workgroup(
+    shape: &Shape,
+    order: KeyOrder,
+    keys: &[u32],
+    key_words: usize,
+    bits: std::ops::Range<u32>,
+) -> Vec<u32> {
+    let count = keys.len() / key_words;
+    assert!(count <= shape.tile_items(), "one tile holds all keys");
+    // Which key stands at each place.
+    let mut origins: Vec<usize> = (0..count).collect();
+    for shift in bits.clone().step_by(shape.radix_bits as usize) {
+        let mask = (1 << shape.radix_bits.min(bits.end - shift)) - 1;
+        let of_keys = order.digits(keys, key_words, Digit { shift, mask });
+        let digits: Vec<usize> = origins.iter().map(|&origin| of_keys[origin]).collect();
+        let Ranked { ranks, .. } = rank_by_counters(shape, &digits);
+        let before = origins.clone();
+        before.iter().zip(ranks).for_each(|(&origin, rank)| origins[rank as usize] = origin);
+    }
+    let mut places = vec![0; count];
+    (0u32..).zip(origins).for_each(|(place, origin)| places[origin] = place);
+    places
+}
+
 /// The seed's chunk: the specialization constants of `glsl/sort/chunk.glsl`.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk {

@@ -84,6 +84,7 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("scan/chained", "words64x1") => Some(tiles::chained64),
         ("scan/chained", "float64x1") => Some(chained::chained::<Row<Add, f64, 1>>),
         ("sort/count", _) => Some(sort::count),
+        ("sort/single_workgroup", _) => Some(sort::single_workgroup),
         ("sort/scatter", _) => Some(sort::scatter),
         ("sort/chunk_count", _) => Some(sort::chunk_count),
         ("sort/chunk_bucket", _) => Some(sort::chunk_bucket),

@@ -257,8 +257,7 @@ impl Passes {
 /// The passes for `bits` bits: even, so that the keys end where they began; one more pass costs less than a copy and
 /// the scratch words to decide on it.
 fn pass_count(config: &SortConfig, radix_bits: u32) -> u32 {
-    let bits = config.end_bit - config.begin_bit;
-    let pass_count = bits.div_ceil(radix_bits).next_multiple_of(2);
+    let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
     // Without bits, keys and values are where they belong, but nobody has written the places yet.
     if config.is_argsort() { pass_count.max(2) } else { pass_count }
 }

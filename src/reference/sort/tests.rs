@@ -223,3 +223,26 @@ fn a_digit_of_two_words_may_lie_in_both() {
         assert_eq!(order.digits(&key, 2, Digit { shift, mask: 15 }), [expected]);
     }
 }
+
+#[test]
+fn one_workgroup_sorts_a_tile() {
+    for lanes in LANES {
+        let workgroup = Workgroup { size: 128, lanes };
+        for (radix_bits, items_per_invocation) in [(4, 4), (2, 8)] {
+            let shape = Shape { workgroup, radix_bits, items_per_invocation };
+            for count in [0, 1, 2, 127, shape.tile_items() - 1, shape.tile_items()] {
+                let keys: Vec<u32> = words(3, count).iter().map(|word| word & 0x8000_03ff).collect();
+                for bits in [0..32, 3..10, 31..32, 5..5] {
+                    let places = single_workgroup(&shape, WORDS, &keys, 1, bits.clone());
+                    let mut sorted = vec![0; count];
+                    keys.iter().zip(places).for_each(|(&key, place)| sorted[place as usize] = key);
+                    assert_eq!(
+                        sorted,
+                        oracle::sort(&keys, bits.clone()),
+                        "{shape:?}, {count} keys, {bits:?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -71,6 +71,15 @@ impl Twin for Chunk {
     }
 }
 
+/// Elements of `size` words, each at its place.
+fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
+    let mut moved = vec![POISON; words.len()];
+    for (element, &place) in words.chunks_exact(size).zip(places) {
+        moved[place as usize * size..][..size].copy_from_slice(element);
+    }
+    moved
+}
+
 /// The words of a key and of a value, which a variant is named for: `key2_value1`, or `key1` without values.
 fn widths(kernel: &Kernel) -> (usize, usize) {
     let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
@@ -97,6 +106,15 @@ fn nth_order(index: usize) -> KeyOrder {
     KeyOrder { numbers, is_descending: index % 4 >= 2 }
 }
 
+fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
+    let numbers = match order.numbers {
+        Numbers::Unsigned => 0,
+        Numbers::Signed => 1,
+        Numbers::Float => 2,
+    };
+    vec![("KEY_NUMBERS", numbers), ("DESCENDING", order.is_descending.into())]
+}
+
 impl<'g> Pass<'g> {
     fn new(
         gpu: &'g Gpu,
@@ -107,16 +125,8 @@ impl<'g> Pass<'g> {
     ) -> Result<Self, Failed> {
         let (radix_bits, items) = (policy.algorithm.radix_bits(), policy.items_per_invocation);
         let workgroup = workgroup(gpu, policy);
-        let numbers = match order.numbers {
-            Numbers::Unsigned => 0,
-            Numbers::Signed => 1,
-            Numbers::Float => 2,
-        };
-        let mut constants = vec![
-            ("KEY_NUMBERS", numbers),
-            ("DESCENDING", order.is_descending.into()),
-            ("RADIX_BITS", radix_bits),
-        ];
+        let mut constants = order_constants(order);
+        constants.push(("RADIX_BITS", radix_bits));
         let twin: Box<dyn Twin> = match policy.ranking {
             Ranking::CounterScan => {
                 constants.extend([access.constant(), ("ITEMS_PER_INVOCATION", items)]);
@@ -132,24 +142,30 @@ impl<'g> Pass<'g> {
     }
 }
 
-/// Each algorithm, at either access.
+/// Each algorithm, at either access, on words alone; another of the two for each on wider keys and with values, which only
+/// the loads and stores know of.
 fn all_passes<'g>(
     gpu: &'g Gpu,
     kernel: &'static Kernel,
     policy: fn(SortAlgorithm, &Capabilities) -> SortPolicy,
     check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    let (key_words, _) = widths(kernel);
-    let trials =
-        SortAlgorithm::ALL.into_iter().flat_map(|algorithm| Access::ALL.map(|access| (algorithm, access)));
-    for (index, (algorithm, access)) in trials.enumerate() {
+    let (key_words, value_words) = widths(kernel);
+    let is_plain = (key_words, value_words) == (1, 0);
+    let algorithms = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+    let trials = algorithms.into_iter().flat_map(|algorithm| Access::ALL.map(|access| (algorithm, access)));
+    // Of four, the first and the last.
+    let trials = trials.enumerate().filter(|(index, _)| is_plain || index % 3 == 0);
+    for (index, (algorithm, access)) in trials {
         let policy = policy(algorithm, gpu.capabilities());
-        let pass = Pass::new(gpu, kernel, &policy, nth_order(index), access)?;
+        let pass = Pass::new(gpu, kernel, &policy, nth_order(index + key_words + value_words), access)?;
         for digit in digits(algorithm, 32 * key_words as u32) {
             for count in sizes(pass.twin.tile_items()) {
                 check(&pass, &random(count, count * key_words), digit)?;
-                // One digit alone fills its counters, and the last digit lies at the end of every packed word.
-                check(&pass, &vec![u32::MAX; count * key_words], digit)?;
+                if is_plain {
+                    // One digit alone fills its counters, and the last digit lies at the end of every packed word.
+                    check(&pass, &vec![u32::MAX; count], digit)?;
+                }
             }
         }
     }
@@ -196,13 +212,7 @@ impl Pass<'_> {
         self.twin.count(&digits, &mut counts, tiles);
         let offsets = oracle::exclusive_scan(&counts, 1);
         let places = self.twin.scatter(&digits, &offsets, tiles);
-        let moved = |words: &[u32], size: usize| {
-            let mut moved = vec![POISON; words.len()];
-            for (element, &place) in words.chunks_exact(size).zip(&places) {
-                moved[place as usize * size..][..size].copy_from_slice(element);
-            }
-            moved
-        };
+        let moved = |words: &[u32], size: usize| moved(words, size, &places);
 
         // Values that are told, and those of one word also as the keys' own places.
         let told = random(3, digits.len() * value_words);
@@ -259,27 +269,32 @@ impl Pass<'_> {
 
 pub fn count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     all_passes(gpu, kernel, SortPolicy::tuned, Pass::count)?;
+    if widths(kernel) != (1, 0) {
+        return Ok(());
+    }
     // So many keys of one digit that the highest bits of bytes and halves come into play.
     let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
     policy.items_per_invocation = 128;
     let pass = Pass::new(gpu, kernel, &policy, nth_order(0), Access::Words)?;
-    let (key_words, _) = widths(kernel);
-    let keys: Vec<u32> = (0..16).flat_map(|digit| vec![digit; pass.twin.tile_items() * key_words]).collect();
+    let keys: Vec<u32> = (0..16).flat_map(|digit| vec![digit; pass.twin.tile_items()]).collect();
     pass.count(&keys, Digit { shift: 0, mask: 15 })
 }
 
 pub fn scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     all_passes(gpu, kernel, SortPolicy::tuned, Pass::scatter)?;
+    if widths(kernel) != (1, 0) {
+        return Ok(());
+    }
     // The largest tile that the device's shared memory has room for: prefixes of more bits than the default's.
     let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
     let tables = 4 * (16 + policy.workgroup_size / 4 + 1);
     let room = (gpu.capabilities().shared_memory_size - tables) / (16 * policy.workgroup_size);
     policy.items_per_invocation = 4 * room.min(15);
     let pass = Pass::new(gpu, kernel, &policy, nth_order(0), Access::Words)?;
-    let (key_words, tile_items) = (widths(kernel).0, pass.twin.tile_items());
-    let keys: Vec<u32> = (0..(tile_items * key_words) as u32).rev().map(|i| i / 8).collect();
+    let tile_items = pass.twin.tile_items();
+    let keys: Vec<u32> = (0..tile_items as u32).rev().map(|i| i / 8).collect();
     pass.scatter(&keys, Digit { shift: 0, mask: 1 })?;
-    pass.scatter(&random(7, (2 * tile_items + 1) * key_words), Digit { shift: 0, mask: 15 })
+    pass.scatter(&random(7, 2 * tile_items + 1), Digit { shift: 0, mask: 15 })
 }
 
 pub fn chunk_count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
@@ -288,4 +303,60 @@ pub fn chunk_count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
 
 pub fn chunk_bucket(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     all_passes(gpu, kernel, SortPolicy::seed, Pass::scatter)
+}
+
+/// In place and apart, with places and without, by bits of every kind.
+pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let (key_words, value_words) = widths(kernel);
+    let policy = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities());
+    let shape = policy.single_workgroup.expect("the algorithm has one");
+    let (radix_bits, items) = (4, shape.items_per_invocation);
+    let twin = Shape { workgroup: workgroup(gpu, &policy), radix_bits, items_per_invocation: items as usize };
+    let key_bits = 32 * key_words as u32;
+    for (index, access) in Access::ALL.into_iter().enumerate() {
+        let order = nth_order(index + key_words + value_words);
+        let mut constants = order_constants(order);
+        constants.extend([("RADIX_BITS", radix_bits), ("ITEMS_PER_INVOCATION", items), access.constant()]);
+        let rig = Rig::new(gpu, kernel, shape.workgroup_size, &constants)?;
+        let tile = shape.tile_items() as usize;
+        for count in [1, 2, 100, tile / 2 + 3, tile - 1, tile] {
+            for bits in [0..key_bits, 3..9, key_bits - 1..key_bits, 7..7] {
+                let keys = random(count, count * key_words);
+                let places = twin::single_workgroup(&twin, order, &keys, key_words, bits.clone());
+                let told = random(5, count * value_words);
+                let keys_memory = Memory::of(gpu, &keys, access)?;
+                let apart = Memory::poisoned(gpu, keys.len(), access)?;
+                let values = Memory::of(gpu, &told, Access::Words)?;
+                let is_argsort = value_words == 1 && count % 2 == 1;
+                let has_values = value_words > 0 && !is_argsort;
+                let keeps_keys = is_argsort || bits.end == key_bits;
+                let numbers = [
+                    ("element_count", Value::Number(count)),
+                    ("begin_bit", Value::Number(bits.start as usize)),
+                    ("end_bit", Value::Number(bits.end as usize)),
+                ];
+                let sorted = if keeps_keys { &apart } else { &keys_memory };
+                let pointers = [
+                    ("keys", Value::Pointer(&keys_memory)),
+                    ("sorted", if is_argsort { Value::Null } else { Value::Pointer(sorted) }),
+                    ("values", if has_values { Value::Pointer(&values) } else { Value::Null }),
+                    ("sorted_values", if value_words > 0 { Value::Pointer(&values) } else { Value::Null }),
+                ];
+                rig.run(&pointers.into_iter().chain(numbers).collect::<Vec<_>>(), 1)?;
+                let case = format!("{}, {count} keys, bits {bits:?}, {access:?}, {order:?}", kernel.name);
+                if keeps_keys {
+                    compare(&case, "keys", &keys_memory, &keys)?;
+                }
+                if !is_argsort {
+                    compare(&case, "sorted", sorted, &moved(&keys, key_words, &places))?;
+                }
+                if value_words > 0 {
+                    let own: Vec<u32> = (0..count as u32).collect();
+                    let expected = moved(if is_argsort { &own } else { &told }, value_words, &places);
+                    compare(&case, "values", &values, &expected)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
