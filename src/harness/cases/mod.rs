@@ -6,7 +6,7 @@ mod sort;
 use std::fmt;
 
 pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
-pub use sort::SortCase;
+pub use sort::{SortCase, SortValues};
 
 use super::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
@@ -103,11 +103,11 @@ impl Case {
         format!("{};n={};input={}", self.work, self.count, self.input)
     }
 
-    /// Bytes of an element.
+    /// Bytes of an element: of a sort, those of a key and of the value that is moved with it.
     pub fn element_size(&self) -> u64 {
         match &self.work {
             Work::Scan(scan) => scan.config().row_size(),
-            Work::Sort(_) => 4,
+            Work::Sort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
         }
     }
 }
@@ -177,6 +177,9 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
             cases.push(Case { work: work.clone(), count, input: Input::Uniform });
         }
     }
+    if effort != Effort::Quick {
+        cases.extend(sort::entropy_bench_cases());
+    }
     cases
 }
 
@@ -187,7 +190,11 @@ mod tests {
     #[test]
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
-            assert!(["scan:inclusive", "sort:keys"].contains(&case.group().as_str()), "{}", case.group());
+            assert!(
+                ["scan:inclusive", "sort:keys", "sort:pairs4"].contains(&case.group().as_str()),
+                "{}",
+                case.group()
+            );
         }
     }
 
