@@ -178,7 +178,7 @@ fn u32_key_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 /// Every type of keys, with every kind of values, in either direction, the algorithms by turns.
 ///
 /// One policy is enough to tell them, and the small one takes several levels of few keys and little time to compile. The
-/// default's tiles differ with what is moved, and are tried on some of it; on all of it where time allows.
+/// others are tried on some, and on all where time allows.
 fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut sorts = Vec::new();
     for (index, element) in ElementType::ALL.into_iter().enumerate() {
@@ -189,19 +189,22 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                 let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
                 let sort = small.of(element, values, is_descending);
                 let is_known = (element, values) == (ElementType::U32, SortValues::None) && !is_descending;
-                if !is_known {
-                    sorts.push(sort.clone());
-                }
-                let is_telling = matches!(
-                    (element, values, is_descending),
+                let sampled = match (element, values, is_descending) {
                     (ElementType::F32, SortValues::B4, true)
-                        | (ElementType::I32, SortValues::Places, false)
-                        | (ElementType::U64, SortValues::None, false)
-                        | (ElementType::F64, SortValues::B8, true)
-                );
-                if is_telling || effort == Effort::Full && !is_known {
-                    let algorithm = SortAlgorithm::ALL[0];
-                    sorts.push(SortCase { policy: PolicyName::Default, algorithm, ..sort });
+                    | (ElementType::I32, SortValues::Places, false)
+                    | (ElementType::U64, SortValues::None, false)
+                    | (ElementType::F64, SortValues::B8, true) => Some(PolicyName::Default),
+                    (ElementType::I64, SortValues::B4, false)
+                    | (ElementType::U32, SortValues::Places, true)
+                    | (ElementType::F32, SortValues::B8, false) => Some(PolicyName::Seed),
+                    _ => None,
+                };
+                for policy in [PolicyName::Small, PolicyName::Default, PolicyName::Seed] {
+                    let is_taken =
+                        effort == Effort::Full || policy == PolicyName::Small || sampled == Some(policy);
+                    if is_taken && !is_known {
+                        sorts.push(SortCase { policy, ..sort.clone() });
+                    }
                 }
             }
         }
