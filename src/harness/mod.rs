@@ -8,18 +8,20 @@ mod bench;
 mod cases;
 mod expected;
 mod inputs;
+mod keys;
 mod layout;
 mod numbers;
 mod operands;
 mod report;
 mod self_test;
+mod sorted;
 mod verify;
 mod workload;
 
 pub use bench::{BenchOptions, CopyRoof, bench_case};
 pub use cases::{
-    Case, CountFrom, Effort, Place, PolicyName, ScanCase, SortCase, Work, bench_cases, textbook_bench_cases,
-    verify_cases,
+    Case, CountFrom, Effort, Place, PolicyName, ScanCase, SortCase, SortValues, Work, bench_cases,
+    textbook_bench_cases, verify_cases,
 };
 pub use inputs::Input;
 pub use layout::Layout;

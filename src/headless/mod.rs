@@ -7,6 +7,7 @@ mod instance;
 mod memory;
 mod pace;
 mod select;
+mod sort;
 mod submit;
 
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ pub use select::DeviceSelector;
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanPlan};
-use crate::sort::{SortBuffers, SortConfig, SortPlan};
+use crate::sort::{SortConfig, SortPlan};
 use crate::vk::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use memory::Memory;
 use submit::Submitter;
@@ -253,26 +254,6 @@ impl Gpu {
         self.download(result, words)
     }
 
-    /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were.
-    ///
-    /// # Errors
-    /// The errors of [`SortPlan`], [`Self::allocate`], [`Self::read`] and [`Self::submit`].
-    pub fn sort(&self, config: SortConfig, keys: &mut [u32]) -> Result<()> {
-        let plan = self.sort_plan(config)?;
-        let count = keys.len() as u64;
-        let scratch_size = plan.scratch_requirements(count).size;
-        if count == 0 {
-            return Ok(());
-        }
-        let buffer = self.allocate(size_of_val(keys) as u64)?;
-        let scratch = self.allocate_scratch(scratch_size)?;
-        self.upload(&buffer, 0, keys)?;
-        let buffers = SortBuffers::new(buffer.range().addresses(), scratch_range(&scratch));
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        self.download(&buffer, keys)
-    }
-
     /// The plan for a configuration, made on first use and kept.
     ///
     /// # Errors
@@ -289,7 +270,7 @@ impl Gpu {
         kept(&self.sort_plans, config, || SortPlan::new(&self.device, config))
     }
 
-    /// Drops the plans that [`Self::scan`], [`Self::sort`] and the two functions above have kept; those that somebody
+    /// Drops the plans that scans, sorts and the two functions above have kept; those that somebody
     /// holds go with whoever holds them. Pipelines take memory, on CPU drivers much of it.
     pub fn forget_plans(&self) {
         lock(&self.scan_plans).clear();

@@ -57,12 +57,9 @@ impl SortAlgorithm {
         }
     }
 
-    /// Why no policy has the seed's chunks go about it; `None` if one does.
-    pub const fn refuses_seed(self) -> Option<&'static str> {
-        match self {
-            Self::Radix2Bit | Self::Radix4Bit => None,
-            Self::SingleWorkgroup => Some("the seed's sorts are radix-2bit and radix-4bit"),
-        }
+    /// Whether it is one of the two of the seed, which [`SortPolicy::seed`] has.
+    pub const fn is_of_seed(self) -> bool {
+        matches!(self, Self::Radix2Bit | Self::Radix4Bit)
     }
 }
 

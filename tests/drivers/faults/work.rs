@@ -10,7 +10,7 @@ use subsweep::harness::{self, Effort, Layout, PolicyName, Workload, verify_cases
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use subsweep::sort::{SortAlgorithm, SortConfig};
+use subsweep::sort::{SortAlgorithm, SortConfig, ValueSize};
 
 use super::super::cases::complaint;
 use super::super::twins::rig::random;
@@ -51,6 +51,7 @@ pub const PHASES: &[Phase] = &[
     warm("scanning", WHOLE, scanning),
     warm("scanning in several submissions", CUT, scanning),
     warm("sorting", WHOLE, sorting),
+    warm("sorting pairs", WHOLE, sorting_pairs),
     warm("verifying", WHOLE, verifying),
 ];
 
@@ -127,6 +128,15 @@ static POISON: LazyLock<Vec<u32>> = LazyLock::new(|| vec![0xdead_beef; LARGE.len
 static SMALL: LazyLock<Vec<u32>> = LazyLock::new(|| random(2, 20_000));
 static SCANNED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::inclusive_scan(&SMALL, 1));
 static SORTED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::sort(&SMALL, 0..32));
+/// Keys, and behind them each one's place.
+static PAIRS: LazyLock<Vec<u32>> =
+    LazyLock::new(|| [SMALL.clone(), (0..SMALL.len() as u32).collect()].concat());
+static SORTED_PAIRS: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    let mut pairs: Vec<_> = SMALL.iter().copied().zip(0..).collect();
+    oracle::sort_pairs(&mut pairs, 0..32, false);
+    let (keys, places): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+    [keys, places].concat()
+});
 
 fn copying(opened: &Opened) -> Result<Result<()>, Failed> {
     let copy = |words: &mut [u32]| {
@@ -145,6 +155,16 @@ fn scanning(opened: &Opened) -> Result<Result<()>, Failed> {
 fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
     let config = sort_config(&opened.gpu, PolicyName::Seed);
     right_or_untouched(&SMALL, &SORTED, |words| opened.gpu.sort(config, words))
+}
+
+/// Keys and values are sorted, or neither are.
+fn sorting_pairs(opened: &Opened) -> Result<Result<()>, Failed> {
+    let policy = PolicyName::Small.sort(opened.gpu.capabilities(), SortAlgorithm::Radix4Bit);
+    let config = SortConfig::pairs(ElementType::U32, ValueSize::B4).policy(policy);
+    right_or_untouched(&PAIRS, &SORTED_PAIRS, |words| {
+        let (keys, values) = words.split_at_mut(words.len() / 2);
+        opened.gpu.sort_pairs(config, keys, values)
+    })
 }
 
 fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
