@@ -202,7 +202,7 @@ fn options_of_a_sort_that_do_not_fit() {
     let ended = run(without_drivers(&mut subsweep(pairs.iter().chain(&["-"]))));
     ended.refused(2, "standard output takes one table");
     for name in ["out", "./out", "../{folder}/out"] {
-        let folder_name = folder.path("").parent().unwrap().file_name().unwrap().to_owned();
+        let folder_name = folder.path("").file_name().unwrap().to_owned();
         let name = name.replace("{folder}", folder_name.to_str().unwrap());
         // There already, and not yet.
         for is_there in [true, false] {
