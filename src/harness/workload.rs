@@ -301,8 +301,7 @@ impl<'g> Workload<'g> {
         let size = self.pristine.count * 4;
         match &self.job {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
-            // Counting reads keys, scattering reads and writes them and what goes with them.
-            Job::Sort(plan) => (3 * size + 2 * self.values.count * 4) * u64::from(plan.pass_count()),
+            Job::Sort(plan) => plan.traffic_size(size / plan.config().key_size()),
         }
     }
 

@@ -9,6 +9,9 @@ use crate::harness::inputs::Input;
 use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use crate::vk::Capabilities;
 
+/// The algorithms that take as many keys as there are.
+const ANY_COUNT: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+
 /// A radix sort's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortCase {
@@ -133,9 +136,10 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
     let mut cases = u32_key_cases(effort, capabilities);
     cases.extend(typed_sort_cases(effort, capabilities));
     cases.extend(seam_cases(effort, capabilities));
+    cases.extend(single_workgroup_cases(effort, capabilities));
     if effort == Effort::Full {
         cases.extend(sort_product_cases(capabilities));
-        for algorithm in SortAlgorithm::ALL {
+        for algorithm in ANY_COUNT {
             let work = Work::Sort(SortCase::keys_of_u32(algorithm, PolicyName::Default));
             cases.push(Case { work, count: LARGE, input: Input::Uniform });
         }
@@ -148,8 +152,7 @@ fn u32_key_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
     let policies = [PolicyName::Default, PolicyName::Small, PolicyName::Seed];
-    let tuned =
-        SortAlgorithm::ALL.into_iter().flat_map(|algorithm| policies.map(|policy| (algorithm, policy)));
+    let tuned = ANY_COUNT.into_iter().flat_map(|algorithm| policies.map(|policy| (algorithm, policy)));
     for (index, (algorithm, policy)) in tuned.enumerate() {
         let keys = SortCase::keys_of_u32(algorithm, policy);
         let tile = keys.policy(capabilities).tile_items().into();
@@ -185,7 +188,7 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for (place, values) in SortValues::ALL.into_iter().enumerate() {
             for is_descending in [false, true] {
                 let turn = index + place + usize::from(is_descending);
-                let algorithm = SortAlgorithm::ALL[turn % SortAlgorithm::ALL.len()];
+                let algorithm = ANY_COUNT[turn % ANY_COUNT.len()];
                 let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
                 let sort = small.of(element, values, is_descending);
                 let is_known = (element, values) == (ElementType::U32, SortValues::None) && !is_descending;
@@ -256,9 +259,11 @@ fn misaligned_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Cas
     .into_iter()
     .enumerate()
     {
-        let sort =
-            SortCase::keys_of_u32(SortAlgorithm::ALL[index % SortAlgorithm::ALL.len()], PolicyName::Small)
-                .of(element, values, is_descending);
+        let sort = SortCase::keys_of_u32(ANY_COUNT[index % ANY_COUNT.len()], PolicyName::Small).of(
+            element,
+            values,
+            is_descending,
+        );
         let sort = SortCase { bits, misalignment, values_misalignment, ..sort };
         let tile = u64::from(sort.policy(capabilities).tile_items());
         let mut add = |count, input| cases.push(Case { work: Work::Sort(sort.clone()), count, input });
@@ -274,7 +279,7 @@ fn misaligned_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Cas
 /// Every count of keys from one small tile to two, where the last tile is filled bit by bit; of these some.
 fn seam_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for algorithm in SortAlgorithm::ALL {
+    for algorithm in ANY_COUNT {
         let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
         let sort = small.of(ElementType::U32, SortValues::B4, false);
         let tile = u64::from(sort.policy(capabilities).tile_items());
@@ -283,6 +288,39 @@ fn seam_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for count in (tile..=2 * tile).step_by(step) {
             cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::ConstantDigit });
         }
+    }
+    cases
+}
+
+/// Every type, kind of values and direction in one workgroup, at every seam up to what it holds.
+fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
+    let most = u64::from(single.policy(capabilities).tile_items());
+    let kinds =
+        ElementType::ALL.into_iter().flat_map(|element| SortValues::ALL.map(|values| (element, values)));
+    let kinds = kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)]);
+    let mut cases = Vec::new();
+    for (index, (element, values, is_descending)) in kinds.enumerate() {
+        if effort == Effort::Quick && !is_sampled(index) {
+            continue;
+        }
+        let sort = single.clone().of(element, values, is_descending);
+        let mut add = |bits, count, input| {
+            cases.push(Case { work: Work::Sort(SortCase { bits, ..sort.clone() }), count, input });
+        };
+        let width = element.bits();
+        for count in [0, 1, 2, 257, most - 1, most] {
+            add(0..width, count, Input::Extremes);
+        }
+        add(0..width, most / 2 + 3, Input::Constant(u32::MAX));
+        add(width / 3..3 * width / 4, most / 3, Input::Uniform);
+        add(5..5, 100, Input::Uniform);
+    }
+    // Counts that no power of two divides, up to the last.
+    let step = if effort == Effort::Full { 1 } else { 613 };
+    for count in (1..most).step_by(step) {
+        let pairs = single.clone().of(ElementType::U32, SortValues::B4, false);
+        cases.push(Case { work: Work::Sort(pairs), count, input: Input::ConstantDigit });
     }
     cases
 }
@@ -296,7 +334,7 @@ fn sort_product_cases(capabilities: &Capabilities) -> Vec<Case> {
         let bounds = [0, width / 3, 3 * width / 4, width];
         for values in SortValues::ALL {
             for is_descending in [false, true] {
-                for algorithm in SortAlgorithm::ALL {
+                for algorithm in ANY_COUNT {
                     let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
                     let sort = small.of(element, values, is_descending);
                     for (index, begin) in bounds.into_iter().enumerate() {
@@ -328,7 +366,7 @@ fn sort_product_cases(capabilities: &Capabilities) -> Vec<Case> {
 pub(super) fn bench_works() -> Vec<Work> {
     let mut sorts = Vec::new();
     for policy in [PolicyName::Default, PolicyName::Seed] {
-        sorts.extend(SortAlgorithm::ALL.map(|algorithm| SortCase::keys_of_u32(algorithm, policy)));
+        sorts.extend(ANY_COUNT.map(|algorithm| SortCase::keys_of_u32(algorithm, policy)));
     }
     sorts.extend(telling_sorts().into_iter().skip(1));
     sorts.into_iter().map(Work::Sort).collect()
@@ -336,7 +374,7 @@ pub(super) fn bench_works() -> Vec<Work> {
 
 /// What differs in bytes: keys of u32, pairs of them with 4 bytes, and keys of u64.
 fn telling_sorts() -> [SortCase; 3] {
-    let keys = SortCase::keys_of_u32(SortAlgorithm::ALL[0], PolicyName::Default);
+    let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Default);
     [
         keys.clone(),
         keys.clone().of(ElementType::U32, SortValues::B4, false),
@@ -374,6 +412,7 @@ mod tests {
         for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
             expect_unique(&typed_sort_cases(effort, &capabilities));
             expect_unique(&seam_cases(effort, &capabilities));
+            expect_unique(&single_workgroup_cases(effort, &capabilities));
         }
         expect_unique(&sort_product_cases(&capabilities));
     }
