@@ -274,7 +274,7 @@ fn usage_that_cannot_be_meant() {
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 64"),
         (&["sort", "a", "--bits", "0:65"], "0 <= B <= E <= 64"),
-        (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit (sort)"),
+        (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit, single-workgroup (sort)"),
         (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
         (&["bench", "--preset", "bogo"], "'bogo'"),
         (&["verify", "--preset", "textbook"], "unexpected argument '--preset'"),
