@@ -12,19 +12,29 @@ shared uint s_digit_offset[RADIX];
 // Stores the tile's keys, and what goes with them, by `s_digit_offset`. `values` is that of the tile's first key; where it
 // is null a value is the key's own place, `tile_first` being that of the first. All of the workgroup must call it.
 void move_items(Words sorted, Words values, Words sorted_values, uint tile_first, Digit digit, uint extent) {
+    // The last word of all stays in shared memory until it is asked for.
+#if VALUE_WORDS > 0
     [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
         exchange_for_after(key_words[w], extent);
     }
-#if VALUE_WORDS > 0
     uint origin[ITEMS_PER_INVOCATION];
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         origin[i] = item_place(i);
     }
-    exchange_for_after(origin, extent);
+    put_in_order(origin, extent);
     bool are_places = all(equal(uvec2(values), uvec2(0)));
+#else
+    [[unroll]] for (uint w = 0; w < KEY_WORDS - 1; w++) {
+        exchange_for_after(key_words[w], extent);
+    }
+    put_in_order(key_words[KEY_WORDS - 1], extent);
 #endif
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         if (place_after(i) < extent) {
+            uint word = s_tile[place_after(i)];
+#if VALUE_WORDS == 0
+            key_words[KEY_WORDS - 1][i] = word;
+#endif
             Key key = key_at(i);
             // A place can be beyond 2^31, too far for an index.
             uint place = s_digit_offset[digit_of(key, digit.shift, digit.mask)] + place_after(i);
@@ -32,9 +42,9 @@ void move_items(Words sorted, Words values, Words sorted_values, uint tile_first
 #if VALUE_WORDS > 0
             Words value = advance_words(sorted_values, place, VALUE_WORDS);
             if (are_places) {
-                value.word[0] = tile_first + origin[i];
+                value.word[0] = tile_first + word;
             } else {
-                move_value(values, origin[i], value);
+                move_value(values, word, value);
             }
 #endif
         }

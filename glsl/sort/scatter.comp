@@ -38,7 +38,8 @@ void main() {
 
     load_items(advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS), extent);
     rank_items(digit, extent);
-    for (uint d = invocation_index(); d < RADIX; d += WORKGROUP_SIZE) {
+    uint d = invocation_index();
+    if (d < RADIX) {
         uint offset = push.offsets.word[count_index(d, tile, push.tile_count)];
         s_digit_offset[d] = offset - first_of_digit(d);
     }
