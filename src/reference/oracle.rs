@@ -40,6 +40,18 @@ pub fn sort(keys: &[u32], bits: std::ops::Range<u32>) -> Vec<u32> {
     sorted
 }
 
+/// `result[i] = source[indices[i]]` of elements of `element_words` words; of zeros where there is no such element.
+pub fn gather(source: &[u32], element_words: usize, indices: &[u32]) -> Vec<u32> {
+    let mut result = Vec::with_capacity(indices.len() * element_words);
+    for &index in indices {
+        match source.chunks_exact(element_words).nth(index as usize) {
+            Some(element) => result.extend_from_slice(element),
+            None => result.extend(std::iter::repeat_n(0, element_words)),
+        }
+    }
+    result
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +71,12 @@ mod tests {
         assert_eq!(sort(&[0x13, 0x02, 0x21, 0x11], 4..5), [0x02, 0x21, 0x13, 0x11]);
         assert_eq!(sort(&[3, 1, 2], 7..7), [3, 1, 2]);
         assert_eq!(sort(&[3 << 30, 1 << 30, 5], 31..32), [1 << 30, 5, 3 << 30]);
+    }
+
+    #[test]
+    fn a_gather_takes_whole_elements_and_zeros_for_those_that_are_not_there() {
+        assert_eq!(gather(&[10, 11, 20, 21, 30, 31], 2, &[2, 0, 2, 3]), [30, 31, 10, 11, 30, 31, 0, 0]);
+        assert_eq!(gather(&[5, 6, 7], 1, &[u32::MAX, 1]), [0, 6]);
+        assert_eq!(gather(&[], 4, &[0]), [0; 4]);
     }
 }

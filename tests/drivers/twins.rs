@@ -2,6 +2,7 @@
 //! which pass.
 
 mod chained;
+mod gather;
 mod numbers;
 pub mod rig;
 mod scan;
@@ -87,6 +88,7 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("sort/scatter", "") => Some(sort::scatter),
         ("sort/chunk_count", "") => Some(sort::chunk_count),
         ("sort/chunk_bucket", "") => Some(sort::chunk_bucket),
+        ("gather/gather", "") => Some(gather::gather),
         ("probe/copy", "") => Some(copy),
         ("probe/self_test", "") => Some(self_test),
         _ => None,
