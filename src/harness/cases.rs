@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::cases_gather::{self, GatherCase};
 use super::inputs::Input;
 use crate::ElementType;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
@@ -27,6 +28,8 @@ pub enum Work {
     Scan(ScanCase),
     /// A radix sort.
     Sort(SortCase),
+    /// A gather.
+    Gather(GatherCase),
 }
 
 /// A prefix sum's parameters.
@@ -154,7 +157,7 @@ impl PolicyName {
     }
 }
 
-fn small_workgroup(capabilities: &Capabilities) -> u32 {
+pub(super) fn small_workgroup(capabilities: &Capabilities) -> u32 {
     capabilities.max_subgroup_size.max(32)
 }
 
@@ -206,7 +209,8 @@ impl Case {
     /// The primitive and its kind: what results are counted by.
     pub fn group(&self) -> String {
         let id = self.id();
-        let end = id.match_indices(':').nth(1).map_or(id.len(), |(end, _)| end);
+        // Before the parameters, each of which has a value.
+        let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
         id[..end].to_owned()
     }
 
@@ -220,6 +224,7 @@ impl Case {
         match &self.work {
             Work::Scan(scan) => scan.config().row_size(),
             Work::Sort(_) => 4,
+            Work::Gather(gather) => gather.config().element_size(),
         }
     }
 }
@@ -272,6 +277,7 @@ impl fmt::Display for Work {
                 sort.bits.end,
                 sort.misalignment
             ),
+            Self::Gather(gather) => gather.fmt(f),
         }
     }
 }
@@ -335,6 +341,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     }
     cases.extend(chained_scan_cases(effort, capabilities));
     cases.extend(textbook_scan_cases(effort, capabilities));
+    cases.extend(cases_gather::verify_cases(effort, capabilities));
 
     for algorithm in SortAlgorithm::ALL {
         for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
@@ -703,6 +710,7 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
             works.push(Work::Sort(SortCase { algorithm, policy, bits: 0..32, misalignment: 0 }));
         }
     }
+    works.extend(cases_gather::bench_works());
     let mut cases = Vec::new();
     for work in works {
         for &count in counts {
@@ -719,7 +727,8 @@ mod tests {
     #[test]
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
-            assert!(["scan:inclusive", "sort:keys"].contains(&case.group().as_str()), "{}", case.group());
+            let groups = ["scan:inclusive", "sort:keys", "gather"];
+            assert!(groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod bench;
 mod cases;
+mod cases_gather;
 mod expected;
 mod inputs;
 mod layout;
@@ -21,6 +22,7 @@ pub use cases::{
     Case, CountFrom, Effort, Place, PolicyName, ScanCase, SortCase, Work, bench_cases, textbook_bench_cases,
     verify_cases,
 };
+pub use cases_gather::GatherCase;
 pub use inputs::Input;
 pub use layout::Layout;
 pub use report::{DeviceReport, LookBackCounts, Measurement, Report, ReportError, Summary, VerifiedCase};

@@ -20,6 +20,7 @@ use super::numbers::Numbers;
 use super::operands::{self, Operands};
 use super::report::LookBackCounts;
 use crate::error::Result;
+use crate::gather::{GatherBuffers, GatherPlan};
 use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::{Count, ScratchRequirements};
 use crate::reference;
@@ -49,6 +50,7 @@ pub struct Workload<'g> {
 enum Job {
     Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
     Sort(Arc<SortPlan>),
+    Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
 }
 
 /// A case, but for its memory.
@@ -67,6 +69,7 @@ struct Prepared {
 enum Expectation {
     Scan(ScanExpectation),
     Sort { bits: std::ops::Range<u32> },
+    Gather { words: usize, indices: Vec<u32> },
 }
 
 /// What stood in memory where it should not, or did not where it should.
@@ -106,6 +109,7 @@ impl<'g> Workload<'g> {
                 numbers.generate(case.input, case.count as usize, word_count)
             }
             Work::Sort(_) => case.input.generate(word_count as usize, word_count),
+            Work::Gather(gather) => gather.source(case.count),
         };
         let first_result = RefCell::default();
         let workload = Self {
@@ -192,18 +196,20 @@ impl<'g> Workload<'g> {
                     InitialValue::Device(_) => InitialValue::Device(operands.initial),
                     known => *known,
                 };
-                let count = match count_from {
-                    CountFrom::Host => Count::Host(room),
-                    CountFrom::Device | CountFrom::DeviceBeyond => {
-                        Count::Device { address: operands.count.address, max: room as u32 }
-                    }
-                };
+                let count = count(*count_from, operands.count, room);
                 let buffers = ScanBuffers::new(source, destination, scratch);
                 plan.record(recorder, &buffers.initial(initial).segments(operands.segments), count)
             }
             Job::Sort(plan) => {
                 let buffers = SortBuffers::new(source, scratch);
                 plan.record(recorder, &buffers, self.source.count)
+            }
+            Job::Gather { plan, count_from } => {
+                let room = self.destination.count * 4 / plan.config().element_size();
+                // Not what lies behind the elements, where there is room for more.
+                let source = AddressRange::new(source.address, self.pristine.count * 4);
+                let buffers = GatherBuffers::new(source, operands.indices, destination).scratch(scratch);
+                plan.record(recorder, &buffers, count(*count_from, operands.count, room))
             }
         })
     }
@@ -251,6 +257,7 @@ impl<'g> Workload<'g> {
         match &self.job {
             Job::Scan { plan, .. } => plan.policy().to_string(),
             Job::Sort(plan) => plan.policy().to_string(),
+            Job::Gather { plan, .. } => plan.policy().to_string(),
         }
     }
 
@@ -261,6 +268,7 @@ impl<'g> Workload<'g> {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
             // Counting reads, scattering reads and writes.
             Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
+            Job::Gather { plan, .. } => plan.traffic_size(size / plan.config().element_size()),
         }
     }
 
@@ -275,6 +283,9 @@ impl<'g> Workload<'g> {
         let expected = match &self.expectation {
             Expectation::Scan(scan) => scan.of(&self.input),
             Expectation::Sort { bits } => Expected::exact(reference::oracle::sort(&self.input, bits.clone())),
+            Expectation::Gather { words, indices } => {
+                Expected::exact(reference::oracle::gather(&self.input, *words, indices))
+            }
         };
         let (result, beyond) = words(self.destination).split_at(self.pristine.count as usize);
         if let Some(mismatch) = expected.mismatch(result) {
@@ -359,6 +370,31 @@ impl Prepared {
                     operands: Operands::default(),
                 })
             }
+            Work::Gather(gather) => {
+                let plan = gpu.gather_plan(gather.config().policy(gather.policy(capabilities)))?;
+                let room = gather.count_from.room(case.count);
+                let operands = Operands::of_gather(gather, case.input, case.count as usize, room as usize);
+                let indices = operands.indices[..case.count as usize].to_vec();
+                Ok(Self {
+                    scratch: plan.scratch_requirements(),
+                    job: Job::Gather { plan, count_from: gather.count_from },
+                    expectation: Expectation::Gather { words: gather.words as usize, indices },
+                    in_place: false,
+                    misalignment: gather.misalignment,
+                    room,
+                    operands,
+                })
+            }
+        }
+    }
+}
+
+/// The count of `room` rows, or, where the device knows it, of what it finds at `on_device`.
+fn count(from: CountFrom, on_device: AddressRange, room: u64) -> Count {
+    match from {
+        CountFrom::Host => Count::Host(room),
+        CountFrom::Device | CountFrom::DeviceBeyond => {
+            Count::Device { address: on_device.address, max: room as u32 }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail, ensure};
 use subsweep::ElementType;
 use subsweep::ash::vk;
+use subsweep::gather::{GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::harness::{Effort, PolicyName, Work, verify_cases};
 use subsweep::headless::Instance;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPlan};
@@ -111,6 +112,7 @@ pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled
 enum Configuration {
     Scan(ScanConfig, ScanAlgorithm, PolicyName),
     Sort(subsweep::sort::SortAlgorithm, PolicyName),
+    Gather(GatherConfig),
 }
 
 impl Configuration {
@@ -123,6 +125,7 @@ impl Configuration {
             Work::Sort(sort) => {
                 Some(Self::Sort(sort.algorithm, sort.policy)).filter(|_| sort.policy != PolicyName::Small)
             }
+            Work::Gather(gather) => (!gather.has_small_tiles).then(|| Self::Gather(gather.config())),
         }
     }
 
@@ -153,6 +156,13 @@ impl Configuration {
                 }
                 let config = SortConfig::keys(ElementType::U32).policy(policy);
                 SortPlan::new(device, config)?.pipelines().try_for_each(&mut add)
+            }
+            Self::Gather(config) => {
+                let mut policy = GatherPolicy::choose(capabilities, &config).policy;
+                if let Some(lanes) = asked {
+                    policy = policy.with_subgroup_size(lanes);
+                }
+                GatherPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
             }
         }
     }

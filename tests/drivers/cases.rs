@@ -40,6 +40,7 @@ fn is_worth_watching(case: &Case) -> bool {
             scan.operator == ScanOperator::Add && (is_plain || has_most)
         }
         Work::Sort(sort) => sort.bits == (0..32) || sort.bits == (3..11),
+        Work::Gather(_) => true,
     }
 }
 
