@@ -14,6 +14,7 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("table.npy"), "(2, 3)", &[1, 2, 3, 4, 5, 6]);
     write_npy(&folder.path().join("values.npy"), "(5,)", &[2, 7, 1, 8, 2]);
     write_npy(&folder.path().join("starts.npy"), "(2,)", &[0, 3]);
+    write_npy(&folder.path().join("order.npy"), "(2,)", &[1, 0]);
     for command in commands {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(command.split_whitespace())
@@ -25,6 +26,7 @@ fn commands_of_the_readme_work() {
     assert_eq!(last_words(&folder.path().join("sorted.npy"), 6), [1, 1, 3, 4, 5, 9]);
     assert_eq!(last_words(&folder.path().join("sums.npy"), 6), [0, 0, 0, 1, 2, 3]);
     assert_eq!(last_words(&folder.path().join("suffix.npy"), 5), [7, 7, 1, 8, 2]);
+    assert_eq!(last_words(&folder.path().join("rows.npy"), 6), [4, 5, 6, 1, 2, 3]);
 }
 
 fn write_npy(path: &Path, shape: &str, words: &[u32]) {

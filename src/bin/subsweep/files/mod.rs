@@ -15,7 +15,7 @@ pub mod output;
 mod streams;
 mod unfinished;
 
-pub use input::read;
+pub use input::{read, read_row_numbers};
 pub use output::Output;
 
 /// Where a table comes from. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
