@@ -144,8 +144,8 @@ impl GatherPlan {
         movers.map(|mover| &mover.pipeline).chain(self.prepare.as_ref().map(Prepare::pipeline))
     }
 
-    /// The scratch that [`Self::cmd_gather`] needs for any count: none, or 32 bytes if the plan was made for counts on the
-    /// device.
+    /// The scratch that [`Self::cmd_gather`] needs for any count: none, or, if the plan was made for counts on the device,
+    /// the 32 bytes that each of those takes.
     pub fn scratch_requirements(&self) -> ScratchRequirements {
         let mut cursor = ScratchCursor::default();
         if self.prepare.is_some() {
@@ -211,7 +211,6 @@ impl GatherPlan {
         if max_count == 0 {
             return Ok(());
         }
-        // A plan for counts on the device has room for one, whether it is used or not.
         let (address, requirements) = match (count, &self.prepare) {
             (Count::Host(_), _) => (None, ScratchRequirements::new(0)),
             (Count::Device { address, .. }, Some(_)) => (Some(address), self.scratch_requirements()),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use libtest_mimic::Failed;
 use subsweep::ElementType;
 use subsweep::Result;
+use subsweep::gather::GatherConfig;
 use subsweep::harness::{self, Effort, Layout, PolicyName, Workload, verify_cases};
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
@@ -47,10 +48,12 @@ pub const PHASES: &[Phase] = &[
     cold("planning a scan as the seed does", |opened| Ok(scan_plan(&opened.gpu, PolicyName::Seed))),
     cold("planning a sort", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Default))),
     cold("planning a sort as the seed does", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Seed))),
+    cold("planning a gather", |opened| Ok(gather_plan(&opened.gpu))),
     warm("copying in chunks", WHOLE, copying),
     warm("scanning", WHOLE, scanning),
     warm("scanning in several submissions", CUT, scanning),
     warm("sorting", WHOLE, sorting),
+    warm("gathering", WHOLE, gathering),
     warm("verifying", WHOLE, verifying),
 ];
 
@@ -145,6 +148,19 @@ fn scanning(opened: &Opened) -> Result<Result<()>, Failed> {
 fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
     let config = sort_config(&opened.gpu, PolicyName::Seed);
     right_or_untouched(&SMALL, &SORTED, |words| opened.gpu.sort(config, words))
+}
+
+fn gathering(opened: &Opened) -> Result<Result<()>, Failed> {
+    let backwards: Vec<_> = (0..SMALL.len() as u32 / 4).rev().collect();
+    match opened.gpu.gather(GatherConfig::elements(4), &SMALL, &backwards) {
+        Ok(rows) if rows == oracle::gather(&SMALL, 4, &backwards) => Ok(Ok(())),
+        Ok(_) => Err("the rows are wrong".into()),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+fn gather_plan(gpu: &Gpu) -> Result<()> {
+    gpu.gather_plan(GatherConfig::elements(4).counts_on_device()).map(drop)
 }
 
 fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
