@@ -145,12 +145,28 @@ pub enum Error {
         columns: u32,
     },
     /// Values of another type than a configuration says.
-    #[error("the values are {got}, and the configuration is of {expected}; give it .element(ElementType::…)")]
+    #[error("the values are {got}, and the configuration is of {expected}; give it their ElementType")]
     ElementMismatch {
         /// The configuration's.
         expected: ElementType,
         /// The values'.
         got: ElementType,
+    },
+    /// Values of another size than a configuration says; keys alone have values of 0 bytes.
+    #[error("a value has {got} bytes, and the configuration's have {expected}; give it their ValueSize")]
+    ValueSizeMismatch {
+        /// The configuration's, bytes.
+        expected: u64,
+        /// The values', bytes.
+        got: u64,
+    },
+    /// Values that do not go with their keys one by one.
+    #[error("{value_count} values do not go with {key_count} keys; give one for each")]
+    ValueCountMismatch {
+        /// Keys given.
+        key_count: u64,
+        /// Values given.
+        value_count: u64,
     },
     /// The driver stopped: a reset, a crash, a watchdog.
     #[error("the device was lost during {during}; the driver stopped working, restart the program")]

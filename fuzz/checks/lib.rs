@@ -42,8 +42,12 @@ const EVERYTHING: Taken = {
 /// As little as a command could take.
 const LITTLE: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: 3 };
 
-/// Reads `bytes` with types declared of each size that there is. Returns how many of the readings gave a table.
+/// Reads `bytes` with types declared of each size that there is, and as values. Returns how many of the former readings
+/// gave a table.
 pub fn raw(bytes: &[u8]) -> usize {
+    for size in [4, 8, 5] {
+        values(bytes, (bytes.len() / size) as u64);
+    }
     let types = [ElementType::U32, ElementType::F64].into_iter();
     types.filter_map(|element| table(bytes, Some(element))).inspect(|table| check_raw(table, bytes)).count()
 }
@@ -91,6 +95,30 @@ fn read(bytes: &[u8], declared: Option<ElementType>, taken: &Taken) -> Option<Ta
             check_line(&stream.to_string());
             assert_eq!(discriminant::<TableError>(&file), discriminant(&stream), "{file:?}, {stream:?}");
             None
+        }
+        (file, stream) => panic!("a file gives {file:?}, and a stream {stream:?}"),
+    }
+}
+
+/// Reads the values of `count` keys from a file and from a stream, which have to agree.
+fn values(bytes: &[u8], count: u64) {
+    let file = memory::within(file_bound(bytes.len()), bytes, || {
+        let file_size = Some(bytes.len() as u64);
+        Table::read_values(Bytes { reader: bytes, file_size, memory_size: u64::MAX }, count)
+    });
+    let stream = memory::within(stream_bound(bytes.len()), bytes, || {
+        Table::read_values(Bytes { reader: bytes, file_size: None, memory_size: u64::MAX }, count)
+    });
+    match (file, stream) {
+        (Ok(file), Ok(stream)) => {
+            assert_eq!(file, stream);
+            assert_eq!(file.shape.element_count() as u64, count);
+            check_table(&file, bytes);
+        }
+        (Err(file), Err(stream)) => {
+            check_line(&file.to_string());
+            check_line(&stream.to_string());
+            assert_eq!(discriminant::<TableError>(&file), discriminant(&stream), "{file:?}, {stream:?}");
         }
         (file, stream) => panic!("a file gives {file:?}, and a stream {stream:?}"),
     }

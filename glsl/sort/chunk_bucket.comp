@@ -1,8 +1,10 @@
 // Moves the keys of each chunk to their places in the order of one digit, batch by batch, as the seed does.
 //
 // Dispatch: tile_count workgroups of 32.
-// Reads:    keys, element_count words; offsets, RADIX * tile_count words: the exclusive scan of the counts.
-// Writes:   sorted, element_count words; must not overlap keys.
+// Reads:    keys, element_count keys; values, as many values, or null: then a value is the key's place; offsets,
+//           RADIX * tile_count words: the exclusive scan of the counts.
+// Writes:   sorted, element_count keys, and sorted_values, as many values (both only with VALUE_WORDS); neither may
+//           overlap what is read.
 // Shared:   2 * RADIX words.
 // CPU twin: reference::sort::chunk_bucket.
 // Source:   tutorial 13, cmk_radix_bucket. Its cm_pack_mask, which makes one 32-bit word of 32 lanes' truth values, is
@@ -18,6 +20,8 @@
 layout(push_constant, std430) uniform Push {
     Words keys;
     Words sorted;
+    Words values;
+    Words sorted_values;
     Words offsets;
     uint tile_count;
     // Keys in the last chunk; all others are full.
@@ -37,7 +41,7 @@ void main() {
         return;
     }
     uint extent = chunk + 1 < push.tile_count ? CHUNK_ITEMS : push.last_extent;
-    Words keys = advance_words(push.keys, chunk, CHUNK_ITEMS);
+    Words keys = advance_words(push.keys, chunk, CHUNK_ITEMS * KEY_WORDS);
     uint lane = invocation_index();
 
     if (lane < RADIX) {
@@ -49,9 +53,9 @@ void main() {
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
         uint index = batch * BATCH + lane;
         bool in_chunk = index < extent;
-        uint key = 0;
+        Key key = Key(0);
         if (in_chunk) {
-            key = keys.word[index];
+            key = load_key(keys, index);
         }
         uint digit = digit_of(key, push.shift, push.digit_mask);
 
@@ -67,7 +71,15 @@ void main() {
             uint earlier = s_mask[digit] & ((1u << lane) - 1);
             uint place = s_next[digit] + bitCount(earlier);
             // A place can be beyond 2^31, too far for an index.
-            advance_words(push.sorted, place, 1).word[0] = key;
+            store_key(advance_words(push.sorted, place, KEY_WORDS), key);
+#if VALUE_WORDS > 0
+            Words value = advance_words(push.sorted_values, place, VALUE_WORDS);
+            if (all(equal(uvec2(push.values), uvec2(0)))) {
+                value.word[0] = chunk * CHUNK_ITEMS + index;
+            } else {
+                move_value(advance_words(push.values, chunk, CHUNK_ITEMS * VALUE_WORDS), index, value);
+            }
+#endif
         }
         barrier();
         if (lane < RADIX) {

@@ -1,7 +1,7 @@
 // Counts the digits of each chunk with packed 16-bit counters, as the seed does.
 //
 // Dispatch: tile_count workgroups of 32.
-// Reads:    keys, element_count words.
+// Reads:    keys, element_count keys.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   RADIX / 2 words.
 // CPU twin: reference::sort::chunk_count.
@@ -34,7 +34,7 @@ void main() {
         return;
     }
     uint extent = chunk + 1 < push.tile_count ? CHUNK_ITEMS : push.last_extent;
-    Words keys = advance_words(push.keys, chunk, CHUNK_ITEMS);
+    Words keys = advance_words(push.keys, chunk, CHUNK_ITEMS * KEY_WORDS);
 
     if (gl_LocalInvocationIndex < QUARTETS) {
         s_counts[gl_LocalInvocationIndex] = uvec2(0);
@@ -48,7 +48,7 @@ void main() {
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
         uint index = batch * BATCH + invocation_index();
         if (index < extent) {
-            uint digit = digit_of(keys.word[index], push.shift, push.digit_mask);
+            uint digit = digit_of(load_key(keys, index), push.shift, push.digit_mask);
             uint one = 1u << (16 * (digit & 1));
             uvec2 increment = (digit & 2) == 0 ? uvec2(one, 0) : uvec2(0, one);
             [[unroll]] for (uint quartet = 0; quartet < QUARTETS; quartet++) {

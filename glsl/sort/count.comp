@@ -1,7 +1,7 @@
 // Counts the digits of each tile.
 //
 // Dispatch: tile_count workgroups.
-// Reads:    keys, element_count words.
+// Reads:    keys, element_count keys.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   8 words.
 // CPU twin: reference::sort::count.
@@ -12,12 +12,13 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "sort/pass.glsl"
 #include "sort/digit_bytes.glsl"
+#include "sort/load_quads.glsl"
 
-layout(constant_id = 2) const uint QUADS_PER_INVOCATION = 4;
+layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
 // Keys are a multiple of 16 bytes.
 layout(constant_id = 3) const bool QUAD_ACCESS = false;
 
-const uint TILE_ITEMS = WORKGROUP_SIZE * QUADS_PER_INVOCATION * 4;
+const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -38,7 +39,7 @@ void main() {
         return;
     }
     uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
-    Words keys = advance_words(push.keys, tile, TILE_ITEMS);
+    Words keys = advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS);
 
     if (gl_LocalInvocationIndex < 4) {
         s_counts[gl_LocalInvocationIndex] = uvec2(0);
@@ -46,10 +47,11 @@ void main() {
     barrier();
 
     DigitBytes counts = DigitBytes(uvec4(0));
-    [[unroll]] for (uint q = 0; q < QUADS_PER_INVOCATION; q++) {
+    [[unroll]] for (uint q = 0; q < ITEMS_PER_INVOCATION / 4; q++) {
         // Order does not matter to a count: neighbours load neighbouring quads.
         uint first = (q * WORKGROUP_SIZE + gl_LocalInvocationIndex) * 4;
-        uvec4 quad = load_keys(keys, first, extent, QUAD_ACCESS);
+        Key quad[4];
+        load_quad(keys, first, extent, QUAD_ACCESS, quad);
         [[unroll]] for (uint i = 0; i < 4; i++) {
             if (first + i < extent) {
                 count_digit(counts, digit_of(quad[i], push.shift, push.digit_mask));

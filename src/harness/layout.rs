@@ -33,6 +33,12 @@ impl Span {
         memories[self.memory].range().slice(self.first * 4, self.count * 4)
     }
 
+    /// The first `count` words, and the others.
+    pub fn split_at(self, count: u64) -> (Self, Self) {
+        let others = Self { first: self.first + count, count: self.count - count, ..self };
+        (Self { count, ..self }, others)
+    }
+
     pub fn words(self) -> std::ops::Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }

@@ -6,23 +6,23 @@
 
 mod bench;
 mod cases;
-mod cases_gather;
 mod expected;
 mod inputs;
+mod keys;
 mod layout;
 mod numbers;
 mod operands;
 mod report;
 mod self_test;
+mod sorted;
 mod verify;
 mod workload;
 
 pub use bench::{BenchOptions, CopyRoof, bench_case};
 pub use cases::{
-    Case, CountFrom, Effort, Place, PolicyName, ScanCase, SortCase, Work, bench_cases, textbook_bench_cases,
-    verify_cases,
+    Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SortCase, SortValues, Work,
+    bench_cases, textbook_bench_cases, verify_cases,
 };
-pub use cases_gather::GatherCase;
 pub use inputs::Input;
 pub use layout::Layout;
 pub use report::{DeviceReport, LookBackCounts, Measurement, Report, ReportError, Summary, VerifiedCase};

@@ -1,8 +1,7 @@
 //! What is read beside the source: by a scan an initial value and where segments begin, by a gather indices, by either a
 //! count.
 
-use super::cases::{CountFrom, Place, ScanCase};
-use super::cases_gather::GatherCase;
+use super::cases::{CountFrom, GatherCase, Place, ScanCase};
 use super::inputs::{Input, SplitMix64};
 use super::numbers::Numbers;
 use crate::scan::SegmentsBy;

@@ -1,10 +1,11 @@
 //! A case on a device: its memory, ready to run any number of times.
 //!
 //! ```text
-//!   | guard | pristine input | guard | source | guard | destination | guard | scratch | guard |
+//!   | guard | pristine input | guard | source | guard | destination | guard | values | guard | scratch | guard |
 //! ```
 //!
-//! Source, destination and scratch begin poisoned; the source is restored from the pristine input before each run.
+//! Source, destination, values and scratch begin poisoned; the source is restored from the pristine input before each
+//! run, and so are a sort's values, of which the pristine ones lie behind the keys.
 //! Behind them lies what a scan reads besides. Where the device knows the count alone, there is room for more rows than
 //! are scanned, and what is in it stays poison.
 //! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
@@ -15,17 +16,19 @@ use std::sync::Arc;
 
 use super::cases::{Case, CountFrom, Place, ScanCase, Work};
 use super::expected::{Expected, PlainScan, ScanExpectation};
+use super::keys;
 use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
 use super::numbers::Numbers;
 use super::operands::{self, Operands};
 use super::report::LookBackCounts;
+use super::sorted::SortExpectation;
 use crate::error::Result;
 use crate::gather::{GatherBuffers, GatherPlan};
 use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::{Count, ScratchRequirements};
-use crate::reference;
+use crate::reference::oracle;
 use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
-use crate::sort::{SortBuffers, SortConfig, SortPlan};
+use crate::sort::{SortBuffers, SortPlan};
 use crate::vk::{AddressRange, BufferRange, Recorder};
 
 const POISON: u32 = 0xdead_beef;
@@ -34,12 +37,18 @@ const POISON: u32 = 0xdead_beef;
 pub struct Workload<'g> {
     gpu: &'g Gpu,
     memories: Vec<GpuBuffer>,
+    /// The elements, or a sort's keys.
     input: Vec<u32>,
+    /// A sort's values.
+    input_values: Vec<u32>,
     expectation: Expectation,
     job: Job,
     pristine: Span,
+    /// Directly behind the others.
+    pristine_values: Span,
     source: Span,
     destination: Span,
+    values: Span,
     scratch: Span,
     /// Empty where they are not in memory.
     operands: Operands<Span>,
@@ -62,20 +71,25 @@ struct Prepared {
     misalignment: u32,
     /// Rows that there is room for.
     room: u64,
+    /// Of each row or key, bytes.
+    row_size: u64,
+    /// Of values, or of places that become known, bytes.
+    values_size: u64,
+    values_misalignment: u32,
     operands: Operands<Vec<u32>>,
 }
 
 /// How the right answer is found.
 enum Expectation {
     Scan(ScanExpectation),
-    Sort { bits: std::ops::Range<u32> },
+    Sort(SortExpectation),
     Gather { words: usize, indices: Vec<u32> },
 }
 
 /// What stood in memory where it should not, or did not where it should.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Of what, in words: `result`, `source`, `guard`.
+    /// Of what, in words: `result`, `values`, `source`, `guard`.
     pub what: &'static str,
     /// The first index at fault, in words.
     pub index: u64,
@@ -91,36 +105,55 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: Layout) -> Result<Self> {
-        let Prepared { job, expectation, scratch, in_place, misalignment, room, operands } =
-            Prepared::new(gpu, case)?;
-        let word_count = case.count * case.element_size() / 4;
-        let room = room * case.element_size() / 4;
+        let Prepared {
+            job,
+            expectation,
+            scratch,
+            in_place,
+            misalignment,
+            room,
+            row_size,
+            values_size,
+            values_misalignment,
+            operands,
+        } = Prepared::new(gpu, case)?;
+        let word_count = case.count * row_size / 4;
+        let moved_count = case.count * case.element_size() / 4 - word_count;
+        let room = room * row_size / 4;
         let mut arrangement = Arrangement::new(layout);
-        let pristine = arrangement.place(word_count, 0);
+        let all_pristine = arrangement.place(word_count + moved_count, 0);
+        let (pristine, pristine_values) = all_pristine.split_at(word_count);
         let source = arrangement.place(room, misalignment);
         let destination = if in_place { source } else { arrangement.place(room, misalignment) };
+        let values = arrangement.place(values_size / 4, values_misalignment);
         let scratch = arrangement.place(scratch.size / 4, 0);
         let spans = operands.as_ref().each(|words| arrangement.place(words.len() as u64, misalignment));
 
         let memories = arrangement.allocate(gpu)?;
-        let input = match &case.work {
+        let count = case.count as usize;
+        let (input, input_values) = match &case.work {
             Work::Scan(ScanCase { element, operator, columns, .. }) => {
                 let numbers = Numbers { element: *element, operator: *operator, columns: *columns as usize };
-                numbers.generate(case.input, case.count as usize, word_count)
+                (numbers.generate(case.input, count, word_count), Vec::new())
             }
-            Work::Sort(_) => case.input.generate(word_count as usize, word_count),
-            Work::Gather(gather) => gather.source(case.count),
+            Work::Sort(sort) => {
+                (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
+            }
+            Work::Gather(gather) => (gather.source(case.count), Vec::new()),
         };
         let first_result = RefCell::default();
         let workload = Self {
             gpu,
             memories,
             input,
+            input_values,
             expectation,
             job,
             pristine,
+            pristine_values,
             source,
             destination,
+            values,
             scratch,
             operands: spans,
             first_result,
@@ -137,12 +170,15 @@ impl<'g> Workload<'g> {
         for memory in &self.memories {
             self.fill(memory.range(), GUARD)?;
         }
-        for span in [self.source, self.destination, self.scratch] {
+        for span in [self.source, self.destination, self.values, self.scratch] {
             if span.count > 0 {
                 self.fill(span.range(&self.memories), POISON)?;
             }
         }
-        self.gpu.upload(&self.memories[self.pristine.memory], self.pristine.first * 4, &self.input)
+        for (span, words) in [(self.pristine, &self.input), (self.pristine_values, &self.input_values)] {
+            self.gpu.upload(&self.memories[span.memory], span.first * 4, words)?;
+        }
+        Ok(())
     }
 
     fn fill(&self, range: BufferRange, word: u32) -> Result<()> {
@@ -167,14 +203,20 @@ impl<'g> Workload<'g> {
             if self.destination != self.source {
                 recorder.fill(self.destination.range(&self.memories), POISON);
             }
+            if self.pristine_values.count > 0 {
+                recorder.copy(self.pristine_values.range(&self.memories), self.values.range(&self.memories));
+            } else if self.values.count > 0 {
+                recorder.fill(self.values.range(&self.memories), POISON);
+            }
             Ok(())
         })?;
         Ok(())
     }
 
-    /// The input on the device, which nothing writes.
+    /// The input on the device, values included, which nothing writes.
     pub(super) fn pristine(&self) -> BufferRange {
-        self.pristine.range(&self.memories)
+        let count = self.pristine.count + self.pristine_values.count;
+        Span { count, ..self.pristine }.range(&self.memories)
     }
 
     /// Runs once, and tells the nanoseconds of GPU time where the device does.
@@ -202,7 +244,8 @@ impl<'g> Workload<'g> {
             }
             Job::Sort(plan) => {
                 let buffers = SortBuffers::new(source, scratch);
-                plan.record(recorder, &buffers, self.source.count)
+                let buffers = buffers.values(self.values.range(&self.memories).addresses());
+                plan.record(recorder, &buffers, self.source.count * 4 / plan.config().key_size())
             }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();
@@ -266,8 +309,7 @@ impl<'g> Workload<'g> {
         let size = self.pristine.count * 4;
         match &self.job {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
-            // Counting reads, scattering reads and writes.
-            Job::Sort(plan) => 3 * size * u64::from(plan.pass_count()),
+            Job::Sort(plan) => plan.traffic_size(size / plan.config().key_size()),
             Job::Gather { plan, .. } => plan.traffic_size(size / plan.config().element_size()),
         }
     }
@@ -280,15 +322,21 @@ impl<'g> Workload<'g> {
         let image = |memory: &GpuBuffer| self.gpu.read(memory, (memory.range().size / 4) as usize);
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
         let words = |span: Span| &images[span.memory][span.words()];
-        let expected = match &self.expectation {
-            Expectation::Scan(scan) => scan.of(&self.input),
-            Expectation::Sort { bits } => Expected::exact(reference::oracle::sort(&self.input, bits.clone())),
+        let (expected, expected_values) = match &self.expectation {
+            Expectation::Scan(scan) => (scan.of(&self.input), Vec::new()),
+            Expectation::Sort(sort) => {
+                let sorted = sort.of(&self.input);
+                (Expected::exact(sorted.keys), sorted.values)
+            }
             Expectation::Gather { words, indices } => {
-                Expected::exact(reference::oracle::gather(&self.input, *words, indices))
+                (Expected::exact(oracle::gather(&self.input, *words, indices)), Vec::new())
             }
         };
         let (result, beyond) = words(self.destination).split_at(self.pristine.count as usize);
         if let Some(mismatch) = expected.mismatch(result) {
+            return Ok(Some(mismatch));
+        }
+        if let Some(mismatch) = first_mismatch("values", words(self.values), &expected_values) {
             return Ok(Some(mismatch));
         }
         if expected.is_approximate() {
@@ -309,7 +357,9 @@ impl<'g> Workload<'g> {
             return Ok(Some(Mismatch { what: "result beyond the count", index, expected: POISON, got }));
         }
         let operands = self.operands.clone().all();
-        let spans = [self.pristine, self.source, self.destination, self.scratch].into_iter().chain(operands);
+        let all_pristine = [self.pristine, self.pristine_values];
+        let written = [self.source, self.destination, self.values, self.scratch];
+        let spans = all_pristine.into_iter().chain(written).chain(operands);
         let broken = images.iter().enumerate().find_map(|(memory, image)| {
             let index = broken_guard(image, spans.clone().filter(|span| span.memory == memory))?;
             Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
@@ -353,20 +403,30 @@ impl Prepared {
                     in_place: scan.in_place,
                     misalignment: scan.misalignment,
                     room,
+                    row_size: scan.config().row_size(),
+                    values_size: 0,
+                    values_misalignment: 0,
                     operands,
                 })
             }
             Work::Sort(sort) => {
-                let policy = sort.policy.sort(capabilities, sort.algorithm);
-                let config = SortConfig::keys(crate::ElementType::U32).bits(sort.bits.clone()).policy(policy);
+                let config = sort.config().policy(sort.policy(capabilities));
                 let plan = gpu.sort_plan(config)?;
                 Ok(Self {
                     scratch: plan.scratch_requirements(case.count),
                     job: Job::Sort(plan),
-                    expectation: Expectation::Sort { bits: sort.bits.clone() },
+                    expectation: Expectation::Sort(SortExpectation {
+                        element: sort.element,
+                        values: sort.values,
+                        is_descending: sort.is_descending,
+                        bits: sort.bits.clone(),
+                    }),
                     in_place: true,
                     misalignment: sort.misalignment,
                     room: case.count,
+                    row_size: config.key_size(),
+                    values_size: case.count * config.value_size(),
+                    values_misalignment: sort.values_misalignment,
                     operands: Operands::default(),
                 })
             }
@@ -382,6 +442,9 @@ impl Prepared {
                     in_place: false,
                     misalignment: gather.misalignment,
                     room,
+                    row_size: gather.config().element_size(),
+                    values_size: 0,
+                    values_misalignment: 0,
                     operands,
                 })
             }

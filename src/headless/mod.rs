@@ -7,6 +7,7 @@ mod instance;
 mod memory;
 mod pace;
 mod select;
+mod sort;
 mod submit;
 
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanPlan};
-use crate::sort::{SortBuffers, SortConfig, SortPlan};
+use crate::sort::{SortConfig, SortPlan};
 use crate::vk::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use memory::Memory;
 use submit::Submitter;
@@ -256,26 +257,6 @@ impl Gpu {
         self.download(result, words)
     }
 
-    /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were.
-    ///
-    /// # Errors
-    /// The errors of [`SortPlan`], [`Self::allocate`], [`Self::read`] and [`Self::submit`].
-    pub fn sort(&self, config: SortConfig, keys: &mut [u32]) -> Result<()> {
-        let plan = self.sort_plan(config)?;
-        let count = keys.len() as u64;
-        let scratch_size = plan.scratch_requirements(count).size;
-        if count == 0 {
-            return Ok(());
-        }
-        let buffer = self.allocate(size_of_val(keys) as u64)?;
-        let scratch = self.allocate_scratch(scratch_size)?;
-        self.upload(&buffer, 0, keys)?;
-        let buffers = SortBuffers::new(buffer.range().addresses(), scratch_range(&scratch));
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        self.download(&buffer, keys)
-    }
-
     /// The elements of `source` that `indices` name, in that order; of zeros where there is no such element. A value may
     /// be part of an element: `source` is whole elements of the configuration, one after the other.
     ///
@@ -347,7 +328,7 @@ impl Gpu {
         kept(&self.gather_plans, config, || GatherPlan::new(&self.device, config))
     }
 
-    /// Drops the plans that [`Self::scan`], [`Self::sort`], [`Self::gather`] and the functions above have kept; those that somebody
+    /// Drops the plans that scans, sorts, gathers and the functions above have kept; those that somebody
     /// holds go with whoever holds them. Pipelines take memory, on CPU drivers much of it.
     pub fn forget_plans(&self) {
         lock(&self.scan_plans).clear();

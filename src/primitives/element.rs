@@ -55,6 +55,15 @@ impl ElementType {
         self.bits() / 32
     }
 
+    /// How `glsl/operator/names.glsl` calls the way in which its words are read.
+    pub(crate) const fn numbers(self) -> u32 {
+        match self {
+            Self::U32 | Self::U64 => 0,
+            Self::I32 | Self::I64 => 1,
+            Self::F32 | Self::F64 => 2,
+        }
+    }
+
     /// Whether it is a floating-point number.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)

@@ -1,4 +1,7 @@
-//! One naive loop for each primitive.
+//! One naive loop, or the standard library's own sort, for each primitive.
+
+use std::cmp::Ordering;
+use std::ops::Range;
 
 /// `result[i] = values[0] + … + values[i]` in every column of a table of rows, wrapping.
 pub fn inclusive_scan(values: &[u32], columns: usize) -> Vec<u32> {
@@ -34,11 +37,83 @@ pub fn exclusive_scan_by<T: Copy>(
 }
 
 /// The keys, ascending by the bits in `bits`; keys that agree in them keep their order.
-pub fn sort(keys: &[u32], bits: std::ops::Range<u32>) -> Vec<u32> {
+pub fn sort(keys: &[u32], bits: Range<u32>) -> Vec<u32> {
     let mut sorted = keys.to_vec();
     sorted.sort_by_key(|&key| (u64::from(key) & ((1 << bits.end) - 1)) >> bits.start);
     sorted
 }
+
+/// A number that can be sorted by.
+pub trait Key: Copy {
+    /// Its bits.
+    const BITS: u32;
+
+    /// How it compares: floats by `total_cmp`.
+    fn compare(self, other: Self) -> Ordering;
+
+    /// How many numbers of the type come before it.
+    fn rank(self) -> u64;
+}
+
+/// Stably sorts keys, each with what goes with it, by the bits in `bits` of the unsigned number that is ordered as the
+/// key is. Pairs whose keys agree in them keep their order, in either direction.
+pub fn sort_pairs<K: Key, V>(pairs: &mut [(K, V)], bits: Range<u32>, is_descending: bool) {
+    let compare = |a: K, b: K| {
+        if bits == (0..K::BITS) {
+            // As Rust itself has it, and not by what this file makes of bits.
+            return a.compare(b);
+        }
+        let part = |key: K| ((u128::from(key.rank()) & ((1 << bits.end) - 1)) >> bits.start) as u64;
+        part(a).cmp(&part(b))
+    };
+    if is_descending {
+        pairs.sort_by(|a, b| compare(b.0, a.0));
+    } else {
+        pairs.sort_by(|a, b| compare(a.0, b.0));
+    }
+}
+
+macro_rules! whole_keys {
+    ($($key:ident),+) => {
+        $(
+            impl Key for $key {
+                const BITS: u32 = $key::BITS;
+
+                fn compare(self, other: Self) -> Ordering {
+                    self.cmp(&other)
+                }
+
+                fn rank(self) -> u64 {
+                    (i128::from(self) - i128::from($key::MIN)) as u64
+                }
+            }
+        )+
+    };
+}
+
+macro_rules! float_keys {
+    ($($key:ident of $bits:ident),+) => {
+        $(
+            impl Key for $key {
+                const BITS: u32 = $bits::BITS;
+
+                fn compare(self, other: Self) -> Ordering {
+                    self.total_cmp(&other)
+                }
+
+                /// Sign and magnitude: first those of negative sign, the largest magnitude of NaNs before all.
+                fn rank(self) -> u64 {
+                    let half = 1 << ($bits::BITS - 1);
+                    let magnitude = u64::from(self.to_bits()) % half;
+                    if self.is_sign_negative() { half - 1 - magnitude } else { half + magnitude }
+                }
+            }
+        )+
+    };
+}
+
+whole_keys!(u32, i32, u64, i64);
+float_keys!(f32 of u32, f64 of u64);
 
 /// `result[i] = source[indices[i]]` of elements of `element_words` words; of zeros where there is no such element.
 pub fn gather(source: &[u32], element_words: usize, indices: &[u32]) -> Vec<u32> {
@@ -71,6 +146,53 @@ mod tests {
         assert_eq!(sort(&[0x13, 0x02, 0x21, 0x11], 4..5), [0x02, 0x21, 0x13, 0x11]);
         assert_eq!(sort(&[3, 1, 2], 7..7), [3, 1, 2]);
         assert_eq!(sort(&[3 << 30, 1 << 30, 5], 31..32), [1 << 30, 5, 3 << 30]);
+    }
+
+    /// Whole keys are sorted by the one, and parts of them by the other.
+    fn ranks_are_in_order<K: Key + std::fmt::Debug>(ascending: &[K]) {
+        for pair in ascending.windows(2) {
+            assert_eq!(pair[0].compare(pair[1]), Ordering::Less, "{pair:?}");
+            assert!(pair[0].rank() < pair[1].rank(), "{pair:?}");
+        }
+        assert_eq!(ascending[0].rank(), 0);
+        assert_eq!(ascending[ascending.len() - 1].rank(), u64::MAX >> (64 - K::BITS));
+    }
+
+    #[test]
+    fn ranks_agree_with_comparisons() {
+        ranks_are_in_order(&[0u32, 1, 1 << 31, u32::MAX]);
+        ranks_are_in_order(&[i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX]);
+        ranks_are_in_order(&[0u64, 1, 1 << 32, 1 << 63, u64::MAX]);
+        ranks_are_in_order(&[i64::MIN, -(1 << 32), -1, 0, 1, 1 << 32, i64::MAX]);
+        let floats = [f32::from_bits(u32::MAX), -f32::NAN, f32::NEG_INFINITY, f32::MIN, -1.0];
+        let small = [-f32::MIN_POSITIVE, -f32::from_bits(1), -0.0, 0.0, f32::from_bits(1), f32::MIN_POSITIVE];
+        let positive = [1.0, f32::MAX, f32::INFINITY, f32::from_bits(0x7f80_0001), f32::NAN];
+        let greatest = [f32::from_bits(u32::MAX >> 1)];
+        ranks_are_in_order(&[&floats[..], &small, &positive, &greatest].concat());
+        let doubles =
+            [f64::from_bits(u64::MAX), -f64::NAN, f64::NEG_INFINITY, -1.5, -f64::from_bits(1), -0.0];
+        let positive = [0.0, f64::from_bits(1), 1.0, f64::INFINITY, f64::NAN, f64::from_bits(u64::MAX >> 1)];
+        ranks_are_in_order(&[doubles, positive].concat());
+    }
+
+    #[test]
+    fn equal_keys_keep_their_order_in_either_direction() {
+        let sorted = |bits, is_descending| {
+            let mut pairs = [(2i32, 'a'), (-1, 'b'), (2, 'c'), (-1, 'd'), (0, 'e')];
+            sort_pairs(&mut pairs, bits, is_descending);
+            pairs.map(|(_, value)| value).iter().collect::<String>()
+        };
+        assert_eq!(sorted(0..32, false), "bdeac");
+        assert_eq!(sorted(0..32, true), "acebd");
+        assert_eq!(sorted(31..32, false), "bdace");
+        assert_eq!(sorted(31..32, true), "acebd");
+        assert_eq!(sorted(0..1, true), "bdace");
+        assert_eq!(sorted(7..7, true), "abcde");
+        let mut doubles = [(0.0, 0), (f64::NAN, 1), (-0.0, 2), (-f64::NAN, 3), (-0.0, 4)];
+        sort_pairs(&mut doubles, 0..64, false);
+        assert_eq!(doubles.map(|(_, value)| value), [3, 2, 4, 0, 1]);
+        sort_pairs(&mut doubles, 32..64, true);
+        assert_eq!(doubles.map(|(_, value)| value), [1, 0, 2, 4, 3]);
     }
 
     #[test]

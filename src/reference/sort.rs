@@ -1,4 +1,7 @@
 //! The twins of `glsl/sort/`.
+//!
+//! A pass knows nothing of a key but its digit. So its twins take digits, one for each key in the order in which they
+//! lie in memory, and tell the place to which each key goes.
 
 use super::Tiles;
 use super::lanes::{self, Workgroup};
@@ -6,15 +9,50 @@ use super::lanes::{self, Workgroup};
 /// What a pass sorts by: the push constants `shift` and `digit_mask`, and `digit_of` of `glsl/sort/pass.glsl`.
 #[derive(Debug, Clone, Copy)]
 pub struct Digit {
-    /// Its lowest bit, below 32: beyond that GLSL does not say what a shift gives.
+    /// Its lowest bit, below those of a key: beyond that GLSL does not say what a shift gives.
     pub shift: u32,
     /// As many ones as it has bits: at most those of the radix, and none in a pass that only moves keys.
     pub mask: u32,
 }
 
-impl Digit {
-    fn of(&self, key: u32) -> usize {
-        (key >> self.shift & self.mask) as usize
+/// How the words of a key are read: `KEY_NUMBERS` of `glsl/sort/key.glsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// u32 and u64.
+    Unsigned,
+    /// i32 and i64.
+    Signed,
+    /// f32 and f64.
+    Float,
+}
+
+/// How keys are ordered: the specialization constants of `glsl/sort/key.glsl`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyOrder {
+    /// How the words of a key are read.
+    pub numbers: Numbers,
+    /// From the greatest to the least.
+    pub is_descending: bool,
+}
+
+impl KeyOrder {
+    /// `ordered`: the unsigned number that is ordered as the key is, whose words are given, the lowest first.
+    pub fn ordered(&self, key: &[u32]) -> u64 {
+        let bits = 32 * key.len();
+        let value = key.iter().rev().fold(0u64, |value, &word| value << 32 | u64::from(word));
+        let (all, sign) = (u64::MAX >> (64 - bits), 1 << (bits - 1));
+        let ascending = match self.numbers {
+            Numbers::Unsigned => value,
+            Numbers::Float if value & sign != 0 => value ^ all,
+            Numbers::Signed | Numbers::Float => value ^ sign,
+        };
+        if self.is_descending { ascending ^ all } else { ascending }
+    }
+
+    /// `digit_of`, of every key of `keys`, `key_words` words each.
+    pub fn digits(&self, keys: &[u32], key_words: usize, digit: Digit) -> Vec<usize> {
+        let of = |key| (self.ordered(key) >> digit.shift) as usize & digit.mask as usize;
+        keys.chunks_exact(key_words).map(of).collect()
     }
 }
 
@@ -30,23 +68,19 @@ pub struct Shape {
     pub workgroup: Workgroup,
     /// Bits of a digit, at most 4.
     pub radix_bits: u32,
-    /// Keys that an invocation takes, by fours.
-    pub quads_per_invocation: usize,
+    /// Keys that an invocation takes, a multiple of 4.
+    pub items_per_invocation: usize,
 }
 
 impl Shape {
     /// Keys in a tile: `TILE_ITEMS`.
     pub fn tile_items(&self) -> usize {
-        self.workgroup.size * self.items_per_invocation()
+        self.workgroup.size * self.items_per_invocation
     }
 
     /// Digits.
     pub fn radix(&self) -> usize {
         1 << self.radix_bits
-    }
-
-    fn items_per_invocation(&self) -> usize {
-        self.quads_per_invocation * 4
     }
 }
 
@@ -73,19 +107,17 @@ impl DigitBytes {
 }
 
 /// `glsl/sort/count.comp`: counts the digits of each tile.
-pub fn count(shape: &Shape, keys: &[u32], counts: &mut [u32], tiles: Tiles, digit: Digit) {
+pub fn count(shape: &Shape, digits: &[usize], counts: &mut [u32], tiles: Tiles) {
     let Shape { workgroup, .. } = *shape;
     for tile in 0..tiles.tile_count {
-        let keys = &keys[tiles.range(tile, shape.tile_items())];
+        let digits = &digits[tiles.range(tile, shape.tile_items())];
 
         // Neighbours take neighbouring quads.
         let count_own = |invocation| {
             let mut own = DigitBytes::default();
-            for quad in 0..shape.quads_per_invocation {
+            for quad in 0..shape.items_per_invocation / 4 {
                 let first = (quad * workgroup.size + invocation) * 4;
-                for key in keys.iter().skip(first).take(4) {
-                    own.count(digit.of(*key));
-                }
+                digits.iter().skip(first).take(4).for_each(|&digit| own.count(digit));
             }
             own
         };
@@ -109,68 +141,108 @@ pub fn count(shape: &Shape, keys: &[u32], counts: &mut [u32], tiles: Tiles, digi
     }
 }
 
-/// `glsl/sort/scatter.comp`: moves the keys of each tile to their places in the order of one digit.
-pub fn scatter(shape: &Shape, keys: &[u32], sorted: &mut [u32], offsets: &[u32], tiles: Tiles, digit: Digit) {
-    let Shape { workgroup, .. } = *shape;
+/// What a ranking finds of a tile: `glsl/sort/rank_by_counters.glsl`.
+struct Ranked {
+    /// Where each key stands in the tile, in the order of the digit.
+    ranks: Vec<u32>,
+    /// Where the first key of each digit stands.
+    first_of_digit: Vec<u32>,
+}
+
+/// `rank_items`, of a tile's digits.
+fn rank_by_counters(shape: &Shape, digits: &[usize]) -> Ranked {
+    let Shape { workgroup, items_per_invocation, .. } = *shape;
     // A counter word holds digit w in its low half and digit w + RADIX / 2 in its high half.
     let counter_words = shape.radix() / 2;
+
+    // Every invocation ranks its own, consecutive keys among those of their digit …
+    let mut ranks = vec![0; digits.len()];
+    let mut counters = vec![0u32; counter_words * workgroup.size];
+    for invocation in 0..workgroup.size {
+        let mut own = DigitBytes::default();
+        let first = invocation * items_per_invocation;
+        for (&digit, rank) in digits.iter().zip(&mut ranks).skip(first).take(items_per_invocation) {
+            *rank = own.get(digit);
+            own.count(digit);
+        }
+        for word in 0..counter_words {
+            counters[word * workgroup.size + invocation] =
+                own.get(word) | own.get(word + counter_words) << 16;
+        }
+    }
+
+    // … one scan over all counters in the order (word, invocation), each invocation a stretch of them …
+    let stretch_totals: Vec<u32> =
+        counters.chunks(counter_words).map(|stretch| stretch.iter().sum()).collect();
+    let subgroup_totals: Vec<u32> = workgroup.subgroups(&stretch_totals).map(lanes::reduce).collect();
+    let (subgroup_prefixes, tile_total) = workgroup.exclusive_scan(&subgroup_totals);
+    let lane_prefixes = workgroup.subgroups(&stretch_totals).flat_map(lanes::exclusive_scan);
+    for ((invocation, stretch), lane_prefix) in
+        counters.chunks_mut(counter_words).enumerate().zip(lane_prefixes)
+    {
+        // All low digits come before all high ones.
+        let mut prefix = subgroup_prefixes[invocation / workgroup.lanes] + lane_prefix + (tile_total << 16);
+        for counter in stretch {
+            (*counter, prefix) = (prefix, prefix + *counter);
+        }
+    }
+
+    // … says where every invocation's first key of a digit goes in the tile.
+    let counter_prefix = |digit: usize, invocation: usize| {
+        let word = counters[digit % counter_words * workgroup.size + invocation];
+        if digit < counter_words { word & 0xffff } else { word >> 16 }
+    };
+    for (index, (&digit, rank)) in digits.iter().zip(&mut ranks).enumerate() {
+        *rank += counter_prefix(digit, index / items_per_invocation);
+    }
+    let first_of_digit = (0..shape.radix()).map(|digit| counter_prefix(digit, 0)).collect();
+    Ranked { ranks, first_of_digit }
+}
+
+/// `glsl/sort/scatter.comp`: where each key goes in the order of one digit.
+pub fn scatter(shape: &Shape, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+    let mut places = vec![0; digits.len()];
     for tile in 0..tiles.tile_count {
-        let keys = &keys[tiles.range(tile, shape.tile_items())];
-
-        // Every invocation ranks its own, consecutive keys among those of their digit …
-        let mut ranks = vec![0; keys.len()];
-        let mut counters = vec![0u32; counter_words * workgroup.size];
-        for invocation in 0..workgroup.size {
-            let mut own = DigitBytes::default();
-            let first = invocation * shape.items_per_invocation();
-            for (key, rank) in keys.iter().zip(&mut ranks).skip(first).take(shape.items_per_invocation()) {
-                *rank = own.get(digit.of(*key));
-                own.count(digit.of(*key));
-            }
-            for word in 0..counter_words {
-                counters[word * workgroup.size + invocation] =
-                    own.get(word) | own.get(word + counter_words) << 16;
-            }
-        }
-
-        // … one scan over all counters in the order (word, invocation), each invocation a stretch of them …
-        let stretch_totals: Vec<u32> =
-            counters.chunks(counter_words).map(|stretch| stretch.iter().sum()).collect();
-        let subgroup_totals: Vec<u32> = workgroup.subgroups(&stretch_totals).map(lanes::reduce).collect();
-        let (subgroup_prefixes, tile_total) = workgroup.exclusive_scan(&subgroup_totals);
-        let lane_prefixes = workgroup.subgroups(&stretch_totals).flat_map(lanes::exclusive_scan);
-        for ((invocation, stretch), lane_prefix) in
-            counters.chunks_mut(counter_words).enumerate().zip(lane_prefixes)
-        {
-            // All low digits come before all high ones.
-            let mut prefix =
-                subgroup_prefixes[invocation / workgroup.lanes] + lane_prefix + (tile_total << 16);
-            for counter in stretch {
-                (*counter, prefix) = (prefix, prefix + *counter);
-            }
-        }
-
-        // … says where every invocation's first key of a digit goes in the tile.
-        let counter_prefix = |digit: usize, invocation: usize| {
-            let word = counters[digit % counter_words * workgroup.size + invocation];
-            if digit < counter_words { word & 0xffff } else { word >> 16 }
-        };
-        let mut in_order = vec![0; keys.len()];
-        for (index, (&key, rank)) in keys.iter().zip(ranks).enumerate() {
-            let invocation = index / shape.items_per_invocation();
-            in_order[(rank + counter_prefix(digit.of(key), invocation)) as usize] = key;
-        }
-
+        let range = tiles.range(tile, shape.tile_items());
+        let digits = &digits[range.clone()];
+        let Ranked { ranks, first_of_digit } = rank_by_counters(shape, digits);
         // Keys of one digit leave as one run.
         let digit_offset = |digit| {
             let offset: u32 = offsets[count_index(digit, tile, tiles)];
-            offset.wrapping_sub(counter_prefix(digit, 0))
+            offset.wrapping_sub(first_of_digit[digit])
         };
         let digit_offsets: Vec<u32> = (0..shape.radix()).map(digit_offset).collect();
-        for (place, &key) in (0u32..).zip(&in_order) {
-            sorted[digit_offsets[digit.of(key)].wrapping_add(place) as usize] = key;
+        for ((place, &digit), rank) in places[range].iter_mut().zip(digits).zip(ranks) {
+            *place = digit_offsets[digit].wrapping_add(rank);
         }
     }
+    places
+}
+
+/// `glsl/sort/single_workgroup.comp`: where each key goes in the order of the bits `bits`, digit after digit. Keys are of
+/// `key_words` words, and at most a tile.
+pub fn single_workgroup(
+    shape: &Shape,
+    order: KeyOrder,
+    keys: &[u32],
+    key_words: usize,
+    bits: std::ops::Range<u32>,
+) -> Vec<u32> {
+    let count = keys.len() / key_words;
+    assert!(count <= shape.tile_items(), "one tile holds all keys");
+    // Which key stands at each place.
+    let mut origins: Vec<usize> = (0..count).collect();
+    for shift in bits.clone().step_by(shape.radix_bits as usize) {
+        let mask = (1 << shape.radix_bits.min(bits.end - shift)) - 1;
+        let of_keys = order.digits(keys, key_words, Digit { shift, mask });
+        let digits: Vec<usize> = origins.iter().map(|&origin| of_keys[origin]).collect();
+        let Ranked { ranks, .. } = rank_by_counters(shape, &digits);
+        let before = origins.clone();
+        before.iter().zip(ranks).for_each(|(&origin, rank)| origins[rank as usize] = origin);
+    }
+    let mut places = vec![0; count];
+    (0u32..).zip(origins).for_each(|(place, origin)| places[origin] = place);
+    places
 }
 
 /// The seed's chunk: the specialization constants of `glsl/sort/chunk.glsl`.
@@ -202,17 +274,16 @@ impl Chunk {
 /// quartet 0 | digit 3 | digit 2 | digit 1 | digit 0 |     quartet 1 | digit 7 | …
 ///               .y high    .y low   .x high    .x low
 /// ```
-pub fn chunk_count(shape: &Chunk, keys: &[u32], counts: &mut [u32], chunks: Tiles, digit: Digit) {
+pub fn chunk_count(shape: &Chunk, digits: &[usize], counts: &mut [u32], chunks: Tiles) {
     let Chunk { workgroup, .. } = *shape;
     for chunk in 0..chunks.tile_count {
-        let keys = &keys[chunks.range(chunk, shape.items())];
+        let digits = &digits[chunks.range(chunk, shape.items())];
         let mut shared = vec![[0u32; 2]; shape.radix() / 4];
 
         let mut counters = vec![vec![[0u32; 2]; shape.radix() / 4]; workgroup.size];
-        for (batch, keys) in keys.chunks(workgroup.size).enumerate() {
+        for (batch, digits) in digits.chunks(workgroup.size).enumerate() {
             assert!(batch < shape.batches_per_chunk);
-            for (counters, key) in counters.iter_mut().zip(keys) {
-                let digit = digit.of(*key);
+            for (counters, &digit) in counters.iter_mut().zip(digits) {
                 counters[digit / 4][(digit & 2) / 2] += 1 << (16 * (digit & 1));
             }
         }
@@ -232,41 +303,37 @@ pub fn chunk_count(shape: &Chunk, keys: &[u32], counts: &mut [u32], chunks: Tile
     }
 }
 
-/// `glsl/sort/chunk_bucket.comp`: moves the keys of each chunk to their places in the order of one digit, batch by
-/// batch.
-pub fn chunk_bucket(
-    shape: &Chunk,
-    keys: &[u32],
-    sorted: &mut [u32],
-    offsets: &[u32],
-    chunks: Tiles,
-    digit: Digit,
-) {
+/// `glsl/sort/chunk_bucket.comp`: where each key goes in the order of one digit, batch by batch.
+pub fn chunk_bucket(shape: &Chunk, digits: &[usize], offsets: &[u32], chunks: Tiles) -> Vec<u32> {
     let Chunk { workgroup, .. } = *shape;
+    let mut places = vec![0; digits.len()];
     for chunk in 0..chunks.tile_count {
-        let keys = &keys[chunks.range(chunk, shape.items())];
+        let range = chunks.range(chunk, shape.items());
+        let digits = &digits[range.clone()];
+        let places = &mut places[range];
         // Where the next key of the digit goes.
         let first = |digit| offsets[count_index(digit, chunk, chunks)];
         let mut next: Vec<u32> = (0..shape.radix()).map(first).collect();
 
         for batch in 0..shape.batches_per_chunk {
             // Invocations beyond the chunk's end have no key.
-            let key = |lane| keys.get(batch * workgroup.size + lane).copied();
-            let batch_keys: Vec<Option<u32>> = (0..workgroup.size).map(key).collect();
+            let first = batch * workgroup.size;
+            let digit = |lane| digits.get(first + lane).copied();
+            let batch_digits: Vec<Option<usize>> = (0..workgroup.size).map(digit).collect();
 
             // Which of the batch's keys have the digit: the subgroups' ballots, put together.
             let mut masks = vec![0u32; shape.radix()];
-            for (subgroup, keys) in workgroup.subgroups(&batch_keys).enumerate() {
+            for (subgroup, digits) in workgroup.subgroups(&batch_digits).enumerate() {
                 for (bucket, mask) in masks.iter_mut().enumerate() {
-                    let vote = |key: &Option<u32>| key.is_some_and(|key| digit.of(key) == bucket);
-                    let ballot = lanes::ballot(&keys.iter().map(vote).collect::<Vec<bool>>());
+                    let votes: Vec<bool> = digits.iter().map(|&digit| digit == Some(bucket)).collect();
+                    let ballot = lanes::ballot(&votes);
                     *mask |= ballot << (subgroup * workgroup.lanes);
                 }
             }
-            for (lane, key) in batch_keys.iter().enumerate() {
-                if let Some(key) = *key {
-                    let earlier = masks[digit.of(key)] & ((1 << lane) - 1);
-                    sorted[(next[digit.of(key)] + earlier.count_ones()) as usize] = key;
+            for (lane, digit) in batch_digits.into_iter().enumerate() {
+                if let Some(digit) = digit {
+                    let earlier = masks[digit] & ((1 << lane) - 1);
+                    places[first + lane] = next[digit] + earlier.count_ones();
                 }
             }
             for (next, mask) in next.iter_mut().zip(masks) {
@@ -274,6 +341,7 @@ pub fn chunk_bucket(
             }
         }
     }
+    places
 }
 
 #[cfg(test)]

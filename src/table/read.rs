@@ -50,6 +50,30 @@ impl Table {
             read_raw(Bytes { reader, file_size, memory_size }, element, taken.max_count)
         }
     }
+
+    /// Reads all of `bytes` as the values of `count` keys: an `.npy` file of one dimension, or raw, where their size
+    /// follows from how many bytes there are. Raw ones count as u32 or u64, whatever they mean.
+    ///
+    /// Memory is taken as [`Table::read`] says.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn read_values(bytes: Bytes<impl Read>, count: u64) -> Result<Self, TableError> {
+        let Bytes { mut reader, file_size, memory_size } = bytes;
+        let mut start = [0; npy::MAGIC.len()];
+        let start_size = read_full(&mut reader, &mut start)?;
+        if start == npy::MAGIC {
+            let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
+            let table = read_npy(Bytes { reader, file_size, memory_size }, None, &taken)?;
+            match table.shape.rows() as u64 {
+                value_count if value_count == count => Ok(table),
+                value_count => Err(TableError::ValueCount { value_count, count }),
+            }
+        } else {
+            let reader = start[..start_size].chain(reader);
+            read_raw_values(Bytes { reader, file_size, memory_size }, count)
+        }
+    }
 }
 
 /// Why no table was read. One line, which says what to do; of which file, the caller knows.
@@ -196,6 +220,27 @@ pub enum TableError {
         /// Bytes promised, header included.
         needed: u64,
     },
+    /// Not a value for each key.
+    #[error("holds {value_count} values, and there are {count} keys; give one for each")]
+    ValueCount {
+        /// Values in the file.
+        value_count: u64,
+        /// Keys.
+        count: u64,
+    },
+    /// Raw values of another size than a sort carries.
+    #[error(
+        "holds {size} bytes{}, and values of 4 or 8 for each of {count} keys are taken; check whether it is complete",
+        if *goes_on { " and more" } else { "" }
+    )]
+    ValueSize {
+        /// Bytes in the file.
+        size: u64,
+        /// Whether there are more: of a stream no more than needed is read.
+        goes_on: bool,
+        /// Keys.
+        count: u64,
+    },
     /// A regular file that grew or shrank meanwhile.
     #[error("changed while it was read; try again once it is complete")]
     Changed,
@@ -290,6 +335,27 @@ fn read_raw(bytes: Bytes<impl Read>, element: ElementType, max_count: u64) -> Re
     }
     let count = size_of_val(words.as_slice()) / element.size();
     Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count }, words })
+}
+
+fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableError> {
+    let Bytes { mut reader, file_size, memory_size } = bytes;
+    let size_of_all = |element: ElementType| count.saturating_mul(element.size() as u64);
+    let check = |size: u64, goes_on: bool| {
+        let types = [ElementType::U32, ElementType::U64].into_iter();
+        let mut fitting = types.filter(|&element| size_of_all(element) == size && !goes_on);
+        fitting.next().ok_or(TableError::ValueSize { size, goes_on, count })
+    };
+    if let Some(size) = file_size {
+        check(size, false)?;
+    }
+    let max_size = file_size.unwrap_or(size_of_all(ElementType::U64));
+    let (words, held) = read_words(&mut reader, max_size, file_size.is_some(), memory_size)?;
+    let goes_on = goes_on(&mut reader)?;
+    if file_size.is_some_and(|size| held < size || goes_on) {
+        return Err(TableError::Changed);
+    }
+    let element = check(held, goes_on)?;
+    Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count: count as usize }, words })
 }
 
 /// Reads `max_size` bytes, or fewer where the end comes before them; returns them with their

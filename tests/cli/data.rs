@@ -147,32 +147,6 @@ fn segments_are_scanned_from_either_end_and_from_an_initial_value() {
 }
 
 #[test]
-fn keys_are_sorted() {
-    let folder = Folder::new();
-    let input = random(COUNT);
-    let mut expected = input.clone();
-    expected.sort();
-    let raw = folder.file("in", bytes(&input));
-    assert_eq!(words(&run(&mut subsweep(["sort", &raw, "--type", "u32"])).done()), expected);
-    let array = folder.file("in.npy", npy("<u4", "(10007,)", &bytes(&input)));
-    let stdout = run(&mut subsweep(["sort", &array, "--type", "u32", "-o", "-"])).done();
-    assert_eq!(stdout, npy("<u4", "(10007,)", &bytes(&expected)));
-}
-
-#[test]
-fn keys_are_sorted_by_some_bits_and_keep_their_order_else() {
-    let input = random(COUNT);
-    for (begin, end) in [(8, 16), (0, 1), (31, 32), (5, 5), (0, 32)] {
-        let mask = ((1_u64 << (end - begin)) - 1) as u32;
-        let mut expected = input.clone();
-        expected.sort_by_key(|key| key.checked_shr(begin).unwrap_or(0) & mask);
-        let bits = format!("{begin}:{end}");
-        let mut command = subsweep(["sort", "-", "--type", "u32", "--bits", &bits]);
-        assert!(words(&run_with(&mut command, &bytes(&input)).done()) == expected, "{bits}");
-    }
-}
-
-#[test]
 fn every_algorithm_and_policy_gives_the_same() {
     let input = random(COUNT);
     let mut sorted = input.clone();

@@ -70,11 +70,20 @@ fn cases_are_measured() {
 
 #[test]
 fn sorts_are_measured_by_what_they_move() {
-    for (algorithm, moved) in [("radix-4bit", 96), ("radix-2bit", 192)] {
-        let filter = format!("algorithm={algorithm};policy=default*n=65536;");
+    // A pass reads keys twice and writes them once, and values once each.
+    for (work, element_size, moved) in [
+        ("sort:keys:type=u32;algorithm=radix-4bit", 4, 8 * 3 * 4),
+        ("sort:keys:type=u32;algorithm=radix-2bit", 4, 16 * 3 * 4),
+        ("sort:pairs4:type=u32;algorithm=radix-4bit", 8, 8 * (3 * 4 + 2 * 4)),
+        ("sort:keys:type=u64;algorithm=radix-4bit", 8, 16 * 3 * 8),
+    ] {
+        let filter = format!("{work};policy=default*n=65536;");
         let ended = run(&mut subsweep(["bench", "--quick", "--filter", &filter, "--json", "-"]));
         assert_eq!(ended.code, 0, "{}", ended.stderr);
-        assert_eq!(report(&ended.stdout)["measured"][0]["traffic_size"], moved * 65_536);
+        let measured = report(&ended.stdout)["measured"].clone();
+        assert_eq!(measured.as_array().unwrap().len(), 1, "{work}");
+        assert_eq!(measured[0]["traffic_size"], moved * 65_536, "{work}");
+        assert_eq!(measured[0]["element_size"], element_size, "{work}");
     }
 }
 

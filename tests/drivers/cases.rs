@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::ElementType;
 use subsweep::harness::{Case, Layout, Outcome, Place, Work, verify_case_in, verify_cases};
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::ScanOperator;
@@ -29,9 +30,9 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         .collect()
 }
 
-/// A watched plan takes seconds to compile. A range of bits is but a shift and a mask to it: the whole and one part will
-/// do. Which addresses a scan touches is no matter of its operator; and of what it may read besides and the ways that it
-/// may go, those that have the most at once show all.
+/// A watched plan takes seconds to compile. A range of bits and an order are but a shift and a mask to it: the whole, one
+/// part and the unsigned types will do. Which addresses a scan touches is no matter of its operator; and of what it may
+/// read besides and the ways that it may go, those that have the most at once show all.
 fn is_worth_watching(case: &Case) -> bool {
     match &case.work {
         Work::Scan(scan) => {
@@ -39,7 +40,10 @@ fn is_worth_watching(case: &Case) -> bool {
             let has_most = scan.is_reverse && scan.initial == Some(Place::Device);
             scan.operator == ScanOperator::Add && (is_plain || has_most)
         }
-        Work::Sort(sort) => sort.bits == (0..32) || sort.bits == (3..11),
+        Work::Sort(sort) => {
+            let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
+            is_plain && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
+        }
         Work::Gather(_) => true,
     }
 }

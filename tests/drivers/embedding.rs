@@ -497,9 +497,9 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let counter = Arc::new(Counter::default());
     let gpu = another(gpu, counter.clone())?;
     let (sort, scan) = (SortConfig::keys(ElementType::U32), ScanConfig::inclusive());
-    gpu.sort(sort, &mut [])?;
-    gpu.sort(sort, &mut [7])?;
-    gpu.sort(sort.bits(5..5), &mut [7, 3])?;
+    gpu.sort::<u32>(sort, &mut [])?;
+    gpu.sort(sort, &mut [7u32])?;
+    gpu.sort(sort.bits(5..5), &mut [7u32, 3])?;
     gpu.scan::<u32>(scan, &mut [])?;
     assert_eq!(counter.take(), (0, 0));
 
@@ -513,7 +513,7 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
         assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
     }
     // Eight passes of count, scan and scatter.
-    gpu.sort(sort, &mut [3, 2, 1])?;
+    gpu.sort(sort, &mut [3u32, 2, 1])?;
     assert_eq!(counter.take(), (8 * 3, 8 * 3 - 1));
     expect_silence(&gpu, "counting")
 }

@@ -18,6 +18,7 @@ Examples:
   subsweep scan counts.npy -o offsets.npy --exclusive  where each part begins, from how long it is
   subsweep scan values.npy -o out.npy --op max --reverse --segments starts.npy
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
+  subsweep sort keys.npy -o order.npy --argsort --descending
   subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements, by standard streams
   subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
   subsweep verify --quick --device all                 is every device right?
@@ -171,17 +172,36 @@ impl From<Operator> for ScanOperator {
     }
 }
 
-/// Sort an array, ascending and stable
+/// Sort an array, stable, alone or with values
 ///
-/// The output has the format and type of the input, which has one dimension.
+/// Keys are in the order of their numbers; floats from NaNs of negative sign over -inf, -0 and +0 to +inf and NaNs of
+/// positive sign, as Rust's total_cmp has them (numpy puts every NaN last and takes -0 for +0). Equal keys keep the order
+/// in which they came, in either direction. The output has the format and type of the input, which has one dimension.
 #[derive(Debug, Args)]
 pub struct SortArgs {
     #[command(flatten)]
     pub files: Files,
 
-    /// Compare bits B to E - 1 of the keys alone, bit 0 being the lowest; fewer bits take less time
-    #[arg(long, value_name = "B:E", value_parser = parse_bits, default_value = "0:32")]
-    pub bits: Range<u32>,
+    /// From the greatest to the least
+    #[arg(long)]
+    pub descending: bool,
+
+    /// Compare bits B to E - 1 of the keys alone, bit 0 being the lowest, of the unsigned number that is ordered as the
+    /// key is; fewer bits take less time [default: all]
+    #[arg(long, value_name = "B:E", value_parser = parse_bits)]
+    pub bits: Option<Range<u32>>,
+
+    /// Move the values in FILE along with the keys: an .npy file, or raw, 4 or 8 bytes for each key
+    #[arg(long, value_name = "FILE")]
+    pub values: Option<OsString>,
+
+    /// Where the values go, in the format and type that they came in; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub values_output: Option<OsString>,
+
+    /// Write where each key would come from instead, as u32: a[result] is sorted
+    #[arg(long)]
+    pub argsort: bool,
 }
 
 /// Collect rows by their indices
@@ -258,8 +278,7 @@ pub struct Files {
     #[arg(short, long)]
     output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file says itself: u32, i32, f32, u64, i64 or f64; sort takes u32 alone so
-    /// far
+    /// The type of the elements, which an .npy file says itself: u32, i32, f32, u64, i64 or f64
     #[arg(long = "type", value_name = "TYPE", value_enum, hide_possible_values = true)]
     pub element: Option<ElementType>,
 }
@@ -277,11 +296,11 @@ impl Files {
 }
 
 fn parse_bits(text: &str) -> Result<Range<u32>, String> {
-    let parse = |text: &str| text.parse::<u32>().ok().filter(|bit| *bit <= u32::BITS);
+    let parse = |text: &str| text.parse::<u32>().ok().filter(|bit| *bit <= u64::BITS);
     text.split_once(':')
         .and_then(|(begin, end)| Some(parse(begin)?..parse(end)?))
         .filter(|bits| bits.start <= bits.end)
-        .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 32, such as 8:16".into())
+        .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 64, such as 8:16".into())
 }
 
 #[cfg(test)]
@@ -297,9 +316,9 @@ mod tests {
 
     #[test]
     fn bits_lie_in_a_key_and_in_order() {
-        assert_eq!(parse_bits("0:32"), Ok(0..32));
+        assert_eq!(parse_bits("0:64"), Ok(0..64));
         assert_eq!(parse_bits("8:8"), Ok(8..8));
-        for text in ["", ":", "8", "8:", ":8", "9:8", "0:33", "-1:8", "0:8:16", "a:b", "0:99999999999"] {
+        for text in ["", ":", "8", "8:", ":8", "9:8", "0:65", "-1:8", "0:8:16", "a:b", "0:99999999999"] {
             assert!(parse_bits(text).is_err(), "{text}");
         }
     }

@@ -67,10 +67,7 @@ pub fn check_scan(common: &Common) -> Result<(), Ended> {
         Some(Algorithm::Scan(algorithm))
             if common.policy == Some(PolicyKind::Seed) && algorithm != ScanPolicy::seed().algorithm =>
         {
-            let name = algorithm.name();
-            Err(Ended::usage(format!(
-                "--policy seed is no {name}; leave out one of it and --algorithm {name}"
-            )))
+            Err(not_of_seed(algorithm.name()))
         }
         Some(Algorithm::Sort(algorithm)) => Err(other_primitive(algorithm.name(), "a sort", "scan", scans())),
         Some(Algorithm::Scan(_)) | None => Ok(()),
@@ -86,9 +83,18 @@ pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), Ended> {
     }
 }
 
-/// Refuses the algorithm of a scan.
+fn not_of_seed(name: &str) -> Ended {
+    Ended::usage(format!("--policy seed is no {name}; leave out one of it and --algorithm {name}"))
+}
+
+/// Refuses the algorithm of a scan, and one that the seed does not have.
 pub fn check_sort(common: &Common) -> Result<(), Ended> {
     match common.algorithm {
+        Some(Algorithm::Sort(algorithm))
+            if common.policy == Some(PolicyKind::Seed) && !algorithm.is_of_seed() =>
+        {
+            Err(not_of_seed(algorithm.name()))
+        }
         Some(Algorithm::Scan(algorithm)) => Err(other_primitive(algorithm.name(), "a scan", "sort", sorts())),
         Some(Algorithm::Sort(_)) | None => Ok(()),
     }

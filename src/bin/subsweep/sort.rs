@@ -2,40 +2,133 @@
 
 use anyhow::Result;
 use subsweep::ElementType;
-use subsweep::sort::{SortConfig, SortPlan};
-use subsweep::table::Taken;
+use subsweep::sort::{SortConfig, SortPlan, ValueSize};
+use subsweep::table::{Shape, Table, Taken};
 
 use crate::args::{Common, SortArgs};
-use crate::files::{self, Output};
+use crate::error::Ended;
+use crate::files::{self, Destination, Output, Source};
 use crate::words::Doing;
 use crate::{device, policy};
 
-const TAKEN: Taken =
-    Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
 
-/// Sorts a file's keys.
+/// Where values come from, and where they go.
+struct Values {
+    source: Source,
+    destination: Destination,
+}
+
+/// Sorts a file's keys, or tells where they would come from.
 pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
     device::check_one(&common.device, "sort")?;
     policy::check_sort(common)?;
     let source = args.files.source();
     let destination = args.files.destination();
-    let mut table = {
+    let values = check_values(args, &source, &destination)?;
+    if let Some(element) = args.files.element {
+        check_bits(args, element)?;
+    }
+    let mut keys = {
         let _doing = Doing::new(format_args!("reading {source}"));
         files::read(&source, args.files.element, &TAKEN)?
     };
-    let count = table.shape.rows() as u64;
-    let output = Output::prepare(&destination, "-o", &[&source])?;
+    check_bits(args, keys.element)?;
+    let count = keys.shape.rows();
+    let mut values_table = match &values {
+        Some(Values { source, .. }) => {
+            let _doing = Doing::new(format_args!("reading {source}"));
+            Some(files::read_values(source, count as u64)?)
+        }
+        None => None,
+    };
+    let config = config(args, &keys, values_table.as_ref())?;
+    let sources: Vec<_> =
+        std::iter::once(&source).chain(values.as_ref().map(|values| &values.source)).collect();
+    let output = Output::prepare(&destination, "-o", &sources)?;
+    let values_output = values
+        .as_ref()
+        .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
+        .transpose()?;
+    if values_output.as_ref().is_some_and(|values_output| values_output.is_place_of(&output)) {
+        return Err(Ended::usage("-o and --values-output lead to one place; give each its own").into());
+    }
 
     let gpu = device::open(&common.device)?;
-    let policy = policy::of_sort(common, gpu.capabilities()).policy;
-    let config = SortConfig::keys(ElementType::U32).bits(args.bits.clone()).policy(policy);
+    let config = config.policy(policy::of_sort(common, gpu.capabilities()).policy);
+    let mut places = vec![0; if args.argsort { count } else { 0 }];
     {
         let _doing = Doing::new(format_args!("sorting {count} keys"));
-        let scratch_size = gpu.sort_plan(config)?.scratch_requirements(count).size;
+        let scratch_size = gpu.sort_plan(config)?.scratch_requirements(count as u64).size;
         // On the device, and once more on the way back.
-        let size = 2 * size_of_val(table.words.as_slice()) as u64;
+        let size = 2 * count as u64 * (config.key_size() + config.value_size());
         device::check_memory(&gpu, size.saturating_add(scratch_size), "the keys and their scratch")?;
-        gpu.sort(config, &mut table.words)?;
+        let values = values_table.as_mut().map_or(&mut places, |table| &mut table.words);
+        gpu.sort_words(config, &mut keys.words, values)?;
     }
-    Ok(output.commit(&table)?)
+    match (values_output, values_table) {
+        (Some(values_output), Some(values)) => {
+            files::commit_both((output, &keys), (values_output, &values))?;
+        }
+        _ if args.argsort => {
+            let (element, shape) = (ElementType::U32, Shape::Flat { count });
+            output.commit(&Table { format: keys.format, element, shape, words: places })?;
+        }
+        _ => output.commit(&keys)?,
+    }
+    Ok(())
+}
+
+/// Refuses options that contradict each other.
+fn check_values(
+    args: &SortArgs,
+    source: &Source,
+    destination: &Destination,
+) -> Result<Option<Values>, Ended> {
+    let (from, to) = match (&args.values, &args.values_output) {
+        (None, None) => return Ok(None),
+        _ if args.argsort => {
+            return Err(Ended::usage("--argsort makes the values; leave out --values and --values-output"));
+        }
+        (Some(_), None) => {
+            return Err(Ended::usage("--values go somewhere; name a file with --values-output"));
+        }
+        (None, Some(_)) => {
+            return Err(Ended::usage("--values-output has no values; name a file with --values"));
+        }
+        (Some(from), Some(to)) => (from, to),
+    };
+    let values = Values { source: from.clone().into(), destination: to.clone().into() };
+    if *source == Source::Stdin && values.source == Source::Stdin {
+        return Err(Ended::usage("standard input is one table; name a file for --values"));
+    }
+    if *destination == Destination::Stdout && values.destination == Destination::Stdout {
+        return Err(Ended::usage("standard output takes one table; name a file with -o or --values-output"));
+    }
+    Ok(Some(values))
+}
+
+fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
+    match &args.bits {
+        Some(bits) if bits.end > element.bits() => Err(Ended::usage(format!(
+            "--bits {}:{} goes beyond the {} bits of a {element}",
+            bits.start,
+            bits.end,
+            element.bits()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn config(args: &SortArgs, keys: &Table, values: Option<&Table>) -> Result<SortConfig> {
+    let config = match values {
+        Some(values) => SortConfig::pairs(keys.element, ValueSize::new(values.element.size())?),
+        None if args.argsort => SortConfig::argsort(keys.element),
+        None => SortConfig::keys(keys.element),
+    };
+    let config = if args.descending { config.descending() } else { config };
+    Ok(match &args.bits {
+        Some(bits) => config.bits(bits.clone()),
+        None => config,
+    })
 }

@@ -77,15 +77,6 @@ impl fmt::Display for ScanOperator {
     }
 }
 
-/// How `glsl/operator/names.glsl` calls the way in which an element's words are read.
-const fn numbers(element: ElementType) -> u32 {
-    match element {
-        ElementType::U32 | ElementType::U64 => 0,
-        ElementType::I32 | ElementType::I64 => 1,
-        ElementType::F32 | ElementType::F64 => 2,
-    }
-}
-
 /// The kernels that scan a row, and how they see it.
 #[derive(Debug, Clone)]
 pub(super) struct Modules {
@@ -213,7 +204,7 @@ impl Modules {
         };
         let constants = match sums_u32 {
             true => Vec::new(),
-            false => vec![("OPERATOR", operator.constant()), ("NUMBERS", numbers(element))],
+            false => vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
         };
         Self {
             reduce,

@@ -145,8 +145,14 @@ impl SortConfig {
         matches!(self.values, Values::Places)
     }
 
+    /// The bits to sort by.
     pub(super) const fn bit_count(&self) -> u32 {
         self.end_bit - self.begin_bit
+    }
+
+    /// What every kernel that knows keys specialises.
+    pub(super) fn constants(&self) -> [(&'static str, u32); 2] {
+        [("KEY_NUMBERS", self.key.numbers()), ("DESCENDING", self.is_descending.into())]
     }
 
     pub(super) fn check(&self) -> Result<()> {

@@ -6,16 +6,18 @@
 mod config;
 mod passes;
 mod policy;
+mod single_workgroup;
 
 pub use config::{SortBuffers, SortConfig, ValueSize};
-pub use policy::{Ranking, SortAlgorithm, SortPolicy};
+pub use policy::{Ranking, SortAlgorithm, SortPolicy, TileShape};
 
 use ash::vk;
 
-use super::{Count, ElementType, ScratchRequirements};
+use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
 use crate::vk::{Device, Pipeline, Recorder};
 use passes::Passes;
+use single_workgroup::SingleWorkgroup;
 
 /// A sort, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
@@ -23,7 +25,9 @@ pub struct SortPlan {
     device: Device,
     config: SortConfig,
     policy: SortPolicy,
-    passes: Passes,
+    single_workgroup: Option<SingleWorkgroup>,
+    /// None where there is but the one workgroup.
+    passes: Option<Passes>,
 }
 
 impl SortPlan {
@@ -37,14 +41,18 @@ impl SortPlan {
     /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device, and whatever the
     /// driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
-        if config.key != ElementType::U32 || config.value_size() > 0 || config.is_descending {
-            return Err(Error::Unsupported { reason: "a sort takes u32 keys alone, ascending" });
-        }
         config.check()?;
         let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(device.capabilities()).policy);
         policy.check(device.capabilities())?;
-        let passes = Passes::new(device, &config, &policy)?;
-        Ok(Self { device: device.clone(), config, policy, passes })
+        let single = |shape| SingleWorkgroup::new(device, &config, shape, policy.subgroup_size);
+        let single_workgroup = policy.single_workgroup.map(single).transpose()?;
+        let passes = match policy.algorithm {
+            SortAlgorithm::SingleWorkgroup => None,
+            SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit => {
+                Some(Passes::new(device, &config, &policy)?)
+            }
+        };
+        Ok(Self { device: device.clone(), config, policy, single_workgroup, passes })
     }
 
     /// What the plan was made for.
@@ -59,33 +67,54 @@ impl SortPlan {
 
     /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        self.passes.pipelines()
+        let single = self.single_workgroup.iter().flat_map(SingleWorkgroup::pipelines);
+        single.chain(self.passes.iter().flat_map(Passes::pipelines))
     }
 
-    /// How often the keys are moved.
-    pub fn pass_count(&self) -> u32 {
-        self.passes.pass_count()
+    /// The passes of a sort by so many keys that one workgroup does not hold them; none where there are no bits to sort by.
+    fn passes(&self, count: u64) -> Option<&Passes> {
+        let is_single = self.single_workgroup.as_ref().is_some_and(|single| count <= single.max_count());
+        self.passes.as_ref().filter(|_| !is_single)
     }
 
-    /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys: as many keys again, and a word per
-    /// digit and tile with what their scan needs.
+    /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys: as many keys again, and a word per digit and
+    /// tile with what their scan needs; as many values again, of pairs; of an argsort twice as many keys, and their
+    /// places. None for what one workgroup sorts.
     pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {
-        ScratchRequirements::new(self.passes.layout(max_count).size)
+        ScratchRequirements::new(self.passes(max_count).map_or(0, |passes| passes.layout(max_count).size))
     }
 
-    /// Records the sort of `count` keys, ascending, by the bits of the configuration.
+    /// Bytes of keys and values that a recording of `count` keys reads and writes; what is kept of tiles is not counted.
+    pub fn traffic_size(&self, count: u64) -> u64 {
+        let config = &self.config;
+        let (keys, values) = (config.key_size(), config.value_size());
+        // Of an argsort, places are not read at first, and keys written only on their way.
+        let argsort = if config.is_argsort() { values } else { 0 };
+        let size = match self.passes(count) {
+            Some(passes) => u64::from(passes.pass_count()) * (3 * keys + 2 * values) - argsort,
+            None if config.is_argsort() => keys + values,
+            None => 2 * (keys + values),
+        };
+        count.saturating_mul(size)
+    }
+
+    /// Records the sort of `count` keys by the bits of the configuration.
     ///
     /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
-    /// 2. **Memory**: `keys` of at least `count * 4` bytes, at a multiple of 4 (faster at a multiple of 16), in a
-    ///    buffer with `SHADER_DEVICE_ADDRESS`. `scratch` as [`Self::scratch_requirements`] says, its content of no
-    ///    matter, and used by nothing else until the work is done.
-    /// 3. **Commands**: for each of [`Self::pass_count`] passes a dispatch that counts, those of a scan, and one that
-    ///    scatters, with compute-to-compute barriers between them. The first access is COMPUTE_SHADER / SHADER_READ
-    ///    of `keys`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys`, with no barrier before or after. Leaves a
-    ///    compute pipeline and push constants bound, and touches no other state.
-    /// 4. **Limits**: `count` of 0 or 1, and an empty bit range, record nothing. At most [`Self::MAX_COUNT`] keys, and
-    ///    what the device's memory holds.
-    /// 5. **Result**: in `keys`. Keys that agree in the bits of the configuration keep their order.
+    /// 2. **Memory**: `keys` of at least `count * SortConfig::key_size()` bytes and `values` of `count *
+    ///    SortConfig::value_size()`, at multiples of 4 (faster at multiples of 16), in buffers with
+    ///    `SHADER_DEVICE_ADDRESS`, apart from one another. `scratch` as [`Self::scratch_requirements`] says, its content of
+    ///    no matter, and used by nothing else until the work is done.
+    /// 3. **Commands**: one dispatch where [`SortPolicy::single_workgroup`] holds all keys; else for each pass a dispatch
+    ///    that counts, those of a scan, and one that scatters, with compute-to-compute barriers between them. The first
+    ///    access is COMPUTE_SHADER / SHADER_READ of `keys`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an
+    ///    argsort) and `values`, with no barrier before or after. Leaves a compute pipeline and push constants bound, and
+    ///    touches no other state.
+    /// 4. **Limits**: `count` of 0 or 1, and an empty bit range, record nothing; but an argsort tells the places of keys
+    ///    that stay. At most [`Self::MAX_COUNT`] keys, of `single-workgroup` what one workgroup holds; and what the
+    ///    device's memory holds.
+    /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. Keys that agree in
+    ///    the bits of the configuration keep their order.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
@@ -113,13 +142,23 @@ impl SortPlan {
         buffers: &SortBuffers,
         count: u64,
     ) -> Result<()> {
-        if count > Self::MAX_COUNT {
-            return Err(Error::TooManyElements { count, max: Self::MAX_COUNT, what: "one sort" });
+        let (max, what) = match (&self.passes, &self.single_workgroup) {
+            (None, Some(single)) => (single.max_count(), "one workgroup of this policy"),
+            _ => (Self::MAX_COUNT, "one sort"),
+        };
+        if count > max {
+            return Err(Error::TooManyElements { count, max, what });
         }
-        if count <= 1 || self.pass_count() == 0 {
+        // What is in order already stays as it is, but its places are to be told.
+        let is_in_order = count == 1 || self.config.bit_count() == 0;
+        if count == 0 || is_in_order && !self.config.is_argsort() {
             return Ok(());
         }
         let buffers = buffers.checked(&self.config, count, self.scratch_requirements(count))?;
-        self.passes.record(recorder, &buffers, count)
+        match (self.passes(count), &self.single_workgroup) {
+            (Some(passes), _) => passes.record(recorder, &buffers, count),
+            (None, Some(single)) => single.record(recorder, &buffers, count),
+            (None, None) => unreachable!("a plan has one or the other"),
+        }
     }
 }

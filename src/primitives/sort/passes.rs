@@ -9,7 +9,7 @@ use crate::primitives::{ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
-    struct CountPush for [SORT_COUNT, SORT_CHUNK_COUNT] {
+    struct CountPush for [SORT_COUNT_KEY1, SORT_COUNT_KEY2, SORT_CHUNK_COUNT_KEY1, SORT_CHUNK_COUNT_KEY2] {
         keys: AddressRange,
         counts: AddressRange,
         tile_count: u32,
@@ -20,9 +20,24 @@ push_constants! {
 }
 
 push_constants! {
-    struct ScatterPush for [SORT_SCATTER, SORT_CHUNK_BUCKET] {
+    struct ScatterPush for [
+        SORT_SCATTER_KEY1,
+        SORT_SCATTER_KEY1_VALUE1,
+        SORT_SCATTER_KEY1_VALUE2,
+        SORT_SCATTER_KEY2,
+        SORT_SCATTER_KEY2_VALUE1,
+        SORT_SCATTER_KEY2_VALUE2,
+        SORT_CHUNK_BUCKET_KEY1,
+        SORT_CHUNK_BUCKET_KEY1_VALUE1,
+        SORT_CHUNK_BUCKET_KEY1_VALUE2,
+        SORT_CHUNK_BUCKET_KEY2,
+        SORT_CHUNK_BUCKET_KEY2_VALUE1,
+        SORT_CHUNK_BUCKET_KEY2_VALUE2,
+    ] {
         keys: AddressRange,
         sorted: AddressRange,
+        values: AddressRange,
+        sorted_values: AddressRange,
         offsets: AddressRange,
         tile_count: u32,
         last_extent: u32,
@@ -33,10 +48,9 @@ push_constants! {
 
 #[derive(Debug)]
 pub(super) struct Passes {
+    config: SortConfig,
     tile_items: u32,
     radix: u32,
-    begin_bit: u32,
-    end_bit: u32,
     pass_count: u32,
     /// For keys at any address.
     any_address: Moves,
@@ -52,10 +66,41 @@ struct Moves {
     scatter: Pipeline,
 }
 
+/// The kernels of a pass: by the words of a key, and those that move values by the words of a value as well.
+struct Kernels {
+    count: [&'static Kernel; 2],
+    scatter: [[&'static Kernel; 3]; 2],
+}
+
+const TILES: Kernels = Kernels {
+    count: [&kernels::SORT_COUNT_KEY1, &kernels::SORT_COUNT_KEY2],
+    scatter: [
+        [&kernels::SORT_SCATTER_KEY1, &kernels::SORT_SCATTER_KEY1_VALUE1, &kernels::SORT_SCATTER_KEY1_VALUE2],
+        [&kernels::SORT_SCATTER_KEY2, &kernels::SORT_SCATTER_KEY2_VALUE1, &kernels::SORT_SCATTER_KEY2_VALUE2],
+    ],
+};
+const CHUNKS: Kernels = Kernels {
+    count: [&kernels::SORT_CHUNK_COUNT_KEY1, &kernels::SORT_CHUNK_COUNT_KEY2],
+    scatter: [
+        [
+            &kernels::SORT_CHUNK_BUCKET_KEY1,
+            &kernels::SORT_CHUNK_BUCKET_KEY1_VALUE1,
+            &kernels::SORT_CHUNK_BUCKET_KEY1_VALUE2,
+        ],
+        [
+            &kernels::SORT_CHUNK_BUCKET_KEY2,
+            &kernels::SORT_CHUNK_BUCKET_KEY2_VALUE1,
+            &kernels::SORT_CHUNK_BUCKET_KEY2_VALUE2,
+        ],
+    ],
+};
+
 /// Where things lie in scratch.
 #[derive(Debug)]
 pub(super) struct Layout {
-    keys_offset: u64,
+    /// Of as many keys as the caller has; two such arrays where those stay as they are.
+    keys_offsets: [u64; 2],
+    values_offset: u64,
     counters_offset: u64,
     counter_count: u64,
     scan_offset: u64,
@@ -80,44 +125,38 @@ impl Passes {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
         let radix_bits = policy.algorithm.radix_bits();
         let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
+            let constants: Vec<_> = config.constants().iter().chain(constants).copied().collect();
             let options = PipelineOptions {
                 workgroup_size: policy.workgroup_size,
-                constants,
+                constants: &constants,
                 subgroup_size: policy.subgroup_size,
             };
             Pipeline::new(device, kernel, options)
         };
+        let moves = |kernels: &Kernels, constants: &[(&'static str, u32)]| {
+            let key = config.key.words() as usize - 1;
+            Ok(Moves {
+                count: pipeline(kernels.count[key], constants)?,
+                scatter: pipeline(kernels.scatter[key][config.values.words() as usize], constants)?,
+            })
+        };
+        let radix = ("RADIX_BITS", radix_bits);
+        let items = policy.items_per_invocation;
         let (any_address, aligned) = match policy.ranking {
             Ranking::CounterScan => {
                 let moves = |quad_access| {
-                    let constants = [
-                        ("RADIX_BITS", radix_bits),
-                        ("QUADS_PER_INVOCATION", policy.items_per_invocation / 4),
-                        ("QUAD_ACCESS", quad_access),
-                    ];
-                    Ok(Moves {
-                        count: pipeline(&kernels::SORT_COUNT, &constants)?,
-                        scatter: pipeline(&kernels::SORT_SCATTER, &constants)?,
-                    })
+                    let constants = [radix, ("ITEMS_PER_INVOCATION", items), ("QUAD_ACCESS", quad_access)];
+                    moves(&TILES, &constants)
                 };
                 (moves(0)?, Some(moves(1)?))
             }
-            Ranking::Ballot => {
-                let constants =
-                    [("RADIX_BITS", radix_bits), ("BATCHES_PER_CHUNK", policy.items_per_invocation)];
-                let moves = Moves {
-                    count: pipeline(&kernels::SORT_CHUNK_COUNT, &constants)?,
-                    scatter: pipeline(&kernels::SORT_CHUNK_BUCKET, &constants)?,
-                };
-                (moves, None)
-            }
+            Ranking::Ballot => (moves(&CHUNKS, &[radix, ("BATCHES_PER_CHUNK", items)])?, None),
         };
         Ok(Self {
+            config: *config,
             tile_items: policy.tile_items(),
             radix: 1 << radix_bits,
-            begin_bit: config.begin_bit,
-            end_bit: config.end_bit,
-            pass_count: pass_count(config.end_bit - config.begin_bit, radix_bits),
+            pass_count: pass_count(config, radix_bits),
             any_address,
             aligned,
             scan: ScanPlan::new(device, ScanConfig::exclusive().policy(policy.scan))?,
@@ -135,12 +174,23 @@ impl Passes {
 
     pub(super) fn layout(&self, count: u64) -> Layout {
         let mut cursor = ScratchCursor::default();
-        let keys_offset = cursor.take(count.saturating_mul(4));
+        let mut keys = || cursor.take(count.saturating_mul(self.config.key_size()));
+        let keys_offset = keys();
+        let keys_offsets = [keys_offset, if self.config.is_argsort() { keys() } else { keys_offset }];
+        let values_offset = cursor.take(count.saturating_mul(self.config.value_size()));
         let counter_count = count.div_ceil(self.tile_items.into()).saturating_mul(self.radix.into());
         let counters_offset = cursor.take(counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
         let scan_offset = cursor.take(scan_size);
-        Layout { keys_offset, counters_offset, counter_count, scan_offset, scan_size, size: cursor.size }
+        Layout {
+            keys_offsets,
+            values_offset,
+            counters_offset,
+            counter_count,
+            scan_offset,
+            scan_size,
+            size: cursor.size,
+        }
     }
 
     pub(super) fn record(
@@ -152,30 +202,45 @@ impl Passes {
         let layout = self.layout(count);
         let tiles = Tiles::new(count, self.tile_items)?;
         let scratch = buffers.scratch;
+        let in_scratch = |offset: u64, size: u64| scratch.slice(offset, count * size).addresses();
         let counts = scratch.slice(layout.counters_offset, layout.counter_count * 4).addresses();
         let scan_scratch = scratch.slice(layout.scan_offset, layout.scan_size);
         let scan_buffers = ScanBuffers::in_place(counts, scan_scratch);
-        let mut from = buffers.keys;
-        let mut to = scratch.slice(layout.keys_offset, count * 4).addresses();
+        let aside = layout.keys_offsets.map(|offset| in_scratch(offset, self.config.key_size()));
+        let values_aside = in_scratch(layout.values_offset, self.config.value_size());
+        let is_argsort = self.config.is_argsort();
+
+        let mut keys = buffers.keys;
+        // What an argsort begins with are the keys' places.
+        let mut values = if is_argsort { AddressRange::default() } else { buffers.values };
         for pass in 0..self.pass_count {
-            let digit = nth_digit(self.begin_bit, self.end_bit, self.pass_count, pass);
+            let is_even = pass.is_multiple_of(2);
+            let sorted = match (is_even, is_argsort) {
+                (true, _) => aside[0],
+                (false, true) => aside[1],
+                (false, false) => buffers.keys,
+            };
+            let sorted_values = if is_even { values_aside } else { buffers.values };
+            let digit = nth_digit(self.config.begin_bit, self.config.end_bit, self.pass_count, pass);
             let (shift, digit_mask) = (digit.shift, digit.mask());
             let moves = match &self.aligned {
-                Some(aligned) if from.is_aligned(16) => aligned,
+                Some(aligned) if keys.is_aligned(16) => aligned,
                 _ => &self.any_address,
             };
             let (tile_count, last_extent) = (tiles.count, tiles.last_extent);
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            let push = CountPush { keys: from, counts, tile_count, last_extent, shift, digit_mask };
+            let push = CountPush { keys, counts, tile_count, last_extent, shift, digit_mask };
             recorder.dispatch(&moves.count, &push, tile_count.into())?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             self.scan.record(recorder, &scan_buffers, layout.counter_count.into())?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
-                keys: from,
-                sorted: to,
+                keys,
+                sorted,
+                values,
+                sorted_values,
                 offsets: counts,
                 tile_count,
                 last_extent,
@@ -183,7 +248,7 @@ impl Passes {
                 digit_mask,
             };
             recorder.dispatch(&moves.scatter, &push, tile_count.into())?;
-            (from, to) = (to, from);
+            (keys, values) = (sorted, sorted_values);
         }
         Ok(())
     }
@@ -191,8 +256,10 @@ impl Passes {
 
 /// The passes for `bits` bits: even, so that the keys end where they began; one more pass costs less than a copy and
 /// the scratch words to decide on it.
-fn pass_count(bits: u32, radix_bits: u32) -> u32 {
-    bits.div_ceil(radix_bits).next_multiple_of(2)
+fn pass_count(config: &SortConfig, radix_bits: u32) -> u32 {
+    let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
+    // Without bits, keys and values are where they belong, but nobody has written the places yet.
+    if config.is_argsort() { pass_count.max(2) } else { pass_count }
 }
 
 /// The bits of a range, shared out as evenly as they go: the first passes take one more where they do not divide. A
@@ -201,7 +268,7 @@ fn nth_digit(begin_bit: u32, end_bit: u32, pass_count: u32, pass: u32) -> Digit 
     let bits = end_bit - begin_bit;
     let (least, wider) = (bits / pass_count, bits % pass_count);
     let width = least + u32::from(pass < wider);
-    // Behind bit 31 there is nothing left to shift to.
+    // Behind the last bit there is nothing left to shift to.
     let shift = if width == 0 { 0 } else { begin_bit + pass * least + pass.min(wider) };
     Digit { shift, width }
 }
@@ -209,18 +276,21 @@ fn nth_digit(begin_bit: u32, end_bit: u32, pass_count: u32, pass: u32) -> Digit 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ElementType;
 
     #[test]
     fn passes_cover_every_bit_range_in_order() {
-        for radix_bits in [2, 4] {
-            for begin in 0..=32 {
-                for end in begin..=32 {
-                    let count = pass_count(end - begin, radix_bits);
+        for (radix_bits, begin) in
+            [2, 4].into_iter().flat_map(|bits| (0..=64).map(move |begin| (bits, begin)))
+        {
+            {
+                for end in begin..=64 {
+                    let count = pass_count(&SortConfig::keys(ElementType::U64).bits(begin..end), radix_bits);
                     assert!(count.is_multiple_of(2));
                     let mut next = begin;
                     for pass in 0..count {
                         let digit = nth_digit(begin, end, count, pass);
-                        assert!(digit.shift < 32 && digit.width <= radix_bits, "{begin}..{end}: {digit:?}");
+                        assert!(digit.shift < 64 && digit.width <= radix_bits, "{begin}..{end}: {digit:?}");
                         assert!(digit.shift == next || digit.width == 0, "{begin}..{end}: {digit:?}");
                         next += digit.width;
                     }
@@ -232,6 +302,7 @@ mod tests {
 
     #[test]
     fn whole_keys_take_the_passes_of_the_tutorial() {
-        assert_eq!((pass_count(32, 2), pass_count(32, 4)), (16, 8));
+        let keys = SortConfig::keys(ElementType::U32);
+        assert_eq!((pass_count(&keys, 2), pass_count(&keys, 4)), (16, 8));
     }
 }

@@ -2,30 +2,34 @@
 
 use std::fmt;
 
+use super::single_workgroup::SingleWorkgroup;
 use crate::error::{Error, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
 
-/// The sort algorithms, which differ in how many bits a pass takes.
+/// The sort algorithms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SortAlgorithm {
-    /// 2 bits: 16 passes over 32-bit keys.
+    /// Three kernels a pass, 2 bits: 16 passes over 32-bit keys.
     Radix2Bit,
-    /// 4 bits: 8 passes.
+    /// The same, 4 bits: 8 passes.
     Radix4Bit,
+    /// One dispatch of one workgroup, which holds all keys.
+    SingleWorkgroup,
 }
 
 impl SortAlgorithm {
     /// All of them, the best first.
-    pub const ALL: [Self; 2] = [Self::Radix4Bit, Self::Radix2Bit];
+    pub const ALL: [Self; 3] = [Self::Radix4Bit, Self::Radix2Bit, Self::SingleWorkgroup];
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Radix2Bit => "radix-2bit",
             Self::Radix4Bit => "radix-4bit",
+            Self::SingleWorkgroup => "single-workgroup",
         }
     }
 
@@ -38,6 +42,10 @@ impl SortAlgorithm {
             Self::Radix4Bit => {
                 "count, scan and scatter by 4 bits, 8 passes; moves 96 bytes per u32 key; C-for-Metal tutorial 13"
             }
+            Self::SingleWorkgroup => {
+                "all passes in one dispatch of one workgroup, in registers and shared memory; moves 8 bytes per u32 key, \
+                 of which it takes some thousands; after the small sorts of CUB"
+            }
         }
     }
 
@@ -45,8 +53,59 @@ impl SortAlgorithm {
     pub const fn radix_bits(self) -> u32 {
         match self {
             Self::Radix2Bit => 2,
-            Self::Radix4Bit => 4,
+            Self::Radix4Bit | Self::SingleWorkgroup => 4,
         }
+    }
+
+    /// Whether it is one of the two of the seed, which [`SortPolicy::seed`] has.
+    pub const fn is_of_seed(self) -> bool {
+        matches!(self, Self::Radix2Bit | Self::Radix4Bit)
+    }
+}
+
+/// Keys that a workgroup holds at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TileShape {
+    /// Invocations in a workgroup.
+    pub workgroup_size: u32,
+    /// Keys that an invocation takes: a multiple of 4, at most 252.
+    pub items_per_invocation: u32,
+}
+
+impl TileShape {
+    /// The largest for a device, of up to 4,096 keys, that are ranked by so many bits at a time.
+    fn largest(capabilities: &Capabilities, radix_bits: u32) -> Self {
+        let workgroup_size = capabilities.max_workgroup_invocations.min(256);
+        // The tile and the small tables beside it share the memory.
+        let tables_size = shared_tables_size(radix_bits, workgroup_size);
+        let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
+        Self { workgroup_size, items_per_invocation: room.clamp(4, 16) / 4 * 4 }
+    }
+
+    /// Keys in a tile, [`u32::MAX`] at most.
+    pub const fn tile_items(&self) -> u32 {
+        self.workgroup_size.saturating_mul(self.items_per_invocation)
+    }
+
+    /// Whether tiles can be ranked by the counters of invocations.
+    fn check(&self, radix_bits: u32, subgroup_size: Option<u32>, capabilities: &Capabilities) -> Result<()> {
+        let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        check_workgroup(self.workgroup_size, capabilities)?;
+        let lanes = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;
+        if !(4..=252).contains(&self.items_per_invocation) || !self.items_per_invocation.is_multiple_of(4) {
+            return invalid("items_per_invocation is a multiple of 4, from 4 to 252");
+        }
+        // A digit's count in a tile has 16 bits.
+        if self.tile_items() > 65_532 {
+            return invalid("a tile is at most 65532 keys");
+        }
+        if !self.workgroup_size.is_multiple_of(lanes) {
+            return invalid("workgroup_size is a multiple of the subgroup size");
+        }
+        let counters = (1 << radix_bits) / 2 * self.workgroup_size;
+        let shared_size =
+            self.tile_items().max(counters) * 4 + shared_tables_size(radix_bits, self.workgroup_size);
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }
 
@@ -71,6 +130,9 @@ pub struct SortPolicy {
     pub workgroup_size: u32,
     /// Keys that an invocation takes: a multiple of 4, at most 252.
     pub items_per_invocation: u32,
+    /// The shape of the one workgroup that sorts as many keys as it holds in a single dispatch; `None` sorts them as more
+    /// are sorted.
+    pub single_workgroup: Option<TileShape>,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
     /// How the counts are scanned.
@@ -80,23 +142,26 @@ pub struct SortPolicy {
 impl SortPolicy {
     /// The policy for a device, with the reason.
     pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
+        let single_workgroup = TileShape::largest(capabilities, SingleWorkgroup::RADIX_BITS);
         Choice {
-            policy: Self::tuned(SortAlgorithm::Radix4Bit, capabilities),
+            policy: Self {
+                single_workgroup: Some(single_workgroup),
+                ..Self::tuned(SortAlgorithm::Radix4Bit, capabilities)
+            },
             reason: "three kernels a pass need no forward progress; 4 bits move half the bytes of 2",
         }
     }
 
     /// An algorithm, tuned for a device.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
-        let workgroup_size = capabilities.max_workgroup_invocations.min(256);
-        // The tile and the small tables beside it share the memory.
-        let tables_size = shared_tables_size(algorithm, workgroup_size);
-        let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
+        let shape = TileShape::largest(capabilities, algorithm.radix_bits());
+        let TileShape { workgroup_size, items_per_invocation } = shape;
         Self {
             algorithm,
             ranking: Ranking::CounterScan,
             workgroup_size,
-            items_per_invocation: room.clamp(4, 16) / 4 * 4,
+            items_per_invocation,
+            single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
             subgroup_size: None,
             scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
         }
@@ -111,6 +176,7 @@ impl SortPolicy {
             ranking: Ranking::Ballot,
             workgroup_size: 32,
             items_per_invocation: 8,
+            single_workgroup: None,
             subgroup_size: None,
             scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
         }
@@ -125,7 +191,12 @@ impl SortPolicy {
 
     /// Keys in a tile, [`u32::MAX`] at most.
     pub const fn tile_items(&self) -> u32 {
-        self.workgroup_size.saturating_mul(self.items_per_invocation)
+        self.tile_shape().tile_items()
+    }
+
+    const fn tile_shape(&self) -> TileShape {
+        let Self { workgroup_size, items_per_invocation, .. } = *self;
+        TileShape { workgroup_size, items_per_invocation }
     }
 
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
@@ -136,56 +207,55 @@ impl SortPolicy {
         if self.scan.algorithm == ScanAlgorithm::Chained {
             return invalid("counts are scanned in place, which the chained scan does not do");
         }
-        check_workgroup(self.workgroup_size, capabilities)?;
-        let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
+        if let Some(shape) = self.single_workgroup {
+            shape.check(SingleWorkgroup::RADIX_BITS, self.subgroup_size, capabilities)?;
+        }
+        if self.algorithm == SortAlgorithm::SingleWorkgroup {
+            return match self.single_workgroup {
+                Some(_) => Ok(()),
+                None => invalid("single_workgroup is there for this algorithm"),
+            };
+        }
         match self.ranking {
             Ranking::CounterScan => {
-                if self.items_per_invocation == 0
-                    || !self.items_per_invocation.is_multiple_of(4)
-                    || self.items_per_invocation > 252
-                {
-                    return invalid("items_per_invocation is a multiple of 4, from 4 to 252");
-                }
-                // A digit's count in a tile has 16 bits.
-                if self.tile_items() > 65_532 {
-                    return invalid("a tile is at most 65532 keys");
-                }
-                if !self.workgroup_size.is_multiple_of(lanes) {
-                    return invalid("workgroup_size is a multiple of the subgroup size");
-                }
-                let counters = (1 << self.algorithm.radix_bits()) / 2 * self.workgroup_size;
-                let shared_size = self.tile_items().max(counters) * 4
-                    + shared_tables_size(self.algorithm, self.workgroup_size);
-                within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
+                self.tile_shape().check(self.algorithm.radix_bits(), self.subgroup_size, capabilities)
             }
             Ranking::Ballot => {
                 if (self.workgroup_size, self.items_per_invocation) != (32, 8) {
                     return invalid("ballot ranking comes with the seed's chunks only: SortPolicy::seed()");
                 }
-                Ok(())
+                check_workgroup(self.workgroup_size, capabilities)?;
+                capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size).map(|_| ())
             }
         }
     }
 }
 
 /// Shared memory of scatter.comp beside the tile: an offset for each digit, and the workgroup scan's prefixes.
-const fn shared_tables_size(algorithm: SortAlgorithm, workgroup_size: u32) -> u32 {
-    4 * ((1 << algorithm.radix_bits()) + workgroup_size / 4 + 1)
+const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
+    4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
 }
 
 impl fmt::Display for SortPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.algorithm.name();
+        if let Some(shape) = self.single_workgroup {
+            let TileShape { workgroup_size, items_per_invocation } = shape;
+            let single = SortAlgorithm::SingleWorkgroup.name();
+            write!(f, "{single}: up to {} keys, ", shape.tile_items())?;
+            write!(f, "workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
+            if self.algorithm == SortAlgorithm::SingleWorkgroup {
+                return Ok(());
+            }
+            f.write_str("; ")?;
+        }
         let ranking = match self.ranking {
             Ranking::CounterScan => "counter scan",
             Ranking::Ballot => "ballots",
         };
-        write!(
-            f,
-            "{}: workgroup {}, {} items per invocation, ranked by {ranking}",
-            self.algorithm.name(),
-            self.workgroup_size,
-            self.items_per_invocation
-        )?;
+        let Self { workgroup_size, items_per_invocation, .. } = *self;
+        write!(f, "{name}: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
+        write!(f, "ranked by {ranking}")?;
         if let Some(size) = self.subgroup_size {
             write!(f, ", subgroups of {size}")?;
         }

@@ -2,6 +2,9 @@ use super::*;
 use crate::reference::oracle;
 use crate::reference::testing::{LANES, sizes, words};
 
+/// Keys of u32 as they are.
+const WORDS: KeyOrder = KeyOrder { numbers: Numbers::Unsigned, is_descending: false };
+
 /// How keys of a tile are counted and moved.
 #[derive(Debug, Clone, Copy)]
 enum Kernels {
@@ -10,9 +13,9 @@ enum Kernels {
 }
 
 impl Kernels {
-    fn tiles(lanes: usize, radix_bits: u32, size: usize, quads_per_invocation: usize) -> Self {
+    fn tiles(lanes: usize, radix_bits: u32, size: usize, items_per_invocation: usize) -> Self {
         let workgroup = Workgroup { size: size.max(lanes), lanes };
-        Self::Tiles(Shape { workgroup, radix_bits, quads_per_invocation })
+        Self::Tiles(Shape { workgroup, radix_bits, items_per_invocation })
     }
 
     fn chunks(lanes: usize, radix_bits: u32) -> Self {
@@ -36,20 +39,23 @@ impl Kernels {
     fn counts(&self, keys: &[u32], digit: Digit) -> Vec<u32> {
         let tiles = Tiles::new(keys.len(), self.tile_items());
         let mut counts = vec![0; tiles.tile_count << self.radix_bits()];
+        let digits = WORDS.digits(keys, 1, digit);
         match self {
-            Self::Tiles(shape) => count(shape, keys, &mut counts, tiles, digit),
-            Self::Chunks(shape) => chunk_count(shape, keys, &mut counts, tiles, digit),
+            Self::Tiles(shape) => count(shape, &digits, &mut counts, tiles),
+            Self::Chunks(shape) => chunk_count(shape, &digits, &mut counts, tiles),
         }
         counts
     }
 
     fn move_keys(&self, keys: &[u32], offsets: &[u32], digit: Digit) -> Vec<u32> {
         let tiles = Tiles::new(keys.len(), self.tile_items());
+        let digits = WORDS.digits(keys, 1, digit);
+        let places = match self {
+            Self::Tiles(shape) => scatter(shape, &digits, offsets, tiles),
+            Self::Chunks(shape) => chunk_bucket(shape, &digits, offsets, tiles),
+        };
         let mut sorted = vec![0; keys.len()];
-        match self {
-            Self::Tiles(shape) => scatter(shape, keys, &mut sorted, offsets, tiles, digit),
-            Self::Chunks(shape) => chunk_bucket(shape, keys, &mut sorted, offsets, tiles, digit),
-        }
+        keys.iter().zip(places).for_each(|(&key, place)| sorted[place as usize] = key);
         sorted
     }
 
@@ -72,8 +78,8 @@ impl Kernels {
 fn all_kernels(lanes: usize) -> Vec<Kernels> {
     let of = |radix_bits| {
         [
-            Kernels::tiles(lanes, radix_bits, 32, 1),
-            Kernels::tiles(lanes, radix_bits, 128, 2),
+            Kernels::tiles(lanes, radix_bits, 32, 4),
+            Kernels::tiles(lanes, radix_bits, 128, 8),
             Kernels::chunks(lanes, radix_bits),
         ]
     };
@@ -127,7 +133,7 @@ fn every_kind_of_key_is_sorted() {
 #[test]
 fn the_largest_tile_fills_no_counter_beyond_its_bits() {
     // 252 keys an invocation, and a tile of 64,512 with one digit: the bytes and halves are as full as they get.
-    let kernels = Kernels::tiles(32, 4, 256, 63);
+    let kernels = Kernels::tiles(32, 4, 256, 252);
     assert_eq!(kernels.tile_items(), 64_512);
     for key in [0, 7, 8, 15] {
         let keys = vec![key; 64_512];
@@ -181,5 +187,62 @@ fn an_unstable_order_shows() {
         swapped.swap(0, 1);
         assert_eq!(by_digit(&swapped), by_digit(&sorted));
         assert_ne!(swapped, sorted);
+    }
+}
+
+#[test]
+fn a_key_is_ordered_as_its_number_is() {
+    let words = |bits: u64| [bits as u32, (bits >> 32) as u32];
+    let order = |numbers| KeyOrder { numbers, is_descending: false };
+    let singles =
+        [0, 1, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, 0x7f80_0000, 0xff80_0000, 0x7fc0_0001, u32::MAX];
+    for (a, b) in singles.into_iter().flat_map(|a| singles.map(|b| (a, b))) {
+        let by = |numbers| order(numbers).ordered(&[a]).cmp(&order(numbers).ordered(&[b]));
+        assert_eq!(by(Numbers::Unsigned), a.cmp(&b));
+        assert_eq!(by(Numbers::Signed), (a as i32).cmp(&(b as i32)));
+        assert_eq!(by(Numbers::Float), f32::from_bits(a).total_cmp(&f32::from_bits(b)), "{a:#x} {b:#x}");
+        let (a, b) = (u64::from(a) << 32 | u64::from(b), u64::from(b) << 32 | 7);
+        let by = |numbers| order(numbers).ordered(&words(a)).cmp(&order(numbers).ordered(&words(b)));
+        assert_eq!(by(Numbers::Unsigned), a.cmp(&b));
+        assert_eq!(by(Numbers::Signed), (a as i64).cmp(&(b as i64)));
+        assert_eq!(by(Numbers::Float), f64::from_bits(a).total_cmp(&f64::from_bits(b)), "{a:#x} {b:#x}");
+        let descending = KeyOrder { is_descending: true, ..order(Numbers::Float) };
+        assert_eq!(
+            descending.ordered(&words(a)).cmp(&descending.ordered(&words(b))),
+            by(Numbers::Float).reverse()
+        );
+    }
+}
+
+#[test]
+fn a_digit_of_two_words_may_lie_in_both() {
+    let order = KeyOrder { numbers: Numbers::Unsigned, is_descending: false };
+    let key = [0x9abc_def0, 0x1234_5678];
+    for shift in 0..64 {
+        let expected = (0x1234_5678_9abc_def0u64 >> shift & 15) as usize;
+        assert_eq!(order.digits(&key, 2, Digit { shift, mask: 15 }), [expected]);
+    }
+}
+
+#[test]
+fn one_workgroup_sorts_a_tile() {
+    for lanes in LANES {
+        let workgroup = Workgroup { size: 128, lanes };
+        for (radix_bits, items_per_invocation) in [(4, 4), (2, 8)] {
+            let shape = Shape { workgroup, radix_bits, items_per_invocation };
+            for count in [0, 1, 2, 127, shape.tile_items() - 1, shape.tile_items()] {
+                let keys: Vec<u32> = words(3, count).iter().map(|word| word & 0x8000_03ff).collect();
+                for bits in [0..32, 3..10, 31..32, 5..5] {
+                    let places = single_workgroup(&shape, WORDS, &keys, 1, bits.clone());
+                    let mut sorted = vec![0; count];
+                    keys.iter().zip(places).for_each(|(&key, place)| sorted[place as usize] = key);
+                    assert_eq!(
+                        sorted,
+                        oracle::sort(&keys, bits.clone()),
+                        "{shape:?}, {count} keys, {bits:?}"
+                    );
+                }
+            }
+        }
     }
 }

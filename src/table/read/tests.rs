@@ -177,3 +177,55 @@ fn dimensions_are_refused_with_what_is_taken() {
         "has 0 dimensions, shape (), and one or two are taken; save a.reshape(-1)"
     );
 }
+
+#[test]
+fn values_are_npy_or_raw_of_a_size_that_follows() {
+    let as_file = |bytes: &[u8], count| {
+        let file_size = Some(bytes.len() as u64);
+        Table::read_values(Bytes { reader: bytes, file_size, memory_size: 1 << 40 }, count)
+    };
+    let as_stream = |bytes, count| {
+        let reader = Dribble { rest: bytes, interrupted: false };
+        Table::read_values(Bytes { reader, file_size: None, memory_size: 1 << 40 }, count)
+    };
+    assert_eq!(as_file(FLAT, 3).unwrap().words, [0, 1, 2]);
+    let raw = [7, 0, 0, 0, 8, 0, 0, 0];
+    for (count, element) in [(2, ElementType::U32), (1, ElementType::U64)] {
+        let table = as_file(&raw, count).unwrap();
+        assert_eq!((table.format, table.element, &table.words[..]), (Format::Raw, element, &[7, 8][..]));
+        assert_eq!(table.shape, Shape::Flat { count: count as usize });
+        assert_eq!(as_stream(&raw, count).unwrap(), table);
+    }
+    assert_eq!(as_file(b"", 0).unwrap().shape, Shape::Flat { count: 0 });
+    assert_eq!(as_stream(b"", 0).unwrap().shape, Shape::Flat { count: 0 });
+    for (bytes, count, message) in [
+        (FLAT, 4, "holds 3 values, and there are 4 keys; give one for each"),
+        (GRID, 6, "has 2 dimensions, shape (3, 2), and one is taken; save a.reshape(-1)"),
+        (
+            &raw[..6],
+            2,
+            "holds 6 bytes, and values of 4 or 8 for each of 2 keys are taken; check whether it is complete",
+        ),
+        (
+            &raw,
+            3,
+            "holds 8 bytes, and values of 4 or 8 for each of 3 keys are taken; check whether it is complete",
+        ),
+        (
+            b"",
+            1,
+            "holds 0 bytes, and values of 4 or 8 for each of 1 keys are taken; check whether it is complete",
+        ),
+    ] {
+        assert_eq!(as_file(bytes, count).unwrap_err().to_string(), message);
+        assert_eq!(as_stream(bytes, count).unwrap_err().to_string(), message);
+    }
+    // What nobody needs of a stream is not read.
+    for bytes in [&[0; 9][..], &[0; 1 << 20]] {
+        let error = as_stream(bytes, 1).unwrap_err();
+        assert!(matches!(error, TableError::ValueSize { size: 8, goes_on: true, count: 1 }), "{error:?}");
+        assert!(matches!(as_file(bytes, 1).unwrap_err(), TableError::ValueSize { goes_on: false, .. }));
+    }
+    let short = Bytes { reader: &raw[..4], file_size: Some(8), memory_size: 1 << 40 };
+    assert!(matches!(Table::read_values(short, 2).unwrap_err(), TableError::Changed));
+}

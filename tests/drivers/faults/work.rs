@@ -11,7 +11,7 @@ use subsweep::harness::{self, Effort, Layout, PolicyName, Workload, verify_cases
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use subsweep::sort::{SortAlgorithm, SortConfig};
+use subsweep::sort::{SortAlgorithm, SortConfig, ValueSize};
 
 use super::super::cases::complaint;
 use super::super::twins::rig::random;
@@ -53,6 +53,7 @@ pub const PHASES: &[Phase] = &[
     warm("scanning", WHOLE, scanning),
     warm("scanning in several submissions", CUT, scanning),
     warm("sorting", WHOLE, sorting),
+    warm("sorting pairs", WHOLE, sorting_pairs),
     warm("gathering", WHOLE, gathering),
     warm("verifying", WHOLE, verifying),
 ];
@@ -130,6 +131,15 @@ static POISON: LazyLock<Vec<u32>> = LazyLock::new(|| vec![0xdead_beef; LARGE.len
 static SMALL: LazyLock<Vec<u32>> = LazyLock::new(|| random(2, 20_000));
 static SCANNED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::inclusive_scan(&SMALL, 1));
 static SORTED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::sort(&SMALL, 0..32));
+/// Keys, and behind them each one's place.
+static PAIRS: LazyLock<Vec<u32>> =
+    LazyLock::new(|| [SMALL.clone(), (0..SMALL.len() as u32).collect()].concat());
+static SORTED_PAIRS: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    let mut pairs: Vec<_> = SMALL.iter().copied().zip(0..).collect();
+    oracle::sort_pairs(&mut pairs, 0..32, false);
+    let (keys, places): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+    [keys, places].concat()
+});
 
 fn copying(opened: &Opened) -> Result<Result<()>, Failed> {
     let copy = |words: &mut [u32]| {
@@ -161,6 +171,16 @@ fn gathering(opened: &Opened) -> Result<Result<()>, Failed> {
 
 fn gather_plan(gpu: &Gpu) -> Result<()> {
     gpu.gather_plan(GatherConfig::elements(4).counts_on_device()).map(drop)
+}
+
+/// Keys and values are sorted, or neither are.
+fn sorting_pairs(opened: &Opened) -> Result<Result<()>, Failed> {
+    let policy = PolicyName::Small.sort(opened.gpu.capabilities(), SortAlgorithm::Radix4Bit);
+    let config = SortConfig::pairs(ElementType::U32, ValueSize::B4).policy(policy);
+    right_or_untouched(&PAIRS, &SORTED_PAIRS, |words| {
+        let (keys, values) = words.split_at_mut(words.len() / 2);
+        opened.gpu.sort_pairs(config, keys, values)
+    })
 }
 
 fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {

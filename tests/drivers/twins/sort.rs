@@ -4,21 +4,22 @@ use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::lanes::Workgroup;
-use subsweep::reference::sort::{self as twin, Chunk, Digit, Shape};
+use subsweep::reference::sort::{self as twin, Chunk, Digit, KeyOrder, Numbers, Shape};
 use subsweep::reference::{Tiles, oracle};
-use subsweep::sort::{SortAlgorithm, SortPolicy};
+use subsweep::sort::{Ranking, SortAlgorithm, SortPolicy};
+use subsweep::vk::Capabilities;
 
 use super::rig::{Access, Memory, POISON, Rig, Value, compare, random, sizes};
 
-/// The digits of one algorithm: the first, the last, one of a single bit, and one without bits.
-fn digits(algorithm: SortAlgorithm) -> [Digit; 4] {
+/// The digits of one algorithm: the first, the last, one of a single bit that may be of two words, and one without bits.
+fn digits(algorithm: SortAlgorithm, key_bits: u32) -> [Digit; 4] {
     let bits = algorithm.radix_bits();
     let mask = (1 << bits) - 1;
     [
         Digit { shift: 0, mask },
-        Digit { shift: 32 - bits, mask },
-        Digit { shift: 9, mask: 1 },
-        Digit { shift: 31, mask: 0 },
+        Digit { shift: key_bits - bits, mask },
+        if key_bits == 64 { Digit { shift: 31, mask } } else { Digit { shift: 9, mask: 1 } },
+        Digit { shift: key_bits - 1, mask: 0 },
     ]
 }
 
@@ -30,8 +31,8 @@ fn workgroup(gpu: &Gpu, policy: &SortPolicy) -> Workgroup {
 trait Twin: std::fmt::Debug {
     fn tile_items(&self) -> usize;
     fn radix(&self) -> usize;
-    fn count(&self, keys: &[u32], counts: &mut [u32], tiles: Tiles, digit: Digit);
-    fn scatter(&self, keys: &[u32], sorted: &mut [u32], offsets: &[u32], tiles: Tiles, digit: Digit);
+    fn count(&self, digits: &[usize], counts: &mut [u32], tiles: Tiles);
+    fn scatter(&self, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32>;
 }
 
 impl Twin for Shape {
@@ -43,12 +44,12 @@ impl Twin for Shape {
         self.radix()
     }
 
-    fn count(&self, keys: &[u32], counts: &mut [u32], tiles: Tiles, digit: Digit) {
-        twin::count(self, keys, counts, tiles, digit);
+    fn count(&self, digits: &[usize], counts: &mut [u32], tiles: Tiles) {
+        twin::count(self, digits, counts, tiles);
     }
 
-    fn scatter(&self, keys: &[u32], sorted: &mut [u32], offsets: &[u32], tiles: Tiles, digit: Digit) {
-        twin::scatter(self, keys, sorted, offsets, tiles, digit);
+    fn scatter(&self, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+        twin::scatter(self, digits, offsets, tiles)
     }
 }
 
@@ -61,13 +62,32 @@ impl Twin for Chunk {
         self.radix()
     }
 
-    fn count(&self, keys: &[u32], counts: &mut [u32], tiles: Tiles, digit: Digit) {
-        twin::chunk_count(self, keys, counts, tiles, digit);
+    fn count(&self, digits: &[usize], counts: &mut [u32], tiles: Tiles) {
+        twin::chunk_count(self, digits, counts, tiles);
     }
 
-    fn scatter(&self, keys: &[u32], sorted: &mut [u32], offsets: &[u32], tiles: Tiles, digit: Digit) {
-        twin::chunk_bucket(self, keys, sorted, offsets, tiles, digit);
+    fn scatter(&self, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+        twin::chunk_bucket(self, digits, offsets, tiles)
     }
+}
+
+/// Elements of `size` words, each at its place.
+fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
+    let mut moved = vec![POISON; words.len()];
+    for (element, &place) in words.chunks_exact(size).zip(places) {
+        moved[place as usize * size..][..size].copy_from_slice(element);
+    }
+    moved
+}
+
+/// The words of a key and of a value, which a variant is named for: `key2_value1`, or `key1` without values.
+fn widths(kernel: &Kernel) -> (usize, usize) {
+    let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
+    let width = |name: &str| {
+        let parts = variant.split('_').find_map(|part| part.strip_prefix(name));
+        parts.map_or(0, |digits| digits.parse().expect("a number of words"))
+    };
+    (width("key"), width("value"))
 }
 
 /// One of the two kernels of a pass, in one variant.
@@ -76,96 +96,104 @@ struct Pass<'g> {
     kernel: &'static Kernel,
     rig: Rig<'g>,
     twin: Box<dyn Twin>,
+    order: KeyOrder,
     access: Access,
 }
 
-/// Each algorithm with its default policy in both variants.
-fn tiled<'g>(
-    gpu: &'g Gpu,
-    kernel: &'static Kernel,
-    check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
-) -> Result<(), Failed> {
-    for algorithm in SortAlgorithm::ALL {
-        let policy = SortPolicy::tuned(algorithm, gpu.capabilities());
-        let quads_per_invocation = policy.items_per_invocation / 4;
-        let shape = Shape {
-            workgroup: workgroup(gpu, &policy),
-            radix_bits: algorithm.radix_bits(),
-            quads_per_invocation: quads_per_invocation as usize,
-        };
-        for access in Access::ALL {
-            let constants = [
-                access.constant(),
-                ("RADIX_BITS", algorithm.radix_bits()),
-                ("QUADS_PER_INVOCATION", quads_per_invocation),
-            ];
-            let rig = Rig::new(gpu, kernel, policy.workgroup_size, &constants)?;
-            let pass = Pass { gpu, kernel, rig, twin: Box::new(shape), access };
-            check_all(&pass, algorithm, check)?;
-        }
-    }
-    Ok(())
+/// How keys are ordered in the `index`th of a few trials.
+fn nth_order(index: usize) -> KeyOrder {
+    let numbers = [Numbers::Unsigned, Numbers::Float, Numbers::Signed, Numbers::Float][index % 4];
+    KeyOrder { numbers, is_descending: index % 4 >= 2 }
 }
 
-/// Each algorithm with the seed's policy.
-fn chunked<'g>(
-    gpu: &'g Gpu,
-    kernel: &'static Kernel,
-    check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
-) -> Result<(), Failed> {
-    for algorithm in SortAlgorithm::ALL {
-        let policy = SortPolicy::seed(algorithm, gpu.capabilities());
-        let shape = Chunk {
-            workgroup: workgroup(gpu, &policy),
-            radix_bits: algorithm.radix_bits(),
-            batches_per_chunk: policy.items_per_invocation as usize,
-        };
-        let constants =
-            [("RADIX_BITS", algorithm.radix_bits()), ("BATCHES_PER_CHUNK", policy.items_per_invocation)];
-        for access in Access::ALL {
-            let rig = Rig::new(gpu, kernel, policy.workgroup_size, &constants)?;
-            let pass = Pass { gpu, kernel, rig, twin: Box::new(shape), access };
-            check_all(&pass, algorithm, check)?;
-        }
-    }
-    Ok(())
+fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
+    let numbers = match order.numbers {
+        Numbers::Unsigned => 0,
+        Numbers::Signed => 1,
+        Numbers::Float => 2,
+    };
+    vec![("KEY_NUMBERS", numbers), ("DESCENDING", order.is_descending.into())]
 }
 
-fn check_all<'g>(
-    pass: &Pass<'g>,
-    algorithm: SortAlgorithm,
+impl<'g> Pass<'g> {
+    fn new(
+        gpu: &'g Gpu,
+        kernel: &'static Kernel,
+        policy: &SortPolicy,
+        order: KeyOrder,
+        access: Access,
+    ) -> Result<Self, Failed> {
+        let (radix_bits, items) = (policy.algorithm.radix_bits(), policy.items_per_invocation);
+        let workgroup = workgroup(gpu, policy);
+        let mut constants = order_constants(order);
+        constants.push(("RADIX_BITS", radix_bits));
+        let twin: Box<dyn Twin> = match policy.ranking {
+            Ranking::CounterScan => {
+                constants.extend([access.constant(), ("ITEMS_PER_INVOCATION", items)]);
+                Box::new(Shape { workgroup, radix_bits, items_per_invocation: items as usize })
+            }
+            Ranking::Ballot => {
+                constants.push(("BATCHES_PER_CHUNK", items));
+                Box::new(Chunk { workgroup, radix_bits, batches_per_chunk: items as usize })
+            }
+        };
+        let rig = Rig::new(gpu, kernel, policy.workgroup_size, &constants)?;
+        Ok(Self { gpu, kernel, rig, twin, order, access })
+    }
+}
+
+/// Each algorithm, at either access, on words alone; another of the two for each on wider keys and with values, which only
+/// the loads and stores know of.
+fn all_passes<'g>(
+    gpu: &'g Gpu,
+    kernel: &'static Kernel,
+    policy: fn(SortAlgorithm, &Capabilities) -> SortPolicy,
     check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    for digit in digits(algorithm) {
-        for count in sizes(pass.twin.tile_items()) {
-            check(pass, &random(count, count), digit)?;
-            // One digit alone fills its counters, and the last digit lies at the end of every packed word.
-            check(pass, &vec![u32::MAX; count], digit)?;
+    let (key_words, value_words) = widths(kernel);
+    let is_plain = (key_words, value_words) == (1, 0);
+    let algorithms = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+    let trials = algorithms.into_iter().flat_map(|algorithm| Access::ALL.map(|access| (algorithm, access)));
+    // Of four, the first and the last.
+    let trials = trials.enumerate().filter(|(index, _)| is_plain || index % 3 == 0);
+    for (index, (algorithm, access)) in trials {
+        let policy = policy(algorithm, gpu.capabilities());
+        let pass = Pass::new(gpu, kernel, &policy, nth_order(index + key_words + value_words), access)?;
+        for digit in digits(algorithm, 32 * key_words as u32) {
+            for count in sizes(pass.twin.tile_items()) {
+                check(&pass, &random(count, count * key_words), digit)?;
+                if is_plain {
+                    // One digit alone fills its counters, and the last digit lies at the end of every packed word.
+                    check(&pass, &vec![u32::MAX; count], digit)?;
+                }
+            }
         }
     }
     Ok(())
 }
 
 impl Pass<'_> {
-    fn tiles(&self, keys: &[u32]) -> Tiles {
-        Tiles::new(keys.len(), self.twin.tile_items())
+    fn digits(&self, keys: &[u32], digit: Digit) -> Vec<usize> {
+        self.order.digits(keys, widths(self.kernel).0, digit)
     }
 
     fn case(&self, keys: &[u32], digit: Digit) -> String {
         format!(
-            "{}, {} keys from {:#010x} on, {:?}, {digit:?}, {:?}",
+            "{}, {} words of keys from {:#010x} on, {:?}, {:?}, {digit:?}, {:?}",
             self.kernel.name,
             keys.len(),
             keys[0],
             self.access,
+            self.order,
             self.twin
         )
     }
 
     fn count(&self, keys: &[u32], digit: Digit) -> Result<(), Failed> {
-        let tiles = self.tiles(keys);
+        let digits = self.digits(keys, digit);
+        let tiles = Tiles::new(digits.len(), self.twin.tile_items());
         let mut expected = vec![POISON; self.twin.radix() * tiles.tile_count];
-        self.twin.count(keys, &mut expected, tiles, digit);
+        self.twin.count(&digits, &mut expected, tiles);
 
         let keys_memory = Memory::of(self.gpu, keys, self.access)?;
         let counts = Memory::poisoned(self.gpu, expected.len(), self.access)?;
@@ -177,26 +205,49 @@ impl Pass<'_> {
     }
 
     fn scatter(&self, keys: &[u32], digit: Digit) -> Result<(), Failed> {
-        let tiles = self.tiles(keys);
+        let (key_words, value_words) = widths(self.kernel);
+        let digits = self.digits(keys, digit);
+        let tiles = Tiles::new(digits.len(), self.twin.tile_items());
         let mut counts = vec![POISON; self.twin.radix() * tiles.tile_count];
-        self.twin.count(keys, &mut counts, tiles, digit);
+        self.twin.count(&digits, &mut counts, tiles);
         let offsets = oracle::exclusive_scan(&counts, 1);
-        let mut expected = vec![POISON; keys.len()];
-        self.twin.scatter(keys, &mut expected, &offsets, tiles, digit);
+        let places = self.twin.scatter(&digits, &offsets, tiles);
+        let moved = |words: &[u32], size: usize| moved(words, size, &places);
 
-        let keys_memory = Memory::of(self.gpu, keys, self.access)?;
-        let sorted = Memory::poisoned(self.gpu, keys.len(), self.access)?;
-        let offsets_memory = Memory::of(self.gpu, &offsets, self.access)?;
-        let pointers = [
-            ("keys", Value::Pointer(&keys_memory)),
-            ("sorted", Value::Pointer(&sorted)),
-            ("offsets", Value::Pointer(&offsets_memory)),
-        ];
-        self.run(pointers, tiles, digit)?;
-        let case = self.case(keys, digit);
-        compare(&case, "keys", &keys_memory, keys)?;
-        compare(&case, "offsets", &offsets_memory, &offsets)?;
-        compare(&case, "sorted", &sorted, &expected)
+        // Values that are told, and those of one word also as the keys' own places.
+        let told = random(3, digits.len() * value_words);
+        let own: Vec<u32> = (0..digits.len() as u32).collect();
+        let all_values = match value_words {
+            0 => vec![None],
+            1 => vec![Some(&told), None],
+            _ => vec![Some(&told)],
+        };
+        for values in all_values {
+            let keys_memory = Memory::of(self.gpu, keys, self.access)?;
+            let sorted = Memory::poisoned(self.gpu, keys.len(), self.access)?;
+            let values_memory = Memory::of(self.gpu, &told, Access::Words)?;
+            let sorted_values = Memory::poisoned(self.gpu, told.len(), Access::Words)?;
+            let offsets_memory = Memory::of(self.gpu, &offsets, self.access)?;
+            let has_values = value_words > 0;
+            let pointers = [
+                ("keys", Value::Pointer(&keys_memory)),
+                ("sorted", Value::Pointer(&sorted)),
+                ("values", if values.is_some() { Value::Pointer(&values_memory) } else { Value::Null }),
+                ("sorted_values", if has_values { Value::Pointer(&sorted_values) } else { Value::Null }),
+                ("offsets", Value::Pointer(&offsets_memory)),
+            ];
+            self.run(pointers, tiles, digit)?;
+            let case = self.case(keys, digit);
+            compare(&case, "keys", &keys_memory, keys)?;
+            compare(&case, "offsets", &offsets_memory, &offsets)?;
+            compare(&case, "sorted", &sorted, &moved(keys, key_words))?;
+            if has_values {
+                compare(&case, "values", &values_memory, &told)?;
+                let expected = moved(values.unwrap_or(&own), value_words);
+                compare(&case, "sorted values", &sorted_values, &expected)?;
+            }
+        }
+        Ok(())
     }
 
     fn run<'a>(
@@ -217,40 +268,95 @@ impl Pass<'_> {
 }
 
 pub fn count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    tiled(gpu, kernel, Pass::count)?;
+    all_passes(gpu, kernel, SortPolicy::tuned, Pass::count)?;
+    if widths(kernel) != (1, 0) {
+        return Ok(());
+    }
     // So many keys of one digit that the highest bits of bytes and halves come into play.
-    let policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
-    let (radix_bits, quads_per_invocation) = (4, 32);
-    let shape = Shape { workgroup: workgroup(gpu, &policy), radix_bits, quads_per_invocation };
-    let constants = [("RADIX_BITS", radix_bits), ("QUADS_PER_INVOCATION", quads_per_invocation as u32)];
-    let rig = Rig::new(gpu, kernel, policy.workgroup_size, &constants)?;
-    let pass = Pass { gpu, kernel, rig, twin: Box::new(shape), access: Access::Words };
-    let keys: Vec<u32> = (0..16).flat_map(|digit| vec![digit; shape.tile_items()]).collect();
+    let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+    policy.items_per_invocation = 128;
+    let pass = Pass::new(gpu, kernel, &policy, nth_order(0), Access::Words)?;
+    let keys: Vec<u32> = (0..16).flat_map(|digit| vec![digit; pass.twin.tile_items()]).collect();
     pass.count(&keys, Digit { shift: 0, mask: 15 })
 }
 
 pub fn scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    tiled(gpu, kernel, Pass::scatter)?;
+    all_passes(gpu, kernel, SortPolicy::tuned, Pass::scatter)?;
+    if widths(kernel) != (1, 0) {
+        return Ok(());
+    }
     // The largest tile that the device's shared memory has room for: prefixes of more bits than the default's.
     let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
     let tables = 4 * (16 + policy.workgroup_size / 4 + 1);
     let room = (gpu.capabilities().shared_memory_size - tables) / (16 * policy.workgroup_size);
-    let (radix_bits, quads) = (4, room.min(15));
-    policy.items_per_invocation = 4 * quads;
-    let shape =
-        Shape { workgroup: workgroup(gpu, &policy), radix_bits, quads_per_invocation: quads as usize };
-    let constants = [("RADIX_BITS", radix_bits), ("QUADS_PER_INVOCATION", quads)];
-    let rig = Rig::new(gpu, kernel, policy.workgroup_size, &constants)?;
-    let pass = Pass { gpu, kernel, rig, twin: Box::new(shape), access: Access::Words };
-    let keys: Vec<u32> = (0..shape.tile_items() as u32).rev().map(|i| i / 8).collect();
+    policy.items_per_invocation = 4 * room.min(15);
+    let pass = Pass::new(gpu, kernel, &policy, nth_order(0), Access::Words)?;
+    let tile_items = pass.twin.tile_items();
+    let keys: Vec<u32> = (0..tile_items as u32).rev().map(|i| i / 8).collect();
     pass.scatter(&keys, Digit { shift: 0, mask: 1 })?;
-    pass.scatter(&random(7, 2 * shape.tile_items() + 1), Digit { shift: 0, mask: 15 })
+    pass.scatter(&random(7, 2 * tile_items + 1), Digit { shift: 0, mask: 15 })
 }
 
 pub fn chunk_count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    chunked(gpu, kernel, Pass::count)
+    all_passes(gpu, kernel, SortPolicy::seed, Pass::count)
 }
 
 pub fn chunk_bucket(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    chunked(gpu, kernel, Pass::scatter)
+    all_passes(gpu, kernel, SortPolicy::seed, Pass::scatter)
+}
+
+/// In place and apart, with places and without, by bits of every kind.
+pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let (key_words, value_words) = widths(kernel);
+    let policy = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities());
+    let shape = policy.single_workgroup.expect("the algorithm has one");
+    let (radix_bits, items) = (4, shape.items_per_invocation);
+    let twin = Shape { workgroup: workgroup(gpu, &policy), radix_bits, items_per_invocation: items as usize };
+    let key_bits = 32 * key_words as u32;
+    for (index, access) in Access::ALL.into_iter().enumerate() {
+        let order = nth_order(index + key_words + value_words);
+        let mut constants = order_constants(order);
+        constants.extend([("RADIX_BITS", radix_bits), ("ITEMS_PER_INVOCATION", items), access.constant()]);
+        let rig = Rig::new(gpu, kernel, shape.workgroup_size, &constants)?;
+        let tile = shape.tile_items() as usize;
+        for count in [1, 2, 100, tile / 2 + 3, tile - 1, tile] {
+            for bits in [0..key_bits, 3..9, key_bits - 1..key_bits, 7..7] {
+                let keys = random(count, count * key_words);
+                let places = twin::single_workgroup(&twin, order, &keys, key_words, bits.clone());
+                let told = random(5, count * value_words);
+                let keys_memory = Memory::of(gpu, &keys, access)?;
+                let apart = Memory::poisoned(gpu, keys.len(), access)?;
+                let values = Memory::of(gpu, &told, Access::Words)?;
+                let is_argsort = value_words == 1 && count % 2 == 1;
+                let has_values = value_words > 0 && !is_argsort;
+                let keeps_keys = is_argsort || bits.end == key_bits;
+                let numbers = [
+                    ("element_count", Value::Number(count)),
+                    ("begin_bit", Value::Number(bits.start as usize)),
+                    ("end_bit", Value::Number(bits.end as usize)),
+                ];
+                let sorted = if keeps_keys { &apart } else { &keys_memory };
+                let pointers = [
+                    ("keys", Value::Pointer(&keys_memory)),
+                    ("sorted", if is_argsort { Value::Null } else { Value::Pointer(sorted) }),
+                    ("values", if has_values { Value::Pointer(&values) } else { Value::Null }),
+                    ("sorted_values", if value_words > 0 { Value::Pointer(&values) } else { Value::Null }),
+                ];
+                rig.run(&pointers.into_iter().chain(numbers).collect::<Vec<_>>(), 1)?;
+                let case = format!("{}, {count} keys, bits {bits:?}, {access:?}, {order:?}", kernel.name);
+                if keeps_keys {
+                    compare(&case, "keys", &keys_memory, &keys)?;
+                }
+                if !is_argsort {
+                    compare(&case, "sorted", sorted, &moved(&keys, key_words, &places))?;
+                }
+                if value_words > 0 {
+                    let own: Vec<u32> = (0..count as u32).collect();
+                    let expected = moved(if is_argsort { &own } else { &told }, value_words, &places);
+                    compare(&case, "values", &values, &expected)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Opening what a table is read from: a file, a pipe or standard input.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, StdinLock};
 use std::path::Path;
 
 use subsweep::table::{Bytes, ElementType, Table, TableError, Taken};
@@ -10,16 +10,28 @@ use super::{Source, memory, streams};
 
 /// Reads all of `source`, by [`Table::read`].
 pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Result<Table, InputError> {
+    read_by(source, |stream| Table::read(stream, declared, taken), |file| Table::read(file, declared, taken))
+}
+
+/// Reads all of `source` as the values of `count` keys, by [`Table::read_values`].
+pub fn read_values(source: &Source, count: u64) -> Result<Table, InputError> {
+    read_by(source, |stream| Table::read_values(stream, count), |file| Table::read_values(file, count))
+}
+
+fn read_by(
+    source: &Source,
+    read_stream: impl FnOnce(Bytes<StdinLock<'_>>) -> Result<Table, TableError>,
+    read_file: impl FnOnce(Bytes<File>) -> Result<Table, TableError>,
+) -> Result<Table, InputError> {
     let memory_size = memory::available().unwrap_or(u64::MAX);
     let table = match source {
         Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
         Source::Stdin => {
             let bytes = Bytes { reader: io::stdin().lock(), file_size: None, memory_size };
-            Table::read(bytes, declared, taken).map_err(InputProblem::Table)
+            read_stream(bytes).map_err(InputProblem::Table)
         }
-        Source::File(path) => open(path).and_then(|(reader, file_size)| {
-            Ok(Table::read(Bytes { reader, file_size, memory_size }, declared, taken)?)
-        }),
+        Source::File(path) => open(path)
+            .and_then(|(reader, file_size)| Ok(read_file(Bytes { reader, file_size, memory_size })?)),
     };
     table.map_err(|problem| InputError { input: source.to_string(), problem })
 }

@@ -15,8 +15,8 @@ pub mod output;
 mod streams;
 mod unfinished;
 
-pub use input::{read, read_row_numbers};
-pub use output::Output;
+pub use input::{read, read_row_numbers, read_values};
+pub use output::{Output, commit_both};
 
 /// Where a table comes from. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,6 +31,20 @@ enum Target {
     Regular(Place),
 }
 
+impl Target {
+    /// The file behind it, if it is there.
+    fn file(&self) -> Option<FileId> {
+        match self {
+            Self::Stdout => FileId::of_stdout(),
+            #[cfg(unix)]
+            Self::Special(file) => FileId::of_file(file),
+            #[cfg(not(unix))]
+            Self::Special(_) => None,
+            Self::Regular(place) => FileId::of_path(&place.path),
+        }
+    }
+}
+
 /// Where a file goes, under whatever links.
 #[derive(Debug)]
 struct Place {
@@ -84,6 +98,19 @@ impl Output {
         matches!(self.target, Target::Stdout)
     }
 
+    /// Whether what is written here and there would be in one place.
+    pub fn is_place_of(&self, other: &Self) -> bool {
+        match (&self.target, &other.target) {
+            (Target::Stdout, Target::Stdout) => true,
+            (Target::Regular(place), Target::Regular(other))
+                if place.replaced.is_none() && other.replaced.is_none() =>
+            {
+                resolved(&place.path).is_some_and(|path| Some(path) == resolved(&other.path))
+            }
+            (target, other) => target.file().is_some_and(|file| Some(file) == other.file()),
+        }
+    }
+
     fn commit_pieces(&self, pieces: &[&[u8]]) -> Result<(), OutputError> {
         self.named(match &self.target {
             Target::Stdout => write(&mut io::stdout().lock(), pieces),
@@ -92,9 +119,38 @@ impl Output {
         })
     }
 
-    fn named(&self, result: Result<(), OutputProblem>) -> Result<(), OutputError> {
+    fn named<T>(&self, result: Result<T, OutputProblem>) -> Result<T, OutputError> {
         result.map_err(|problem| OutputError { output: self.name.clone(), problem })
     }
+}
+
+/// Writes two tables, and puts both in their places. Both are complete before either is there; then no more is left to
+/// do than to rename one and the other.
+pub fn commit_both(first: (Output, &Table), second: (Output, &Table)) -> Result<(), OutputError> {
+    let outputs = [first, second];
+    let mut finished = Vec::new();
+    for (output, table) in &outputs {
+        if let Target::Regular(place) = &output.target {
+            let temporary = output.named(place.finish(&[&table.header(), table.payload()]))?;
+            finished.push((output, place, temporary));
+        }
+    }
+    // What has gone to a stream cannot be taken back, so it goes once the files are safe.
+    let mut ended = Ok(());
+    for (output, table) in &outputs {
+        if !matches!(output.target, Target::Regular(_)) {
+            ended = output.commit_pieces(&[&table.header(), table.payload()]);
+            match &ended {
+                // Whoever has read enough of one takes nothing from the other.
+                Ok(()) | Err(OutputError { problem: OutputProblem::BrokenPipe, .. }) => {}
+                Err(_) => return ended,
+            }
+        }
+    }
+    for (output, place, temporary) in finished {
+        output.named(place.put(temporary))?;
+    }
+    ended
 }
 
 /// Writes words to standard output.
@@ -267,8 +323,18 @@ impl Place {
     }
 
     fn replace(&self, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
-        let Temporary { mut file, unfinished } = self.temporary()?;
-        write(file.as_file_mut(), pieces)?;
+        self.put(self.finish(pieces)?)
+    }
+
+    /// All that is to be there, under a name of its own.
+    fn finish(&self, pieces: &[&[u8]]) -> Result<Temporary, OutputProblem> {
+        let mut temporary = self.temporary()?;
+        write(temporary.file.as_file_mut(), pieces)?;
+        Ok(temporary)
+    }
+
+    fn put(&self, temporary: Temporary) -> Result<(), OutputProblem> {
+        let Temporary { file, unfinished } = temporary;
         file.persist(&self.path).map_err(|error| OutputProblem::writing(error.error))?;
         drop(unfinished);
         Ok(())
@@ -297,6 +363,11 @@ fn follow(path: &Path) -> Result<PathBuf, OutputProblem> {
         }
     }
     Ok(path)
+}
+
+/// The one path of a file that need not be there, if its folder is.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?))
 }
 
 fn folder_of(path: &Path) -> &Path {

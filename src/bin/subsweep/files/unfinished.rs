@@ -1,4 +1,4 @@
-//! Removes the file that is being written when a signal ends the program.
+//! Removes the files that are being written when a signal ends the program.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ pub fn handle_signals() {
     imp::handle_signals();
 }
 
-/// A file to be removed by a signal, until this is dropped. There is one at a time.
+/// A file to be removed by a signal, until this is dropped. There are two at a time.
 #[derive(Debug)]
 pub struct Unfinished {
     _file: imp::Unfinished,
@@ -33,8 +33,8 @@ mod imp {
 
     const SIGNALS: [c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
-    /// Null, or a string that is never freed.
-    static PATH: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
+    /// Each null, or a string that is never freed.
+    static PATHS: [AtomicPtr<c_char>; 2] = [const { AtomicPtr::new(ptr::null_mut()) }; 2];
 
     pub fn handle_signals() {
         static ONCE: Once = Once::new();
@@ -59,11 +59,12 @@ mod imp {
     }
 
     extern "C" fn remove_and_end(signal: c_int) {
-        let path = PATH.load(Ordering::Acquire);
-        // SAFETY: both may be called in a handler; the path is null or a string that is never freed.
+        // SAFETY: both may be called in a handler; a path is null or a string that is never freed.
         unsafe {
-            if !path.is_null() {
-                libc::unlink(path);
+            for path in PATHS.each_ref().map(|path| path.load(Ordering::Acquire)) {
+                if !path.is_null() {
+                    libc::unlink(path);
+                }
             }
             // By now its action is the default again: once the handler returns, it ends the program.
             libc::raise(signal);
@@ -78,7 +79,10 @@ mod imp {
             // A path with a zero in it cannot be opened either. Leaked, because a handler may be reading it whenever
             // it would be freed: some bytes for each file that is written.
             let path = CString::new(path.as_os_str().as_bytes()).map_or(ptr::null_mut(), CString::into_raw);
-            PATH.store(path, Ordering::Release);
+            let is_noted = PATHS.iter().any(|slot| replace(slot, ptr::null_mut(), path));
+            if !is_noted {
+                PATHS[0].store(path, Ordering::Release);
+            }
             Self(path)
         }
     }
@@ -86,8 +90,12 @@ mod imp {
     impl Drop for Unfinished {
         fn drop(&mut self) {
             // Another may have taken its place.
-            let _ = PATH.compare_exchange(self.0, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed);
+            PATHS.iter().any(|slot| replace(slot, self.0, ptr::null_mut()));
         }
+    }
+
+    fn replace(slot: &AtomicPtr<c_char>, from: *mut c_char, to: *mut c_char) -> bool {
+        slot.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }
 

@@ -69,6 +69,63 @@ fn a_commit_that_fails_leaves_what_was_there() {
 }
 
 #[test]
+fn of_two_tables_both_are_put_in_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
+    fs::write(&second, "before").unwrap();
+    let raw = Table { format: Format::Raw, ..grid() };
+    commit_both((prepare(&first).unwrap(), &grid()), (prepare(&second).unwrap(), &raw)).unwrap();
+    assert_eq!(fs::read(&first).unwrap(), GRID);
+    assert_eq!(fs::read(&second).unwrap(), GRID[128..]);
+    assert_eq!(names_in(folder.path()), ["first", "second"]);
+}
+
+#[test]
+fn of_two_tables_neither_is_put_where_one_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, "before").unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    for is_first in [true, false] {
+        let gone = folder.path().join("sub/gone");
+        let (file, failing) = (prepare(&path).unwrap(), prepare(&gone).unwrap());
+        // Its folder goes in between.
+        fs::remove_dir(folder.path().join("sub")).unwrap();
+        let outputs = if is_first { (failing, file) } else { (file, failing) };
+        let error = commit_both((outputs.0, &grid()), (outputs.1, &grid())).unwrap_err();
+        assert!(matches!(error.problem, OutputProblem::Folder(_)), "{error}");
+        assert_eq!(error.output, gone.display().to_string());
+        assert_eq!(fs::read(&path).unwrap(), b"before");
+        assert_eq!(names_in(folder.path()), ["file"]);
+        fs::create_dir(folder.path().join("sub")).unwrap();
+    }
+}
+
+#[test]
+fn one_place_is_known_under_several_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = |name: &str| folder.path().join(name);
+    fs::create_dir(inside("sub")).unwrap();
+    fs::write(inside("there"), "before").unwrap();
+    let is_one = |a: &str, b: &str| prepare(&inside(a)).unwrap().is_place_of(&prepare(&inside(b)).unwrap());
+    for name in ["there", "new"] {
+        assert!(is_one(name, name));
+        assert!(is_one(name, &format!("sub/../{name}")));
+        assert!(is_one(&format!("./{name}"), name));
+        assert!(!is_one(name, "other"));
+        assert!(!is_one(&format!("sub/{name}"), name));
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("new", inside("link")).unwrap();
+        assert!(is_one("link", "new"));
+        assert!(!is_one("link", "there"));
+        std::os::unix::fs::symlink("sub", inside("folder")).unwrap();
+        assert!(is_one("folder/new", "sub/new"));
+    }
+}
+
+#[test]
 fn places_that_take_no_file_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let inside = |name: &str| folder.path().join(name);
@@ -170,6 +227,12 @@ mod unix {
         if Path::new("/dev/full").exists() {
             let error = prepare(Path::new("/dev/full")).unwrap().commit(&grid()).unwrap_err();
             assert!(matches!(error.problem, OutputProblem::NoRoom(_)), "{error}");
+            // A stream that fails keeps a file from its place.
+            let folder = tempfile::tempdir().unwrap();
+            let file = prepare(&folder.path().join("file")).unwrap();
+            let full = prepare(Path::new("/dev/full")).unwrap();
+            assert!(commit_both((file, &grid()), (full, &grid())).is_err());
+            assert!(names_in(folder.path()).is_empty());
         }
     }
 
@@ -206,8 +269,8 @@ mod unix {
         let Some(path) = std::env::var_os("SUBSWEEP_TEST_OUTPUT") else { return };
         let path = PathBuf::from(path);
         let Output { target: Target::Regular(place), .. } = prepare(&path).unwrap() else { panic!() };
-        let _temporary = place.temporary().unwrap();
-        assert_eq!(names_in(path.parent().unwrap()).len(), 2);
+        let _temporaries = [place.temporary().unwrap(), place.temporary().unwrap()];
+        assert_eq!(names_in(path.parent().unwrap()).len(), 3);
         // SAFETY: it has no conditions.
         unsafe { libc::raise(std::env::var("SUBSWEEP_TEST_SIGNAL").unwrap().parse().unwrap()) };
     }

@@ -1,36 +1,12 @@
-//! The table of cases.
+//! The cases of scans.
 
 use std::fmt;
-use std::ops::Range;
 
-use super::cases_gather::{self, GatherCase};
-use super::inputs::Input;
+use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
 use crate::ElementType;
+use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
-use crate::sort::{SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
-
-/// A piece of work with a stable id.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
-    /// What is done.
-    pub work: Work,
-    /// To how many elements.
-    pub count: u64,
-    /// And what is in them.
-    pub input: Input,
-}
-
-/// A primitive and its parameters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Work {
-    /// A prefix sum.
-    Scan(ScanCase),
-    /// A radix sort.
-    Sort(SortCase),
-    /// A gather.
-    Gather(GatherCase),
-}
 
 /// A prefix sum's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,82 +59,12 @@ pub enum CountFrom {
 
 impl CountFrom {
     /// Rows that there is room for, where `count` are scanned.
-    pub(super) const fn room(self, count: u64) -> u64 {
+    pub(in crate::harness) const fn room(self, count: u64) -> u64 {
         match self {
             Self::Host | Self::DeviceBeyond => count,
             Self::Device => count + count / 2 + 3,
         }
     }
-}
-
-/// A radix sort's parameters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SortCase {
-    /// How many bits a pass takes.
-    pub algorithm: SortAlgorithm,
-    /// How it is tuned.
-    pub policy: PolicyName,
-    /// The bits that are sorted by.
-    pub bits: Range<u32>,
-    /// Bytes by which the keys miss a multiple of 16.
-    pub misalignment: u32,
-}
-
-/// A policy, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PolicyName {
-    /// The one that the library chooses.
-    Default,
-    /// The source documents' own.
-    Seed,
-    /// Small tiles: many levels from few elements.
-    Small,
-}
-
-impl PolicyName {
-    /// The name that selects it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Seed => "seed",
-            Self::Small => "small",
-        }
-    }
-
-    /// The policy of a scan on a device.
-    pub fn scan(
-        self,
-        capabilities: &Capabilities,
-        algorithm: ScanAlgorithm,
-        config: &ScanConfig,
-    ) -> ScanPolicy {
-        let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
-        match self {
-            Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
-            Self::Seed => ScanPolicy::seed(),
-            Self::Small => small.with_algorithm(algorithm).reproducible(config),
-        }
-    }
-
-    /// The policy of a sort on a device.
-    pub fn sort(self, capabilities: &Capabilities, algorithm: SortAlgorithm) -> SortPolicy {
-        match self {
-            Self::Default => SortPolicy::tuned(algorithm, capabilities),
-            Self::Seed => SortPolicy::seed(algorithm, capabilities),
-            Self::Small => {
-                let mut policy = SortPolicy::tuned(algorithm, capabilities);
-                policy.workgroup_size = small_workgroup(capabilities);
-                policy.items_per_invocation = 4;
-                let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-                policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
-                policy
-            }
-        }
-    }
-}
-
-pub(super) fn small_workgroup(capabilities: &Capabilities) -> u32 {
-    capabilities.max_subgroup_size.max(32)
 }
 
 impl ScanCase {
@@ -205,105 +111,78 @@ impl ScanCase {
     }
 }
 
-impl Case {
-    /// The primitive and its kind: what results are counted by.
-    pub fn group(&self) -> String {
-        let id = self.id();
-        // Before the parameters, each of which has a value.
-        let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
-        id[..end].to_owned()
-    }
-
-    /// Names the case for good: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
-    pub fn id(&self) -> String {
-        format!("{};n={};input={}", self.work, self.count, self.input)
-    }
-
-    /// Bytes of an element.
-    pub fn element_size(&self) -> u64 {
-        match &self.work {
-            Work::Scan(scan) => scan.config().row_size(),
-            Work::Sort(_) => 4,
-            Work::Gather(gather) => gather.config().element_size(),
-        }
-    }
-}
-
-impl fmt::Display for Work {
+impl fmt::Display for ScanCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scan(scan) => {
-                let kind = match scan.kind {
-                    ScanKind::Inclusive => "inclusive",
-                    ScanKind::Exclusive => "exclusive",
-                };
-                write!(f, "scan:{kind}:type={}", scan.element)?;
-                // Sums were there first, and their names are for good.
-                if scan.operator != ScanOperator::Add {
-                    write!(f, ";op={}", scan.operator)?;
-                }
-                if scan.is_reverse {
-                    write!(f, ";reverse")?;
-                }
-                match scan.initial {
-                    None => {}
-                    Some(Place::Host) => write!(f, ";initial=host")?,
-                    Some(Place::Device) => write!(f, ";initial=device")?,
-                }
-                if let Some(segments) = scan.segments {
-                    write!(f, ";segments={}", segments.name())?;
-                }
-                match scan.count_from {
-                    CountFrom::Host => {}
-                    CountFrom::Device => write!(f, ";count=device")?,
-                    CountFrom::DeviceBeyond => write!(f, ";count=device-beyond")?,
-                }
-                write!(
-                    f,
-                    ";columns={};algorithm={};policy={};place={};misalign={}",
-                    scan.columns,
-                    scan.algorithm.name(),
-                    scan.policy.name(),
-                    if scan.in_place { "in" } else { "out" },
-                    scan.misalignment
-                )
-            }
-            Self::Sort(sort) => write!(
-                f,
-                "sort:keys:type=u32;algorithm={};policy={};bits={}:{};misalign={}",
-                sort.algorithm.name(),
-                sort.policy.name(),
-                sort.bits.start,
-                sort.bits.end,
-                sort.misalignment
-            ),
-            Self::Gather(gather) => gather.fmt(f),
+        let kind = match self.kind {
+            ScanKind::Inclusive => "inclusive",
+            ScanKind::Exclusive => "exclusive",
+        };
+        write!(f, "scan:{kind}:type={}", self.element)?;
+        // Sums were there first, and their names are for good.
+        if self.operator != ScanOperator::Add {
+            write!(f, ";op={}", self.operator)?;
         }
+        if self.is_reverse {
+            write!(f, ";reverse")?;
+        }
+        match self.initial {
+            None => {}
+            Some(Place::Host) => write!(f, ";initial=host")?,
+            Some(Place::Device) => write!(f, ";initial=device")?,
+        }
+        if let Some(segments) = self.segments {
+            write!(f, ";segments={}", segments.name())?;
+        }
+        match self.count_from {
+            CountFrom::Host => {}
+            CountFrom::Device => write!(f, ";count=device")?,
+            CountFrom::DeviceBeyond => write!(f, ";count=device-beyond")?,
+        }
+        write!(
+            f,
+            ";columns={};algorithm={};policy={};place={};misalign={}",
+            self.columns,
+            self.algorithm.name(),
+            self.policy.name(),
+            if self.in_place { "in" } else { "out" },
+            self.misalignment
+        )
     }
 }
 
-/// How much is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Effort {
-    /// Seconds.
-    Quick,
-    /// A minute or a few.
-    #[default]
-    Normal,
-    /// As long as it takes, and as much memory.
-    Full,
-}
-
-/// Beyond lavapipe's 128 MiB binding range, and no power of two.
-const LARGE: u64 = (1 << 26) + 3;
 /// The table of tutorial 14, in entries.
 const TUTORIAL: u64 = 1 << 25;
 
 /// The cases that prove a device right.
-pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = plain_scan_cases(effort, capabilities);
+    cases.extend(typed_scan_cases(effort, capabilities));
+    cases.extend(scan_kind_cases(effort, capabilities));
+    if effort == Effort::Full {
+        cases.extend(scan_product_cases(capabilities));
+    }
+    cases.extend(chained_scan_cases(effort, capabilities));
+    cases.extend(textbook_scan_cases(effort, capabilities));
+
+    if effort == Effort::Full {
+        let scan = |policy, columns| {
+            Work::Scan(ScanCase { columns, in_place: true, ..ScanCase::sum_of_u32(policy) })
+        };
+        let large = [
+            (scan(PolicyName::Default, 1), LARGE),
+            (scan(PolicyName::Seed, 1), LARGE),
+            (scan(PolicyName::Default, 4), TUTORIAL),
+            (scan(PolicyName::Seed, 4), TUTORIAL),
+        ];
+        cases.extend(large.map(|(work, count)| Case { work, count, input: Input::Uniform }));
+    }
+    cases
+}
+
+/// The sums of u32 in a few columns, at the seams of every policy.
+fn plain_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
-
     for columns in 1..=4 {
         for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
             for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
@@ -332,54 +211,6 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                 }
             }
         }
-    }
-
-    cases.extend(typed_scan_cases(effort, capabilities));
-    cases.extend(scan_kind_cases(effort, capabilities));
-    if effort == Effort::Full {
-        cases.extend(scan_product_cases(capabilities));
-    }
-    cases.extend(chained_scan_cases(effort, capabilities));
-    cases.extend(textbook_scan_cases(effort, capabilities));
-    cases.extend(cases_gather::verify_cases(effort, capabilities));
-
-    for algorithm in SortAlgorithm::ALL {
-        for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
-            let tile = policy.sort(capabilities, algorithm).tile_items().into();
-            let work = |bits, misalignment| Work::Sort(SortCase { algorithm, policy, bits, misalignment });
-            for count in sizes(effort, lanes, tile) {
-                cases.push(Case { work: work(0..32, 0), count, input: Input::Uniform });
-            }
-            for input in Input::ALL {
-                cases.push(Case { work: work(0..32, 0), count: 3 * tile + 7, input });
-            }
-            // A range of bits leaves the others in the order they came: this is the proof of stability.
-            for bits in [0..0, 0..1, 3..11, 8..32, 13..14, 24..32, 31..32] {
-                cases.push(Case { work: work(bits, 0), count: 2 * tile + 1, input: Input::Uniform });
-            }
-            for misalignment in [4, 8, 12] {
-                let count = 2 * tile + 3;
-                cases.push(Case { work: work(0..32, misalignment), count, input: Input::Uniform });
-            }
-        }
-    }
-
-    if effort == Effort::Full {
-        let scan = |policy, columns| {
-            Work::Scan(ScanCase { columns, in_place: true, ..ScanCase::sum_of_u32(policy) })
-        };
-        let sort = |algorithm| {
-            Work::Sort(SortCase { algorithm, policy: PolicyName::Default, bits: 0..32, misalignment: 0 })
-        };
-        let large = [
-            (scan(PolicyName::Default, 1), LARGE),
-            (scan(PolicyName::Seed, 1), LARGE),
-            (scan(PolicyName::Default, 4), TUTORIAL),
-            (scan(PolicyName::Seed, 4), TUTORIAL),
-            (sort(SortAlgorithm::Radix4Bit), LARGE),
-            (sort(SortAlgorithm::Radix2Bit), LARGE),
-        ];
-        cases.extend(large.map(|(work, count)| Case { work, count, input: Input::Uniform }));
     }
     cases
 }
@@ -530,11 +361,6 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// One in three, where all would take long: what is compiled is another kernel each time.
-const fn is_sampled(index: usize) -> bool {
-    index.is_multiple_of(3)
-}
-
 /// Every operator on every type, inclusive and exclusive, from either end, by either algorithm that takes them all, in
 /// small tiles.
 fn scan_product_cases(capabilities: &Capabilities) -> Vec<Case> {
@@ -569,23 +395,6 @@ fn scan_product_cases(capabilities: &Capabilities) -> Vec<Case> {
         }
     }
     cases
-}
-
-/// Element counts at every boundary of a device and a policy.
-fn sizes(effort: Effort, lanes: u64, tile: u64) -> Vec<u64> {
-    let mut sizes =
-        vec![0, 1, 2, lanes - 1, lanes, lanes + 1, 257, tile - 1, tile, tile + 1, 2 * tile, 4 * tile + 11];
-    if effort != Effort::Quick {
-        sizes.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1]);
-        // Two levels of tiles, and the first count that takes three.
-        sizes.extend([tile * tile, tile * tile + 1].into_iter().filter(|&size| size <= 1 << 20));
-    }
-    if effort == Effort::Full {
-        sizes.extend([1_299_709, (1 << 22) - 1, 1 << 22, (1 << 22) + 1]);
-    }
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
 }
 
 /// The single pass: every operator and type in small tiles, where there is much to look back at, and the default tiles.
@@ -690,13 +499,8 @@ pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
     algorithms.flat_map(|algorithm| counts.iter().map(move |&count| case(algorithm, count))).collect()
 }
 
-/// The cases that are worth measuring.
-pub fn bench_cases(effort: Effort) -> Vec<Case> {
-    let counts: &[u64] = match effort {
-        Effort::Quick => &[1 << 16, 1 << 20],
-        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
-        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28],
-    };
+/// The works that are worth measuring.
+pub(super) fn bench_works() -> Vec<Work> {
     let mut works = Vec::new();
     for (columns, policy, in_place) in
         [(1, PolicyName::Default, false), (4, PolicyName::Default, false), (1, PolicyName::Seed, true)]
@@ -705,19 +509,7 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
     }
     let algorithm = ScanAlgorithm::Chained;
     works.push(Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) }));
-    for policy in [PolicyName::Default, PolicyName::Seed] {
-        for algorithm in SortAlgorithm::ALL {
-            works.push(Work::Sort(SortCase { algorithm, policy, bits: 0..32, misalignment: 0 }));
-        }
-    }
-    works.extend(cases_gather::bench_works());
-    let mut cases = Vec::new();
-    for work in works {
-        for &count in counts {
-            cases.push(Case { work: work.clone(), count, input: Input::Uniform });
-        }
-    }
-    cases
+    works
 }
 
 #[cfg(test)]
@@ -725,29 +517,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_names_its_group() {
-        for case in bench_cases(Effort::Quick) {
-            let groups = ["scan:inclusive", "sort:keys", "gather"];
-            assert!(groups.contains(&case.group().as_str()), "{}", case.group());
-        }
-    }
-
-    #[test]
     fn ids_are_unique() {
         let capabilities =
             Capabilities { subgroup_size: 8, max_workgroup_invocations: 256, ..Capabilities::default() };
         let cases = [
-            bench_cases(Effort::Full),
             typed_scan_cases(Effort::Full, &capabilities),
             textbook_scan_cases(Effort::Full, &capabilities),
             scan_kind_cases(Effort::Full, &capabilities),
             scan_product_cases(&capabilities),
         ]
         .concat();
-        let mut ids: Vec<_> = cases.iter().map(Case::id).collect();
-        let all = ids.len();
-        ids.sort();
-        ids.dedup();
-        assert_eq!(ids.len(), all);
+        crate::harness::cases::tests::expect_unique(&cases);
     }
 }

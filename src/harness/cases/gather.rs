@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::cases::{Case, CountFrom, Effort, Work, small_workgroup};
-use super::inputs::Input;
+use super::{Case, CountFrom, Effort, Work, small_workgroup};
 use crate::gather::{GatherConfig, GatherPolicy};
+use crate::harness::inputs::Input;
 use crate::vk::Capabilities;
 
 /// A gather's parameters. The input of its case is what its indices are like, and its source is random, of as many
@@ -54,13 +54,13 @@ impl GatherCase {
     }
 
     /// The words of `count` elements to gather from.
-    pub(super) fn source(&self, count: u64) -> Vec<u32> {
+    pub(in crate::harness) fn source(&self, count: u64) -> Vec<u32> {
         let word_count = count * u64::from(self.words);
         Input::Uniform.generate(word_count as usize, word_count)
     }
 
     /// Indices of as many elements as there are, and behind them such that nobody should look at.
-    pub(super) fn indices(&self, input: Input, count: usize, room: usize) -> Vec<u32> {
+    pub(in crate::harness) fn indices(&self, input: Input, count: usize, room: usize) -> Vec<u32> {
         let source_count = count as u32;
         let strays = [source_count, u32::MAX, source_count + 1, 0x8000_0000 | source_count];
         let place = |(i, word): (usize, u32)| match i % 5 {
@@ -160,17 +160,14 @@ pub(super) fn bench_works() -> Vec<Work> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::expect_unique;
     use super::*;
 
     #[test]
     fn ids_are_unique() {
         let capabilities =
             Capabilities { subgroup_size: 8, max_workgroup_invocations: 256, ..Capabilities::default() };
-        let mut ids: Vec<_> = verify_cases(Effort::Full, &capabilities).iter().map(Case::id).collect();
-        let all = ids.len();
-        ids.sort();
-        ids.dedup();
-        assert_eq!(ids.len(), all);
+        expect_unique(&verify_cases(Effort::Full, &capabilities));
     }
 
     #[test]

@@ -1,0 +1,82 @@
+// A sort's key and value: KEY_WORDS and VALUE_WORDS words of 32 bits, the lowest first, 1 or 2 and 0 to 2 of them.
+//
+// Keys lie in memory as their type has them. What orders them is an unsigned number: a signed one has its sign bit
+// flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`), and to descend all
+// bits of that are flipped once more. It is made anew whenever a digit of it is asked for, without a branch.
+
+#ifndef SUBSWEEP_SORT_KEY
+#define SUBSWEEP_SORT_KEY
+
+#include "common/address.glsl"
+#include "operator/names.glsl"
+
+#ifndef KEY_WORDS
+#define KEY_WORDS 1
+#endif
+#ifndef VALUE_WORDS
+#define VALUE_WORDS 0
+#endif
+
+layout(constant_id = 4) const uint KEY_NUMBERS = UNSIGNED;
+layout(constant_id = 5) const bool DESCENDING = false;
+
+const uint FLIPPED_IF_NEGATIVE = KEY_NUMBERS == FLOAT ? ~0 : 0;
+const uint FLIPPED_SIGN = KEY_NUMBERS == UNSIGNED ? 0 : 0x80000000;
+const uint FLIPPED = DESCENDING ? ~0 : 0;
+
+#if KEY_WORDS == 2
+#define Key uvec2
+#else
+#define Key uint
+#endif
+
+Key load_key(Words keys, uint index) {
+#if KEY_WORDS == 2
+    return uvec2(keys.word[2 * index], keys.word[2 * index + 1]);
+#else
+    return keys.word[index];
+#endif
+}
+
+void store_key(Words keys, Key key) {
+#if KEY_WORDS == 2
+    keys.word[0] = key.x;
+    keys.word[1] = key.y;
+#else
+    keys.word[0] = key;
+#endif
+}
+
+// The unsigned number that is ordered as the key is.
+Key ordered(Key key) {
+#if KEY_WORDS == 2
+    uint flipped = uint(int(key.y) >> 31) & FLIPPED_IF_NEGATIVE;
+    return uvec2(key.x ^ flipped, key.y ^ (flipped | FLIPPED_SIGN)) ^ FLIPPED;
+#else
+    uint flipped = uint(int(key) >> 31) & FLIPPED_IF_NEGATIVE;
+    return key ^ (flipped | FLIPPED_SIGN) ^ FLIPPED;
+#endif
+}
+
+// The bits of `mask` of the key's order from `shift` on, which is less than the key has bits.
+uint digit_of(Key key, uint shift, uint mask) {
+#if KEY_WORDS == 2
+    uvec2 bits = ordered(key);
+    // What is shifted in from above may be of the high word; a shift by 32 would be none at all.
+    uint low = bits.x >> (shift & 31) | bits.y << 1 << (31 - (shift & 31));
+    return (shift < 32 ? low : bits.y >> (shift & 31)) & mask;
+#else
+    return (ordered(key) >> shift) & mask;
+#endif
+}
+
+#if VALUE_WORDS > 0
+// Stores at `to` the value at place `index` of `values`.
+void move_value(Words values, uint index, Words to) {
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+        to.word[w] = values.word[index * VALUE_WORDS + w];
+    }
+}
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+// How a ranked tile leaves its workgroup: through shared memory, where it lies in order, so that keys of one digit go as
+// one run. To be included behind a ranking, whose `s_tile` it uses.
+
+#ifndef SUBSWEEP_SORT_MOVE
+#define SUBSWEEP_SORT_MOVE
+
+#include "sort/exchange.glsl"
+
+// What to add to a key's rank in the tile to get its place in the output.
+shared uint s_digit_offset[RADIX];
+
+// Stores the tile's keys, and what goes with them, by `s_digit_offset`. `values` is that of the tile's first key; where it
+// is null a value is the key's own place, `tile_first` being that of the first. All of the workgroup must call it.
+void move_items(Words sorted, Words values, Words sorted_values, uint tile_first, Digit digit, uint extent) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
+        exchange_for_after(key_words[w], extent);
+    }
+#if VALUE_WORDS > 0
+    uint origin[ITEMS_PER_INVOCATION];
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        origin[i] = item_place(i);
+    }
+    exchange_for_after(origin, extent);
+    bool are_places = all(equal(uvec2(values), uvec2(0)));
+#endif
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        if (place_after(i) < extent) {
+            Key key = key_at(i);
+            // A place can be beyond 2^31, too far for an index.
+            uint place = s_digit_offset[digit_of(key, digit.shift, digit.mask)] + place_after(i);
+            store_key(advance_words(sorted, place, KEY_WORDS), key);
+#if VALUE_WORDS > 0
+            Words value = advance_words(sorted_values, place, VALUE_WORDS);
+            if (are_places) {
+                value.word[0] = tile_first + origin[i];
+            } else {
+                move_value(values, origin[i], value);
+            }
+#endif
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,222 @@
+//! The table of cases.
+
+mod gather;
+mod scan;
+mod sort;
+
+use std::fmt;
+
+pub use gather::GatherCase;
+pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
+pub use sort::{SortCase, SortValues};
+
+use super::inputs::Input;
+use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
+use crate::sort::{SortAlgorithm, SortPolicy};
+use crate::vk::Capabilities;
+
+/// A piece of work with a stable id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// What is done.
+    pub work: Work,
+    /// To how many elements.
+    pub count: u64,
+    /// And what is in them.
+    pub input: Input,
+}
+
+/// A primitive and its parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Work {
+    /// A prefix sum.
+    Scan(ScanCase),
+    /// A radix sort.
+    Sort(SortCase),
+    /// A gather.
+    Gather(GatherCase),
+}
+
+/// A policy, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PolicyName {
+    /// The one that the library chooses.
+    Default,
+    /// The source documents' own.
+    Seed,
+    /// Small tiles: many levels from few elements.
+    Small,
+}
+
+impl PolicyName {
+    /// The name that selects it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Seed => "seed",
+            Self::Small => "small",
+        }
+    }
+
+    /// The policy of a scan on a device.
+    pub fn scan(
+        self,
+        capabilities: &Capabilities,
+        algorithm: ScanAlgorithm,
+        config: &ScanConfig,
+    ) -> ScanPolicy {
+        let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
+        match self {
+            Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
+            Self::Seed => ScanPolicy::seed(),
+            Self::Small => small.with_algorithm(algorithm).reproducible(config),
+        }
+    }
+
+    /// The policy of a sort on a device.
+    pub fn sort(self, capabilities: &Capabilities, algorithm: SortAlgorithm) -> SortPolicy {
+        match self {
+            Self::Default => SortPolicy::tuned(algorithm, capabilities),
+            Self::Seed => SortPolicy::seed(algorithm, capabilities),
+            Self::Small => {
+                let mut policy = SortPolicy::tuned(algorithm, capabilities);
+                policy.workgroup_size = small_workgroup(capabilities);
+                policy.items_per_invocation = 4;
+                let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+                policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
+                policy
+            }
+        }
+    }
+}
+
+fn small_workgroup(capabilities: &Capabilities) -> u32 {
+    capabilities.max_subgroup_size.max(32)
+}
+
+impl Case {
+    /// The primitive and its kind: what results are counted by.
+    pub fn group(&self) -> String {
+        let id = self.id();
+        // Before the parameters, each of which has a value.
+        let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
+        id[..end].to_owned()
+    }
+
+    /// Names the case for good: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
+    pub fn id(&self) -> String {
+        format!("{};n={};input={}", self.work, self.count, self.input)
+    }
+
+    /// Bytes of an element: of a sort, those of a key and of the value that is moved with it.
+    pub fn element_size(&self) -> u64 {
+        match &self.work {
+            Work::Scan(scan) => scan.config().row_size(),
+            Work::Sort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
+            Work::Gather(gather) => gather.config().element_size(),
+        }
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scan(scan) => scan.fmt(f),
+            Self::Sort(sort) => sort.fmt(f),
+            Self::Gather(gather) => gather.fmt(f),
+        }
+    }
+}
+
+/// How much is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Effort {
+    /// Seconds.
+    Quick,
+    /// A minute or a few.
+    #[default]
+    Normal,
+    /// As long as it takes, and as much memory.
+    Full,
+}
+
+/// Beyond lavapipe's 128 MiB binding range, and no power of two.
+const LARGE: u64 = (1 << 26) + 3;
+
+/// The cases that prove a device right.
+pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    [
+        scan::verify_cases(effort, capabilities),
+        gather::verify_cases(effort, capabilities),
+        sort::verify_cases(effort, capabilities),
+    ]
+    .concat()
+}
+
+/// Element counts at every boundary of a device and a policy.
+fn sizes(effort: Effort, lanes: u64, tile: u64) -> Vec<u64> {
+    let mut sizes =
+        vec![0, 1, 2, lanes - 1, lanes, lanes + 1, 257, tile - 1, tile, tile + 1, 2 * tile, 4 * tile + 11];
+    if effort != Effort::Quick {
+        sizes.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1]);
+        // Two levels of tiles, and the first count that takes three.
+        sizes.extend([tile * tile, tile * tile + 1].into_iter().filter(|&size| size <= 1 << 20));
+    }
+    if effort == Effort::Full {
+        sizes.extend([1_299_709, (1 << 22) - 1, 1 << 22, (1 << 22) + 1]);
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// One in three, where all would take long: what is compiled is another kernel each time.
+const fn is_sampled(index: usize) -> bool {
+    index.is_multiple_of(3)
+}
+
+/// The cases that are worth measuring.
+pub fn bench_cases(effort: Effort) -> Vec<Case> {
+    let counts: &[u64] = match effort {
+        Effort::Quick => &[1 << 16, 1 << 20],
+        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
+        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28],
+    };
+    let works = [scan::bench_works(), sort::bench_works(), gather::bench_works()].concat();
+    let mut cases = Vec::new();
+    for work in works {
+        for &count in counts {
+            cases.push(Case { work: work.clone(), count, input: Input::Uniform });
+        }
+    }
+    if effort != Effort::Quick {
+        cases.extend(sort::entropy_bench_cases());
+    }
+    cases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_names_its_group() {
+        for case in bench_cases(Effort::Quick) {
+            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "gather"];
+            assert!(groups.contains(&case.group().as_str()), "{}", case.group());
+        }
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        expect_unique(&bench_cases(Effort::Full));
+    }
+
+    #[track_caller]
+    pub(super) fn expect_unique(cases: &[Case]) {
+        let mut ids: Vec<_> = cases.iter().map(Case::id).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), cases.len());
+    }
+}

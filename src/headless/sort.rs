@@ -1,0 +1,167 @@
+//! Sorts of slices.
+
+use std::borrow::Cow;
+
+use super::{Gpu, scratch_range};
+use crate::error::{Error, Result};
+use crate::primitives::Number;
+use crate::sort::{SortBuffers, SortConfig, SortPlan};
+
+/// What a sort has made, while what it was made from stands as it was.
+struct Sorted {
+    /// Nothing of an argsort.
+    keys: Option<Vec<u32>>,
+    /// Values or places; nothing of keys alone.
+    values: Vec<u32>,
+}
+
+impl Sorted {
+    fn replace_keys(&self, keys: &mut [u32]) {
+        if let Some(sorted) = &self.keys {
+            keys.copy_from_slice(sorted);
+        }
+    }
+}
+
+impl Gpu {
+    /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were.
+    ///
+    /// # Errors
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if that is of
+    /// pairs or an argsort, and the errors of [`Self::sort_words`].
+    pub fn sort<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<()> {
+        check_keys::<N>(&config)?;
+        check_value_size(&config, 0)?;
+        self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut [])
+    }
+
+    /// Sorts `keys` in place, and moves each one's value along with it. Takes as much host memory again; on failure all
+    /// are as they were.
+    ///
+    /// # Errors
+    /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
+    /// values are not of its size, [`Error::Unsupported`] for an argsort, and the errors of [`Self::sort_words`].
+    pub fn sort_pairs<N: Number, V: bytemuck::Pod>(
+        &self,
+        config: SortConfig,
+        keys: &mut [N],
+        values: &mut [V],
+    ) -> Result<()> {
+        check_keys::<N>(&config)?;
+        if config.is_argsort() {
+            return Err(Error::Unsupported { reason: "an argsort takes no values: Gpu::argsort makes them" });
+        }
+        check_value_size(&config, size_of::<V>() as u64)?;
+        check_value_count(keys.len() as u64, values.len() as u64)?;
+        let key_words: &mut [u32] = bytemuck::cast_slice_mut(keys);
+        let sorted = self.sorted(config, key_words, &words_of(values)?)?;
+        sorted.replace_keys(key_words);
+        bytemuck::cast_slice_mut::<V, u8>(values).copy_from_slice(bytemuck::cast_slice(&sorted.values));
+        Ok(())
+    }
+
+    /// Where the keys would come from, were they sorted: the first is the place of the least key, or, descending, of the
+    /// greatest.
+    ///
+    /// # Errors
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if that is no
+    /// [`SortConfig::argsort`], and the errors of [`Self::sort_words`].
+    pub fn argsort<N: Number>(&self, config: SortConfig, keys: &[N]) -> Result<Vec<u32>> {
+        check_keys::<N>(&config)?;
+        if !config.is_argsort() {
+            return Err(Error::Unsupported { reason: "Gpu::argsort takes a SortConfig::argsort" });
+        }
+        Ok(self.sorted(config, bytemuck::cast_slice(keys), &[])?.values)
+    }
+
+    /// The same for keys and values of whatever type and size the configuration says, as the words of 32 bits in which
+    /// they lie in memory. Keys alone have no values; those of an argsort, one for each key, become its permutation, and
+    /// the keys stay as they are.
+    ///
+    /// # Errors
+    /// [`Error::RaggedTable`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
+    /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of [`SortPlan`],
+    /// [`Self::allocate`], [`Self::read`] and [`Self::submit`].
+    pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
+        match config.value_size() {
+            0 if values.is_empty() => {}
+            0 => return check_value_size(&config, 4),
+            size => check_value_count(whole(keys, config.key_size())?, whole(values, size)?)?,
+        }
+        let sorted = self.sorted(config, keys, values)?;
+        sorted.replace_keys(keys);
+        values.copy_from_slice(&sorted.values);
+        Ok(())
+    }
+
+    /// Both are read back before the caller replaces either. An argsort looks at no values.
+    fn sorted(&self, config: SortConfig, keys: &[u32], values: &[u32]) -> Result<Sorted> {
+        let plan = self.sort_plan(config)?;
+        let count = whole(keys, config.key_size())?;
+        // Said before memory is taken for so many.
+        if count > SortPlan::MAX_COUNT {
+            return Err(Error::TooManyElements { count, max: SortPlan::MAX_COUNT, what: "one sort" });
+        }
+        if count == 0 {
+            return Ok(Sorted { keys: None, values: Vec::new() });
+        }
+        let scratch_size = plan.scratch_requirements(count).size;
+        let on_device = self.allocate(size_of_val(keys) as u64)?;
+        let values_size = count * config.value_size();
+        let values_on_device = self.allocate_scratch(values_size)?;
+        let scratch = self.allocate_scratch(scratch_size)?;
+        self.upload(&on_device, 0, keys)?;
+        if let (Some(buffer), false) = (&values_on_device, config.is_argsort()) {
+            self.upload(buffer, 0, values)?;
+        }
+        let values_range = scratch_range(&values_on_device).slice(0, values_size).addresses();
+        let buffers = SortBuffers::new(on_device.range().addresses(), scratch_range(&scratch));
+        let buffers = buffers.values(values_range);
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+        let keys = if config.is_argsort() { None } else { Some(self.read(&on_device, keys.len())?) };
+        let values = match &values_on_device {
+            Some(buffer) => self.read(buffer, (values_size / 4) as usize)?,
+            None => Vec::new(),
+        };
+        Ok(Sorted { keys, values })
+    }
+}
+
+fn check_keys<N: Number>(config: &SortConfig) -> Result<()> {
+    let (expected, got) = (config.key_type(), N::TYPE);
+    if expected == got { Ok(()) } else { Err(Error::ElementMismatch { expected, got }) }
+}
+
+fn check_value_count(key_count: u64, value_count: u64) -> Result<()> {
+    if key_count == value_count { Ok(()) } else { Err(Error::ValueCountMismatch { key_count, value_count }) }
+}
+
+fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
+    let expected = config.value_size();
+    if expected == got { Ok(()) } else { Err(Error::ValueSizeMismatch { expected, got }) }
+}
+
+/// How many of `size` bytes they are.
+fn whole(words: &[u32], size: u64) -> Result<u64> {
+    let (word_count, columns) = (words.len() as u64, (size / 4) as u32);
+    if word_count.is_multiple_of(columns.into()) {
+        Ok(word_count / u64::from(columns))
+    } else {
+        Err(Error::RaggedTable { value_count: word_count, columns })
+    }
+}
+
+/// Values of whole words, which need not be aligned as words are.
+fn words_of<V: bytemuck::Pod>(values: &[V]) -> Result<Cow<'_, [u32]>> {
+    if let Ok(words) = bytemuck::try_cast_slice(values) {
+        return Ok(Cow::Borrowed(words));
+    }
+    let (bytes, mut words) = (bytemuck::cast_slice::<V, u8>(values), Vec::new());
+    words
+        .try_reserve_exact(bytes.len() / 4)
+        .map_err(|_| Error::OutOfHostMemory { needed: Some(bytes.len() as u64), what: "the values" })?;
+    let (chunks, _) = bytes.as_chunks();
+    words.extend(chunks.iter().copied().map(u32::from_ne_bytes));
+    Ok(Cow::Owned(words))
+}

@@ -1,0 +1,113 @@
+//! Sorts of few keys: one dispatch of one workgroup, which holds them all.
+
+use super::config::{SortBuffers, SortConfig};
+use super::policy::TileShape;
+use crate::error::Result;
+use crate::kernels::{self, Kernel};
+use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct SinglePush for [
+        SORT_SINGLE_WORKGROUP_KEY1,
+        SORT_SINGLE_WORKGROUP_KEY1_VALUE1,
+        SORT_SINGLE_WORKGROUP_KEY1_VALUE2,
+        SORT_SINGLE_WORKGROUP_KEY2,
+        SORT_SINGLE_WORKGROUP_KEY2_VALUE1,
+        SORT_SINGLE_WORKGROUP_KEY2_VALUE2,
+    ] {
+        keys: AddressRange,
+        sorted: AddressRange,
+        values: AddressRange,
+        sorted_values: AddressRange,
+        element_count: u32,
+        begin_bit: u32,
+        end_bit: u32,
+    }
+}
+
+/// By the words of a key, and by those of a value.
+const KERNELS: [[&Kernel; 3]; 2] = [
+    [
+        &kernels::SORT_SINGLE_WORKGROUP_KEY1,
+        &kernels::SORT_SINGLE_WORKGROUP_KEY1_VALUE1,
+        &kernels::SORT_SINGLE_WORKGROUP_KEY1_VALUE2,
+    ],
+    [
+        &kernels::SORT_SINGLE_WORKGROUP_KEY2,
+        &kernels::SORT_SINGLE_WORKGROUP_KEY2_VALUE1,
+        &kernels::SORT_SINGLE_WORKGROUP_KEY2_VALUE2,
+    ],
+];
+
+#[derive(Debug)]
+pub(super) struct SingleWorkgroup {
+    config: SortConfig,
+    max_count: u32,
+    any_address: Pipeline,
+    /// For keys at a multiple of 16 bytes.
+    aligned: Pipeline,
+}
+
+impl SingleWorkgroup {
+    /// Bits of a round.
+    pub(super) const RADIX_BITS: u32 = 4;
+
+    pub(super) fn new(
+        device: &Device,
+        config: &SortConfig,
+        shape: TileShape,
+        subgroup_size: Option<u32>,
+    ) -> Result<Self> {
+        let kernel = KERNELS[config.key.words() as usize - 1][config.values.words() as usize];
+        let pipeline = |quad_access: bool| {
+            let [numbers, descending] = config.constants();
+            let constants = [
+                numbers,
+                descending,
+                ("RADIX_BITS", Self::RADIX_BITS),
+                ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
+                ("QUAD_ACCESS", quad_access.into()),
+            ];
+            let workgroup_size = shape.workgroup_size;
+            Pipeline::new(
+                device,
+                kernel,
+                PipelineOptions { workgroup_size, constants: &constants, subgroup_size },
+            )
+        };
+        Ok(Self {
+            config: *config,
+            max_count: shape.tile_items(),
+            any_address: pipeline(false)?,
+            aligned: pipeline(true)?,
+        })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.any_address, &self.aligned].into_iter()
+    }
+
+    /// The most keys of a sort.
+    pub(super) fn max_count(&self) -> u64 {
+        self.max_count.into()
+    }
+
+    /// Of at most [`Self::max_count`] keys.
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SortBuffers,
+        count: u64,
+    ) -> Result<()> {
+        let SortBuffers { keys, values, .. } = *buffers;
+        let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
+        let none = AddressRange::default();
+        // The places of keys are told, and the keys left alone.
+        let (sorted, values, sorted_values) =
+            if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
+        let element_count = count as u32;
+        let push = SinglePush { keys, sorted, values, sorted_values, element_count, begin_bit, end_bit };
+        let pipeline = if keys.is_aligned(16) { &self.aligned } else { &self.any_address };
+        recorder.dispatch(pipeline, &push, 1)
+    }
+}

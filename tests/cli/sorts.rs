@@ -1,0 +1,181 @@
+//! Sorts: keys of every type, values beside them, and permutations.
+
+use std::cmp::Ordering;
+
+use super::*;
+
+const COUNT: usize = 10_007;
+
+#[test]
+fn keys_are_sorted() {
+    let folder = Folder::new();
+    let input = random(COUNT);
+    let mut expected = input.clone();
+    expected.sort();
+    let raw = folder.file("in", bytes(&input));
+    assert_eq!(words(&run(&mut subsweep(["sort", &raw, "--type", "u32"])).done()), expected);
+    let array = folder.file("in.npy", npy("<u4", "(10007,)", &bytes(&input)));
+    let stdout = run(&mut subsweep(["sort", &array, "--type", "u32", "-o", "-"])).done();
+    assert_eq!(stdout, npy("<u4", "(10007,)", &bytes(&expected)));
+}
+
+#[test]
+fn keys_are_sorted_by_some_bits_and_keep_their_order_else() {
+    let input = random(COUNT);
+    for (begin, end) in [(8, 16), (0, 1), (31, 32), (5, 5), (0, 32)] {
+        let mask = ((1_u64 << (end - begin)) - 1) as u32;
+        let mut expected = input.clone();
+        expected.sort_by_key(|key| key.checked_shr(begin).unwrap_or(0) & mask);
+        let bits = format!("{begin}:{end}");
+        let mut command = subsweep(["sort", "-", "--type", "u32", "--bits", &bits]);
+        assert!(words(&run_with(&mut command, &bytes(&input)).done()) == expected, "{bits}");
+    }
+}
+
+/// Keys of a type, as they lie in a file, and how two of them compare.
+struct Keys {
+    descr: &'static str,
+    size: usize,
+    compare: fn(&[u8], &[u8]) -> Ordering,
+}
+
+macro_rules! keys {
+    ($($type:ident as $descr:literal by $compare:expr),+ $(,)?) => {
+        [$(Keys {
+            descr: $descr,
+            size: size_of::<$type>(),
+            compare: |a, b| {
+                let number = |bytes: &[u8]| $type::from_le_bytes(bytes.try_into().unwrap());
+                $compare(&number(a), &number(b))
+            },
+        }),+]
+    };
+}
+
+const TYPES: [Keys; 6] = keys! {
+    u32 as "<u4" by Ord::cmp,
+    i32 as "<i4" by Ord::cmp,
+    f32 as "<f4" by f32::total_cmp,
+    u64 as "<u8" by Ord::cmp,
+    i64 as "<i8" by Ord::cmp,
+    f64 as "<f8" by f64::total_cmp,
+};
+
+impl Keys {
+    fn shape() -> String {
+        format!("({COUNT},)")
+    }
+
+    /// Numbers of which many are equal: their topmost bytes are random, and the others mostly the same.
+    fn payload(&self) -> Vec<u8> {
+        let key = |word: u32| {
+            let mut key = vec![(word >> 30) as u8; self.size];
+            key[self.size - 1] = (word >> 8) as u8;
+            key
+        };
+        random(COUNT).into_iter().flat_map(key).collect()
+    }
+
+    /// Where the keys come from, once sorted.
+    fn places(&self, payload: &[u8], is_descending: bool) -> Vec<usize> {
+        let key = |place: usize| &payload[place * self.size..][..self.size];
+        let mut places: Vec<_> = (0..COUNT).collect();
+        places.sort_by(|&a, &b| {
+            let order = (self.compare)(key(a), key(b));
+            if is_descending { order.reverse() } else { order }
+        });
+        places
+    }
+}
+
+/// Elements of `size` bytes, in this order.
+fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
+    places.iter().flat_map(|&place| &payload[place * size..][..size]).copied().collect()
+}
+
+#[test]
+fn keys_of_every_type_are_sorted_in_either_direction() {
+    for keys in TYPES {
+        let payload = keys.payload();
+        let file = npy(keys.descr, &Keys::shape(), &payload);
+        for is_descending in [false, true] {
+            let places = keys.places(&payload, is_descending);
+            let direction = is_descending.then_some("--descending");
+            let stdout = run_with(subsweep(["sort", "-"]).args(direction), &file).done();
+            let expected = npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &places));
+            assert!(stdout == expected, "{}, {direction:?}", keys.descr);
+            let stdout = run_with(subsweep(["sort", "-", "--argsort"]).args(direction), &file).done();
+            let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
+            assert!(
+                stdout == npy("<u4", &Keys::shape(), &bytes(&permutation)),
+                "{}, {direction:?}",
+                keys.descr
+            );
+        }
+    }
+}
+
+#[test]
+fn a_permutation_of_raw_keys_is_raw() {
+    let input: Vec<u8> =
+        [2.5f64, -0.0, 0.0, f64::NAN, -1.0].iter().flat_map(|key| key.to_le_bytes()).collect();
+    let mut command = subsweep(["sort", "-", "--type", "f64", "--argsort"]);
+    assert_eq!(words(&run_with(&mut command, &input).done()), [4, 1, 2, 0, 3]);
+    let mut command =
+        subsweep(["sort", "-", "--type", "f64", "--argsort", "--bits", "63:64", "--descending"]);
+    assert_eq!(words(&run_with(&mut command, &input).done()), [0, 2, 3, 1, 4]);
+    // Nothing to compare by, and one key: their places are told nonetheless.
+    let mut command = subsweep(["sort", "-", "--type", "f64", "--argsort", "--bits", "7:7"]);
+    assert_eq!(words(&run_with(&mut command, &input).done()), [0, 1, 2, 3, 4]);
+    let mut command = subsweep(["sort", "-", "--type", "f64", "--argsort"]);
+    assert_eq!(words(&run_with(&mut command, &input[..8]).done()), [0]);
+    let mut command = subsweep(["sort", "-", "--type", "f64", "--argsort"]);
+    assert_eq!(words(&run_with(&mut command, b"").done()), [0; 0]);
+}
+
+#[test]
+fn values_go_with_their_keys() {
+    let folder = Folder::new();
+    let keys_output = folder.file("keys_out", "before");
+    for (keys, value_size) in TYPES.iter().zip([4, 8].into_iter().cycle()) {
+        let payload = keys.payload();
+        let input = folder.file("keys", npy(keys.descr, &Keys::shape(), &payload));
+        let values: Vec<u8> =
+            (0..COUNT as u64).flat_map(|place| (place << 40 | place).to_le_bytes()).collect();
+        let values: Vec<u8> = values.chunks(8).flat_map(|value| &value[..value_size]).copied().collect();
+        let places = keys.places(&payload, false);
+        let moved = gathered(&values, value_size, &places);
+        let (is_array, descr) = (keys.descr != "<i8", if value_size == 4 { "<f4" } else { "<i8" });
+        let file =
+            |values: &[u8]| if is_array { npy(descr, &Keys::shape(), values) } else { values.to_vec() };
+        let values_path = folder.file("values", file(&values));
+        let values_output = folder.argument("values_out");
+        let arguments = ["sort", &input, "--values", &values_path, "--values-output", &values_output];
+        let stdout = run(&mut subsweep(arguments.iter().chain(&["-o", &keys_output]))).done();
+        assert_eq!(stdout, b"");
+        let sorted = npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &places));
+        assert!(folder.read("keys_out") == sorted, "{}", keys.descr);
+        assert!(folder.read("values_out") == file(&moved), "{}", keys.descr);
+    }
+    assert_eq!(folder.names(), ["keys", "keys_out", "values", "values_out"]);
+}
+
+#[test]
+fn either_of_keys_and_values_may_be_a_stream() {
+    let folder = Folder::new();
+    let keys = bytes(&[3, 1, 2]);
+    let values = bytes(&[30, 10, 20]);
+    let (keys_path, values_path) = (folder.file("keys", &keys), folder.file("values", &values));
+    let output = folder.argument("out");
+    let arguments =
+        ["sort", "-", "--type", "u32", "--values", &values_path, "--values-output", "-", "-o", &output];
+    assert_eq!(words(&run_with(&mut subsweep(arguments), &keys).done()), [10, 20, 30]);
+    assert_eq!(words(&folder.read("out")), [1, 2, 3]);
+    let arguments = ["sort", &keys_path, "--type", "u32", "--values", "-", "--values-output", &output];
+    assert_eq!(words(&run_with(&mut subsweep(arguments), &values).done()), [1, 2, 3]);
+    assert_eq!(words(&folder.read("out")), [10, 20, 30]);
+    let nothing = folder.file("nothing", b"");
+    let arguments = ["sort", "-", "--type", "u32", "--values", &nothing, "--values-output", &output];
+    assert_eq!(run_with(&mut subsweep(arguments), b"").done(), b"");
+    assert_eq!(folder.read("out"), b"");
+}

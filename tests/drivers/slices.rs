@@ -1,0 +1,129 @@
+//! Sorts of slices: what a caller gives, and what comes back.
+
+use std::cmp::Ordering;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::headless::Gpu;
+use subsweep::sort::{SortConfig, ValueSize};
+use subsweep::{ElementType, Error, Number};
+
+use super::cases::expect_silence;
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
+        let gpu = Arc::clone(gpu);
+        Trial::test(format!("slices: {name}"), move || {
+            run(&gpu)?;
+            expect_silence(&gpu, "slices")
+        })
+    };
+    vec![
+        trial("what does not fit is refused and left as it was", refusals),
+        trial("keys of every type are sorted and take their values along", every_type),
+        trial("values need no alignment", unaligned_values),
+    ]
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let keys = SortConfig::keys(ElementType::U32);
+    let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B8);
+    let argsort = SortConfig::argsort(ElementType::I64);
+    let (u32_type, i64_type) = (ElementType::U32, ElementType::I64);
+
+    let mismatch = |expected, got| Error::ElementMismatch { expected, got };
+    let mut floats = [2f32, 1.0];
+    assert_eq!(gpu.sort(keys, &mut floats), Err(mismatch(u32_type, ElementType::F32)));
+    assert_eq!(gpu.sort_pairs(pairs, &mut floats, &mut [0u64; 2]), Err(mismatch(u32_type, ElementType::F32)));
+    assert_eq!(floats, [2.0, 1.0]);
+    assert_eq!(gpu.argsort(argsort, &[2u64, 1]), Err(mismatch(i64_type, ElementType::U64)));
+
+    let mut two = [2u32, 1];
+    let size = |expected, got| Err(Error::ValueSizeMismatch { expected, got });
+    assert_eq!(gpu.sort(pairs, &mut two), size(8, 0));
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u32; 2]), size(8, 4));
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [[0u8; 3]; 2]), size(8, 3));
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [(); 2]), size(8, 0));
+    assert_eq!(gpu.sort_words(keys, &mut two, &mut [0; 2]), size(0, 4));
+
+    let count = |key_count, value_count| Err(Error::ValueCountMismatch { key_count, value_count });
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u64; 1]), count(2, 1));
+    assert_eq!(gpu.sort_pairs(pairs, &mut two, &mut [0u64; 3]), count(2, 3));
+    assert_eq!(gpu.sort_words(pairs, &mut two, &mut [0; 2]), count(2, 1));
+    assert_eq!(gpu.sort_words(argsort, &mut [0; 4], &mut [0; 4]), count(2, 4));
+
+    let ragged = |value_count| Err(Error::RaggedTable { value_count, columns: 2 });
+    assert_eq!(gpu.sort_words(pairs, &mut two, &mut [0; 3]), ragged(3));
+    assert_eq!(gpu.sort_words(argsort, &mut [0; 5], &mut [0; 2]), ragged(5));
+
+    let unsupported = |result: subsweep::Result<()>| matches!(result, Err(Error::Unsupported { .. }));
+    assert!(unsupported(gpu.sort_pairs(argsort, &mut [2i64, 1], &mut [0u32; 2])));
+    assert!(unsupported(gpu.argsort(pairs, &two).map(drop)));
+    assert_eq!(two, [2, 1]);
+    Ok(())
+}
+
+fn every_type(gpu: &Gpu) -> Result<(), Failed> {
+    sorts(gpu, |word| word as u32 % 1000 * 4_000_000, Ord::cmp)?;
+    sorts(gpu, |word| word as i32 % 1000 * 2_000_000, Ord::cmp)?;
+    sorts(gpu, |word| f32::from_bits((word as u32 & 0x1ff) << 23), f32::total_cmp)?;
+    sorts(gpu, |word| (word % 1000) << 50 | word % 3, Ord::cmp)?;
+    sorts(gpu, |word| (word as i64 % 1000) << 50, Ord::cmp)?;
+    sorts(gpu, |word| f64::from_bits((word & 0xfff) << 52), f64::total_cmp)
+}
+
+/// Sorts some numbers, among which many are equal, in every way, and holds that to the standard library.
+fn sorts<N: Number + Debug>(
+    gpu: &Gpu,
+    number: impl Fn(u64) -> N,
+    compare: impl Fn(&N, &N) -> Ordering,
+) -> Result<(), Failed> {
+    const COUNT: u32 = 5003;
+    let step =
+        |word: &u64| Some(word.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f));
+    let words = std::iter::successors(Some(7u64), step).take(COUNT as usize);
+    let input: Vec<N> = words.map(|word| number(word >> 20)).collect();
+    for is_descending in [false, true] {
+        let of = |config: SortConfig| if is_descending { config.descending() } else { config };
+        let mut places: Vec<u32> = (0..COUNT).collect();
+        places.sort_by(|&a, &b| {
+            let order = compare(&input[a as usize], &input[b as usize]);
+            if is_descending { order.reverse() } else { order }
+        });
+        let sorted: Vec<N> = places.iter().map(|&place| input[place as usize]).collect();
+        // By their bits, which tell zeros and NaNs apart.
+        let is_sorted = |keys: &[N]| bytes_of(keys) == bytes_of(&sorted);
+
+        let mut keys = input.clone();
+        gpu.sort(of(SortConfig::keys(N::TYPE)), &mut keys)?;
+        assert!(is_sorted(&keys), "{}", N::TYPE);
+        assert!(gpu.argsort(of(SortConfig::argsort(N::TYPE)), &input)? == places, "{}", N::TYPE);
+        let (mut keys, mut values) =
+            (input.clone(), (0..COUNT).map(|place| place as f32).collect::<Vec<_>>());
+        gpu.sort_pairs(of(SortConfig::pairs(N::TYPE, ValueSize::B4)), &mut keys, &mut values)?;
+        assert!(is_sorted(&keys) && values.iter().map(|&value| value as u32).eq(places.iter().copied()));
+        let (mut keys, mut values) =
+            (input.clone(), (0..COUNT).map(|place| [place, !place]).collect::<Vec<_>>());
+        gpu.sort_pairs(of(SortConfig::pairs(N::TYPE, ValueSize::B8)), &mut keys, &mut values)?;
+        assert!(is_sorted(&keys) && values.into_iter().eq(places.iter().map(|&place| [place, !place])));
+    }
+    Ok(())
+}
+
+fn bytes_of<N: Number>(keys: &[N]) -> &[u8] {
+    bytemuck::cast_slice(keys)
+}
+
+fn unaligned_values(gpu: &Gpu) -> Result<(), Failed> {
+    // Of two neighbours one at least is misaligned.
+    let bytes = [0u8, 10, 11, 12, 13, 20, 21, 22, 23, 0];
+    for first in [0, 1] {
+        let mut values = bytes;
+        let pairs: &mut [[u8; 4]] = bytemuck::cast_slice_mut(&mut values[first..first + 8]);
+        let (before, mut keys) = (pairs.to_vec(), [2i32, -1]);
+        gpu.sort_pairs(SortConfig::pairs(ElementType::I32, ValueSize::B4), &mut keys, pairs)?;
+        assert_eq!((keys, &*pairs), ([-1, 2], &[before[1], before[0]][..]));
+    }
+    Ok(())
+}
