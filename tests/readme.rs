@@ -11,10 +11,11 @@ fn commands_of_the_readme_work() {
     assert!(commands.len() >= 5, "the README shows few commands: {commands:?}");
     let folder = tempfile::tempdir().unwrap();
     write_npy(&folder.path().join("keys.npy"), "(6,)", &[3, 1, 4, 1, 5, 9]);
+    write_npy(&folder.path().join("ids.npy"), "(6,)", &[10, 11, 12, 13, 14, 15]);
     write_npy(&folder.path().join("table.npy"), "(2, 3)", &[1, 2, 3, 4, 5, 6]);
     write_npy(&folder.path().join("values.npy"), "(5,)", &[2, 7, 1, 8, 2]);
     write_npy(&folder.path().join("starts.npy"), "(2,)", &[0, 3]);
-    write_npy(&folder.path().join("order.npy"), "(2,)", &[1, 0]);
+    write_npy(&folder.path().join("pick.npy"), "(2,)", &[1, 0]);
     for command in commands {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(command.split_whitespace())
@@ -23,10 +24,19 @@ fn commands_of_the_readme_work() {
             .unwrap();
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    assert_eq!(last_words(&folder.path().join("sorted.npy"), 6), [1, 1, 3, 4, 5, 9]);
-    assert_eq!(last_words(&folder.path().join("sums.npy"), 6), [0, 0, 0, 1, 2, 3]);
-    assert_eq!(last_words(&folder.path().join("suffix.npy"), 5), [7, 7, 1, 8, 2]);
-    assert_eq!(last_words(&folder.path().join("rows.npy"), 6), [4, 5, 6, 1, 2, 3]);
+    for (name, words) in [
+        ("sorted.npy", &[1, 1, 3, 4, 5, 9][..]),
+        ("descending.npy", &[9, 5, 4, 3, 1, 1]),
+        ("by-key.npy", &[1, 1, 3, 4, 5, 9]),
+        ("ids-by-key.npy", &[11, 13, 10, 12, 14, 15]),
+        ("order.npy", &[1, 3, 0, 2, 4, 5]),
+        ("by-parity.npy", &[4, 3, 1, 1, 5, 9]),
+        ("sums.npy", &[0, 0, 0, 1, 2, 3]),
+        ("suffix.npy", &[7, 7, 1, 8, 2]),
+        ("rows.npy", &[4, 5, 6, 1, 2, 3]),
+    ] {
+        assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");
+    }
 }
 
 fn write_npy(path: &Path, shape: &str, words: &[u32]) {

@@ -241,7 +241,7 @@ fn options_of_a_sort_that_do_not_fit() {
     let ended = run(without_drivers(&mut subsweep(pairs.iter().chain(&["-"]))));
     ended.refused(2, "standard output takes one table");
     for name in ["out", "./out", "../{folder}/out"] {
-        let folder_name = folder.path("").parent().unwrap().file_name().unwrap().to_owned();
+        let folder_name = folder.path("").file_name().unwrap().to_owned();
         let name = name.replace("{folder}", folder_name.to_str().unwrap());
         // There already, and not yet.
         for is_there in [true, false] {
@@ -314,7 +314,7 @@ fn usage_that_cannot_be_meant() {
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 64"),
         (&["sort", "a", "--bits", "0:65"], "0 <= B <= E <= 64"),
-        (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit (sort)"),
+        (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit, single-workgroup (sort)"),
         (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
         (&["bench", "--preset", "bogo"], "'bogo'"),
         (&["verify", "--preset", "textbook"], "unexpected argument '--preset'"),

@@ -10,7 +10,7 @@ use subsweep::gather::{GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::harness::{Effort, PolicyName, Work, verify_cases};
 use subsweep::headless::Instance;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPlan};
-use subsweep::sort::{SortConfig, SortPlan};
+use subsweep::sort::{SortAlgorithm, SortConfig, SortPlan, ValueSize};
 use subsweep::vk::{Device, OpenOptions, Pipeline, Specialization, StatisticValue};
 
 use super::table::{COLUMNS, Key, Numbers, STATISTICS};
@@ -92,14 +92,16 @@ pub fn open() -> Result<(Arc<Instance>, Device)> {
     Ok((instance, device))
 }
 
-/// Every pipeline of the case table's policies, in subgroups of `asked` lanes, or of what the driver takes by itself.
+/// Every pipeline of the case table's scans, and of every sort by the width of its keys and values, in subgroups of `asked`
+/// lanes, or of what the driver takes by itself.
 ///
 /// The policies for small tiles are left out: nobody can choose them.
 pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled>> {
     let cases = verify_cases(Effort::Quick, device.capabilities());
     let mut configurations: Vec<_> =
-        cases.into_iter().filter_map(|case| Configuration::new(case.work)).collect();
+        cases.into_iter().filter_map(|case| Configuration::of_work(case.work)).collect();
     configurations.dedup();
+    configurations.extend(Configuration::sorts());
     let mut compiled = BTreeMap::new();
     for configuration in configurations {
         configuration.compile(device, asked, &mut compiled)?;
@@ -111,22 +113,40 @@ pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled
 #[derive(PartialEq)]
 enum Configuration {
     Scan(ScanConfig, ScanAlgorithm, PolicyName),
-    Sort(subsweep::sort::SortAlgorithm, PolicyName),
+    Sort(SortConfig, SortAlgorithm, PolicyName),
     Gather(GatherConfig),
 }
 
 impl Configuration {
-    fn new(work: Work) -> Option<Self> {
+    fn of_work(work: Work) -> Option<Self> {
         match work {
-            Work::Scan(scan) => {
-                let is_chosen = scan.policy != PolicyName::Small;
-                is_chosen.then(|| Self::Scan(scan.config(), scan.algorithm, scan.policy))
+            Work::Scan(scan) if scan.policy != PolicyName::Small => {
+                Some(Self::Scan(scan.config(), scan.algorithm, scan.policy))
             }
-            Work::Sort(sort) => {
-                Some(Self::Sort(sort.algorithm, sort.policy)).filter(|_| sort.policy != PolicyName::Small)
-            }
-            Work::Gather(gather) => (!gather.has_small_tiles).then(|| Self::Gather(gather.config())),
+            Work::Gather(gather) if !gather.has_small_tiles => Some(Self::Gather(gather.config())),
+            Work::Scan(_) | Work::Sort(_) | Work::Gather(_) => None,
         }
+    }
+
+    fn sorts() -> Vec<Self> {
+        let mut sorts = Vec::new();
+        for algorithm in SortAlgorithm::ALL {
+            let policies = [PolicyName::Default, PolicyName::Seed];
+            let policies = policies
+                .into_iter()
+                .filter(|&policy| policy == PolicyName::Default || algorithm.is_of_seed());
+            for policy in policies {
+                for key in [ElementType::U32, ElementType::U64] {
+                    let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
+                    let configs = [SortConfig::keys(key)].into_iter().chain(pairs);
+                    sorts.extend(configs.map(|config| Self::Sort(config, algorithm, policy)));
+                }
+            }
+        }
+        // The most that a key is turned around.
+        let doubles = SortConfig::keys(ElementType::F64).descending();
+        sorts.push(Self::Sort(doubles, SortAlgorithm::Radix4Bit, PolicyName::Default));
+        sorts
     }
 
     fn compile(&self, device: &Device, asked: Option<u32>, to: &mut BTreeMap<Key, Compiled>) -> Result<()> {
@@ -149,13 +169,12 @@ impl Configuration {
                 }
                 ScanPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
             }
-            Self::Sort(algorithm, policy) => {
+            Self::Sort(config, algorithm, policy) => {
                 let mut policy = policy.sort(capabilities, algorithm);
                 if let Some(lanes) = asked {
                     policy = policy.with_subgroup_size(lanes);
                 }
-                let config = SortConfig::keys(ElementType::U32).policy(policy);
-                SortPlan::new(device, config)?.pipelines().try_for_each(&mut add)
+                SortPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
             }
             Self::Gather(config) => {
                 let mut policy = GatherPolicy::choose(capabilities, &config).policy;
