@@ -1,8 +1,8 @@
 //! Prefix sums (scan) and radix sorts for Vulkan.
 //!
 //! The floors, from the ground: [`kernels`], what the shaders are; [`vk`], what every primitive needs of Vulkan;
-//! [`scan`] and [`sort`], plans that record into a caller's command buffer; and, with the feature `headless`, a device
-//! of one's own with safe calls on slices.
+//! [`scan`], [`sort`] and [`gather`], plans that record into a caller's command buffer; and, with the feature `headless`,
+//! a device of one's own with safe calls on slices.
 
 pub mod error;
 #[cfg(feature = "cli")]
@@ -23,7 +23,7 @@ pub mod vk;
 
 pub use ash;
 pub use error::{Error, Result};
-pub use primitives::{Choice, Count, ElementType, Number, ScratchRequirements, scan, sort};
+pub use primitives::{Choice, Count, ElementType, Number, ScratchRequirements, gather, scan, sort};
 
 #[cfg(all(doctest, feature = "headless"))]
 #[doc = include_str!("../README.md")]

@@ -15,6 +15,7 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("table.npy"), "(2, 3)", &[1, 2, 3, 4, 5, 6]);
     write_npy(&folder.path().join("values.npy"), "(5,)", &[2, 7, 1, 8, 2]);
     write_npy(&folder.path().join("starts.npy"), "(2,)", &[0, 3]);
+    write_npy(&folder.path().join("pick.npy"), "(2,)", &[1, 0]);
     for command in commands {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(command.split_whitespace())
@@ -32,6 +33,7 @@ fn commands_of_the_readme_work() {
         ("by-parity.npy", &[4, 3, 1, 1, 5, 9]),
         ("sums.npy", &[0, 0, 0, 1, 2, 3]),
         ("suffix.npy", &[7, 7, 1, 8, 2]),
+        ("rows.npy", &[4, 5, 6, 1, 2, 3]),
     ] {
         assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");
     }

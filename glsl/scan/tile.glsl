@@ -14,6 +14,7 @@
 #define SUBSWEEP_SCAN_TILE
 
 #include "common/workgroup_scan.glsl"
+#include "common/tiles.glsl"
 
 layout(constant_id = 1) const uint RUNS_PER_INVOCATION = 4;
 layout(constant_id = 2) const uint PACKS_PER_RUN = 1;
@@ -24,20 +25,6 @@ layout(constant_id = 9) const bool REVERSE = false;
 
 const uint RUN_ITEMS = PACKS_PER_RUN * PACK_ITEMS;
 const uint TILE_ITEMS = WORKGROUP_SIZE * RUNS_PER_INVOCATION * RUN_ITEMS;
-
-// The tiles of an array of rows; all are full but the last in memory.
-struct Tiles {
-    uint count;
-    uint last_extent;
-};
-
-// Those that the host tells, or, where it does not know them, `on_device`, which is null elsewhere.
-Tiles tiles_of(uint count, uint last_extent, Words on_device) {
-    if (any(notEqual(uvec2(on_device), uvec2(0)))) {
-        return Tiles(on_device.word[0], on_device.word[1]);
-    }
-    return Tiles(count, last_extent);
-}
 
 // What a workgroup takes.
 struct Tile {

@@ -138,4 +138,14 @@ mod tests {
         assert_eq!(Input::OrganPipe.generate(5, 0), [0, 1, 2, 1, 0]);
         assert_eq!(Input::Reversed.generate(3, 0), [2, 1, 0]);
     }
+
+    /// benches/peers draws the same words in other languages, and holds them to the same number.
+    #[test]
+    fn uniform_words_are_for_good() {
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        for byte in Input::Uniform.generate(1000, 1000).into_iter().flat_map(u32::to_le_bytes) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+        assert_eq!(hash, 0xebe5_6d99_00bf_609f);
+    }
 }

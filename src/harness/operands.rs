@@ -1,6 +1,7 @@
-//! What a scan reads beside its source: an initial value, a count, and where segments begin.
+//! What is read beside the source: by a scan an initial value and where segments begin, by a gather indices, by either a
+//! count.
 
-use super::cases::{CountFrom, Place, ScanCase};
+use super::cases::{CountFrom, GatherCase, Place, ScanCase};
 use super::inputs::{Input, SplitMix64};
 use super::numbers::Numbers;
 use crate::scan::SegmentsBy;
@@ -11,19 +12,30 @@ pub(super) struct Operands<T> {
     pub initial: T,
     pub count: T,
     pub segments: T,
+    pub indices: T,
 }
 
 impl<T> Operands<T> {
     pub fn each<U>(self, mut f: impl FnMut(T) -> U) -> Operands<U> {
-        Operands { initial: f(self.initial), count: f(self.count), segments: f(self.segments) }
+        Operands {
+            initial: f(self.initial),
+            count: f(self.count),
+            segments: f(self.segments),
+            indices: f(self.indices),
+        }
     }
 
     pub fn as_ref(&self) -> Operands<&T> {
-        Operands { initial: &self.initial, count: &self.count, segments: &self.segments }
+        Operands {
+            initial: &self.initial,
+            count: &self.count,
+            segments: &self.segments,
+            indices: &self.indices,
+        }
     }
 
-    pub fn all(self) -> [T; 3] {
-        [self.initial, self.count, self.segments]
+    pub fn all(self) -> [T; 4] {
+        [self.initial, self.count, self.segments, self.indices]
     }
 }
 
@@ -60,13 +72,23 @@ impl Operands<Vec<u32>> {
             Some(Place::Device) => initial_row(scan).unwrap_or_default(),
             Some(Place::Host) | None => Vec::new(),
         };
-        let count = match scan.count_from {
-            CountFrom::Host => Vec::new(),
-            CountFrom::Device => vec![rows as u32],
-            CountFrom::DeviceBeyond => vec![u32::MAX - 1],
-        };
         let segments = scan.segments.map_or_else(Vec::new, |by| segments(by, heads, room));
-        Self { initial, count, segments }
+        Self { initial, count: count(scan.count_from, rows), segments, indices: Vec::new() }
+    }
+
+    /// Those of `gather` over `count` elements.
+    pub fn of_gather(gather: &GatherCase, input: Input, rows: usize, room: usize) -> Self {
+        let indices = gather.indices(input, rows, room);
+        Self { count: count(gather.count_from, rows), indices, ..Self::default() }
+    }
+}
+
+/// A count of `rows` as the device finds it, if it does.
+fn count(from: CountFrom, rows: usize) -> Vec<u32> {
+    match from {
+        CountFrom::Host => Vec::new(),
+        CountFrom::Device => vec![rows as u32],
+        CountFrom::DeviceBeyond => vec![u32::MAX - 1],
     }
 }
 

@@ -23,8 +23,10 @@ use super::operands::{self, Operands};
 use super::report::LookBackCounts;
 use super::sorted::SortExpectation;
 use crate::error::Result;
+use crate::gather::{GatherBuffers, GatherPlan};
 use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::{Count, ScratchRequirements};
+use crate::reference::oracle;
 use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
 use crate::sort::{SortBuffers, SortPlan};
 use crate::vk::{AddressRange, BufferRange, Recorder};
@@ -57,6 +59,7 @@ pub struct Workload<'g> {
 enum Job {
     Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
     Sort(Arc<SortPlan>),
+    Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
 }
 
 /// A case, but for its memory.
@@ -80,6 +83,7 @@ struct Prepared {
 enum Expectation {
     Scan(ScanExpectation),
     Sort(SortExpectation),
+    Gather { words: usize, indices: Vec<u32> },
 }
 
 /// What stood in memory where it should not, or did not where it should.
@@ -135,6 +139,7 @@ impl<'g> Workload<'g> {
             Work::Sort(sort) => {
                 (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
             }
+            Work::Gather(gather) => (gather.source(case.count), Vec::new()),
         };
         let first_result = RefCell::default();
         let workload = Self {
@@ -233,12 +238,7 @@ impl<'g> Workload<'g> {
                     InitialValue::Device(_) => InitialValue::Device(operands.initial),
                     known => *known,
                 };
-                let count = match count_from {
-                    CountFrom::Host => Count::Host(room),
-                    CountFrom::Device | CountFrom::DeviceBeyond => {
-                        Count::Device { address: operands.count.address, max: room as u32 }
-                    }
-                };
+                let count = count(*count_from, operands.count, room);
                 let buffers = ScanBuffers::new(source, destination, scratch);
                 plan.record(recorder, &buffers.initial(initial).segments(operands.segments), count)
             }
@@ -246,6 +246,13 @@ impl<'g> Workload<'g> {
                 let buffers = SortBuffers::new(source, scratch);
                 let buffers = buffers.values(self.values.range(&self.memories).addresses());
                 plan.record(recorder, &buffers, self.source.count * 4 / plan.config().key_size())
+            }
+            Job::Gather { plan, count_from } => {
+                let room = self.destination.count * 4 / plan.config().element_size();
+                // Not what lies behind the elements, where there is room for more.
+                let source = AddressRange::new(source.address, self.pristine.count * 4);
+                let buffers = GatherBuffers::new(source, operands.indices, destination).scratch(scratch);
+                plan.record(recorder, &buffers, count(*count_from, operands.count, room))
             }
         })
     }
@@ -293,6 +300,7 @@ impl<'g> Workload<'g> {
         match &self.job {
             Job::Scan { plan, .. } => plan.policy().to_string(),
             Job::Sort(plan) => plan.policy().to_string(),
+            Job::Gather { plan, .. } => plan.policy().to_string(),
         }
     }
 
@@ -302,6 +310,7 @@ impl<'g> Workload<'g> {
         match &self.job {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
             Job::Sort(plan) => plan.traffic_size(size / plan.config().key_size()),
+            Job::Gather { plan, .. } => plan.traffic_size(size / plan.config().element_size()),
         }
     }
 
@@ -318,6 +327,9 @@ impl<'g> Workload<'g> {
             Expectation::Sort(sort) => {
                 let sorted = sort.of(&self.input);
                 (Expected::exact(sorted.keys), sorted.values)
+            }
+            Expectation::Gather { words, indices } => {
+                (Expected::exact(oracle::gather(&self.input, *words, indices)), Vec::new())
             }
         };
         let (result, beyond) = words(self.destination).split_at(self.pristine.count as usize);
@@ -418,6 +430,34 @@ impl Prepared {
                     operands: Operands::default(),
                 })
             }
+            Work::Gather(gather) => {
+                let plan = gpu.gather_plan(gather.config().policy(gather.policy(capabilities)))?;
+                let room = gather.count_from.room(case.count);
+                let operands = Operands::of_gather(gather, case.input, case.count as usize, room as usize);
+                let indices = operands.indices[..case.count as usize].to_vec();
+                Ok(Self {
+                    scratch: plan.scratch_requirements(),
+                    job: Job::Gather { plan, count_from: gather.count_from },
+                    expectation: Expectation::Gather { words: gather.words as usize, indices },
+                    in_place: false,
+                    misalignment: gather.misalignment,
+                    room,
+                    row_size: gather.config().element_size(),
+                    values_size: 0,
+                    values_misalignment: 0,
+                    operands,
+                })
+            }
+        }
+    }
+}
+
+/// The count of `room` rows, or, where the device knows it, of what it finds at `on_device`.
+fn count(from: CountFrom, on_device: AddressRange, room: u64) -> Count {
+    match from {
+        CountFrom::Host => Count::Host(room),
+        CountFrom::Device | CountFrom::DeviceBeyond => {
+            Count::Device { address: on_device.address, max: room as u32 }
         }
     }
 }

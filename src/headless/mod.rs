@@ -20,6 +20,7 @@ pub use memory::GpuBuffer;
 pub use select::DeviceSelector;
 
 use crate::error::{Error, Result};
+use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanPlan};
 use crate::sort::{SortConfig, SortPlan};
@@ -67,6 +68,7 @@ pub struct Gpu {
     // Dropped in this order: what is made from the device before the device, which keeps the instance.
     scan_plans: Mutex<HashMap<ScanConfig, Arc<ScanPlan>>>,
     sort_plans: Mutex<HashMap<SortConfig, Arc<SortPlan>>>,
+    gather_plans: Mutex<HashMap<GatherConfig, Arc<GatherPlan>>>,
     submitter: Mutex<Submitter>,
     staging: Mutex<GpuBuffer>,
     memory: Arc<Memory>,
@@ -130,6 +132,7 @@ impl Gpu {
         Ok(Self {
             scan_plans: Mutex::default(),
             sort_plans: Mutex::default(),
+            gather_plans: Mutex::default(),
             submitter: Mutex::new(submitter),
             staging: Mutex::new(staging),
             memory,
@@ -254,6 +257,53 @@ impl Gpu {
         self.download(result, words)
     }
 
+    /// The elements of `source` that `indices` name, in that order; of zeros where there is no such element. A value may
+    /// be part of an element: `source` is whole elements of the configuration, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::OutOfHostMemory`], and the errors of [`Self::gather_words`].
+    pub fn gather<N: Number>(&self, config: GatherConfig, source: &[N], indices: &[u32]) -> Result<Vec<N>> {
+        let words = self.gather_words(config, bytemuck::cast_slice(source), indices)?;
+        let mut values = Vec::new();
+        values
+            .try_reserve_exact(words.len() / N::TYPE.words() as usize)
+            .map_err(|_| out_of_host_memory(size_of_val(&*words) as u64))?;
+        // Words may lie where such a value may not.
+        let bytes: &[u8] = bytemuck::cast_slice(&words);
+        values.extend(bytes.chunks_exact(size_of::<N>()).map(bytemuck::pod_read_unaligned::<N>));
+        Ok(values)
+    }
+
+    /// The same for values of whatever type, as the words of 32 bits in which they lie in memory.
+    ///
+    /// # Errors
+    /// [`Error::RaggedTable`], in words, if the source is no whole elements, and the errors of [`GatherPlan`], [`Self::allocate`],
+    /// [`Self::read`] and [`Self::submit`].
+    pub fn gather_words(&self, config: GatherConfig, source: &[u32], indices: &[u32]) -> Result<Vec<u32>> {
+        let plan = self.gather_plan(config)?;
+        let (value_count, columns) = (source.len() as u64, config.words_per_element());
+        if !value_count.is_multiple_of(columns.into()) {
+            return Err(Error::RaggedTable { value_count, columns });
+        }
+        let count = indices.len() as u64;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let size = count.saturating_mul(config.element_size());
+        let table = self.allocate(size_of_val(source) as u64)?;
+        let places = self.allocate(size_of_val(indices) as u64)?;
+        let result = self.allocate(size)?;
+        self.upload(&table, 0, source)?;
+        self.upload(&places, 0, indices)?;
+        // A buffer of nothing is one word longer.
+        let table = table.range().slice(0, size_of_val(source) as u64).addresses();
+        let buffers = GatherBuffers::new(table, places.range().addresses(), result.range().addresses());
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count.into())) }?;
+        let word_count = usize::try_from(size / 4).map_err(|_| out_of_host_memory(size))?;
+        self.read(&result, word_count)
+    }
+
     /// The plan for a configuration, made on first use and kept.
     ///
     /// # Errors
@@ -270,11 +320,20 @@ impl Gpu {
         kept(&self.sort_plans, config, || SortPlan::new(&self.device, config))
     }
 
-    /// Drops the plans that scans, sorts and the two functions above have kept; those that somebody
+    /// The plan for a configuration, made on first use and kept.
+    ///
+    /// # Errors
+    /// Those of [`GatherPlan::new`].
+    pub fn gather_plan(&self, config: GatherConfig) -> Result<Arc<GatherPlan>> {
+        kept(&self.gather_plans, config, || GatherPlan::new(&self.device, config))
+    }
+
+    /// Drops the plans that scans, sorts, gathers and the functions above have kept; those that somebody
     /// holds go with whoever holds them. Pipelines take memory, on CPU drivers much of it.
     pub fn forget_plans(&self) {
         lock(&self.scan_plans).clear();
         lock(&self.sort_plans).clear();
+        lock(&self.gather_plans).clear();
     }
 
     /// Device memory of `size` bytes that plans can use in any role, its content undefined.
@@ -334,9 +393,7 @@ impl Gpu {
         let mut staging = lock(&self.staging);
         let range = self.checked(buffer, 0, word_count.saturating_mul(4))?;
         let mut words = Vec::new();
-        words
-            .try_reserve_exact(word_count)
-            .map_err(|_| Error::OutOfHostMemory { needed: Some(range.size), what: "the result" })?;
+        words.try_reserve_exact(word_count).map_err(|_| out_of_host_memory(range.size))?;
         while words.len() < word_count {
             let offset = words.len() as u64 * 4;
             let size = STAGING_SIZE.min(range.size - offset);
@@ -394,6 +451,10 @@ impl Gpu {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).submit(record) }
     }
+}
+
+fn out_of_host_memory(size: u64) -> Error {
+    Error::OutOfHostMemory { needed: Some(size), what: "the result" }
 }
 
 fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {

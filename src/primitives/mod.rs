@@ -5,6 +5,8 @@
 //! nothing, submits nothing and waits for nothing.
 
 mod element;
+pub mod gather;
+mod prepare;
 pub mod scan;
 pub mod sort;
 

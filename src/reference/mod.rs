@@ -10,6 +10,7 @@
 //! barriers, each of which stands between two loops over the invocations.
 
 mod element;
+pub mod gather;
 pub mod lanes;
 pub mod oracle;
 pub mod scan;

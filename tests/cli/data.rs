@@ -180,6 +180,59 @@ fn every_algorithm_of_a_scan_gives_the_same() {
     }
 }
 
+/// `rows[indices]`, of rows of so many words.
+fn gathered(rows: &[u32], row_words: usize, indices: &[u32]) -> Vec<u32> {
+    indices.iter().flat_map(|&index| rows[index as usize * row_words..][..row_words].to_vec()).collect()
+}
+
+#[test]
+fn rows_of_every_type_are_gathered() {
+    let folder = Folder::new();
+    let row_count = 701;
+    let indices: Vec<_> = random(1009).iter().map(|word| word % row_count).collect();
+    let raw_indices = folder.file("indices", bytes(&indices));
+    let array_of_indices = folder.file("indices.npy", npy("<u4", "(1009,)", &bytes(&indices)));
+    for (descr, words) in [("<u4", 1), ("<i4", 1), ("<f4", 1), ("<u8", 2), ("<i8", 2), ("<f8", 2)] {
+        for columns in [1, 3, 4] {
+            let row_words = words * columns;
+            let rows = random(row_count as usize * row_words);
+            let shape = |count: u32| match columns {
+                1 => format!("({count},)"),
+                _ => format!("({count}, {columns})"),
+            };
+            let file = npy(descr, &shape(row_count), &bytes(&rows));
+            let expected = npy(descr, &shape(1009), &bytes(&gathered(&rows, row_words, &indices)));
+            for indices in [&raw_indices, &array_of_indices] {
+                let mut command = subsweep(["gather", "-", "--indices", indices]);
+                assert!(run_with(&mut command, &file).done() == expected, "{descr}, {columns} columns");
+            }
+        }
+    }
+}
+
+#[test]
+fn raw_elements_are_gathered_by_indices_from_a_pipe() {
+    let folder = Folder::new();
+    let input = folder.file("in", bytes(&[1, 2, 3, 4, 5, 6]));
+    let output = folder.argument("out");
+    let mut command = subsweep(["gather", &input, "--type", "f64", "--indices", "-", "-o", &output]);
+    assert_eq!(run_with(&mut command, &bytes(&[2, 0, 2])).done(), b"");
+    assert_eq!(words(&folder.read("out")), [5, 6, 1, 2, 5, 6]);
+    assert_eq!(words(&folder.read("in")), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn nothing_is_gathered_to_nothing() {
+    let folder = Folder::new();
+    let indices = folder.file("indices", b"");
+    let grid = npy("<f4", "(2, 3)", &[0; 24]);
+    let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &grid).done();
+    assert_eq!(stdout, npy("<f4", "(0, 3)", b""));
+    let none = npy("<u4", "(0,)", b"");
+    let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &none).done();
+    assert_eq!(stdout, none);
+}
+
 #[test]
 fn nothing_is_scanned_and_sorted_to_nothing() {
     let folder = Folder::new();

@@ -140,6 +140,45 @@ fn initial_values_and_segments_that_do_not_fit() {
 }
 
 #[test]
+fn indices_that_do_not_fit() {
+    let folder = Folder::new();
+    let table = folder.file("in.npy", npy("<f8", "(4, 2)", &[0; 64]));
+    let files: [(&[u8], &str); 8] = [
+        (&bytes(&[0, 3, 4, 9]), "index 4 at place 2 is of no row, and there are 4; leave it out"),
+        (&bytes(&[u32::MAX]), "index 4294967295 at place 0 is of no row"),
+        (&npy("<u4", "(2,)", &bytes(&[3, 8])), "index 8 at place 1 is of no row"),
+        (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
+        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
+        (&npy("<i4", "(1,)", &[0; 4]), "elements of type <i4, and u32 is taken"),
+        (&[0; 3], "no multiple of the 4 bytes of a u32"),
+        (&npy("<u4", "(4,)", &[0; 12]), "ended after 140 of 144 bytes"),
+    ];
+    for (bytes, what) in files {
+        let indices = folder.file("indices", bytes);
+        refused(&folder, &["gather", &table, "--indices", &indices], what);
+    }
+    let nowhere = folder.argument("nowhere");
+    refused(&folder, &["gather", &table, "--indices", &nowhere], "cannot be opened");
+    refused(&folder, &["gather", "-", "--indices", "-"], "standard input is one table");
+    let zero = folder.file("zero", [0; 4]);
+    let none = folder.file("none.npy", npy("<u4", "(0,)", b""));
+    refused(
+        &folder,
+        &["gather", &none, "--indices", &zero],
+        "index 0 at place 0 is of no row, and there are 0",
+    );
+    refused(&folder, &["gather", &zero, "--indices", &zero], "is not an .npy file");
+    let gather = ["gather", &table, "--indices", &zero];
+    let with = |options: &[&'static str]| [&gather[..], options].concat();
+    refused(&folder, &with(&["--policy", "seed"]), "the seed has no gather");
+    refused(&folder, &with(&["--algorithm", "radix-4bit"]), "gather has no algorithms to choose from");
+    refused(&folder, &with(&["--type", "f32"]), "--type says f32");
+    refused(&folder, &with(&["--device", "all"]), "gather runs on one device");
+    let mut command = subsweep(["gather", &table, "--indices", &zero, "-o", &zero]);
+    run(without_drivers(&mut command)).refused(2, "is also the input");
+}
+
+#[test]
 fn values_that_do_not_go_with_their_keys() {
     let folder = Folder::new();
     let keys = folder.file("keys.npy", npy("<u4", "(4,)", &[0; 16]));
@@ -269,6 +308,7 @@ fn usage_that_cannot_be_meant() {
         (&["tidy"], "unrecognized subcommand 'tidy'"),
         (&["scan"], "<INPUT>"),
         (&["scan", "a", "b"], "unexpected argument 'b'"),
+        (&["gather", "a"], "--indices <FILE>"),
         (&["scan", "a", "--op", "sub"], "'sub'"),
         (&["scan", "a", "--type", "u8"], "'u8'"),
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail, ensure};
 use subsweep::ElementType;
 use subsweep::ash::vk;
+use subsweep::gather::{GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::harness::{Effort, PolicyName, Work, verify_cases};
 use subsweep::headless::Instance;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPlan};
@@ -98,7 +99,7 @@ pub fn open() -> Result<(Arc<Instance>, Device)> {
 pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled>> {
     let cases = verify_cases(Effort::Quick, device.capabilities());
     let mut configurations: Vec<_> =
-        cases.into_iter().filter_map(|case| Configuration::of_scan(case.work)).collect();
+        cases.into_iter().filter_map(|case| Configuration::of_work(case.work)).collect();
     configurations.dedup();
     configurations.extend(Configuration::sorts());
     let mut compiled = BTreeMap::new();
@@ -113,15 +114,17 @@ pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled
 enum Configuration {
     Scan(ScanConfig, ScanAlgorithm, PolicyName),
     Sort(SortConfig, SortAlgorithm, PolicyName),
+    Gather(GatherConfig),
 }
 
 impl Configuration {
-    fn of_scan(work: Work) -> Option<Self> {
+    fn of_work(work: Work) -> Option<Self> {
         match work {
             Work::Scan(scan) if scan.policy != PolicyName::Small => {
                 Some(Self::Scan(scan.config(), scan.algorithm, scan.policy))
             }
-            Work::Scan(_) | Work::Sort(_) => None,
+            Work::Gather(gather) if !gather.has_small_tiles => Some(Self::Gather(gather.config())),
+            Work::Scan(_) | Work::Sort(_) | Work::Gather(_) => None,
         }
     }
 
@@ -172,6 +175,13 @@ impl Configuration {
                     policy = policy.with_subgroup_size(lanes);
                 }
                 SortPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
+            }
+            Self::Gather(config) => {
+                let mut policy = GatherPolicy::choose(capabilities, &config).policy;
+                if let Some(lanes) = asked {
+                    policy = policy.with_subgroup_size(lanes);
+                }
+                GatherPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
             }
         }
     }

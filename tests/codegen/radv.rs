@@ -97,7 +97,9 @@ fn wide(found: Table) -> Trial {
         let mut count = 0;
         for (key, numbers) in &found.rows {
             let accesses = numbers[STATISTICS];
-            if key.specialization.contains("QUAD_ACCESS=1") {
+            let is_wide =
+                ["QUAD_ACCESS=1", "UNIT_WORDS=4"].iter().any(|name| key.specialization.contains(name));
+            if is_wide {
                 ensure!(accesses > 0, "{key} has no access of 16 bytes");
                 count += 1;
             }

@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::gather::{GatherBuffers, GatherConfig};
 use subsweep::headless::{Gpu, GpuOptions};
 use subsweep::scan::{InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanPolicy, SegmentsBy};
 use subsweep::sort::{SortBuffers, SortConfig};
@@ -107,6 +108,22 @@ fn recording_allocates_nothing(gpu: &Gpu) -> Result<(), Failed> {
             let commands = recorder.command_buffer();
             // SAFETY: the buffers live until `submit` has waited.
             let (count, recorded) = allocations(|| unsafe { plan.cmd_scan(commands, &buffers, count) });
+            made = count;
+            recorded
+        };
+        // SAFETY: as above.
+        unsafe { gpu.submit(record) }?;
+        assert_eq!(made, 0, "{}", plan.policy());
+    }
+    let plan = gpu.gather_plan(GatherConfig::elements(4).counts_on_device())?;
+    let scratch = gpu.allocate(plan.scratch_requirements().size)?;
+    for count in [Count::Host(4), Count::Device { address: operands.address, max: 4 }] {
+        let buffers = GatherBuffers::new(from, operands, to).scratch(scratch.range());
+        let mut made = 0;
+        let record = |recorder: &mut subsweep::vk::Recorder<'_>| {
+            let commands = recorder.command_buffer();
+            // SAFETY: the buffers live until `submit` has waited.
+            let (count, recorded) = allocations(|| unsafe { plan.cmd_gather(commands, &buffers, count) });
             made = count;
             recorded
         };

@@ -44,6 +44,7 @@ fn is_worth_watching(case: &Case) -> bool {
             let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
             is_plain && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
         }
+        Work::Gather(_) => true,
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::ash::{self, vk};
+use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy, SegmentsBy,
@@ -29,6 +30,9 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     vec![
         trial("an adopted device runs plans and survives them", adopted_device),
         trial("what does not fit is refused by its numbers", refusals),
+        trial("a gather that does not fit is refused by its numbers", refused_gathers),
+        trial("a gather goes by the widest access that its memory allows", gather_accesses),
+        trial("slices of any type are gathered", gathered_slices),
         trial("nothing is recorded for nothing", nothing_for_nothing),
         trial("wide accesses are for what is aligned, and for nothing else", wide_accesses),
         trial("every submission is between its barriers", outer_barriers),
@@ -41,6 +45,7 @@ const _: () = {
     const fn shareable<T: Send + Sync>() {}
     shareable::<ScanPlan>();
     shareable::<SortPlan>();
+    shareable::<GatherPlan>();
     shareable::<Gpu>();
 };
 
@@ -334,6 +339,131 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).bits(bits));
         assert!(matches!(refused, Err(Error::Unsupported { .. })));
     }
+    Ok(())
+}
+
+fn refused_gathers(gpu: &Gpu) -> Result<(), Failed> {
+    let memory = gpu.allocate(1 << 12)?;
+    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let three = GatherConfig::elements(3);
+    let gather = |config, buffers: GatherBuffers, count: Count| {
+        let plan = GatherPlan::new(gpu.device(), config)?;
+        // SAFETY: nothing is recorded, since each of these is refused.
+        unsafe { gpu.submit(|recorder| plan.cmd_gather(recorder.command_buffer(), &buffers, count)) }
+            .map(|_| ())
+    };
+    let (source, indices, destination) = (at(0, 100), at(256, 40), at(512, 120));
+    let ten = Count::Host(10);
+    let on_device = |offset| Count::Device { address: memory.range().address + offset, max: 10 };
+    let with =
+        |source, indices, destination| gather(three, GatherBuffers::new(source, indices, destination), ten);
+    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    assert_eq!(with(source, at(256, 36), destination), too_small("indices", 40, 36));
+    assert_eq!(with(source, indices, at(512, 116)), too_small("destination", 120, 116));
+    let misaligned = |what, offset| {
+        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
+    };
+    assert_eq!(with(at(2, 100), indices, destination), misaligned("source", 2));
+    assert_eq!(with(source, at(257, 40), destination), misaligned("indices", 257));
+    assert_eq!(with(source, indices, at(513, 120)), misaligned("destination", 513));
+    let overlap = |first, second| Err(Error::Overlap { first, second });
+    assert_eq!(with(at(448, 100), indices, destination), overlap("source", "destination"));
+    assert_eq!(with(source, at(628, 40), destination), overlap("indices", "destination"));
+
+    let counted = three.counts_on_device();
+    let scratch = memory.range();
+    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let buffers = GatherBuffers::new(source, indices, destination).scratch(scratch);
+    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
+    assert_eq!(gather(counted, short, on_device(2048)), Err(Error::ScratchTooSmall { needed: 32, got: 28 }));
+    assert_eq!(gather(counted, buffers, on_device(2049)), misaligned("the count", 2049));
+    assert_eq!(gather(counted, buffers, on_device(520)), overlap("the count", "destination"));
+    assert_eq!(gather(counted, buffers, on_device(1032)), overlap("the count", "scratch"));
+    let across = GatherBuffers::new(source, indices, at(960, 120)).scratch(scratch);
+    assert_eq!(gather(counted, across, on_device(2048)), overlap("destination", "scratch"));
+    let unsupported = gather(three, buffers, on_device(2048));
+    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("counts_on_device")));
+
+    for words in [0, GatherConfig::MAX_WORDS + 1, u32::MAX] {
+        let refused = GatherPlan::new(gpu.device(), GatherConfig::elements(words));
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{words}");
+    }
+    for policy in [
+        GatherPolicy::tiled(0, 4),
+        GatherPolicy::tiled(33, 4),
+        GatherPolicy::tiled(64, 0),
+        GatherPolicy::tiled(64, 33),
+        GatherPolicy::tiled(64, 4).with_subgroup_size(3),
+    ] {
+        let refused = GatherPlan::new(gpu.device(), three.policy(policy));
+        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
+    let wide = GatherPlan::new(gpu.device(), three.policy(GatherPolicy::tiled(1 << 16, 4)));
+    assert!(matches!(wide, Err(Error::PolicyBeyondDevice { .. })));
+
+    // More workgroups than can be counted, of elements of 1 GiB.
+    let huge = GatherConfig::elements(GatherConfig::MAX_WORDS);
+    let endless = |offset| at(offset, 1 << 60);
+    let buffers = GatherBuffers::new(at(0, 0), endless(1 << 61), endless(1 << 62));
+    let refused = gather(huge, buffers, Count::Host(1 << 20));
+    assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
+    assert_eq!(gather(three, GatherBuffers::new(source, indices, destination), Count::Host(0)), Ok(()));
+    Ok(())
+}
+
+/// Tells the words of an access of each gather's kernel.
+#[derive(Default)]
+struct Units(Mutex<Vec<u32>>);
+
+impl Trace for Units {
+    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
+        let Command::Dispatch { constants, .. } = command else { return };
+        let units = constants.iter().filter(|(name, _)| *name == "UNIT_WORDS").map(|(_, value)| *value);
+        self.0.lock().unwrap().extend(units);
+    }
+}
+
+fn gather_accesses(gpu: &Gpu) -> Result<(), Failed> {
+    let units = Arc::new(Units::default());
+    let gpu = another(gpu, units.clone())?;
+    let memory = gpu.allocate(1 << 12)?;
+    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    gpu.upload(&memory, 0, &[0; 1 << 10])?;
+    for (words, source, destination, expected) in [
+        (1, 0, 2048, 1),
+        (2, 0, 2048, 2),
+        (2, 8, 2056, 2),
+        (2, 4, 2048, 1),
+        (4, 0, 2048, 4),
+        (4, 8, 2048, 1),
+        (4, 0, 2052, 1),
+        (6, 0, 2048, 2),
+        (7, 0, 2048, 1),
+        (8, 16, 2064, 4),
+    ] {
+        let plan = gpu.gather_plan(GatherConfig::elements(words))?;
+        let size = 10 * 4 * u64::from(words);
+        let buffers = GatherBuffers::new(at(source, size), at(1024, 40), at(destination, size));
+        // SAFETY: the memory is this device's and lives until `submit` has waited.
+        unsafe { gpu.submit(|recorder| plan.cmd_gather(recorder.command_buffer(), &buffers, 10)) }?;
+        assert_eq!(
+            std::mem::take(&mut *units.0.lock().unwrap()),
+            [expected],
+            "{words}, {source}, {destination}"
+        );
+    }
+    expect_silence(&gpu, "accesses of a gather")
+}
+
+fn gathered_slices(gpu: &Gpu) -> Result<(), Failed> {
+    let letters = [10u64 << 40, 11, 20 << 40, 21, 30, 31];
+    let pairs = GatherConfig::elements(4);
+    assert_eq!(gpu.gather(pairs, &letters, &[2, 0, 3])?, [30, 31, 10 << 40, 11, 0, 0]);
+    assert_eq!(gpu.gather(GatherConfig::elements(1), &[1.5f32, -2.5], &[1, 1, u32::MAX])?, [-2.5, -2.5, 0.0]);
+    assert_eq!(gpu.gather::<i32>(GatherConfig::elements(3), &[], &[0])?, [0; 3]);
+    assert_eq!(gpu.gather(pairs, &letters, &[])?, [0u64; 0]);
+    let ragged = gpu.gather(GatherConfig::elements(5), &letters, &[0]);
+    assert_eq!(ragged, Err(Error::RaggedTable { value_count: 12, columns: 5 }));
     Ok(())
 }
 

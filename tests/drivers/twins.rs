@@ -2,6 +2,7 @@
 //! which pass.
 
 mod chained;
+mod gather;
 mod numbers;
 pub mod rig;
 mod scan;
@@ -88,6 +89,7 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("sort/scatter", _) => Some(sort::scatter),
         ("sort/chunk_count", _) => Some(sort::chunk_count),
         ("sort/chunk_bucket", _) => Some(sort::chunk_bucket),
+        ("gather/gather", "") => Some(gather::gather),
         ("probe/copy", "") => Some(copy),
         ("probe/self_test", "") => Some(self_test),
         _ => None,

@@ -20,6 +20,7 @@ Examples:
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
   subsweep sort keys.npy -o order.npy --argsort --descending
   subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements, by standard streams
+  subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
   subsweep verify --quick --device all                 is every device right?
   subsweep bench --filter sort --json report.json      and how fast?
 
@@ -48,6 +49,7 @@ pub enum Command {
     Devices(DevicesArgs),
     Scan(ScanArgs),
     Sort(SortArgs),
+    Gather(GatherArgs),
     /// Prove devices right, case by case
     ///
     /// Every case of the table runs twice, in memory with guards around every range, and is compared with a plain loop
@@ -200,6 +202,21 @@ pub struct SortArgs {
     /// Write where each key would come from instead, as u32: a[result] is sorted
     #[arg(long)]
     pub argsort: bool,
+}
+
+/// Collect rows by their indices
+///
+/// The same as a[indices] in numpy, for an array or a table of rows: row i of the output is row indices[i] of the input.
+/// A row may come more than once, or not at all. The output has the format, type and columns of the input, and as many
+/// rows as there are indices.
+#[derive(Debug, Args)]
+pub struct GatherArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Which rows, by their place, the first being 0: an .npy file of u32, or raw u32; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub indices: OsString,
 }
 
 /// Which cases, and where their report goes.

@@ -6,6 +6,7 @@ mod device;
 mod devices;
 mod error;
 mod files;
+mod gather;
 mod number;
 mod policy;
 mod scan;
@@ -48,6 +49,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Some(Command::Devices(args)) => devices::run(args, common),
         Some(Command::Scan(args)) => scan::run(args, common),
         Some(Command::Sort(args)) => sort::run(args, common),
+        Some(Command::Gather(args)) => gather::run(args, common),
         Some(Command::Verify(args)) => verify::run(args, common),
         Some(Command::Bench(args)) => bench::run(args, common),
     }

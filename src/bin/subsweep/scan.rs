@@ -4,11 +4,10 @@ use anyhow::Result;
 use subsweep::ElementType;
 use subsweep::headless::ScanInputs;
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
-use subsweep::table::{Table, TableError, Taken};
+use subsweep::table::{Table, Taken};
 
 use crate::args::{Common, PolicyKind, ScanArgs};
 use crate::error::Ended;
-use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, Output, Source};
 use crate::number::Number;
 use crate::words::Doing;
@@ -101,9 +100,8 @@ fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
 
 /// Where segments begin, ascending and not past the end.
 fn read_segments(source: &Source, table: &Table) -> Result<Vec<u32>> {
-    const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: u64::MAX };
     let _doing = Doing::new(format_args!("reading {source}"));
-    let table_of_offsets = files::read(source, Some(ElementType::U32), &TAKEN).map_err(not_said_by_type)?;
+    let table_of_offsets = files::read_row_numbers(source)?;
     // Rather of a program that failed than of somebody who wants no segments: such an .npy file is not empty.
     if table_of_offsets.words.is_empty() && table_of_offsets.header().is_empty() {
         return Err(
@@ -125,17 +123,6 @@ fn read_segments(source: &Source, table: &Table) -> Result<Vec<u32>> {
         ))
         .into()),
         _ => Ok(offsets),
-    }
-}
-
-/// Nobody has said --type of segments.
-fn not_said_by_type(error: InputError) -> InputError {
-    match error.problem {
-        InputProblem::Table(TableError::TypeDisagrees { found, declared }) => {
-            let (found, taken) = (found.to_string(), vec![declared]);
-            InputError { problem: TableError::ElementNotTaken { found, taken }.into(), ..error }
-        }
-        problem => InputError { problem, ..error },
     }
 }
 

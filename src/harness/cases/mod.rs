@@ -1,10 +1,12 @@
 //! The table of cases.
 
+mod gather;
 mod scan;
 mod sort;
 
 use std::fmt;
 
+pub use gather::GatherCase;
 pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
 pub use sort::{SortCase, SortValues};
 
@@ -31,6 +33,8 @@ pub enum Work {
     Scan(ScanCase),
     /// A radix sort.
     Sort(SortCase),
+    /// A gather.
+    Gather(GatherCase),
 }
 
 /// A policy, by name.
@@ -94,7 +98,8 @@ impl Case {
     /// The primitive and its kind: what results are counted by.
     pub fn group(&self) -> String {
         let id = self.id();
-        let end = id.match_indices(':').nth(1).map_or(id.len(), |(end, _)| end);
+        // Before the parameters, each of which has a value.
+        let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
         id[..end].to_owned()
     }
 
@@ -108,6 +113,7 @@ impl Case {
         match &self.work {
             Work::Scan(scan) => scan.config().row_size(),
             Work::Sort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
+            Work::Gather(gather) => gather.config().element_size(),
         }
     }
 }
@@ -117,6 +123,7 @@ impl fmt::Display for Work {
         match self {
             Self::Scan(scan) => scan.fmt(f),
             Self::Sort(sort) => sort.fmt(f),
+            Self::Gather(gather) => gather.fmt(f),
         }
     }
 }
@@ -138,7 +145,12 @@ const LARGE: u64 = (1 << 26) + 3;
 
 /// The cases that prove a device right.
 pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
-    [scan::verify_cases(effort, capabilities), sort::verify_cases(effort, capabilities)].concat()
+    [
+        scan::verify_cases(effort, capabilities),
+        gather::verify_cases(effort, capabilities),
+        sort::verify_cases(effort, capabilities),
+    ]
+    .concat()
 }
 
 /// Element counts at every boundary of a device and a policy.
@@ -170,7 +182,7 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
         Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
         Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28],
     };
-    let works = [scan::bench_works(), sort::bench_works()].concat();
+    let works = [scan::bench_works(), sort::bench_works(), gather::bench_works()].concat();
     let mut cases = Vec::new();
     for work in works {
         for &count in counts {
@@ -190,11 +202,8 @@ mod tests {
     #[test]
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
-            assert!(
-                ["scan:inclusive", "sort:keys", "sort:pairs4"].contains(&case.group().as_str()),
-                "{}",
-                case.group()
-            );
+            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "gather"];
+            assert!(groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }
 

@@ -429,7 +429,7 @@ mod tests {
                                 == (element, values, is_descending)
                                 && sort.bits == (0..element.bits())
                         }
-                        Work::Scan(_) => false,
+                        Work::Scan(_) | Work::Gather(_) => false,
                     };
                     assert!(cases.iter().any(is_it), "{element} {values:?} {is_descending}");
                 }

@@ -23,6 +23,7 @@ use super::operator::Modules;
 use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
+use crate::primitives::prepare::{Cut, LevelsOnDevice, Prepare, small_workgroup};
 use crate::primitives::{Count, ScratchCursor, Tiles};
 use crate::vk::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push_constants,
@@ -105,18 +106,6 @@ push_constants! {
 }
 
 push_constants! {
-    struct PreparePush for [SCAN_PREPARE] {
-        count: AddressRange,
-        levels: AddressRange,
-        max_count: u32,
-        tile_items: u32,
-        level_count: u32,
-        column_count: u32,
-        max_row: u32,
-    }
-}
-
-push_constants! {
     struct MarkPush for [SCAN_MARK_SEGMENTS] {
         offsets: AddressRange,
         heads: AddressRange,
@@ -124,14 +113,6 @@ push_constants! {
         row_count: u32,
     }
 }
-
-/// What `prepare.comp` writes of a level, in bytes.
-const LEVEL_SIZE: u64 = 32;
-/// The part of it that an indirect dispatch reads, and behind it the level's tiles.
-const INDIRECT_SIZE: u64 = 12;
-const TILES_SIZE: u64 = 8;
-/// Invocations in a workgroup of the kernels that scan nothing.
-const SMALL_WORKGROUP: u32 = 32;
 
 #[derive(Debug)]
 pub(super) struct ReduceThenScan {
@@ -144,7 +125,7 @@ pub(super) struct ReduceThenScan {
     reduces: Vec<(Reduce, Pipeline)>,
     downsweeps: Vec<(Downsweep, Pipeline)>,
     /// For counts on the device.
-    prepare: Option<Pipeline>,
+    prepare: Option<Prepare>,
     /// For segments by offsets.
     mark_segments: Option<Pipeline>,
 }
@@ -230,7 +211,7 @@ impl Layout {
         }
         let mut take = |is_needed: bool, size: u64| if is_needed { cursor.take(size) } else { 0 };
         let initial = take(shape.has_initial, shape.row_size);
-        let levels_on_device = take(shape.counts_on_device, levels.len as u64 * LEVEL_SIZE);
+        let levels_on_device = take(shape.counts_on_device, LevelsOnDevice::size(levels.len as u64));
         let head_bits = take(shape.by_offsets, count.div_ceil(32).saturating_mul(4));
         Self { levels, heads, initial, levels_on_device, head_bits, scratch_size: cursor.size }
     }
@@ -278,8 +259,9 @@ impl ReduceThenScan {
                 }
             }
         }
-        let workgroup_size = SMALL_WORKGROUP.max(device.capabilities().max_subgroup_size);
-        let small = |kernel| ScanPolicy { workgroup_size, ..*policy }.pipeline(device, kernel, &[]);
+        let small = ScanPolicy { workgroup_size: small_workgroup(device), ..*policy };
+        let mark_segments = || small.pipeline(device, &kernels::SCAN_MARK_SEGMENTS, &[]);
+        let prepare = || Prepare::new(device, policy.subgroup_size);
         let sizes = Shape {
             row_size: config.row_size(),
             tile_items: policy.tile_items(),
@@ -296,8 +278,8 @@ impl ReduceThenScan {
             column_count: if shape.is_strided { config.column_count() } else { 1 },
             reduces,
             downsweeps,
-            prepare: config.counts_on_device.then(|| small(&kernels::SCAN_PREPARE)).transpose()?,
-            mark_segments: sizes.by_offsets.then(|| small(&kernels::SCAN_MARK_SEGMENTS)).transpose()?,
+            prepare: config.counts_on_device.then(prepare).transpose()?,
+            mark_segments: sizes.by_offsets.then(mark_segments).transpose()?,
         })
     }
 
@@ -305,7 +287,7 @@ impl ReduceThenScan {
         let Self { reduces, downsweeps, prepare, mark_segments, .. } = self;
         let reduces = reduces.iter().map(|(_, pipeline)| pipeline);
         let downsweeps = downsweeps.iter().map(|(_, pipeline)| pipeline);
-        reduces.chain(downsweeps).chain(prepare).chain(mark_segments)
+        reduces.chain(downsweeps).chain(prepare.as_ref().map(Prepare::pipeline)).chain(mark_segments)
     }
 
     pub(super) fn level_count(&self, count: u64) -> u64 {
@@ -418,27 +400,23 @@ impl<'a> Recording<'a> {
             recorder.dispatch(pipeline, &push, offset_count.div_ceil(workgroup_size).into())?;
             has_dispatches = true;
         }
-        if let (&Count::Device { address, max }, Some(pipeline)) = (count, &scan.prepare) {
-            let push = PreparePush {
-                count: AddressRange::new(address, size_of::<u32>() as u64),
-                levels: self.levels_on_device().addresses(),
+        if let (&Count::Device { address, max }, Some(prepare)) = (count, &scan.prepare) {
+            let cut = Cut {
                 max_count: max,
                 tile_items: scan.shape.tile_items,
                 level_count: layout.levels.len as u32,
                 column_count: scan.column_count,
-                max_row: recorder.device().capabilities().max_workgroup_count[0],
             };
-            recorder.dispatch(pipeline, &push, 1)?;
-            recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+            prepare.record(recorder, address, self.levels_on_device(), cut)?;
         } else if has_dispatches {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         Ok(())
     }
 
-    fn levels_on_device(&self) -> BufferRange {
-        let size = self.layout.levels.len as u64 * LEVEL_SIZE;
-        self.buffers.scratch.slice(self.layout.levels_on_device, size)
+    fn levels_on_device(&self) -> LevelsOnDevice {
+        let size = LevelsOnDevice::size(self.layout.levels.len as u64);
+        LevelsOnDevice(self.buffers.scratch.slice(self.layout.levels_on_device, size))
     }
 
     fn reduce(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
@@ -500,8 +478,7 @@ impl<'a> Recording<'a> {
                 recorder.dispatch(pipeline, push, tiles * u64::from(self.scan.column_count))
             }
             Count::Device { .. } => {
-                let workgroups = self.levels_on_device().slice(level as u64 * LEVEL_SIZE, INDIRECT_SIZE);
-                recorder.dispatch_indirect(pipeline, push, workgroups)
+                recorder.dispatch_indirect(pipeline, push, self.levels_on_device().workgroups(level))
             }
         }
     }
@@ -514,10 +491,7 @@ impl<'a> Recording<'a> {
     fn tiles_on_device(&self, level: usize) -> AddressRange {
         match self.count {
             Count::Host(_) => AddressRange::default(),
-            Count::Device { .. } => {
-                let offset = level as u64 * LEVEL_SIZE + INDIRECT_SIZE;
-                self.levels_on_device().slice(offset, TILES_SIZE).addresses()
-            }
+            Count::Device { .. } => self.levels_on_device().tiles(level),
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use libtest_mimic::Failed;
 use subsweep::ElementType;
 use subsweep::Result;
+use subsweep::gather::GatherConfig;
 use subsweep::harness::{self, Effort, Layout, PolicyName, Workload, verify_cases};
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
@@ -47,11 +48,13 @@ pub const PHASES: &[Phase] = &[
     cold("planning a scan as the seed does", |opened| Ok(scan_plan(&opened.gpu, PolicyName::Seed))),
     cold("planning a sort", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Default))),
     cold("planning a sort as the seed does", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Seed))),
+    cold("planning a gather", |opened| Ok(gather_plan(&opened.gpu))),
     warm("copying in chunks", WHOLE, copying),
     warm("scanning", WHOLE, scanning),
     warm("scanning in several submissions", CUT, scanning),
     warm("sorting", WHOLE, sorting),
     warm("sorting pairs", WHOLE, sorting_pairs),
+    warm("gathering", WHOLE, gathering),
     warm("verifying", WHOLE, verifying),
 ];
 
@@ -157,6 +160,19 @@ fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
     right_or_untouched(&SMALL, &SORTED, |words| opened.gpu.sort(config, words))
 }
 
+fn gathering(opened: &Opened) -> Result<Result<()>, Failed> {
+    let backwards: Vec<_> = (0..SMALL.len() as u32 / 4).rev().collect();
+    match opened.gpu.gather(GatherConfig::elements(4), &SMALL, &backwards) {
+        Ok(rows) if rows == oracle::gather(&SMALL, 4, &backwards) => Ok(Ok(())),
+        Ok(_) => Err("the rows are wrong".into()),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+fn gather_plan(gpu: &Gpu) -> Result<()> {
+    gpu.gather_plan(GatherConfig::elements(4).counts_on_device()).map(drop)
+}
+
 /// Keys and values are sorted, or neither are.
 fn sorting_pairs(opened: &Opened) -> Result<Result<()>, Failed> {
     let policy = PolicyName::Small.sort(opened.gpu.capabilities(), SortAlgorithm::Radix4Bit);
@@ -202,7 +218,7 @@ fn workload(gpu: &Gpu) -> Result<Workload<'_>> {
     let mut cases = verify_cases(Effort::Quick, gpu.capabilities()).into_iter();
     let case = cases.find(|case| match &case.work {
         harness::Work::Scan(scan) => scan.policy == PolicyName::Seed && case.count > 1000,
-        harness::Work::Sort(_) => false,
+        harness::Work::Sort(_) | harness::Work::Gather(_) => false,
     });
     Workload::new(gpu, &case.expect("the table has such a case"), Layout::Guarded)
 }

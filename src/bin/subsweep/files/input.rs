@@ -36,6 +36,18 @@ fn read_by(
     table.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
+/// Reads numbers that name rows, all of `source`: an array of u32, or raw ones, of which nobody has said the type.
+pub fn read_row_numbers(source: &Source) -> Result<Table, InputError> {
+    const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: u64::MAX };
+    read(source, Some(ElementType::U32), &TAKEN).map_err(|error| match error.problem {
+        InputProblem::Table(TableError::TypeDisagrees { found, declared }) => {
+            let (found, taken) = (found.to_string(), vec![declared]);
+            InputError { problem: TableError::ElementNotTaken { found, taken }.into(), ..error }
+        }
+        problem => InputError { problem, ..error },
+    })
+}
+
 /// Why no table was read. One line, with the file's name and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{input}: {problem}")]

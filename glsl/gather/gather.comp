@@ -1,0 +1,111 @@
+// Collects elements by their indices: destination[i] = source[indices[i]].
+//
+// An element is UNITS_PER_ELEMENT units of UNIT_WORDS words, each moved by one access. Invocations go over the units of
+// the destination: neighbours write neighbouring units, and read such as long as they are of one element. A tile is as
+// many whole elements as fit a workgroup's units, at least one; an element of more units is moved in parts.
+//
+//   tile of small elements   | element 0: unit 0, unit 1, … | element 1: unit 0, unit 1, … | … | units to spare |
+//   tile of one large one    | part 0 | part 1 | … | last part, cut short |       a workgroup for each
+//
+// An index beyond the source gives an element of zeros, and nothing is read for it.
+//
+// Dispatch: PARTS_PER_ELEMENT workgroups for each of tile_count tiles.
+// Reads:    source, of source_count elements those that indices name; indices, element_count words; tiles_on_device,
+//           tile_count and last_extent, where it is not null.
+// Writes:   destination, element_count elements.
+// Shared:   nothing.
+// Limits:   an element is less than 2^29 words.
+// CPU twin: reference::gather::gather.
+// Source:   He, Govindaraju, Luo and Smith, "Efficient Gather and Scatter Operations on Graphics Processors", SC 2007:
+//           what a gather costs is decided by how its reads fall into lines of memory.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "common/address.glsl"
+#include "common/dispatch.glsl"
+#include "common/tiles.glsl"
+
+// 1, 2 or 4: source and destination are multiples of as many words.
+layout(constant_id = 1) const uint UNIT_WORDS = 1;
+// Known to the compiler, so that it divides by multiplying.
+layout(constant_id = 2) const uint UNITS_PER_ELEMENT = 1;
+layout(constant_id = 3) const uint TILE_ELEMENTS = 1;
+layout(constant_id = 4) const uint PARTS_PER_ELEMENT = 1;
+layout(constant_id = 5) const uint UNITS_PER_INVOCATION = 1;
+
+const uint ELEMENT_WORDS = UNITS_PER_ELEMENT * UNIT_WORDS;
+
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer Pairs {
+    uvec2 pair[];
+};
+
+layout(push_constant, std430) uniform Push {
+    Words source;
+    Words indices;
+    Words destination;
+    Words tiles_on_device;
+    uint tile_count;
+    // Elements in the last tile; all others are full.
+    uint last_extent;
+    uint source_count;
+} push;
+
+// The words of a unit, and zeros beyond them.
+uvec4 load_unit(Words words, uint unit) {
+    if (UNIT_WORDS == 4) {
+        return Quads(uvec2(words)).quad[unit];
+    }
+    if (UNIT_WORDS == 2) {
+        return uvec4(Pairs(uvec2(words)).pair[unit], 0, 0);
+    }
+    return uvec4(words.word[unit], 0, 0, 0);
+}
+
+void store_unit(Words words, uint unit, uvec4 value) {
+    if (UNIT_WORDS == 4) {
+        Quads(uvec2(words)).quad[unit] = value;
+    } else if (UNIT_WORDS == 2) {
+        Pairs(uvec2(words)).pair[unit] = value.xy;
+    } else {
+        words.word[unit] = value.x;
+    }
+}
+
+void main() {
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    uint tile = workgroup_index() / PARTS_PER_ELEMENT;
+    uint part = workgroup_index() % PARTS_PER_ELEMENT;
+    if (tile >= tiles.count) {
+        return;
+    }
+    uint unit_count = (tile + 1 < tiles.count ? TILE_ELEMENTS : tiles.last_extent) * UNITS_PER_ELEMENT;
+    Words indices = advance_words(push.indices, tile, TILE_ELEMENTS);
+    Words destination = advance_words(push.destination, tile, TILE_ELEMENTS * ELEMENT_WORDS);
+    uint first = part * UNITS_PER_INVOCATION * WORKGROUP_SIZE + gl_LocalInvocationIndex;
+
+    // All loads come before the first store, which might be to where they are from as far as a compiler knows: so they
+    // are under way together.
+    uint sources[UNITS_PER_INVOCATION];
+    [[unroll]] for (uint k = 0; k < UNITS_PER_INVOCATION; k++) {
+        uint unit = first + k * WORKGROUP_SIZE;
+        if (unit < unit_count) {
+            sources[k] = indices.word[unit / UNITS_PER_ELEMENT];
+        }
+    }
+    uvec4 values[UNITS_PER_INVOCATION];
+    [[unroll]] for (uint k = 0; k < UNITS_PER_INVOCATION; k++) {
+        uint unit = first + k * WORKGROUP_SIZE;
+        values[k] = uvec4(0);
+        if (unit < unit_count && sources[k] < push.source_count) {
+            Words element = advance_words(push.source, sources[k], ELEMENT_WORDS);
+            values[k] = load_unit(element, unit % UNITS_PER_ELEMENT);
+        }
+    }
+    [[unroll]] for (uint k = 0; k < UNITS_PER_INVOCATION; k++) {
+        uint unit = first + k * WORKGROUP_SIZE;
+        if (unit < unit_count) {
+            store_unit(destination, unit, values[k]);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The cases of a gather: a row for each size of element, way of counting and kind of indices.
+
+use std::fmt;
+
+use super::{Case, CountFrom, Effort, Work, small_workgroup};
+use crate::gather::{GatherConfig, GatherPolicy};
+use crate::harness::inputs::Input;
+use crate::vk::Capabilities;
+
+/// A gather's parameters. The input of its case is what its indices are like, and its source is random, of as many
+/// elements as are gathered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatherCase {
+    /// Words of an element.
+    pub words: u32,
+    /// Who knows the count.
+    pub count_from: CountFrom,
+    /// Whether some indices name elements that are not there.
+    pub has_strays: bool,
+    /// Whether tiles are small: many from few elements.
+    pub has_small_tiles: bool,
+    /// Bytes by which the ranges miss a multiple of 16.
+    pub misalignment: u32,
+}
+
+impl GatherCase {
+    /// Elements of so many words, in default tiles, aligned, with indices that are all of some element.
+    pub const fn elements(words: u32) -> Self {
+        Self {
+            words,
+            count_from: CountFrom::Host,
+            has_strays: false,
+            has_small_tiles: false,
+            misalignment: 0,
+        }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> GatherPolicy {
+        if self.has_small_tiles {
+            GatherPolicy::tiled(small_workgroup(capabilities), 4)
+        } else {
+            GatherPolicy::choose(capabilities, &self.config()).policy
+        }
+    }
+
+    /// What a plan is made for, but for its policy.
+    pub const fn config(&self) -> GatherConfig {
+        let config = GatherConfig::elements(self.words);
+        match self.count_from {
+            CountFrom::Host => config,
+            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
+        }
+    }
+
+    /// The words of `count` elements to gather from.
+    pub(in crate::harness) fn source(&self, count: u64) -> Vec<u32> {
+        let word_count = count * u64::from(self.words);
+        Input::Uniform.generate(word_count as usize, word_count)
+    }
+
+    /// Indices of as many elements as there are, and behind them such that nobody should look at.
+    pub(in crate::harness) fn indices(&self, input: Input, count: usize, room: usize) -> Vec<u32> {
+        let source_count = count as u32;
+        let strays = [source_count, u32::MAX, source_count + 1, 0x8000_0000 | source_count];
+        let place = |(i, word): (usize, u32)| match i % 5 {
+            3 if self.has_strays => strays[i / 5 % strays.len()],
+            _ => word % source_count,
+        };
+        let mut indices: Vec<_> =
+            input.generate(count, count as u64 + 1).into_iter().enumerate().map(place).collect();
+        indices.resize(room, 0);
+        indices
+    }
+}
+
+impl fmt::Display for GatherCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "gather:words={}", self.words)?;
+        match self.count_from {
+            CountFrom::Host => {}
+            CountFrom::Device => write!(f, ";count=device")?,
+            CountFrom::DeviceBeyond => write!(f, ";count=device-beyond")?,
+        }
+        if self.has_strays {
+            write!(f, ";strays")?;
+        }
+        let policy = if self.has_small_tiles { "small" } else { "default" };
+        write!(f, ";policy={policy};misalign={}", self.misalignment)
+    }
+}
+
+/// The cases that prove a device right: elements of every width of access, that do and do not divide a tile, and that
+/// take several workgroups each.
+pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
+    for (index, (words, has_small_tiles)) in [
+        (1, true),
+        (2, true),
+        (3, true),
+        (4, true),
+        (12, true),
+        (301, true),
+        (1028, true),
+        (1, false),
+        (2, false),
+        (3, false),
+        (4, false),
+        (2051, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let plain = GatherCase { has_small_tiles, ..GatherCase::elements(words) };
+        let policy = plain.policy(capabilities);
+        let tile_units = policy.workgroup_size * policy.accesses_per_invocation;
+        let tile = u64::from((tile_units / words).max(1));
+        let mut add = |gather: GatherCase, count, input| {
+            cases.push(Case { work: Work::Gather(gather), count, input });
+        };
+        let mut seams = vec![0, 1, 2, tile, tile + 1, 3 * tile + 7];
+        seams.sort_unstable();
+        seams.dedup();
+        for count in seams {
+            add(plain.clone(), count, Input::Uniform);
+        }
+        for input in [Input::Sorted, Input::Reversed, Input::Constant(0)] {
+            add(plain.clone(), 2 * tile + 3, input);
+        }
+        for misalignment in [0, 4, 8] {
+            let strays = GatherCase { has_strays: true, misalignment, ..plain.clone() };
+            add(strays, 2 * tile + 11, Input::Uniform);
+        }
+        // Every way to count for some element, and each by itself for all where there is time.
+        for (place, count_from) in counts.into_iter().enumerate().skip(1) {
+            if effort == Effort::Quick && index % 2 != place % 2 {
+                continue;
+            }
+            let counted = GatherCase { count_from, has_strays: true, ..plain.clone() };
+            for count in [0, 1, 2 * tile + 3] {
+                add(counted.clone(), count, Input::Uniform);
+            }
+        }
+        if effort != Effort::Quick && words <= 12 {
+            add(plain.clone(), 99_991, Input::Uniform);
+        }
+        if effort == Effort::Full {
+            // More than one row of workgroups on most drivers, in small tiles.
+            add(plain.clone(), (1 << 26) / u64::from(words) + 3, Input::Uniform);
+        }
+    }
+    cases
+}
+
+/// The works that are worth measuring: numbers, pairs of them, and rows of 16 bytes.
+pub(super) fn bench_works() -> Vec<Work> {
+    [1, 2, 4].map(|words| Work::Gather(GatherCase::elements(words))).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::expect_unique;
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        let capabilities =
+            Capabilities { subgroup_size: 8, max_workgroup_invocations: 256, ..Capabilities::default() };
+        expect_unique(&verify_cases(Effort::Full, &capabilities));
+    }
+
+    #[test]
+    fn strays_are_beyond_the_source_and_others_are_not() {
+        for has_strays in [false, true] {
+            let gather = GatherCase { has_strays, ..GatherCase::elements(3) };
+            let indices = gather.indices(Input::Uniform, 40, 50);
+            let stray_count = indices.iter().filter(|&&index| index >= 40).count();
+            assert_eq!((indices.len(), stray_count), (50, if has_strays { 8 } else { 0 }));
+        }
+        assert_eq!(GatherCase::elements(1).indices(Input::Reversed, 3, 3), [2, 1, 0]);
+        assert_eq!(GatherCase::elements(1).indices(Input::Uniform, 0, 2), [0, 0]);
+    }
+}

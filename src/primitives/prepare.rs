@@ -1,0 +1,108 @@
+//! How far the dispatches of a plan go, where the device alone knows the count: one small dispatch writes it down for
+//! indirect ones, and for their kernels.
+
+use std::mem::size_of;
+
+use ash::vk;
+
+use crate::error::Result;
+use crate::kernels;
+use crate::vk::{
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+};
+
+push_constants! {
+    struct PreparePush for [SCAN_PREPARE] {
+        count: AddressRange,
+        levels: AddressRange,
+        max_count: u32,
+        tile_items: u32,
+        level_count: u32,
+        column_count: u32,
+        max_row: u32,
+    }
+}
+
+/// What `prepare.comp` writes of a level, in bytes.
+const LEVEL_SIZE: u64 = 32;
+/// The part of it that an indirect dispatch reads, and behind it the level's tiles.
+const INDIRECT_SIZE: u64 = 12;
+const TILES_SIZE: u64 = 8;
+
+/// Invocations in a workgroup of the kernels that take little.
+const SMALL_WORKGROUP: u32 = 32;
+
+/// The invocations of a workgroup that has little to do, but fills a subgroup.
+pub(super) fn small_workgroup(device: &Device) -> u32 {
+    SMALL_WORKGROUP.max(device.capabilities().max_subgroup_size)
+}
+
+/// The kernel that writes it down.
+#[derive(Debug)]
+pub(super) struct Prepare(Pipeline);
+
+/// What is cut into levels of tiles.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    /// More than that are not taken.
+    pub max_count: u32,
+    pub tile_items: u32,
+    pub level_count: u32,
+    /// Workgroups for each tile.
+    pub column_count: u32,
+}
+
+impl Prepare {
+    pub(super) fn new(device: &Device, subgroup_size: Option<u32>) -> Result<Self> {
+        let options =
+            PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
+        Ok(Self(Pipeline::new(device, &kernels::SCAN_PREPARE, options)?))
+    }
+
+    pub(super) fn pipeline(&self) -> &Pipeline {
+        &self.0
+    }
+
+    /// Records it, and a barrier to the dispatches that go by it.
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        count: vk::DeviceAddress,
+        levels: LevelsOnDevice,
+        cut: Cut,
+    ) -> Result<()> {
+        let push = PreparePush {
+            count: AddressRange::new(count, size_of::<u32>() as u64),
+            levels: levels.0.addresses(),
+            max_count: cut.max_count,
+            tile_items: cut.tile_items,
+            level_count: cut.level_count,
+            column_count: cut.column_count,
+            max_row: recorder.device().capabilities().max_workgroup_count[0],
+        };
+        recorder.dispatch(&self.0, &push, 1)?;
+        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+        Ok(())
+    }
+}
+
+/// Where it is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LevelsOnDevice(pub BufferRange);
+
+impl LevelsOnDevice {
+    /// Bytes for so many levels.
+    pub(super) const fn size(level_count: u64) -> u64 {
+        level_count * LEVEL_SIZE
+    }
+
+    /// The workgroups of a level's dispatches.
+    pub(super) fn workgroups(self, level: usize) -> BufferRange {
+        self.0.slice(level as u64 * LEVEL_SIZE, INDIRECT_SIZE)
+    }
+
+    /// A level's tiles.
+    pub(super) fn tiles(self, level: usize) -> AddressRange {
+        self.0.slice(level as u64 * LEVEL_SIZE + INDIRECT_SIZE, TILES_SIZE).addresses()
+    }
+}
