@@ -11,7 +11,7 @@ use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy, SegmentsBy,
 };
-use subsweep::sort::{SortBuffers, SortConfig, SortPlan, SortPolicy};
+use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
 use subsweep::vk::{
     AddressRange, Barrier, BufferRange, Command, Device, DeviceRequirements, Pipeline, Recorder, Trace,
 };
@@ -221,7 +221,9 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
+    // Few keys take scratch where no single workgroup sorts them.
+    let policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(policy))?;
     let count = 1000;
     let room = plan.scratch_requirements(count);
     let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(room.size)?);
@@ -257,6 +259,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         sort(exact, scratch, max + 1),
         Err(Error::TooManyElements { count: max + 1, max, what: "one sort" })
     );
+    refused_values(gpu)?;
 
     let scan = |config, source, destination| {
         let plan = ScanPlan::new(gpu.device(), config)?;
@@ -467,6 +470,27 @@ fn gathered_slices(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Values are held to what keys are held to.
+fn refused_values(gpu: &Gpu) -> Result<(), Failed> {
+    let plan = SortPlan::new(gpu.device(), SortConfig::pairs(ElementType::U64, ValueSize::B8))?;
+    let memory = gpu.allocate(1 << 10)?;
+    let memory = memory.range().addresses();
+    let at = |offset, size| AddressRange::new(memory.address + offset, size);
+    for (values, expected) in [
+        (at(512, 72), Error::RangeTooSmall { what: "values", needed: 80, got: 72 }),
+        (AddressRange::default(), Error::RangeTooSmall { what: "values", needed: 80, got: 0 }),
+        (at(514, 80), Error::Misaligned { what: "values", address: memory.address + 514, alignment: 4 }),
+        (at(76, 80), Error::Overlap { first: "keys", second: "values" }),
+    ] {
+        let buffers = SortBuffers::new(at(0, 80), BufferRange::NONE).values(values);
+        // SAFETY: nothing is recorded, since each of these is refused.
+        let refused =
+            unsafe { gpu.submit(|recorder| plan.cmd_sort(recorder.command_buffer(), &buffers, 10)) };
+        assert_eq!(refused.map(|_| ()), Err(expected));
+    }
+    Ok(())
+}
+
 /// Counts what is recorded.
 #[derive(Default)]
 struct Counter {
@@ -512,9 +536,20 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
         gpu.scan(scan.policy(small), &mut vec![1u32; count])?;
         assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
     }
-    // Eight passes of count, scan and scatter.
+    // All in one workgroup, or eight passes of count, scan and scatter.
     gpu.sort(sort, &mut [3u32, 2, 1])?;
+    assert_eq!(counter.take(), (1, 0));
+    let passes = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+    gpu.sort(sort.policy(passes), &mut [3u32, 2, 1])?;
     assert_eq!(counter.take(), (8 * 3, 8 * 3 - 1));
+    // Places are told even of what stays where it is.
+    let argsort = SortConfig::argsort(ElementType::U32);
+    gpu.argsort::<u32>(argsort, &[])?;
+    assert_eq!(counter.take(), (0, 0));
+    for (config, keys) in [(argsort, &[7u32][..]), (argsort.bits(5..5), &[7, 3])] {
+        assert!(gpu.argsort(config, keys)?.into_iter().eq(0..keys.len() as u32));
+        assert_eq!(counter.take(), (1, 0));
+    }
     expect_silence(&gpu, "counting")
 }
 
