@@ -9,8 +9,8 @@
 // What to add to a key's rank in the tile to get its place in the output.
 shared uint s_digit_offset[RADIX];
 
-// Stores the tile's keys, and what goes with them, by `s_digit_offset`. `values` is that of the tile's first key; where it
-// is null a value is the key's own place, `tile_first` being that of the first. All of the workgroup must call it.
+// Stores the tile's keys, and what goes with them, by `s_digit_offset`. `values` is all that there are, and `tile_first` the
+// place of the tile's first key. All of the workgroup must call it.
 void move_items(Words sorted, Words values, Words sorted_values, uint tile_first, Digit digit, uint extent) {
     // The last word of all stays in shared memory until it is asked for.
 #if VALUE_WORDS > 0
@@ -22,7 +22,9 @@ void move_items(Words sorted, Words values, Words sorted_values, uint tile_first
         origin[i] = item_place(i);
     }
     put_in_order(origin, extent);
+    // Where there are none, a value is the key's own place.
     bool are_places = all(equal(uvec2(values), uvec2(0)));
+    Words tile_values = advance_words(values, tile_first, VALUE_WORDS);
 #else
     [[unroll]] for (uint w = 0; w < KEY_WORDS - 1; w++) {
         exchange_for_after(key_words[w], extent);
@@ -44,7 +46,7 @@ void move_items(Words sorted, Words values, Words sorted_values, uint tile_first
             if (are_places) {
                 value.word[0] = tile_first + word;
             } else {
-                move_value(values, word, value);
+                move_value(tile_values, word, value);
             }
 #endif
         }

@@ -44,9 +44,5 @@ void main() {
         s_digit_offset[d] = offset - first_of_digit(d);
     }
 
-    Words values = push.values;
-    if (any(notEqual(uvec2(values), uvec2(0)))) {
-        values = advance_words(values, tile, TILE_ITEMS * VALUE_WORDS);
-    }
-    move_items(push.sorted, values, push.sorted_values, tile * TILE_ITEMS, digit, extent);
+    move_items(push.sorted, push.values, push.sorted_values, tile * TILE_ITEMS, digit, extent);
 }
