@@ -22,7 +22,8 @@ void move_items(Words sorted, Words values, Words sorted_values, uint tile_first
         origin[i] = item_place(i);
     }
     put_in_order(origin, extent);
-    // Where there are none, a value is the key's own place.
+    // Where there are none, a value is the key's own place. The pointer is moved on all the same: SwiftShader crashes on one
+    // that a branch has chosen.
     bool are_places = all(equal(uvec2(values), uvec2(0)));
     Words tile_values = advance_words(values, tile_first, VALUE_WORDS);
 #else
