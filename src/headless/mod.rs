@@ -257,12 +257,18 @@ impl Gpu {
         self.download(result, words)
     }
 
-    /// The elements of `source` that `indices` name, in that order; of zeros where there is no such element. A value may
-    /// be part of an element: `source` is whole elements of the configuration, one after the other.
+    /// The elements of `source` that `indices` name, in that order; of zeros where there is no such element. An element is
+    /// one value or several: `source` is whole elements of the configuration, one after the other.
     ///
     /// # Errors
-    /// [`Error::OutOfHostMemory`], and the errors of [`Self::gather_words`].
+    /// [`Error::Unsupported`] if an element is no whole number of values, [`Error::OutOfHostMemory`], and the errors of
+    /// [`Self::gather_words`].
     pub fn gather<N: Number>(&self, config: GatherConfig, source: &[N], indices: &[u32]) -> Result<Vec<N>> {
+        if !config.words_per_element().is_multiple_of(N::TYPE.words()) {
+            return Err(Error::Unsupported {
+                reason: "an element that is gathered is one value or several, and here it ends within one",
+            });
+        }
         let words = self.gather_words(config, bytemuck::cast_slice(source), indices)?;
         let mut values = Vec::new();
         values

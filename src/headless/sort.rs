@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Gpu, scratch_range};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
-use crate::sort::{SortBuffers, SortConfig, SortPlan};
+use crate::sort::{SortBuffers, SortConfig};
 
 /// What a sort has made, while what it was made from stands as it was.
 struct Sorted {
@@ -80,7 +80,8 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::RaggedTable`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
-    /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of [`SortPlan`],
+    /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
+    /// [`SortPlan`](crate::sort::SortPlan),
     /// [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
         match config.value_size() {
@@ -99,9 +100,7 @@ impl Gpu {
         let plan = self.sort_plan(config)?;
         let count = whole(keys, config.key_size())?;
         // Said before memory is taken for so many.
-        if count > SortPlan::MAX_COUNT {
-            return Err(Error::TooManyElements { count, max: SortPlan::MAX_COUNT, what: "one sort" });
-        }
+        plan.check_count(count)?;
         if count == 0 {
             return Ok(Sorted { keys: None, values: Vec::new() });
         }

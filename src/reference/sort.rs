@@ -6,7 +6,7 @@
 use super::Tiles;
 use super::lanes::{self, Workgroup};
 
-/// What a pass sorts by: the push constants `shift` and `digit_mask`, and `digit_of` of `glsl/sort/pass.glsl`.
+/// What a pass sorts by: the push constants `shift` and `digit_mask`, and `digit_of` of `glsl/sort/key.glsl`.
 #[derive(Debug, Clone, Copy)]
 pub struct Digit {
     /// Its lowest bit, below those of a key: beyond that GLSL does not say what a shift gives.

@@ -465,8 +465,12 @@ fn gathered_slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.gather(GatherConfig::elements(1), &[1.5f32, -2.5], &[1, 1, u32::MAX])?, [-2.5, -2.5, 0.0]);
     assert_eq!(gpu.gather::<i32>(GatherConfig::elements(3), &[], &[0])?, [0; 3]);
     assert_eq!(gpu.gather(pairs, &letters, &[])?, [0u64; 0]);
-    let ragged = gpu.gather(GatherConfig::elements(5), &letters, &[0]);
-    assert_eq!(ragged, Err(Error::RaggedTable { value_count: 12, columns: 5 }));
+    for words in [1, 3] {
+        let halves = gpu.gather(GatherConfig::elements(words), &[7u64, 8, 9], &[0, 1]);
+        assert!(matches!(halves, Err(Error::Unsupported { .. })), "{words}: {halves:?}");
+    }
+    let ragged = gpu.gather(GatherConfig::elements(10), &letters, &[0]);
+    assert_eq!(ragged, Err(Error::RaggedTable { value_count: 12, columns: 10 }));
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use libtest_mimic::{Failed, Trial};
 use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
-use subsweep::sort::{SortAlgorithm, SortConfig, ValueSize};
+use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use subsweep::{ElementType, Error, Number};
 
 use super::cases::expect_silence;
@@ -23,7 +23,31 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("what does not fit is refused and left as it was", refusals),
         trial("keys are sorted and take their values along", several_types),
         trial("values need no alignment", unaligned_values),
+        trial("one workgroup hands over to passes where it is full", handed_over),
     ]
+}
+
+/// What the library chooses, around the most keys that one workgroup holds.
+fn handed_over(gpu: &Gpu) -> Result<(), Failed> {
+    let config = SortConfig::pairs(ElementType::U32, ValueSize::B4).descending();
+    let policy = *gpu.sort_plan(config)?.policy();
+    let most = policy.single_workgroup.expect("few keys are sorted at once").tile_items();
+    for count in [most - 1, most, most + 1, 2 * most + 3] {
+        let mut keys: Vec<u32> = (0..count).map(|i| i.wrapping_mul(0x9e37_79b9) >> 20).collect();
+        let mut values: Vec<u32> = (0..count).collect();
+        let mut expected: Vec<_> = keys.iter().copied().zip(0..count).collect();
+        expected.sort_by_key(|&(key, _)| std::cmp::Reverse(key));
+        gpu.sort_pairs(config, &mut keys, &mut values)?;
+        let sorted: Vec<_> = keys.into_iter().zip(values).collect();
+        assert!(sorted == expected, "{count} keys by {policy}");
+    }
+    let single = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities());
+    let mut keys = vec![0u32; most as usize + 1];
+    let refused = gpu.sort(SortConfig::keys(ElementType::U32).policy(single), &mut keys);
+    let (count, max) = (u64::from(most) + 1, u64::from(most));
+    let what = "one workgroup of this policy";
+    assert_eq!(refused, Err(Error::TooManyElements { count, max, what }));
+    Ok(())
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {

@@ -55,9 +55,9 @@ struct SplitMix64 {
     }
 };
 
-// So many words of 32 bits, which their number alone decides.
-std::vector<uint32_t> uniform_words(size_t count) {
-    SplitMix64 random{count};
+// So many words of 32 bits, the words of `element_count` elements, whose number alone decides.
+std::vector<uint32_t> uniform_words(size_t count, size_t element_count) {
+    SplitMix64 random{element_count};
     std::vector<uint32_t> words(count);
     for (uint32_t& word : words) {
         word = static_cast<uint32_t>(random.next() >> 32);
@@ -400,7 +400,7 @@ void copy_on_device(Array<T>& to, const Array<T>& from, size_t count) {
 // Keys as the words lie in memory.
 template <typename Key>
 std::vector<Key> uniform_keys(size_t count) {
-    std::vector<uint32_t> words = uniform_words(count * sizeof(Key) / 4);
+    std::vector<uint32_t> words = uniform_words(count * sizeof(Key) / 4, count);
     std::vector<Key> keys(count);
     std::memcpy(keys.data(), words.data(), count * sizeof(Key));
     return keys;
@@ -444,10 +444,10 @@ Outcome sort_keys(const char* type, uint64_t count, const Options& options) {
 
 Outcome sort_pairs(uint64_t count, const Options& options) {
     Measurement measured{
-        "sort:pairs:type=u32;values=4;algorithm=cub;policy=default;bits=0:32;misalign=0;n=" + std::to_string(count) +
+        "sort:pairs4:type=u32;algorithm=cub;policy=default;bits=0:32;misalign=0;n=" + std::to_string(count) +
             ";input=uniform",
         count, 8, sort_traffic_size(count, 4, 4), {}, {}};
-    std::vector<uint32_t> keys = uniform_words(count);
+    std::vector<uint32_t> keys = uniform_words(count, count);
     // Where each key was: values tell whether the sort is stable.
     std::vector<uint32_t> values(count);
     std::iota(values.begin(), values.end(), 0u);
@@ -484,7 +484,7 @@ Outcome inclusive_sum(uint64_t count, const Options& options) {
         "scan:inclusive:type=u32;columns=1;algorithm=cub;policy=default;place=out;misalign=0;n=" + std::to_string(count) +
             ";input=uniform",
         count, 4, 2 * 4 * count, {}, {}};
-    std::vector<uint32_t> numbers = uniform_words(count);
+    std::vector<uint32_t> numbers = uniform_words(count, count);
     Array<uint32_t> source(count), result(count), copied(count);
     if (!source || !result || !copied) {
         return no_room(measured);
@@ -523,7 +523,7 @@ int main(int argc, char** argv) {
             end(USAGE, USAGE_TEXT);
         }
     }
-    if (hash_of(uniform_words(HASHED_COUNT)) != HASH_OF_UNIFORM) {
+    if (hash_of(uniform_words(HASHED_COUNT, HASHED_COUNT)) != HASH_OF_UNIFORM) {
         end(WRONG, "the inputs are not those of subsweep");
     }
     Options options = options_of(effort);
@@ -537,7 +537,7 @@ int main(int argc, char** argv) {
         {"scan:inclusive:type=u32", [&](uint64_t count) { return inclusive_sum(count, options); }},
         {"sort:keys:type=u32", [&](uint64_t count) { return sort_keys<uint32_t>("u32", count, options); }},
         {"sort:keys:type=u64", [&](uint64_t count) { return sort_keys<uint64_t>("u64", count, options); }},
-        {"sort:pairs:type=u32", [&](uint64_t count) { return sort_pairs(count, options); }},
+        {"sort:pairs4:type=u32", [&](uint64_t count) { return sort_pairs(count, options); }},
     };
     std::vector<Measurement> all;
     for (const auto& [name, run] : runs) {

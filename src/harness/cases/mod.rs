@@ -40,7 +40,7 @@ pub enum Work {
 /// A policy, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PolicyName {
-    /// The one that the library chooses.
+    /// The library's own for the algorithm, tuned for the device.
     Default,
     /// The source documents' own.
     Seed,

@@ -165,8 +165,8 @@ impl GatherPlan {
     /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `source` of any size, of which whole elements count; `indices` of at least `count * 4` bytes;
     ///    `destination` of at least `count * GatherConfig::element_size()` bytes; at multiples of 4, in buffers with
-    ///    `SHADER_DEVICE_ADDRESS`. Faster where `source` and `destination` are at multiples of 16 and so are elements, or
-    ///    both of 8. A count on the device is 4 bytes at a multiple of 4. `scratch` as [`Self::scratch_requirements`]
+    ///    `SHADER_DEVICE_ADDRESS`. Faster where `source` and `destination` are at multiples of 16 and elements of such a
+    ///    size, or at multiples of 8 and elements of an odd multiple of that. A count on the device is 4 bytes at a multiple of 4. `scratch` as [`Self::scratch_requirements`]
     ///    says, its content of no matter, and used by nothing else until the work is done. `destination` and `scratch`
     ///    share memory with nothing; what is read may lie anywhere else.
     /// 3. **Commands**: one dispatch; before it, for a count on the device, another one and a barrier to indirect

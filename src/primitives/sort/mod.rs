@@ -1,4 +1,4 @@
-//! Stable radix sort of u32 keys, least significant digit first.
+//! Stable radix sort of numbers, least significant digit first, with values or for the places of keys.
 //!
 //! Each pass sorts by one digit: count the digits of every tile, scan the counts, scatter the keys to where the scan
 //! says. An even number of passes leaves the keys where they were.
@@ -37,8 +37,8 @@ impl SortPlan {
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for other keys than u32 and for a bit range outside of the key, [`Error::InvalidPolicy`] and
-    /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device, and whatever the
+    /// [`Error::Unsupported`] for a bit range outside of the key, [`Error::InvalidPolicy`] and
+    /// [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device, and whatever the
     /// driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
         config.check()?;
@@ -71,7 +71,28 @@ impl SortPlan {
         single.chain(self.passes.iter().flat_map(Passes::pipelines))
     }
 
-    /// The passes of a sort by so many keys that one workgroup does not hold them; none where there are no bits to sort by.
+    /// The most keys of a recording: [`Self::MAX_COUNT`], or of `single-workgroup` what one workgroup holds.
+    pub fn max_count(&self) -> u64 {
+        match (&self.passes, &self.single_workgroup) {
+            (None, Some(single)) => single.max_count(),
+            _ => Self::MAX_COUNT,
+        }
+    }
+
+    /// An error for more keys than [`Self::max_count`].
+    pub(crate) fn check_count(&self, count: u64) -> Result<()> {
+        let max = self.max_count();
+        let what = if self.passes.is_some() { "one sort" } else { "one workgroup of this policy" };
+        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+    }
+
+    /// Whether nothing moves: what is in order already stays as it is, but its places are to be told.
+    fn records_nothing(&self, count: u64) -> bool {
+        let is_in_order = count == 1 || self.config.bit_count() == 0;
+        count == 0 || is_in_order && !self.config.is_argsort()
+    }
+
+    /// The passes over more keys than one workgroup holds.
     fn passes(&self, count: u64) -> Option<&Passes> {
         let is_single = self.single_workgroup.as_ref().is_some_and(|single| count <= single.max_count());
         self.passes.as_ref().filter(|_| !is_single)
@@ -86,9 +107,12 @@ impl SortPlan {
 
     /// Bytes of keys and values that a recording of `count` keys reads and writes; what is kept of tiles is not counted.
     pub fn traffic_size(&self, count: u64) -> u64 {
+        if self.records_nothing(count) {
+            return 0;
+        }
         let config = &self.config;
         let (keys, values) = (config.key_size(), config.value_size());
-        // Of an argsort, places are not read at first, and keys written only on their way.
+        // The first pass of an argsort makes its places up.
         let argsort = if config.is_argsort() { values } else { 0 };
         let size = match self.passes(count) {
             Some(passes) => u64::from(passes.pass_count()) * (3 * keys + 2 * values) - argsort,
@@ -102,17 +126,17 @@ impl SortPlan {
     ///
     /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `keys` of at least `count * SortConfig::key_size()` bytes and `values` of `count *
-    ///    SortConfig::value_size()`, at multiples of 4 (faster at multiples of 16), in buffers with
+    ///    SortConfig::value_size()`, at multiples of 4 (faster with keys at a multiple of 16), in buffers with
     ///    `SHADER_DEVICE_ADDRESS`, apart from one another. `scratch` as [`Self::scratch_requirements`] says, its content of
     ///    no matter, and used by nothing else until the work is done.
     /// 3. **Commands**: one dispatch where [`SortPolicy::single_workgroup`] holds all keys; else for each pass a dispatch
     ///    that counts, those of a scan, and one that scatters, with compute-to-compute barriers between them. The first
-    ///    access is COMPUTE_SHADER / SHADER_READ of `keys`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an
+    ///    access is COMPUTE_SHADER / SHADER_READ of `keys` and `values`, of an argsort SHADER_WRITE of `values`, and
+    ///    SHADER_WRITE of `scratch`, which COMPUTE_SHADER is also the last to access; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an
     ///    argsort) and `values`, with no barrier before or after. Leaves a compute pipeline and push constants bound, and
     ///    touches no other state.
     /// 4. **Limits**: `count` of 0 or 1, and an empty bit range, record nothing; but an argsort tells the places of keys
-    ///    that stay. At most [`Self::MAX_COUNT`] keys, of `single-workgroup` what one workgroup holds; and what the
-    ///    device's memory holds.
+    ///    that stay. At most [`Self::max_count`] keys, and what the device's memory holds.
     /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. Keys that agree in
     ///    the bits of the configuration keep their order.
     ///
@@ -142,16 +166,8 @@ impl SortPlan {
         buffers: &SortBuffers,
         count: u64,
     ) -> Result<()> {
-        let (max, what) = match (&self.passes, &self.single_workgroup) {
-            (None, Some(single)) => (single.max_count(), "one workgroup of this policy"),
-            _ => (Self::MAX_COUNT, "one sort"),
-        };
-        if count > max {
-            return Err(Error::TooManyElements { count, max, what });
-        }
-        // What is in order already stays as it is, but its places are to be told.
-        let is_in_order = count == 1 || self.config.bit_count() == 0;
-        if count == 0 || is_in_order && !self.config.is_argsort() {
+        self.check_count(count)?;
+        if self.records_nothing(count) {
             return Ok(());
         }
         let buffers = buffers.checked(&self.config, count, self.scratch_requirements(count))?;

@@ -280,10 +280,8 @@ mod tests {
 
     #[test]
     fn passes_cover_every_bit_range_in_order() {
-        for (radix_bits, begin) in
-            [2, 4].into_iter().flat_map(|bits| (0..=64).map(move |begin| (bits, begin)))
-        {
-            {
+        for radix_bits in [2, 4] {
+            for begin in 0..=64 {
                 for end in begin..=64 {
                     let count = pass_count(&SortConfig::keys(ElementType::U64).bits(begin..end), radix_bits);
                     assert!(count.is_multiple_of(2));

@@ -122,7 +122,8 @@ pub enum Ranking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SortPolicy {
-    /// How many bits a pass takes.
+    /// What is done with more keys than one workgroup holds; of `single-workgroup`, whose shape is all that counts
+    /// besides, nothing.
     pub algorithm: SortAlgorithm,
     /// How a tile's keys are counted and ranked.
     pub ranking: Ranking,
@@ -148,7 +149,8 @@ impl SortPolicy {
                 single_workgroup: Some(single_workgroup),
                 ..Self::tuned(SortAlgorithm::Radix4Bit, capabilities)
             },
-            reason: "three kernels a pass need no forward progress; 4 bits move half the bytes of 2",
+            reason: "few keys take one dispatch; three kernels a pass need no forward progress; 4 bits move half the \
+                     bytes of 2",
         }
     }
 
@@ -194,6 +196,13 @@ impl SortPolicy {
         self.tile_shape().tile_items()
     }
 
+    fn write_subgroups(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.subgroup_size {
+            Some(size) => write!(f, ", subgroups of {size}"),
+            None => Ok(()),
+        }
+    }
+
     const fn tile_shape(&self) -> TileShape {
         let Self { workgroup_size, items_per_invocation, .. } = *self;
         TileShape { workgroup_size, items_per_invocation }
@@ -231,7 +240,7 @@ impl SortPolicy {
     }
 }
 
-/// Shared memory of scatter.comp beside the tile: an offset for each digit, and the workgroup scan's prefixes.
+/// Shared memory beside a tile that is ranked by counters: an offset for each digit, and the workgroup scan's prefixes.
 const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
     4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
 }
@@ -244,6 +253,7 @@ impl fmt::Display for SortPolicy {
             let single = SortAlgorithm::SingleWorkgroup.name();
             write!(f, "{single}: up to {} keys, ", shape.tile_items())?;
             write!(f, "workgroup {workgroup_size}, {items_per_invocation} items per invocation")?;
+            self.write_subgroups(f)?;
             if self.algorithm == SortAlgorithm::SingleWorkgroup {
                 return Ok(());
             }
@@ -256,9 +266,7 @@ impl fmt::Display for SortPolicy {
         let Self { workgroup_size, items_per_invocation, .. } = *self;
         write!(f, "{name}: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
         write!(f, "ranked by {ranking}")?;
-        if let Some(size) = self.subgroup_size {
-            write!(f, ", subgroups of {size}")?;
-        }
+        self.write_subgroups(f)?;
         write!(f, "; counts by {}", self.scan)
     }
 }
