@@ -12,7 +12,11 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef RANK_BY_MATCH
+#include "sort/rank_by_match.glsl"
+#else
 #include "sort/rank_by_counters.glsl"
+#endif
 #include "sort/move.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -38,10 +42,12 @@ void main() {
 
     load_items(advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS), extent);
     rank_items(digit, extent);
-    uint d = invocation_index();
-    if (d < RADIX) {
-        uint offset = push.offsets.word[count_index(d, tile, push.tile_count)];
-        s_digit_offset[d] = offset - first_of_digit(d);
+    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+        uint d = invocation_index() * OWN_DIGITS + k;
+        if (d < RADIX) {
+            uint offset = push.offsets.word[count_index(d, tile, push.tile_count)];
+            s_digit_offset[d] = offset - first_of_digit(d);
+        }
     }
 
     move_items(push.sorted, push.values, push.sorted_values, tile * TILE_ITEMS, digit, extent);

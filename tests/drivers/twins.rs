@@ -86,6 +86,8 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("scan/chained", "float64x1") => Some(chained::chained::<Row<Add, f64, 1>>),
         ("sort/count", _) => Some(sort::count),
         ("sort/single_workgroup", _) => Some(sort::single_workgroup),
+        ("sort/count_bins", _) => Some(sort::count_bins),
+        ("sort/scatter", _) if variant.starts_with("match_") => Some(sort::match_scatter),
         ("sort/scatter", _) => Some(sort::scatter),
         ("sort/chunk_count", _) => Some(sort::chunk_count),
         ("sort/chunk_bucket", _) => Some(sort::chunk_bucket),

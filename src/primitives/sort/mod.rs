@@ -48,7 +48,7 @@ impl SortPlan {
         let single_workgroup = policy.single_workgroup.map(single).transpose()?;
         let passes = match policy.algorithm {
             SortAlgorithm::SingleWorkgroup => None,
-            SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit => {
+            SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
                 Some(Passes::new(device, &config, &policy)?)
             }
         };

@@ -9,7 +9,14 @@ use crate::primitives::{ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
-    struct CountPush for [SORT_COUNT_KEY1, SORT_COUNT_KEY2, SORT_CHUNK_COUNT_KEY1, SORT_CHUNK_COUNT_KEY2] {
+    struct CountPush for [
+        SORT_COUNT_KEY1,
+        SORT_COUNT_KEY2,
+        SORT_COUNT_BINS_KEY1,
+        SORT_COUNT_BINS_KEY2,
+        SORT_CHUNK_COUNT_KEY1,
+        SORT_CHUNK_COUNT_KEY2,
+    ] {
         keys: AddressRange,
         counts: AddressRange,
         tile_count: u32,
@@ -27,6 +34,12 @@ push_constants! {
         SORT_SCATTER_KEY2,
         SORT_SCATTER_KEY2_VALUE1,
         SORT_SCATTER_KEY2_VALUE2,
+        SORT_SCATTER_MATCH_KEY1,
+        SORT_SCATTER_MATCH_KEY1_VALUE1,
+        SORT_SCATTER_MATCH_KEY1_VALUE2,
+        SORT_SCATTER_MATCH_KEY2,
+        SORT_SCATTER_MATCH_KEY2_VALUE1,
+        SORT_SCATTER_MATCH_KEY2_VALUE2,
         SORT_CHUNK_BUCKET_KEY1,
         SORT_CHUNK_BUCKET_KEY1_VALUE1,
         SORT_CHUNK_BUCKET_KEY1_VALUE2,
@@ -77,6 +90,21 @@ const TILES: Kernels = Kernels {
     scatter: [
         [&kernels::SORT_SCATTER_KEY1, &kernels::SORT_SCATTER_KEY1_VALUE1, &kernels::SORT_SCATTER_KEY1_VALUE2],
         [&kernels::SORT_SCATTER_KEY2, &kernels::SORT_SCATTER_KEY2_VALUE1, &kernels::SORT_SCATTER_KEY2_VALUE2],
+    ],
+};
+const MATCHED: Kernels = Kernels {
+    count: [&kernels::SORT_COUNT_BINS_KEY1, &kernels::SORT_COUNT_BINS_KEY2],
+    scatter: [
+        [
+            &kernels::SORT_SCATTER_MATCH_KEY1,
+            &kernels::SORT_SCATTER_MATCH_KEY1_VALUE1,
+            &kernels::SORT_SCATTER_MATCH_KEY1_VALUE2,
+        ],
+        [
+            &kernels::SORT_SCATTER_MATCH_KEY2,
+            &kernels::SORT_SCATTER_MATCH_KEY2_VALUE1,
+            &kernels::SORT_SCATTER_MATCH_KEY2_VALUE2,
+        ],
     ],
 };
 const CHUNKS: Kernels = Kernels {
@@ -133,24 +161,32 @@ impl Passes {
             };
             Pipeline::new(device, kernel, options)
         };
-        let moves = |kernels: &Kernels, constants: &[(&'static str, u32)]| {
-            let key = config.key.words() as usize - 1;
-            Ok(Moves {
-                count: pipeline(kernels.count[key], constants)?,
-                scatter: pipeline(kernels.scatter[key][config.values.words() as usize], constants)?,
-            })
-        };
+        // Ranking may ask for more than counting.
+        let moves =
+            |kernels: &Kernels, constants: &[(&'static str, u32)], ranking: &[(&'static str, u32)]| {
+                let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
+                let all: Vec<_> = constants.iter().chain(ranking).copied().collect();
+                Ok(Moves {
+                    count: pipeline(kernels.count[key], constants)?,
+                    scatter: pipeline(kernels.scatter[key][value], &all)?,
+                })
+            };
         let radix = ("RADIX_BITS", radix_bits);
         let items = policy.items_per_invocation;
         let (any_address, aligned) = match policy.ranking {
             Ranking::CounterScan => {
                 let moves = |quad_access| {
                     let constants = [radix, ("ITEMS_PER_INVOCATION", items), ("QUAD_ACCESS", quad_access)];
-                    moves(&TILES, &constants)
+                    moves(&TILES, &constants, &[])
                 };
                 (moves(0)?, Some(moves(1)?))
             }
-            Ranking::Ballot => (moves(&CHUNKS, &[radix, ("BATCHES_PER_CHUNK", items)])?, None),
+            Ranking::Match => {
+                let subgroups = policy.max_subgroups(device.capabilities());
+                let constants = [radix, ("ITEMS_PER_INVOCATION", items)];
+                (moves(&MATCHED, &constants, &[("MAX_SUBGROUPS", subgroups)])?, None)
+            }
+            Ranking::Ballot => (moves(&CHUNKS, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None),
         };
         Ok(Self {
             config: *config,

@@ -16,19 +16,22 @@ pub enum SortAlgorithm {
     Radix2Bit,
     /// The same, 4 bits: 8 passes.
     Radix4Bit,
+    /// The same, 8 bits: 4 passes.
+    Radix8Bit,
     /// One dispatch of one workgroup, which holds all keys.
     SingleWorkgroup,
 }
 
 impl SortAlgorithm {
     /// All of them, the best first.
-    pub const ALL: [Self; 3] = [Self::Radix4Bit, Self::Radix2Bit, Self::SingleWorkgroup];
+    pub const ALL: [Self; 4] = [Self::Radix4Bit, Self::Radix8Bit, Self::Radix2Bit, Self::SingleWorkgroup];
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Radix2Bit => "radix-2bit",
             Self::Radix4Bit => "radix-4bit",
+            Self::Radix8Bit => "radix-8bit",
             Self::SingleWorkgroup => "single-workgroup",
         }
     }
@@ -42,6 +45,10 @@ impl SortAlgorithm {
             Self::Radix4Bit => {
                 "count, scan and scatter by 4 bits, 8 passes; moves 96 bytes per u32 key; C-for-Metal tutorial 13"
             }
+            Self::Radix8Bit => {
+                "count, scan and scatter by 8 bits, 4 passes; moves 48 bytes per u32 key; ranked as by Adinets and \
+                 Merrill 2022"
+            }
             Self::SingleWorkgroup => {
                 "all passes in one dispatch of one workgroup, in registers and shared memory; moves 8 bytes per u32 key, \
                  of which it takes some thousands; after the small sorts of CUB"
@@ -54,6 +61,7 @@ impl SortAlgorithm {
         match self {
             Self::Radix2Bit => 2,
             Self::Radix4Bit | Self::SingleWorkgroup => 4,
+            Self::Radix8Bit => 8,
         }
     }
 
@@ -82,9 +90,50 @@ impl TileShape {
         Self { workgroup_size, items_per_invocation: room.clamp(4, 16) / 4 * 4 }
     }
 
+    /// The largest for a device whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take most of the
+    /// shared memory, and as many keys as lie in it in their place.
+    fn largest_matched(capabilities: &Capabilities) -> Self {
+        let lanes = capabilities.min_subgroup_size.max(4);
+        let shared_size = capabilities.shared_memory_size;
+        let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
+        let limit = capabilities.max_workgroup_invocations.min(512);
+        let workgroup_size = (subgroups * lanes).min(limit) / 32 * 32;
+        let room =
+            shared_size.saturating_sub(match_tables_size(8, workgroup_size)) / (4 * workgroup_size).max(1);
+        Self { workgroup_size, items_per_invocation: room.clamp(1, 32) }
+    }
+
     /// Keys in a tile, [`u32::MAX`] at most.
     pub const fn tile_items(&self) -> u32 {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
+    }
+
+    /// The most subgroups of its workgroup: what tables there is room for.
+    fn max_subgroups(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> u32 {
+        let lanes = subgroup_size.unwrap_or(capabilities.min_subgroup_size).max(4);
+        self.workgroup_size.div_ceil(lanes)
+    }
+
+    /// Whether tiles can be ranked by lanes that match digits.
+    fn check_matched(
+        &self,
+        radix_bits: u32,
+        subgroup_size: Option<u32>,
+        capabilities: &Capabilities,
+    ) -> Result<()> {
+        let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        check_workgroup(self.workgroup_size, capabilities)?;
+        let lanes = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;
+        if !(1..=64).contains(&self.items_per_invocation) {
+            return invalid("items_per_invocation is from 1 to 64");
+        }
+        if !self.workgroup_size.is_multiple_of(lanes) {
+            return invalid("workgroup_size is a multiple of the subgroup size");
+        }
+        let tables = self.max_subgroups(subgroup_size, capabilities) << radix_bits;
+        let shared_size =
+            self.tile_items().max(tables) * 4 + match_tables_size(radix_bits, self.workgroup_size);
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 
     /// Whether tiles can be ranked by the counters of invocations.
@@ -112,8 +161,10 @@ impl TileShape {
 /// How a tile's keys are counted and ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ranking {
-    /// Packed counters of every invocation, scanned over the workgroup.
+    /// Packed counters of every invocation, scanned over the workgroup: of digits of up to 4 bits.
     CounterScan,
+    /// Lanes that match digits by ballots, and a table for each subgroup.
+    Match,
     /// A ballot for each digit, 32 keys at a time: the seed's way.
     Ballot,
 }
@@ -156,11 +207,14 @@ impl SortPolicy {
 
     /// An algorithm, tuned for a device.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
-        let shape = TileShape::largest(capabilities, algorithm.radix_bits());
+        let (ranking, shape) = match algorithm {
+            SortAlgorithm::Radix8Bit => (Ranking::Match, TileShape::largest_matched(capabilities)),
+            _ => (Ranking::CounterScan, TileShape::largest(capabilities, algorithm.radix_bits())),
+        };
         let TileShape { workgroup_size, items_per_invocation } = shape;
         Self {
             algorithm,
-            ranking: Ranking::CounterScan,
+            ranking,
             workgroup_size,
             items_per_invocation,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
@@ -196,6 +250,11 @@ impl SortPolicy {
         self.tile_shape().tile_items()
     }
 
+    /// The most subgroups of a workgroup: what tables there is room for.
+    pub(super) fn max_subgroups(&self, capabilities: &Capabilities) -> u32 {
+        self.tile_shape().max_subgroups(self.subgroup_size, capabilities)
+    }
+
     fn write_subgroups(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.subgroup_size {
             Some(size) => write!(f, ", subgroups of {size}"),
@@ -229,6 +288,10 @@ impl SortPolicy {
             Ranking::CounterScan => {
                 self.tile_shape().check(self.algorithm.radix_bits(), self.subgroup_size, capabilities)
             }
+            Ranking::Match => {
+                let radix_bits = self.algorithm.radix_bits();
+                self.tile_shape().check_matched(radix_bits, self.subgroup_size, capabilities)
+            }
             Ranking::Ballot => {
                 if (self.workgroup_size, self.items_per_invocation) != (32, 8) {
                     return invalid("ballot ranking comes with the seed's chunks only: SortPolicy::seed()");
@@ -243,6 +306,12 @@ impl SortPolicy {
 /// Shared memory beside a tile that is ranked by counters: an offset for each digit, and the workgroup scan's prefixes.
 const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
     4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
+}
+
+/// Shared memory beside a tile whose lanes match digits: where each digit begins in the tile and in the output, and the
+/// workgroup scan's prefixes.
+const fn match_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
+    4 * ((2 << radix_bits) + workgroup_size / 4 + 1)
 }
 
 impl fmt::Display for SortPolicy {
@@ -261,6 +330,7 @@ impl fmt::Display for SortPolicy {
         }
         let ranking = match self.ranking {
             Ranking::CounterScan => "counter scan",
+            Ranking::Match => "matching lanes",
             Ranking::Ballot => "ballots",
         };
         let Self { workgroup_size, items_per_invocation, .. } = *self;

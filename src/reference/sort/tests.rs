@@ -9,6 +9,7 @@ const WORDS: KeyOrder = KeyOrder { numbers: Numbers::Unsigned, is_descending: fa
 #[derive(Debug, Clone, Copy)]
 enum Kernels {
     Tiles(Shape),
+    Matches(MatchShape),
     Chunks(Chunk),
 }
 
@@ -18,6 +19,11 @@ impl Kernels {
         Self::Tiles(Shape { workgroup, radix_bits, items_per_invocation })
     }
 
+    fn matches(lanes: usize, radix_bits: u32, subgroups: usize, items_per_invocation: usize) -> Self {
+        let workgroup = Workgroup { size: subgroups * lanes, lanes };
+        Self::Matches(MatchShape { workgroup, radix_bits, items_per_invocation })
+    }
+
     fn chunks(lanes: usize, radix_bits: u32) -> Self {
         Self::Chunks(Chunk { workgroup: Workgroup { size: 32, lanes }, radix_bits, batches_per_chunk: 8 })
     }
@@ -25,6 +31,7 @@ impl Kernels {
     fn radix_bits(&self) -> u32 {
         match self {
             Self::Tiles(shape) => shape.radix_bits,
+            Self::Matches(shape) => shape.radix_bits,
             Self::Chunks(shape) => shape.radix_bits,
         }
     }
@@ -32,6 +39,7 @@ impl Kernels {
     fn tile_items(&self) -> usize {
         match self {
             Self::Tiles(shape) => shape.tile_items(),
+            Self::Matches(shape) => shape.tile_items(),
             Self::Chunks(shape) => shape.items(),
         }
     }
@@ -42,6 +50,7 @@ impl Kernels {
         let digits = WORDS.digits(keys, 1, digit);
         match self {
             Self::Tiles(shape) => count(shape, &digits, &mut counts, tiles),
+            Self::Matches(shape) => count_bins(shape, &digits, &mut counts, tiles),
             Self::Chunks(shape) => chunk_count(shape, &digits, &mut counts, tiles),
         }
         counts
@@ -52,6 +61,7 @@ impl Kernels {
         let digits = WORDS.digits(keys, 1, digit);
         let places = match self {
             Self::Tiles(shape) => scatter(shape, &digits, offsets, tiles),
+            Self::Matches(shape) => match_scatter(shape, &digits, offsets, tiles),
             Self::Chunks(shape) => chunk_bucket(shape, &digits, offsets, tiles),
         };
         let mut sorted = vec![0; keys.len()];
@@ -83,7 +93,8 @@ fn all_kernels(lanes: usize) -> Vec<Kernels> {
             Kernels::chunks(lanes, radix_bits),
         ]
     };
-    [2, 4].into_iter().flat_map(of).collect()
+    let matches = [Kernels::matches(lanes, 8, 1, 3), Kernels::matches(lanes, 5, 4, 2)];
+    [2, 4].into_iter().flat_map(of).chain(matches).collect()
 }
 
 fn agrees(kernels: &Kernels, keys: &[u32], bits: std::ops::Range<u32>) {

@@ -4,7 +4,7 @@ use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::lanes::Workgroup;
-use subsweep::reference::sort::{self as twin, Chunk, Digit, KeyOrder, Numbers, Shape};
+use subsweep::reference::sort::{self as twin, Chunk, Digit, KeyOrder, MatchShape, Numbers, Shape};
 use subsweep::reference::{Tiles, oracle};
 use subsweep::sort::{Ranking, SortAlgorithm, SortPolicy};
 use subsweep::vk::Capabilities;
@@ -50,6 +50,24 @@ impl Twin for Shape {
 
     fn scatter(&self, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
         twin::scatter(self, digits, offsets, tiles)
+    }
+}
+
+impl Twin for MatchShape {
+    fn tile_items(&self) -> usize {
+        self.tile_items()
+    }
+
+    fn radix(&self) -> usize {
+        self.radix()
+    }
+
+    fn count(&self, digits: &[usize], counts: &mut [u32], tiles: Tiles) {
+        twin::count_bins(self, digits, counts, tiles);
+    }
+
+    fn scatter(&self, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+        twin::match_scatter(self, digits, offsets, tiles)
     }
 }
 
@@ -132,6 +150,13 @@ impl<'g> Pass<'g> {
                 constants.extend([access.constant(), ("ITEMS_PER_INVOCATION", items)]);
                 Box::new(Shape { workgroup, radix_bits, items_per_invocation: items as usize })
             }
+            Ranking::Match => {
+                constants.push(("ITEMS_PER_INVOCATION", items));
+                if kernel.spec_constants.iter().any(|constant| constant.name == "MAX_SUBGROUPS") {
+                    constants.push(("MAX_SUBGROUPS", workgroup.subgroup_count() as u32));
+                }
+                Box::new(MatchShape { workgroup, radix_bits, items_per_invocation: items as usize })
+            }
             Ranking::Ballot => {
                 constants.push(("BATCHES_PER_CHUNK", items));
                 Box::new(Chunk { workgroup, radix_bits, batches_per_chunk: items as usize })
@@ -142,19 +167,22 @@ impl<'g> Pass<'g> {
     }
 }
 
+/// The algorithms whose digits are counted in registers.
+const IN_REGISTERS: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+
 /// Each algorithm, at either access, on words alone; another of the two for each on wider keys and with values, which only
 /// the loads and stores know of.
 fn all_passes<'g>(
     gpu: &'g Gpu,
     kernel: &'static Kernel,
+    algorithms: &[SortAlgorithm],
     policy: fn(SortAlgorithm, &Capabilities) -> SortPolicy,
     check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let is_plain = (key_words, value_words) == (1, 0);
-    let algorithms = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
-    let trials = algorithms.into_iter().flat_map(|algorithm| Access::ALL.map(|access| (algorithm, access)));
-    // Of four, the first and the last.
+    let trials = algorithms.iter().flat_map(|&algorithm| Access::ALL.map(|access| (algorithm, access)));
+    // Of four, the first and the last; of two, the first.
     let trials = trials.enumerate().filter(|(index, _)| is_plain || index % 3 == 0);
     for (index, (algorithm, access)) in trials {
         let policy = policy(algorithm, gpu.capabilities());
@@ -268,7 +296,7 @@ impl Pass<'_> {
 }
 
 pub fn count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    all_passes(gpu, kernel, SortPolicy::tuned, Pass::count)?;
+    all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::tuned, Pass::count)?;
     if widths(kernel) != (1, 0) {
         return Ok(());
     }
@@ -281,7 +309,7 @@ pub fn count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
 }
 
 pub fn scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    all_passes(gpu, kernel, SortPolicy::tuned, Pass::scatter)?;
+    all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::tuned, Pass::scatter)?;
     if widths(kernel) != (1, 0) {
         return Ok(());
     }
@@ -297,12 +325,20 @@ pub fn scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     pass.scatter(&random(7, 2 * tile_items + 1), Digit { shift: 0, mask: 15 })
 }
 
+pub fn count_bins(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    all_passes(gpu, kernel, &[SortAlgorithm::Radix8Bit], SortPolicy::tuned, Pass::count)
+}
+
+pub fn match_scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    all_passes(gpu, kernel, &[SortAlgorithm::Radix8Bit], SortPolicy::tuned, Pass::scatter)
+}
+
 pub fn chunk_count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    all_passes(gpu, kernel, SortPolicy::seed, Pass::count)
+    all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::seed, Pass::count)
 }
 
 pub fn chunk_bucket(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    all_passes(gpu, kernel, SortPolicy::seed, Pass::scatter)
+    all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::seed, Pass::scatter)
 }
 
 /// In place and apart, with places and without, by bits of every kind.
