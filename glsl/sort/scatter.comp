@@ -50,5 +50,7 @@ void main() {
         }
     }
 
-    move_items(push.sorted, push.values, push.sorted_values, tile * TILE_ITEMS, digit, extent);
+    bool are_places = all(equal(uvec2(push.values), uvec2(0)));
+    Values values = Values(push.values, push.sorted_values, are_places);
+    move_items(push.sorted, values, tile * TILE_ITEMS, digit, extent);
 }

@@ -10,8 +10,8 @@ use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use crate::vk::Capabilities;
 
 /// The algorithms that take as many keys as there are.
-const ANY_COUNT: [SortAlgorithm; 3] =
-    [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
+const ANY_COUNT: [SortAlgorithm; 4] =
+    [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
 
 /// A radix sort's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,6 +4,8 @@
 //! says. An even number of passes leaves the keys where they were.
 
 mod config;
+mod digit;
+mod onesweep;
 mod passes;
 mod policy;
 mod single_workgroup;
@@ -16,6 +18,7 @@ use ash::vk;
 use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
 use crate::vk::{Device, Pipeline, Recorder};
+use onesweep::Onesweep;
 use passes::Passes;
 use single_workgroup::SingleWorkgroup;
 
@@ -27,7 +30,49 @@ pub struct SortPlan {
     policy: SortPolicy,
     single_workgroup: Option<SingleWorkgroup>,
     /// None where there is but the one workgroup.
-    passes: Option<Passes>,
+    strategy: Option<Strategy>,
+}
+
+/// How more keys are sorted than one workgroup holds.
+#[derive(Debug)]
+enum Strategy {
+    Passes(Passes),
+    Onesweep(Onesweep),
+}
+
+impl Strategy {
+    fn pipelines(&self) -> Box<dyn Iterator<Item = &Pipeline> + '_> {
+        match self {
+            Self::Passes(passes) => Box::new(passes.pipelines()),
+            Self::Onesweep(onesweep) => Box::new(onesweep.pipelines()),
+        }
+    }
+
+    fn max_count(&self) -> u64 {
+        match self {
+            Self::Passes(_) => SortPlan::MAX_COUNT,
+            Self::Onesweep(_) => Onesweep::MAX_COUNT,
+        }
+    }
+
+    fn scratch_size(&self, max_count: u64) -> u64 {
+        match self {
+            Self::Passes(passes) => passes.layout(max_count).size,
+            Self::Onesweep(onesweep) => onesweep.scratch_size(max_count),
+        }
+    }
+
+    /// Bytes that are read and written for each key, where no pass is left out.
+    fn traffic_size(&self, config: &SortConfig) -> u64 {
+        let (keys, values) = (config.key_size(), config.value_size());
+        // The first pass of an argsort makes its places up.
+        let made_up = if config.is_argsort() { values } else { 0 };
+        let moved = match self {
+            Self::Passes(passes) => u64::from(passes.pass_count()) * (3 * keys + 2 * values),
+            Self::Onesweep(onesweep) => keys + u64::from(onesweep.pass_count()) * 2 * (keys + values),
+        };
+        moved - made_up
+    }
 }
 
 impl SortPlan {
@@ -46,13 +91,14 @@ impl SortPlan {
         policy.check(device.capabilities())?;
         let single = |shape| SingleWorkgroup::new(device, &config, shape, policy.subgroup_size);
         let single_workgroup = policy.single_workgroup.map(single).transpose()?;
-        let passes = match policy.algorithm {
+        let strategy = match policy.algorithm {
             SortAlgorithm::SingleWorkgroup => None,
             SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
-                Some(Passes::new(device, &config, &policy)?)
+                Some(Strategy::Passes(Passes::new(device, &config, &policy)?))
             }
+            SortAlgorithm::Onesweep => Some(Strategy::Onesweep(Onesweep::new(device, &config, &policy)?)),
         };
-        Ok(Self { device: device.clone(), config, policy, single_workgroup, passes })
+        Ok(Self { device: device.clone(), config, policy, single_workgroup, strategy })
     }
 
     /// What the plan was made for.
@@ -68,21 +114,19 @@ impl SortPlan {
     /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let single = self.single_workgroup.iter().flat_map(SingleWorkgroup::pipelines);
-        single.chain(self.passes.iter().flat_map(Passes::pipelines))
+        single.chain(self.strategy.iter().flat_map(Strategy::pipelines))
     }
 
     /// The most keys of a recording: [`Self::MAX_COUNT`], or of `single-workgroup` what one workgroup holds.
     pub fn max_count(&self) -> u64 {
-        match (&self.passes, &self.single_workgroup) {
-            (None, Some(single)) => single.max_count(),
-            _ => Self::MAX_COUNT,
-        }
+        let single = self.single_workgroup.as_ref().map_or(0, SingleWorkgroup::max_count);
+        self.strategy.as_ref().map_or(single, Strategy::max_count)
     }
 
     /// An error for more keys than [`Self::max_count`].
     pub(crate) fn check_count(&self, count: u64) -> Result<()> {
         let max = self.max_count();
-        let what = if self.passes.is_some() { "one sort" } else { "one workgroup of this policy" };
+        let what = if self.strategy.is_some() { "one sort" } else { "one workgroup of this policy" };
         if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
     }
 
@@ -92,17 +136,19 @@ impl SortPlan {
         count == 0 || is_in_order && !self.config.is_argsort()
     }
 
-    /// The passes over more keys than one workgroup holds.
-    fn passes(&self, count: u64) -> Option<&Passes> {
+    /// How so many keys are sorted, if one workgroup does not hold them.
+    fn strategy(&self, count: u64) -> Option<&Strategy> {
         let is_single = self.single_workgroup.as_ref().is_some_and(|single| count <= single.max_count());
-        self.passes.as_ref().filter(|_| !is_single)
+        self.strategy.as_ref().filter(|_| !is_single)
     }
 
     /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys: as many keys again, and a word per digit and
     /// tile with what their scan needs; as many values again, of pairs; of an argsort twice as many keys, and their
     /// places. None for what one workgroup sorts.
     pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {
-        ScratchRequirements::new(self.passes(max_count).map_or(0, |passes| passes.layout(max_count).size))
+        ScratchRequirements::new(
+            self.strategy(max_count).map_or(0, |strategy| strategy.scratch_size(max_count)),
+        )
     }
 
     /// Bytes of keys and values that a recording of `count` keys reads and writes; what is kept of tiles is not counted.
@@ -111,13 +157,11 @@ impl SortPlan {
             return 0;
         }
         let config = &self.config;
-        let (keys, values) = (config.key_size(), config.value_size());
-        // The first pass of an argsort makes its places up.
-        let argsort = if config.is_argsort() { values } else { 0 };
-        let size = match self.passes(count) {
-            Some(passes) => u64::from(passes.pass_count()) * (3 * keys + 2 * values) - argsort,
-            None if config.is_argsort() => keys + values,
-            None => 2 * (keys + values),
+        let moved = config.key_size() + config.value_size();
+        let size = match self.strategy(count) {
+            Some(strategy) => strategy.traffic_size(config),
+            None if config.is_argsort() => moved,
+            None => 2 * moved,
         };
         count.saturating_mul(size)
     }
@@ -171,8 +215,9 @@ impl SortPlan {
             return Ok(());
         }
         let buffers = buffers.checked(&self.config, count, self.scratch_requirements(count))?;
-        match (self.passes(count), &self.single_workgroup) {
-            (Some(passes), _) => passes.record(recorder, &buffers, count),
+        match (self.strategy(count), &self.single_workgroup) {
+            (Some(Strategy::Passes(passes)), _) => passes.record(recorder, &buffers, count),
+            (Some(Strategy::Onesweep(onesweep)), _) => onesweep.record(recorder, &buffers, count),
             (None, Some(single)) => single.record(recorder, &buffers, count),
             (None, None) => unreachable!("a plan has one or the other"),
         }

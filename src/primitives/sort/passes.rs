@@ -1,6 +1,7 @@
 //! The passes of a radix sort: count, scan, scatter, back and forth between the keys and scratch.
 
 use super::config::{SortBuffers, SortConfig};
+use super::digit::Digit;
 use super::policy::{Ranking, SortPolicy};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
@@ -136,19 +137,6 @@ pub(super) struct Layout {
     pub(super) size: u64,
 }
 
-/// One digit: `width` bits from `shift` on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Digit {
-    shift: u32,
-    width: u32,
-}
-
-impl Digit {
-    fn mask(self) -> u32 {
-        (1 << self.width) - 1
-    }
-}
-
 impl Passes {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
         let radix_bits = policy.algorithm.radix_bits();
@@ -257,8 +245,7 @@ impl Passes {
                 (false, false) => buffers.keys,
             };
             let sorted_values = if is_even { values_aside } else { buffers.values };
-            let digit = nth_digit(self.config.begin_bit, self.config.end_bit, self.pass_count, pass);
-            let (shift, digit_mask) = (digit.shift, digit.mask());
+            let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.pass_count, pass);
             let moves = match &self.aligned {
                 Some(aligned) if keys.is_aligned(16) => aligned,
                 _ => &self.any_address,
@@ -298,41 +285,10 @@ fn pass_count(config: &SortConfig, radix_bits: u32) -> u32 {
     if config.is_argsort() { pass_count.max(2) } else { pass_count }
 }
 
-/// The bits of a range, shared out as evenly as they go: the first passes take one more where they do not divide. A
-/// pass may be left without bits, and then only moves the keys back.
-fn nth_digit(begin_bit: u32, end_bit: u32, pass_count: u32, pass: u32) -> Digit {
-    let bits = end_bit - begin_bit;
-    let (least, wider) = (bits / pass_count, bits % pass_count);
-    let width = least + u32::from(pass < wider);
-    // Behind the last bit there is nothing left to shift to.
-    let shift = if width == 0 { 0 } else { begin_bit + pass * least + pass.min(wider) };
-    Digit { shift, width }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ElementType;
-
-    #[test]
-    fn passes_cover_every_bit_range_in_order() {
-        for radix_bits in [2, 4] {
-            for begin in 0..=64 {
-                for end in begin..=64 {
-                    let count = pass_count(&SortConfig::keys(ElementType::U64).bits(begin..end), radix_bits);
-                    assert!(count.is_multiple_of(2));
-                    let mut next = begin;
-                    for pass in 0..count {
-                        let digit = nth_digit(begin, end, count, pass);
-                        assert!(digit.shift < 64 && digit.width <= radix_bits, "{begin}..{end}: {digit:?}");
-                        assert!(digit.shift == next || digit.width == 0, "{begin}..{end}: {digit:?}");
-                        next += digit.width;
-                    }
-                    assert_eq!(next, end);
-                }
-            }
-        }
-    }
 
     #[test]
     fn whole_keys_take_the_passes_of_the_tutorial() {

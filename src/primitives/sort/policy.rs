@@ -18,13 +18,16 @@ pub enum SortAlgorithm {
     Radix4Bit,
     /// The same, 8 bits: 4 passes.
     Radix8Bit,
+    /// One kernel a pass, 8 bits, whose tiles look back.
+    Onesweep,
     /// One dispatch of one workgroup, which holds all keys.
     SingleWorkgroup,
 }
 
 impl SortAlgorithm {
     /// All of them, the best first.
-    pub const ALL: [Self; 4] = [Self::Radix4Bit, Self::Radix8Bit, Self::Radix2Bit, Self::SingleWorkgroup];
+    pub const ALL: [Self; 5] =
+        [Self::Radix4Bit, Self::Onesweep, Self::Radix8Bit, Self::Radix2Bit, Self::SingleWorkgroup];
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
@@ -32,6 +35,7 @@ impl SortAlgorithm {
             Self::Radix2Bit => "radix-2bit",
             Self::Radix4Bit => "radix-4bit",
             Self::Radix8Bit => "radix-8bit",
+            Self::Onesweep => "onesweep",
             Self::SingleWorkgroup => "single-workgroup",
         }
     }
@@ -49,6 +53,10 @@ impl SortAlgorithm {
                 "count, scan and scatter by 8 bits, 4 passes; moves 48 bytes per u32 key; ranked as by Adinets and \
                  Merrill 2022"
             }
+            Self::Onesweep => {
+                "one look at all keys, then one kernel a pass by 8 bits, whose tiles look back at earlier ones, and no \
+                 pass where all keys agree; moves 36 bytes per u32 key at most; Adinets and Merrill 2022"
+            }
             Self::SingleWorkgroup => {
                 "all passes in one dispatch of one workgroup, in registers and shared memory; moves 8 bytes per u32 key, \
                  of which it takes some thousands; after the small sorts of CUB"
@@ -61,7 +69,7 @@ impl SortAlgorithm {
         match self {
             Self::Radix2Bit => 2,
             Self::Radix4Bit | Self::SingleWorkgroup => 4,
-            Self::Radix8Bit => 8,
+            Self::Radix8Bit | Self::Onesweep => 8,
         }
     }
 
@@ -208,7 +216,9 @@ impl SortPolicy {
     /// An algorithm, tuned for a device.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
         let (ranking, shape) = match algorithm {
-            SortAlgorithm::Radix8Bit => (Ranking::Match, TileShape::largest_matched(capabilities)),
+            SortAlgorithm::Radix8Bit | SortAlgorithm::Onesweep => {
+                (Ranking::Match, TileShape::largest_matched(capabilities))
+            }
             _ => (Ranking::CounterScan, TileShape::largest(capabilities, algorithm.radix_bits())),
         };
         let TileShape { workgroup_size, items_per_invocation } = shape;
