@@ -53,7 +53,7 @@ pub struct Workload<'g> {
     /// Empty where they are not in memory.
     operands: Operands<Span>,
     /// Where roundings are the device's own: what it made of them the first time.
-    first_result: RefCell<Option<Vec<u32>>>,
+    first_result: RefCell<Option<Expected>>,
 }
 
 enum Job {
@@ -339,11 +339,10 @@ impl<'g> Workload<'g> {
         if let Some(mismatch) = first_mismatch("values", words(self.values), &expected_values) {
             return Ok(Some(mismatch));
         }
-        if expected.is_approximate() {
+        if let Some(again) = expected.of_another_run(result) {
             let mut first = self.first_result.borrow_mut();
-            let first = first.get_or_insert_with(|| result.to_vec());
-            if let Some(mismatch) = first_mismatch("result of another run", result, first) {
-                return Ok(Some(mismatch));
+            if let Some(mismatch) = first.get_or_insert(again).mismatch(result) {
+                return Ok(Some(Mismatch { what: "result of another run", ..mismatch }));
             }
         }
         let (source, _) = words(self.source).split_at(self.input.len());

@@ -8,8 +8,9 @@
 //! * Sums and products of floats are not rounded in numpy's order. A sum is off by at most `1.01 * d * u` of the sum of
 //!   the magnitudes, where `d` is [`ScanPlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64; a product of
 //!   `n` numbers by `1.01 * n * u` of itself, unless what is multiplied on the way overflows or underflows. A device
-//!   may take denormals for 0. The order is the plan's, so that two runs on one device agree to the bit. In the chained
-//!   scan it is that of who was first, but with [`ScanPolicy::with_fixed_tree`], which makes it the plan's as well.
+//!   may take denormals for 0. The order is the plan's, so that two runs on one device agree to the bit, but for which
+//!   NaN a NaN is. In the chained scan it is that of who was first, but with [`ScanPolicy::with_fixed_tree`], which
+//!   makes it the plan's as well.
 //! * A [`CustomOperator`] is whatever a caller writes.
 //! * u64 and i64 need no 64-bit numbers of the device; sums and products of f64 need `shaderFloat64`.
 
