@@ -81,8 +81,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::RaggedTable`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
     /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
-    /// [`SortPlan`](crate::sort::SortPlan),
-    /// [`Self::allocate`], [`Self::read`] and [`Self::submit`].
+    /// [`SortPlan`](crate::sort::SortPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
         match config.value_size() {
             0 if values.is_empty() => {}

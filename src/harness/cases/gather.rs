@@ -160,14 +160,12 @@ pub(super) fn bench_works() -> Vec<Work> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::expect_unique;
+    use super::super::tests::{capabilities, expect_unique};
     use super::*;
 
     #[test]
     fn ids_are_unique() {
-        let capabilities =
-            Capabilities { subgroup_size: 8, max_workgroup_invocations: 256, ..Capabilities::default() };
-        expect_unique(&verify_cases(Effort::Full, &capabilities));
+        expect_unique(&verify_cases(Effort::Full, &capabilities()));
     }
 
     #[test]

@@ -199,6 +199,18 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
 mod tests {
     use super::*;
 
+    /// Those of a small device: cases depend on them.
+    pub(super) fn capabilities() -> Capabilities {
+        Capabilities {
+            subgroup_size: 8,
+            min_subgroup_size: 8,
+            max_subgroup_size: 8,
+            max_workgroup_invocations: 256,
+            shared_memory_size: 32 << 10,
+            ..Capabilities::default()
+        }
+    }
+
     #[test]
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {

@@ -515,11 +515,11 @@ pub(super) fn bench_works() -> Vec<Work> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::cases::tests::{capabilities, expect_unique};
 
     #[test]
     fn ids_are_unique() {
-        let capabilities =
-            Capabilities { subgroup_size: 8, max_workgroup_invocations: 256, ..Capabilities::default() };
+        let capabilities = capabilities();
         let cases = [
             typed_scan_cases(Effort::Full, &capabilities),
             textbook_scan_cases(Effort::Full, &capabilities),
@@ -527,6 +527,6 @@ mod tests {
             scan_product_cases(&capabilities),
         ]
         .concat();
-        crate::harness::cases::tests::expect_unique(&cases);
+        expect_unique(&cases);
     }
 }

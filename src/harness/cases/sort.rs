@@ -394,18 +394,7 @@ pub(super) fn entropy_bench_cases() -> Vec<Case> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::cases::tests::expect_unique;
-
-    fn capabilities() -> Capabilities {
-        Capabilities {
-            subgroup_size: 8,
-            min_subgroup_size: 8,
-            max_subgroup_size: 8,
-            max_workgroup_invocations: 256,
-            shared_memory_size: 32 << 10,
-            ..Capabilities::default()
-        }
-    }
+    use crate::harness::cases::tests::{capabilities, expect_unique};
 
     #[test]
     fn ids_are_unique() {

@@ -176,9 +176,9 @@ impl SortPlan {
     /// 3. **Commands**: one dispatch where [`SortPolicy::single_workgroup`] holds all keys; else for each pass a dispatch
     ///    that counts, those of a scan, and one that scatters, with compute-to-compute barriers between them. The first
     ///    access is COMPUTE_SHADER / SHADER_READ of `keys` and `values`, of an argsort SHADER_WRITE of `values`, and
-    ///    SHADER_WRITE of `scratch`, which COMPUTE_SHADER is also the last to access; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an
-    ///    argsort) and `values`, with no barrier before or after. Leaves a compute pipeline and push constants bound, and
-    ///    touches no other state.
+    ///    SHADER_WRITE of `scratch`, which COMPUTE_SHADER is also the last to access; ends with COMPUTE_SHADER /
+    ///    SHADER_WRITE of `keys` (but for an argsort) and `values`, with no barrier before or after. Leaves a compute
+    ///    pipeline and push constants bound, and touches no other state.
     /// 4. **Limits**: `count` of 0 or 1, and an empty bit range, record nothing; but an argsort tells the places of keys
     ///    that stay. At most [`Self::max_count`] keys, and what the device's memory holds.
     /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. Keys that agree in

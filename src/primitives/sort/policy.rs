@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::single_workgroup::SingleWorkgroup;
 use crate::error::{Error, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::{Choice, check_workgroup};
@@ -202,7 +201,7 @@ pub struct SortPolicy {
 impl SortPolicy {
     /// The policy for a device, with the reason.
     pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
-        let single_workgroup = TileShape::largest(capabilities, SingleWorkgroup::RADIX_BITS);
+        let single_workgroup = TileShape::largest(capabilities, SortAlgorithm::SingleWorkgroup.radix_bits());
         Choice {
             policy: Self {
                 single_workgroup: Some(single_workgroup),
@@ -286,7 +285,7 @@ impl SortPolicy {
             return invalid("counts are scanned in place, which the chained scan does not do");
         }
         if let Some(shape) = self.single_workgroup {
-            shape.check(SingleWorkgroup::RADIX_BITS, self.subgroup_size, capabilities)?;
+            shape.check(SortAlgorithm::SingleWorkgroup.radix_bits(), self.subgroup_size, capabilities)?;
         }
         if self.algorithm == SortAlgorithm::SingleWorkgroup {
             return match self.single_workgroup {

@@ -1,7 +1,7 @@
 //! Sorts of few keys: one dispatch of one workgroup, which holds them all.
 
 use super::config::{SortBuffers, SortConfig};
-use super::policy::TileShape;
+use super::policy::{SortAlgorithm, TileShape};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
@@ -49,9 +49,6 @@ pub(super) struct SingleWorkgroup {
 }
 
 impl SingleWorkgroup {
-    /// Bits of a round.
-    pub(super) const RADIX_BITS: u32 = 4;
-
     pub(super) fn new(
         device: &Device,
         config: &SortConfig,
@@ -64,7 +61,7 @@ impl SingleWorkgroup {
             let constants = [
                 numbers,
                 descending,
-                ("RADIX_BITS", Self::RADIX_BITS),
+                ("RADIX_BITS", SortAlgorithm::SingleWorkgroup.radix_bits()),
                 ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
                 ("QUAD_ACCESS", quad_access.into()),
             ];

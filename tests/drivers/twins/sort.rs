@@ -346,7 +346,7 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed
     let (key_words, value_words) = widths(kernel);
     let policy = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities());
     let shape = policy.single_workgroup.expect("the algorithm has one");
-    let (radix_bits, items) = (4, shape.items_per_invocation);
+    let (radix_bits, items) = (policy.algorithm.radix_bits(), shape.items_per_invocation);
     let twin = Shape { workgroup: workgroup(gpu, &policy), radix_bits, items_per_invocation: items as usize };
     let key_bits = 32 * key_words as u32;
     for (index, access) in Access::ALL.into_iter().enumerate() {
