@@ -73,8 +73,7 @@ pub fn survey(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
                     .iter()
                     .flat_map(|scheduled| scheduled.words(MAX_ROW, RADIX).into_iter().chain([POISON]))
                     .collect();
-                let mut expected_bins =
-                    vec![0; if has_bins { pass_count * portion_count * RADIX } else { 0 }];
+                let mut expected_bins = vec![0; pass_count * portion_count * RADIX];
                 if has_bins {
                     for (pass, bins) in bins.iter().enumerate() {
                         expected_bins[pass * portion_count * RADIX..][..RADIX].copy_from_slice(bins);
