@@ -54,8 +54,9 @@ const uint AGGREGATE = 1;
 const uint PREFIX = 2;
 const uint COUNT_BITS = 30;
 
-// How often nothing new is found before a tile is counted in its workgroup's place.
-const uint SPIN_LIMIT = 4;
+// How often nothing new is found before a tile is counted in its workgroup's place. Tiles tell only when they have ranked
+// all of their keys, and to count one again takes as long as many looks.
+const uint SPIN_LIMIT = 100;
 
 shared uint s_ticket;
 // One more than the tile that somebody waits for; 0 if nobody waits.

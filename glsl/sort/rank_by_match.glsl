@@ -56,6 +56,15 @@ uvec4 matching_lanes(uint digit, bool is_item) {
     return peers;
 }
 
+// The first of some lanes, word by word: RADV of Mesa 22.3 cannot compile subgroupBallotFindLSB for 64 lanes where they
+// have different ballots.
+uint first_of(uvec4 lanes) {
+    uint first = 96 + findLSB(lanes.w);
+    first = lanes.z != 0 ? 64 + findLSB(lanes.z) : first;
+    first = lanes.y != 0 ? 32 + findLSB(lanes.y) : first;
+    return lanes.x != 0 ? findLSB(lanes.x) : first;
+}
+
 // Ranks the invocation's keys, of which those at and beyond `extent` are none; their ranks mean nothing. All of the
 // workgroup must call it, in uniform flow, with a barrier since shared memory was last used; and a barrier must come
 // before it is used again.
@@ -72,7 +81,7 @@ void rank_items(Digit digit, uint extent) {
         bool is_item = item_place(i) < extent;
         uint own = digit_of(key_at(i), digit.shift, digit.mask);
         uvec4 peers = matching_lanes(own, is_item);
-        uint first = is_item ? subgroupBallotFindLSB(peers) : gl_SubgroupInvocationID;
+        uint first = is_item ? first_of(peers) : gl_SubgroupInvocationID;
         uint before = 0;
         if (is_item && gl_SubgroupInvocationID == first) {
             before = atomicAdd(s_tile[table + own], subgroupBallotBitCount(peers));

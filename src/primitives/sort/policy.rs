@@ -26,7 +26,7 @@ pub enum SortAlgorithm {
 impl SortAlgorithm {
     /// All of them, the best first.
     pub const ALL: [Self; 5] =
-        [Self::Radix4Bit, Self::Onesweep, Self::Radix8Bit, Self::Radix2Bit, Self::SingleWorkgroup];
+        [Self::Onesweep, Self::Radix8Bit, Self::Radix4Bit, Self::Radix2Bit, Self::SingleWorkgroup];
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
@@ -43,13 +43,13 @@ impl SortAlgorithm {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Radix2Bit => {
-                "count, scan and scatter by 2 bits, 16 passes; moves 192 bytes per u32 key; C-for-Metal tutorial 13"
+                "count, scan and scatter by 2 bits, 16 passes; moves 196 bytes per u32 key; C-for-Metal tutorial 13"
             }
             Self::Radix4Bit => {
-                "count, scan and scatter by 4 bits, 8 passes; moves 96 bytes per u32 key; C-for-Metal tutorial 13"
+                "count, scan and scatter by 4 bits, 8 passes; moves 100 bytes per u32 key; C-for-Metal tutorial 13"
             }
             Self::Radix8Bit => {
-                "count, scan and scatter by 8 bits, 4 passes; moves 48 bytes per u32 key; ranked as by Adinets and \
+                "count, scan and scatter by 8 bits, 4 passes; moves 52 bytes per u32 key; ranked as by Adinets and \
                  Merrill 2022"
             }
             Self::Onesweep => {
@@ -97,9 +97,9 @@ impl TileShape {
         Self { workgroup_size, items_per_invocation: room.clamp(4, 16) / 4 * 4 }
     }
 
-    /// The largest for a device whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take most of the
-    /// shared memory, and as many keys as lie in it in their place.
-    fn largest_matched(capabilities: &Capabilities) -> Self {
+    /// One for a device whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take up to half of the
+    /// shared memory, and of up to 8,192 keys, of which an invocation's fit its registers.
+    fn matched(capabilities: &Capabilities) -> Self {
         let lanes = capabilities.min_subgroup_size.max(4);
         let shared_size = capabilities.shared_memory_size;
         let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
@@ -107,7 +107,8 @@ impl TileShape {
         let workgroup_size = (subgroups * lanes).min(limit) / 32 * 32;
         let room =
             shared_size.saturating_sub(match_tables_size(8, workgroup_size)) / (4 * workgroup_size).max(1);
-        Self { workgroup_size, items_per_invocation: room.clamp(1, 32) }
+        let most = (8192 / workgroup_size.max(1)).min(64);
+        Self { workgroup_size, items_per_invocation: room.min(most).max(1) }
     }
 
     /// Keys in a tile, [`u32::MAX`] at most.
@@ -211,10 +212,10 @@ impl SortPolicy {
         Choice {
             policy: Self {
                 single_workgroup: Some(single_workgroup),
-                ..Self::tuned(SortAlgorithm::Radix4Bit, capabilities)
+                ..Self::tuned(SortAlgorithm::Onesweep, capabilities)
             },
-            reason: "few keys take one dispatch; three kernels a pass need no forward progress; 4 bits move half the \
-                     bytes of 2",
+            reason: "few keys take one dispatch; more are moved as few times as any sort does, in one kernel a pass whose \
+                     look-back is bounded",
         }
     }
 
@@ -222,7 +223,7 @@ impl SortPolicy {
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
         let (ranking, shape) = match algorithm {
             SortAlgorithm::Radix8Bit | SortAlgorithm::Onesweep => {
-                (Ranking::Match, TileShape::largest_matched(capabilities))
+                (Ranking::Match, TileShape::matched(capabilities))
             }
             _ => (Ranking::CounterScan, TileShape::largest(capabilities, algorithm.radix_bits())),
         };
