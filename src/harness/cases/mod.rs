@@ -46,6 +46,8 @@ pub enum PolicyName {
     Seed,
     /// Small tiles: many levels from few elements.
     Small,
+    /// What a plan takes that is asked for nothing: the algorithm too is chosen for the device.
+    Chosen,
 }
 
 impl PolicyName {
@@ -55,6 +57,7 @@ impl PolicyName {
             Self::Default => "default",
             Self::Seed => "seed",
             Self::Small => "small",
+            Self::Chosen => "chosen",
         }
     }
 
@@ -70,6 +73,7 @@ impl PolicyName {
             Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
             Self::Seed => ScanPolicy::seed(),
             Self::Small => small.with_algorithm(algorithm).reproducible(config),
+            Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
         }
     }
 
@@ -78,6 +82,7 @@ impl PolicyName {
         match self {
             Self::Default => SortPolicy::tuned(algorithm, capabilities),
             Self::Seed => SortPolicy::seed(algorithm, capabilities),
+            Self::Chosen => SortPolicy::choose(capabilities).policy,
             Self::Small => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
@@ -177,22 +182,28 @@ const fn is_sampled(index: usize) -> bool {
 
 /// The cases that are worth measuring.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
-    let counts: &[u64] = match effort {
-        Effort::Quick => &[1 << 16, 1 << 20],
-        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
-        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28],
+    let counts = bench_counts(effort);
+    let uniform = |work: Work| {
+        let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
+        counts.iter().map(case)
     };
-    let works = [scan::bench_works(), sort::bench_works(), gather::bench_works()].concat();
-    let mut cases = Vec::new();
-    for work in works {
-        for &count in counts {
-            cases.push(Case { work: work.clone(), count, input: Input::Uniform });
-        }
+    let scans = scan::bench_works().into_iter().flat_map(uniform);
+    let gathers = gather::bench_works().into_iter().flat_map(uniform);
+    scans.chain(sort::bench_cases(effort)).chain(gathers).collect()
+}
+
+/// At how many elements most works are measured.
+fn bench_counts(effort: Effort) -> Vec<u64> {
+    match effort {
+        Effort::Quick => vec![1 << 16, 1 << 20],
+        Effort::Normal => vec![1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
+        Effort::Full => every_fourfold(28),
     }
-    if effort != Effort::Quick {
-        cases.extend(sort::entropy_bench_cases());
-    }
-    cases
+}
+
+/// 2^8, 2^10, … up to 2^`last`.
+fn every_fourfold(last: u32) -> Vec<u64> {
+    (8..=last).step_by(2).map(|bits| 1 << bits).collect()
 }
 
 #[cfg(test)]
@@ -221,7 +232,11 @@ mod tests {
 
     #[test]
     fn ids_are_unique() {
-        expect_unique(&bench_cases(Effort::Full));
+        for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
+            expect_unique(&bench_cases(effort));
+            expect_unique(&textbook_bench_cases(effort));
+            expect_unique(&verify_cases(effort, &capabilities()));
+        }
     }
 
     #[track_caller]
