@@ -25,7 +25,9 @@ pub use cases::{
 };
 pub use inputs::Input;
 pub use layout::Layout;
-pub use report::{DeviceReport, LookBackCounts, Measurement, Report, ReportError, Summary, VerifiedCase};
+pub use report::{
+    DeviceReport, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, VerifiedCase,
+};
 pub use self_test::SelfTest;
 pub use verify::{Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

@@ -77,13 +77,40 @@ fn sorts_are_measured_by_what_they_move() {
         ("sort:pairs4:type=u32;algorithm=radix-4bit", 8, 8 * (3 * 4 + 2 * 4)),
         ("sort:keys:type=u64;algorithm=radix-4bit", 8, 16 * 3 * 8),
     ] {
-        let filter = format!("{work};policy=default*n=65536;");
+        let filter = format!("{work};policy=default*n=65536;input=uniform");
         let ended = run(&mut subsweep(["bench", "--quick", "--filter", &filter, "--json", "-"]));
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let measured = report(&ended.stdout)["measured"].clone();
         assert_eq!(measured.as_array().unwrap().len(), 1, "{work}");
         assert_eq!(measured[0]["traffic_size"], moved * 65_536, "{work}");
         assert_eq!(measured[0]["element_size"], element_size, "{work}");
+    }
+}
+
+/// The commands that the documentation of `SortPlan::cmd_sort` promises.
+#[test]
+fn commands_are_counted_and_shown() {
+    // One workgroup needs no barrier; a pass counts, scans what one workgroup scans, and scatters, and waits for each.
+    for (work, dispatches, barriers) in [
+        ("policy=chosen;bits=0:32*n=256;", 1, 0),
+        ("keys:type=u32;algorithm=single-workgroup;policy=default*n=4096;", 1, 0),
+        ("keys:type=u32;algorithm=radix-4bit;policy=default*n=65536;", 8 * 3, 8 * 3 - 1),
+        ("keys:type=u32;algorithm=radix-2bit;policy=seed*n=65536;", 16 * 3, 16 * 3 - 1),
+    ] {
+        let filter = format!("sort:*{work}input=uniform");
+        let ended = run(&mut subsweep(["bench", "--quick", "--filter", &filter, "--json", "-"]));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let measured = report(&ended.stdout)["measured"].clone();
+        let recorded = &measured[0]["recorded"];
+        let counts = ["dispatches", "barriers", "transfers"].map(|name| recorded[name].as_u64().unwrap());
+        assert_eq!(counts, [dispatches, barriers, 0], "{work}");
+        let lines: Vec<_> = ended.stderr.lines().collect();
+        assert!(lines.iter().any(|line| line.contains("  dispatches  barriers  ")), "{}", ended.stderr);
+        let columns = format!("  {dispatches:>10}  {barriers:>8}  ");
+        assert!(lines.iter().any(|line| line.contains(&columns)), "{}", ended.stderr);
+        let is_row = |line: &&&str| line.starts_with("    ") && line.contains(|c: char| c.is_ascii_digit());
+        let width = lines.iter().filter(is_row).map(|line| line.chars().count()).max().unwrap();
+        assert!(width <= 100, "{}", ended.stderr);
     }
 }
 
