@@ -1,7 +1,7 @@
 // Counts the digits of each chunk with packed 16-bit counters, as the seed does.
 //
-// Dispatch: tile_count workgroups of 32.
-// Reads:    keys, element_count keys.
+// Dispatch: the workgroups of its schedule, of 32 invocations.
+// Reads:    an array of keys, as the schedule says: all of them; schedule.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   RADIX / 2 words.
 // CPU twin: reference::sort::chunk_count.
@@ -12,13 +12,14 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "sort/chunk.glsl"
+#include "sort/schedule.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;
+    Words keys_aside;
+    Words keys_other;
     Words counts;
-    uint tile_count;
-    // Keys in the last chunk; all others are full.
-    uint last_extent;
+    Words schedule;
     uint shift;
     uint digit_mask;
 } push;
@@ -30,11 +31,13 @@ shared uvec2 s_counts[QUARTETS];
 
 void main() {
     uint chunk = workgroup_index();
-    if (chunk >= push.tile_count) {
+    Scheduled pass = load_schedule(push.schedule);
+    if (chunk >= pass.tile_count) {
         return;
     }
-    uint extent = chunk + 1 < push.tile_count ? CHUNK_ITEMS : push.last_extent;
-    Words keys = advance_words(push.keys, chunk, CHUNK_ITEMS * KEY_WORDS);
+    uint extent = tile_extent(pass, chunk, CHUNK_ITEMS);
+    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words keys = advance_words(all_keys, chunk, CHUNK_ITEMS * KEY_WORDS);
 
     if (gl_LocalInvocationIndex < QUARTETS) {
         s_counts[gl_LocalInvocationIndex] = uvec2(0);
@@ -71,6 +74,6 @@ void main() {
         uvec2 packed = s_counts[digit / 4];
         uint pair = (digit & 2) == 0 ? packed.x : packed.y;
         uint count = (digit & 1) == 0 ? pair & 0xffff : pair >> 16;
-        push.counts.word[count_index(digit, chunk, push.tile_count)] = count;
+        push.counts.word[count_index(digit, chunk, pass.tile_count)] = count;
     }
 }

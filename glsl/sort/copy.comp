@@ -4,17 +4,16 @@
 // Reads:    keys_aside, element_count * key_words words, and values_aside, element_count * value_words words; schedule.
 // Writes:   keys and values, as many words.
 // Shared:   nothing.
-// CPU twin: a copy is its own.
+// CPU twin: reference::sort::copy.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common/dispatch.glsl"
-#include "sort/route.glsl"
+#include "sort/schedule.glsl"
 
-layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
-
-const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
+// Keys that a workgroup takes.
+layout(constant_id = 1) const uint TILE_ITEMS = 4096;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -38,11 +37,11 @@ void copy_tile(Words from, Words to, uint tile, uint words, uint extent) {
 
 void main() {
     uint tile = workgroup_index();
-    uint tile_count = push.schedule.word[3];
-    if (tile >= tile_count) {
+    Scheduled copy = load_schedule(push.schedule);
+    if (tile >= copy.tile_count) {
         return;
     }
-    uint extent = tile + 1 < tile_count ? TILE_ITEMS : push.schedule.word[4];
+    uint extent = tile_extent(copy, tile, TILE_ITEMS);
     copy_tile(push.keys_aside, push.keys, tile, push.key_words, extent);
     if (push.value_words > 0) {
         copy_tile(push.values_aside, push.values, tile, push.value_words, extent);

@@ -1,7 +1,7 @@
 // Counts the digits of each tile, of up to 8 bits, in shared memory.
 //
-// Dispatch: tile_count workgroups.
-// Reads:    keys, element_count keys.
+// Dispatch: the workgroups of its schedule.
+// Reads:    an array of keys, as the schedule says: all of them; schedule.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   RADIX words.
 // CPU twin: reference::sort::count_bins.
@@ -10,14 +10,15 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#include "sort/schedule.glsl"
 #include "sort/tile.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;
+    Words keys_aside;
+    Words keys_other;
     Words counts;
-    uint tile_count;
-    // Keys in the last tile; all others are full.
-    uint last_extent;
+    Words schedule;
     uint shift;
     uint digit_mask;
 } push;
@@ -26,11 +27,13 @@ shared uint s_bins[RADIX];
 
 void main() {
     uint tile = workgroup_index();
-    if (tile >= push.tile_count) {
+    Scheduled pass = load_schedule(push.schedule);
+    if (tile >= pass.tile_count) {
         return;
     }
-    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
-    Words keys = advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS);
+    uint extent = tile_extent(pass, tile, TILE_ITEMS);
+    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
 
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
         uint d = invocation_index() * OWN_DIGITS + k;
@@ -49,7 +52,7 @@ void main() {
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
         uint d = invocation_index() * OWN_DIGITS + k;
         if (d < RADIX) {
-            push.counts.word[count_index(d, tile, push.tile_count)] = s_bins[d];
+            push.counts.word[count_index(d, tile, pass.tile_count)] = s_bins[d];
         }
     }
 }

@@ -5,16 +5,10 @@
 #define SUBSWEEP_SORT_MOVE
 
 #include "sort/exchange.glsl"
+#include "sort/values.glsl"
 
 // What to add to a key's rank in the tile to get its place in the output.
 shared uint s_digit_offset[RADIX];
-
-// Where values come from, and where they go; all that there are. Without any, a value is its key's place.
-struct Values {
-    Words from;
-    Words to;
-    bool are_places;
-};
 
 // Stores the tile's keys, and what goes with them, by `s_digit_offset`. `tile_first` is the place of the tile's first key.
 // All of the workgroup must call it.

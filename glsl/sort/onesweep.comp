@@ -5,11 +5,15 @@
 //                            ▲               │ added up            ▲ counted again,     │ looks back, digit by digit
 //                            └───────────────┴─────────────────────┴ if it stays silent ┘
 //
-// Dispatch: tile_count workgroups, in any order; more are left alone.
-// Reads:    an array of keys, element_count of them, and one of values, as `sort/route.glsl` says; bins, RADIX words: where
-//           the first key of each digit goes; schedule, where it is not null.
-// Writes:   another array of keys, and of values; state, which begins as 0: 4 words, and RADIX words for each tile. With
-//           COUNTED counts, 4 words, which go on from what they were.
+// A word of status holds counts of up to 30 bits. More keys are moved by several dispatches, a portion each.
+//
+// Dispatch: the workgroups of its schedule, in any order; more are left alone.
+// Reads:    an array of keys and one of values, as the schedule says: those of a portion, or instead of values the keys'
+//           places; bins, RADIX words: where the portion's first key of each digit goes; schedule.
+// Writes:   another array of keys, and of values; next_bins, RADIX words, where it is not null: the bins of the next
+//           portion; the region of the portion that is in use, which begins as 0: 4 words, and RADIX words for each tile;
+//           and as many zeros to the other region, which the next pass uses. With COUNTED counts, 4 words, which go on
+//           from what they were.
 // Shared:   the ranking's, RADIX words and 2 words.
 // CPU twin: reference::sort::onesweep.
 // Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback is that
@@ -21,7 +25,7 @@
 #extension GL_KHR_shader_subgroup_vote : require
 #include "sort/rank_by_match.glsl"
 #include "sort/move.glsl"
-#include "sort/route.glsl"
+#include "sort/schedule.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -30,15 +34,14 @@ layout(push_constant, std430) uniform Push {
     Words values;
     Words values_aside;
     Words bins;
-    Words state;
+    Words next_bins;
+    Words region;
+    Words other_region;
     Words schedule;
-    uint tile_count;
-    // Keys in the last tile; all others are full.
-    uint last_extent;
+    // The tile of all keys with which the portion begins.
+    uint first_tile;
     uint shift;
     uint digit_mask;
-    // Where there is no schedule.
-    uint route;
 #ifdef COUNTED
     Words counts;
 #endif
@@ -79,8 +82,16 @@ bool tells(uint tile) {
 #define tells(tile) true
 #endif
 
+// The region of the portion that is in use.
+uvec2 region;
+
+// The statuses of a tile of the portion.
+Words status_in(uvec2 region, uint tile) {
+    return advance_words(advance_words(Words(region), 1, 4), tile, RADIX);
+}
+
 Words status_of(uint tile) {
-    return advance_words(advance_words(push.state, 1, 4), tile, RADIX);
+    return status_in(region, tile);
 }
 
 void tell(uint tile, uint digit, uint status, uint keys) {
@@ -123,8 +134,9 @@ void look_back() {
     }
 }
 
-// Counts a tile that stays silent, and tells it in its place. All of the workgroup must call it.
-void count_silent(Words keys, uint tile, uint extent, Digit digit) {
+// Counts a tile that stays silent, which is none of the last, and tells it in its place. All of the workgroup must call
+// it.
+void count_silent(Words keys, uint tile, Digit digit) {
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
         uint d = invocation_index() * OWN_DIGITS + k;
         if (d < RADIX) {
@@ -134,9 +146,7 @@ void count_silent(Words keys, uint tile, uint extent, Digit digit) {
     barrier();
     Words first = advance_words(keys, tile, TILE_ITEMS * KEY_WORDS);
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (place_after(i) < extent) {
-            atomicAdd(s_tile[digit_of(load_key(first, place_after(i)), digit.shift, digit.mask)], 1u);
-        }
+        atomicAdd(s_tile[digit_of(load_key(first, place_after(i)), digit.shift, digit.mask)], 1u);
     }
     barrier();
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
@@ -153,36 +163,39 @@ void count_silent(Words keys, uint tile, uint extent, Digit digit) {
 }
 
 void main() {
+    Scheduled pass = load_schedule(push.schedule);
+    bool is_swapped = pass.route.region == 1;
+    region = is_swapped ? uvec2(push.other_region) : uvec2(push.region);
+    uvec2 next_region = is_swapped ? uvec2(push.region) : uvec2(push.other_region);
     if (gl_LocalInvocationIndex == 0) {
-        s_ticket = atomicAdd(push.state.word[0], 1u);
+        s_ticket = atomicAdd(Words(region).word[0], 1u);
         s_silent = 0;
     }
     barrier();
     uint tile = s_ticket;
-    uint tile_count = push.tile_count;
-    uint last_extent = push.last_extent;
-    uint route = push.route;
-    if (any(notEqual(uvec2(push.schedule), uvec2(0)))) {
-        tile_count = push.schedule.word[3];
-        last_extent = push.schedule.word[4];
-        route = push.schedule.word[5];
-    }
-    if (tile >= tile_count) {
+    if (tile >= pass.tile_count) {
         return;
     }
-    Words keys = array_of(keys_from(route), push.keys, push.keys_aside, push.keys_other);
-    Words sorted = array_of(keys_to(route), push.keys, push.keys_aside, push.keys_other);
-    uint extent = tile + 1 < tile_count ? TILE_ITEMS : last_extent;
+    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words sorted = array_of(pass.route.keys_to, push.keys, push.keys_aside, push.keys_other);
+    Words keys = advance_words(all_keys, push.first_tile, TILE_ITEMS * KEY_WORDS);
+    uint extent = tile_extent(pass, tile, TILE_ITEMS);
     Digit digit = Digit(push.shift, push.digit_mask);
 
     load_items(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), extent);
     rank_items(digit, extent);
+    if (tile == 0 && gl_LocalInvocationIndex == 0) {
+        Words(next_region).word[0] = 0;
+    }
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
         uint d = invocation_index() * OWN_DIGITS + k;
         before[k] = 0;
         end[k] = tile;
-        if (d < RADIX && tells(tile)) {
-            tell(tile, d, tile == 0 ? PREFIX : AGGREGATE, own_count[k]);
+        if (d < RADIX) {
+            status_in(next_region, tile).word[d] = 0;
+            if (tells(tile)) {
+                tell(tile, d, tile == 0 ? PREFIX : AGGREGATE, own_count[k]);
+            }
         }
     }
 
@@ -208,24 +221,24 @@ void main() {
             s_silent = 0;
         }
         count(FALLBACKS);
-        count_silent(keys, silent - 1, silent < tile_count ? TILE_ITEMS : last_extent, digit);
+        count_silent(keys, silent - 1, digit);
     }
 
+    bool hands_on = tile + 1 == pass.tile_count && any(notEqual(uvec2(push.next_bins), uvec2(0)));
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
         uint d = invocation_index() * OWN_DIGITS + k;
         if (d < RADIX) {
+            uint through = before[k] + own_count[k];
             if (tile > 0 && tells(tile)) {
-                tell(tile, d, PREFIX, before[k] + own_count[k]);
+                tell(tile, d, PREFIX, through);
             }
-            s_digit_offset[d] = push.bins.word[d] + before[k] - first_of_digit(d);
+            uint bin = push.bins.word[d];
+            s_digit_offset[d] = bin + before[k] - first_of_digit(d);
+            if (hands_on) {
+                push.next_bins.word[d] = bin + through;
+            }
         }
     }
-#if VALUE_WORDS > 0
-    Words values_before = array_of(values_from(route), push.values, push.values_aside, push.values);
-    Words values_after = array_of(values_to(route), push.values, push.values_aside, push.values);
-    Values values = Values(values_before, values_after, values_from(route) == OTHER);
-#else
-    Values values = Values(sorted, sorted, false);
-#endif
-    move_items(sorted, values, tile * TILE_ITEMS, digit, extent);
+    Values values = values_of(pass.route, push.values, push.values_aside);
+    move_items(sorted, values, (push.first_tile + tile) * TILE_ITEMS, digit, extent);
 }

@@ -1,7 +1,8 @@
 // Sorts all keys in one workgroup, stably, and a value with each: digit after digit, in registers and shared memory.
 //
 // Dispatch: 1 workgroup.
-// Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is the key's place.
+// Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is the key's place;
+//           count_on_device, where it is not null, one word.
 // Writes:   sorted, element_count keys, or nothing where it is null; sorted_values, as many values (only with
 //           VALUE_WORDS). They may be what is read.
 // Shared:   the ranking's.
@@ -19,6 +20,8 @@ layout(push_constant, std430) uniform Push {
     Words sorted;
     Words values;
     Words sorted_values;
+    // Where it is not null, a word that says how many keys there are, of which no more than element_count are taken.
+    Words count_on_device;
     uint element_count;
     // The bits to sort by.
     uint begin_bit;
@@ -64,6 +67,9 @@ void main() {
         return;
     }
     uint extent = push.element_count;
+    if (!is_null(push.count_on_device)) {
+        extent = min(extent, push.count_on_device.word[0]);
+    }
     load_items(push.keys, extent);
 #if VALUE_WORDS > 0
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {

@@ -260,7 +260,7 @@ impl<'g> Workload<'g> {
             Job::Sort(plan) => {
                 let buffers = SortBuffers::new(source, scratch);
                 let buffers = buffers.values(self.values.range(&self.memories).addresses());
-                plan.record(recorder, &buffers, self.source.count * 4 / plan.config().key_size())
+                plan.record(recorder, &buffers, Count::Host(self.source.count * 4 / plan.config().key_size()))
             }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();

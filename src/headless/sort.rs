@@ -116,7 +116,7 @@ impl Gpu {
         let buffers = SortBuffers::new(on_device.range().addresses(), scratch_range(&scratch));
         let buffers = buffers.values(values_range);
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count.into())) }?;
         let keys = if config.is_argsort() { None } else { Some(self.read(&on_device, keys.len())?) };
         let values = match &values_on_device {
             Some(buffer) => self.read(buffer, (values_size / 4) as usize)?,

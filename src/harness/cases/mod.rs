@@ -87,6 +87,8 @@ impl PolicyName {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
+                // Several dispatches a pass, too.
+                policy.portion_items = 40 * policy.tile_items();
                 let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
                 policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
                 policy

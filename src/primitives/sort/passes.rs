@@ -1,12 +1,20 @@
 //! The passes of a radix sort: count, scan, scatter, back and forth between the keys and scratch.
+//!
+//! ```text
+//!   survey ──► schedule
+//!   for each pass:  keys ──► count ──► counts ──► scan ──► offsets ──► scatter: keys ──► aside
+//!   copy, where an odd number of passes ran: aside ──► keys
+//! ```
 
+use super::arrays::{Arrays, Aside};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
 use super::policy::{Ranking, SortPolicy};
-use crate::error::Result;
+use super::survey::{PassShape, Survey, SurveyLayout};
+use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
 use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
-use crate::primitives::{ScratchCursor, Tiles};
+use crate::primitives::{Count, ScratchCursor};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
@@ -19,9 +27,10 @@ push_constants! {
         SORT_CHUNK_COUNT_KEY2,
     ] {
         keys: AddressRange,
+        keys_aside: AddressRange,
+        keys_other: AddressRange,
         counts: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
+        schedule: AddressRange,
         shift: u32,
         digit_mask: u32,
     }
@@ -49,12 +58,12 @@ push_constants! {
         SORT_CHUNK_BUCKET_KEY2_VALUE2,
     ] {
         keys: AddressRange,
-        sorted: AddressRange,
+        keys_aside: AddressRange,
+        keys_other: AddressRange,
         values: AddressRange,
-        sorted_values: AddressRange,
+        values_aside: AddressRange,
         offsets: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
+        schedule: AddressRange,
         shift: u32,
         digit_mask: u32,
     }
@@ -63,9 +72,9 @@ push_constants! {
 #[derive(Debug)]
 pub(super) struct Passes {
     config: SortConfig,
-    tile_items: u32,
+    passes: PassShape,
     radix: u32,
-    pass_count: u32,
+    survey: Survey,
     /// For keys at any address.
     any_address: Moves,
     /// For keys at a multiple of 16 bytes, where there are kernels that take advantage of it.
@@ -126,15 +135,16 @@ const CHUNKS: Kernels = Kernels {
 
 /// Where things lie in scratch.
 #[derive(Debug)]
-pub(super) struct Layout {
-    /// Of as many keys as the caller has; two such arrays where those stay as they are.
-    keys_offsets: [u64; 2],
-    values_offset: u64,
-    counters_offset: u64,
+struct Layout {
+    /// What begins as 0 comes first: the survey's words.
+    zeroed_size: u64,
+    survey: SurveyLayout,
+    aside: Aside,
+    counters: u64,
     counter_count: u64,
-    scan_offset: u64,
+    scan: u64,
     scan_size: u64,
-    pub(super) size: u64,
+    size: u64,
 }
 
 impl Passes {
@@ -176,123 +186,114 @@ impl Passes {
             }
             Ranking::Ballot => (moves(&CHUNKS, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None),
         };
+        let passes = PassShape {
+            count: config.pass_count(radix_bits),
+            tile_items: policy.tile_items(),
+            portion_tiles: u32::MAX,
+            has_bins: false,
+        };
+        let scan = ScanConfig::exclusive().policy(policy.scan);
+        let scan = if config.counts_on_device { scan.counts_on_device() } else { scan };
         Ok(Self {
             config: *config,
-            tile_items: policy.tile_items(),
+            passes,
             radix: 1 << radix_bits,
-            pass_count: pass_count(config, radix_bits),
+            survey: Survey::new(device, config, policy, passes)?,
             any_address,
             aligned,
-            scan: ScanPlan::new(device, ScanConfig::exclusive().policy(policy.scan))?,
+            scan: ScanPlan::new(device, scan)?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let moves = std::iter::once(&self.any_address).chain(&self.aligned);
-        moves.flat_map(|Moves { count, scatter }| [count, scatter]).chain(self.scan.pipelines())
+        let moves = moves.flat_map(|Moves { count, scatter }| [count, scatter]);
+        self.survey.pipelines().chain(moves).chain(self.scan.pipelines())
     }
 
     pub(super) fn pass_count(&self) -> u32 {
-        self.pass_count
+        self.passes.count
     }
 
-    pub(super) fn layout(&self, count: u64) -> Layout {
+    fn layout(&self, count: u64) -> Layout {
         let mut cursor = ScratchCursor::default();
-        let mut keys = || cursor.take(count.saturating_mul(self.config.key_size()));
-        let keys_offset = keys();
-        let keys_offsets = [keys_offset, if self.config.is_argsort() { keys() } else { keys_offset }];
-        let values_offset = cursor.take(count.saturating_mul(self.config.value_size()));
-        let counter_count = count.div_ceil(self.tile_items.into()).saturating_mul(self.radix.into());
-        let counters_offset = cursor.take(counter_count.saturating_mul(4));
+        let survey = self.survey.layout(&mut cursor, count);
+        let zeroed_size = cursor.size;
+        let aside = Aside::take(&mut cursor, &self.config, count);
+        let counter_count = count.div_ceil(self.passes.tile_items.into()).saturating_mul(self.radix.into());
+        let counters = cursor.take(counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
-        let scan_offset = cursor.take(scan_size);
-        Layout {
-            keys_offsets,
-            values_offset,
-            counters_offset,
-            counter_count,
-            scan_offset,
-            scan_size,
-            size: cursor.size,
-        }
+        let scan = cursor.take(scan_size);
+        Layout { zeroed_size, survey, aside, counters, counter_count, scan, scan_size, size: cursor.size }
+    }
+
+    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
+        self.layout(max_count).size
+    }
+
+    /// Where the result of so many keys lies, of a sort that may leave it anywhere.
+    pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
+        Arrays::new(&self.config, buffers, &self.layout(max_count).aside, max_count)
     }
 
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SortBuffers,
-        count: u64,
+        count: Count,
     ) -> Result<()> {
-        let layout = self.layout(count);
-        let tiles = Tiles::new(count, self.tile_items)?;
+        let layout = self.layout(count.max());
         let scratch = buffers.scratch;
-        let in_scratch = |offset: u64, size: u64| scratch.slice(offset, count * size).addresses();
-        let counts = scratch.slice(layout.counters_offset, layout.counter_count * 4).addresses();
-        let scan_scratch = scratch.slice(layout.scan_offset, layout.scan_size);
-        let scan_buffers = ScanBuffers::in_place(counts, scan_scratch);
-        let aside = layout.keys_offsets.map(|offset| in_scratch(offset, self.config.key_size()));
-        let values_aside = in_scratch(layout.values_offset, self.config.value_size());
-        let is_argsort = self.config.is_argsort();
+        let max_on_device = match count {
+            Count::Host(_) => None,
+            Count::Device { .. } => Some(u32::try_from(layout.counter_count).map_err(|_| {
+                let what = "counts of tiles, where the count is on the device";
+                Error::TooManyElements { count: layout.counter_count, max: u32::MAX.into(), what }
+            })?),
+        };
+        recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
+        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        self.survey.record(recorder, scratch, &layout.survey, buffers.keys, count)?;
 
-        let mut keys = buffers.keys;
-        // What an argsort begins with are the keys' places.
-        let mut values = if is_argsort { AddressRange::default() } else { buffers.values };
-        for pass in 0..self.pass_count {
-            let is_even = pass.is_multiple_of(2);
-            let sorted = match (is_even, is_argsort) {
-                (true, _) => aside[0],
-                (false, true) => aside[1],
-                (false, false) => buffers.keys,
-            };
-            let sorted_values = if is_even { values_aside } else { buffers.values };
-            let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.pass_count, pass);
-            let moves = match &self.aligned {
-                Some(aligned) if keys.is_aligned(16) => aligned,
-                _ => &self.any_address,
-            };
-            let (tile_count, last_extent) = (tiles.count, tiles.last_extent);
+        let arrays = Arrays::new(&self.config, buffers, &layout.aside, count.max());
+        let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
+        let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
+        let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
+        // What lies aside is a multiple of 16 bytes.
+        let moves = match &self.aligned {
+            Some(aligned) if keys.is_aligned(16) => aligned,
+            _ => &self.any_address,
+        };
+        for pass in 0..self.passes.count {
+            let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
+            let scheduled = self.survey.scheduled(&layout.survey, pass, 0);
+            let (schedule, workgroups) = (scheduled.words(scratch), scheduled.workgroups(scratch));
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            let push = CountPush { keys, counts, tile_count, last_extent, shift, digit_mask };
-            recorder.dispatch(&moves.count, &push, tile_count.into())?;
+            let push = CountPush { keys, keys_aside, keys_other, counts, schedule, shift, digit_mask };
+            recorder.dispatch_indirect(&moves.count, &push, workgroups)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            self.scan.record(recorder, &scan_buffers, layout.counter_count.into())?;
+            let counter_count = match max_on_device {
+                // A pass that is left out scans what it finds: nobody reads it.
+                None => Count::Host(layout.counter_count),
+                Some(max) => Count::Device { address: scheduled.count_of_counts(scratch), max },
+            };
+            self.scan.record(recorder, &scan_buffers, counter_count)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
                 keys,
-                sorted,
+                keys_aside,
+                keys_other,
                 values,
-                sorted_values,
+                values_aside,
                 offsets: counts,
-                tile_count,
-                last_extent,
+                schedule,
                 shift,
                 digit_mask,
             };
-            recorder.dispatch(&moves.scatter, &push, tile_count.into())?;
-            (keys, values) = (sorted, sorted_values);
+            recorder.dispatch_indirect(&moves.scatter, &push, workgroups)?;
         }
-        Ok(())
-    }
-}
-
-/// The passes for `bits` bits: even, so that the keys end where they began; one more pass costs less than a copy and
-/// the scratch words to decide on it.
-fn pass_count(config: &SortConfig, radix_bits: u32) -> u32 {
-    let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
-    // Without bits, keys and values are where they belong, but nobody has written the places yet.
-    if config.is_argsort() { pass_count.max(2) } else { pass_count }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ElementType;
-
-    #[test]
-    fn whole_keys_take_the_passes_of_the_tutorial() {
-        let keys = SortConfig::keys(ElementType::U32);
-        assert_eq!((pass_count(&keys, 2), pass_count(&keys, 4)), (16, 8));
+        self.survey.record_copy(recorder, scratch, &layout.survey, &arrays)
     }
 }

@@ -197,6 +197,9 @@ pub struct SortPolicy {
     pub workgroup_size: u32,
     /// Keys that an invocation takes: a multiple of 4, at most 252.
     pub items_per_invocation: u32,
+    /// The most keys that one dispatch of a pass of `onesweep` moves, at most 2^30 - 1: more take several. At least a tile
+    /// is taken, and whole tiles.
+    pub portion_items: u32,
     /// The shape of the one workgroup that sorts as many keys as it holds in a single dispatch; `None` sorts them as more
     /// are sorted.
     pub single_workgroup: Option<TileShape>,
@@ -207,6 +210,9 @@ pub struct SortPolicy {
 }
 
 impl SortPolicy {
+    /// A word of what tiles tell has so much room for a count.
+    const MAX_PORTION_ITEMS: u32 = (1 << 30) - 1;
+
     /// The policy for a device, with the reason.
     pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
         let single_workgroup = TileShape::largest(capabilities, SortAlgorithm::SingleWorkgroup.radix_bits());
@@ -234,6 +240,7 @@ impl SortPolicy {
             ranking,
             workgroup_size,
             items_per_invocation,
+            portion_items: Self::MAX_PORTION_ITEMS,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
             subgroup_size: None,
             scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
@@ -251,6 +258,7 @@ impl SortPolicy {
             ranking: Ranking::Ballot,
             workgroup_size: 32,
             items_per_invocation: 8,
+            portion_items: Self::MAX_PORTION_ITEMS,
             single_workgroup: None,
             subgroup_size: None,
             scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
@@ -267,6 +275,14 @@ impl SortPolicy {
     /// Keys in a tile, [`u32::MAX`] at most; of `single-workgroup` what its one workgroup holds.
     pub const fn tile_items(&self) -> u32 {
         self.tile_shape().tile_items()
+    }
+
+    /// Tiles that one dispatch of a pass takes at most.
+    pub(super) const fn portion_tiles(&self) -> u32 {
+        match self.portion_items.checked_div(self.tile_items()) {
+            None | Some(0) => 1,
+            Some(tiles) => tiles,
+        }
     }
 
     /// The most subgroups of a workgroup: what tables there is room for.
@@ -306,6 +322,7 @@ impl SortPolicy {
                 None => invalid("single_workgroup is there for this algorithm"),
             };
         }
+        within("keys of a portion", self.portion_items, Self::MAX_PORTION_ITEMS)?;
         let radix_bits = self.algorithm.radix_bits();
         match self.ranking {
             Ranking::CounterScan if radix_bits > 4 => {
