@@ -170,7 +170,9 @@ fn indices_that_do_not_fit() {
     refused(&folder, &["gather", &zero, "--indices", &zero], "is not an .npy file");
     let gather = ["gather", &table, "--indices", &zero];
     let with = |options: &[&'static str]| [&gather[..], options].concat();
-    refused(&folder, &with(&["--policy", "seed"]), "the seed has no gather");
+    for policy in ["seed", "seed-bin-by-bin"] {
+        refused(&folder, &with(&["--policy", policy]), "the seed has no gather");
+    }
     refused(&folder, &with(&["--algorithm", "radix-4bit"]), "gather has no algorithms to choose from");
     refused(&folder, &with(&["--type", "f32"]), "--type says f32");
     refused(&folder, &with(&["--device", "all"]), "gather runs on one device");
@@ -268,10 +270,18 @@ fn options_of_a_sort_that_do_not_fit() {
 fn options_that_contradict_each_other() {
     let folder = Folder::new();
     let input = folder.file("in", bytes(&[1, 2]));
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["scan", "--policy", "seed", "--exclusive"], "--policy seed scans inclusively only"),
+        (&["scan", "--policy", "seed-bin-by-bin"], "a scan has no bins to count"),
+        (
+            &["sort", "--policy", "seed-bin-by-bin", "--algorithm", "onesweep"],
+            "--policy seed-bin-by-bin is no onesweep",
+        ),
         (&["scan", "--algorithm", "radix-4bit"], "scan has reduce-then-scan"),
-        (&["sort", "--algorithm", "reduce-then-scan"], "sort has radix-4bit, radix-2bit"),
+        (
+            &["sort", "--algorithm", "reduce-then-scan"],
+            "sort has radix-4bit, onesweep, radix-8bit, radix-2bit, single-workgroup",
+        ),
         (&["scan", "--device", "all"], "scan runs on one device"),
         (&["sort", "--device", "all"], "sort runs on one device"),
     ];
@@ -314,7 +324,7 @@ fn usage_that_cannot_be_meant() {
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 64"),
         (&["sort", "a", "--bits", "0:65"], "0 <= B <= E <= 64"),
-        (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit, single-workgroup (sort)"),
+        (&["sort", "a", "--algorithm", "bogo"], "radix-8bit, radix-2bit, single-workgroup (sort)"),
         (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
         (&["bench", "--preset", "bogo"], "'bogo'"),
         (&["verify", "--preset", "textbook"], "unexpected argument '--preset'"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use subsweep::harness::{
     BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, RecordedCounts, Work,
-    bench_case, bench_cases, textbook_bench_cases,
+    bench_case, bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
@@ -15,7 +15,7 @@ use subsweep::vk::Capabilities;
 use crate::args::{BenchArgs, Common, Preset};
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
-use comparison::Comparison;
+use comparison::{Comparison, TUTORIAL_13};
 
 /// Measures devices.
 pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
@@ -35,6 +35,9 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tal
     let (cases, mut comparison) = match preset {
         None => (bench_cases(suite.effort()), None),
         Some(Preset::Textbook) => (textbook_bench_cases(suite.effort()), Some(Comparison::default())),
+        Some(Preset::Tutorial13) => {
+            (tutorial_13_bench_cases(suite.effort()), Some(Comparison::new(TUTORIAL_13)))
+        }
     };
     let cases = suite.select(cases)?;
     let options = options(suite.effort());

@@ -8,11 +8,11 @@ use std::fmt;
 
 pub use gather::GatherCase;
 pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
-pub use sort::{SortCase, SortValues};
+pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
-use crate::sort::{SortAlgorithm, SortPolicy};
+use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
 /// A piece of work with a stable id.
@@ -44,6 +44,8 @@ pub enum PolicyName {
     Default,
     /// The source documents' own.
     Seed,
+    /// The same, but that a sort's chunks are counted bin by bin.
+    SeedBinByBin,
     /// Small tiles: many levels from few elements.
     Small,
     /// What a plan takes that is asked for nothing: the algorithm too is chosen for the device.
@@ -56,6 +58,7 @@ impl PolicyName {
         match self {
             Self::Default => "default",
             Self::Seed => "seed",
+            Self::SeedBinByBin => "seed-bin-by-bin",
             Self::Small => "small",
             Self::Chosen => "chosen",
         }
@@ -71,7 +74,7 @@ impl PolicyName {
         let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
         match self {
             Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
-            Self::Seed => ScanPolicy::seed(),
+            Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
             Self::Small => small.with_algorithm(algorithm).reproducible(config),
             Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
         }
@@ -82,6 +85,10 @@ impl PolicyName {
         match self {
             Self::Default => SortPolicy::tuned(algorithm, capabilities),
             Self::Seed => SortPolicy::seed(algorithm, capabilities),
+            Self::SeedBinByBin => {
+                let ranking = Ranking::Ballot(ChunkCounting::BinByBin);
+                SortPolicy { ranking, ..SortPolicy::seed(algorithm, capabilities) }
+            }
             Self::Chosen => SortPolicy::choose(capabilities).policy,
             Self::Small => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
@@ -203,6 +210,15 @@ fn bench_counts(effort: Effort) -> Vec<u64> {
     }
 }
 
+/// At how many elements algorithms are compared.
+fn preset_counts(effort: Effort) -> &'static [u64] {
+    match effort {
+        Effort::Quick => &[1 << 12, 1 << 16],
+        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22],
+        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
+    }
+}
+
 /// 2^8, 2^10, … up to 2^`last`.
 fn every_fourfold(last: u32) -> Vec<u64> {
     (8..=last).step_by(2).map(|bits| 1 << bits).collect()
@@ -237,6 +253,7 @@ mod tests {
         for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
             expect_unique(&bench_cases(effort));
             expect_unique(&textbook_bench_cases(effort));
+            expect_unique(&tutorial_13_bench_cases(effort));
             expect_unique(&verify_cases(effort, &capabilities()));
         }
     }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Case, Effort, LARGE, PolicyName, Work, bench_counts, every_fourfold, is_sampled, sizes};
+use super::{
+    Case, Effort, LARGE, PolicyName, Work, bench_counts, every_fourfold, is_sampled, preset_counts, sizes,
+};
 use crate::ElementType;
 use crate::harness::inputs::Input;
 use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
@@ -19,7 +21,7 @@ const OF_SEED: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Ra
 /// Those that `policy` tunes, of as many keys as there are.
 const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
     match policy {
-        PolicyName::Seed => &OF_SEED,
+        PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
         PolicyName::Default | PolicyName::Small => &ANY_COUNT,
         // It takes one by itself.
         PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
@@ -168,6 +170,7 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
     cases.extend(seam_cases(effort, capabilities));
     cases.extend(single_workgroup_cases(effort, capabilities));
     cases.extend(hand_over_cases(effort, capabilities));
+    cases.extend(bin_by_bin_cases(capabilities));
     if effort == Effort::Full {
         cases.extend(sort_product_cases(capabilities));
         for algorithm in ANY_COUNT {
@@ -384,6 +387,26 @@ fn hand_over_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
+/// The seed's chunks, counted bin by bin, which but for their counts are those of the other tables.
+fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for algorithm in OF_SEED {
+        let keys = SortCase::keys_of_u32(algorithm, PolicyName::SeedBinByBin);
+        let tile = u64::from(keys.policy(capabilities).tile_items());
+        for sort in keys.kinds() {
+            for (count, input) in [
+                (1, Input::Extremes),
+                (tile - 1, Input::Uniform),
+                (3 * tile + 7, Input::Extremes),
+                (2 * tile, Input::Constant(u32::MAX)),
+            ] {
+                cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+            }
+        }
+    }
+    cases
+}
+
 /// Every type, kind of values, direction and algorithm by every pair of bits at the ends, a third and three quarters of
 /// the key, in small tiles.
 fn sort_product_cases(capabilities: &Capabilities) -> Vec<Case> {
@@ -470,6 +493,19 @@ pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
     }
     for algorithm in OF_SEED {
         add(&SortCase::keys_of_u32(algorithm, PolicyName::Seed), &counts, Input::Uniform);
+    }
+    cases
+}
+
+/// The sorts that tutorial 13 compares, as it has them and tuned: what `bench --preset tutorial-13` measures.
+pub fn tutorial_13_bench_cases(effort: Effort) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for policy in [PolicyName::Seed, PolicyName::SeedBinByBin, PolicyName::Default] {
+        for algorithm in OF_SEED {
+            let sort = SortCase::keys_of_u32(algorithm, policy);
+            let case = |&count| Case { work: Work::Sort(sort.clone()), count, input: Input::Uniform };
+            cases.extend(preset_counts(effort).iter().map(case));
+        }
     }
     cases
 }

@@ -181,7 +181,16 @@ pub enum Ranking {
     /// Lanes that match digits by ballots, and a table for each subgroup.
     Match,
     /// A ballot for each digit, 32 keys at a time: the seed's way, with its two algorithms alone.
-    Ballot,
+    Ballot(ChunkCounting),
+}
+
+/// How the seed's chunks are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChunkCounting {
+    /// All digits together, in packed counters: the seed's own way.
+    Packed,
+    /// A counter for each digit, and a sum over the lanes for each: what the seed calls intuitive, and slower.
+    BinByBin,
 }
 
 /// How a sort goes about it. A tile is `workgroup_size * items_per_invocation` keys.
@@ -255,7 +264,7 @@ impl SortPolicy {
     pub fn seed(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
         Self {
             algorithm,
-            ranking: Ranking::Ballot,
+            ranking: Ranking::Ballot(ChunkCounting::Packed),
             workgroup_size: 32,
             items_per_invocation: 8,
             portion_items: Self::MAX_PORTION_ITEMS,
@@ -330,10 +339,10 @@ impl SortPolicy {
             }
             Ranking::CounterScan => self.tile_shape().check(radix_bits, self.subgroup_size, capabilities),
             Ranking::Match => self.tile_shape().check_matched(radix_bits, self.subgroup_size, capabilities),
-            Ranking::Ballot if !self.algorithm.is_of_seed() => {
+            Ranking::Ballot(_) if !self.algorithm.is_of_seed() => {
                 invalid("ballots rank by radix-2bit and radix-4bit alone, which are the seed's algorithms")
             }
-            Ranking::Ballot => {
+            Ranking::Ballot(_) => {
                 if (self.workgroup_size, self.items_per_invocation) != (32, 8) {
                     return invalid("ballot ranking comes with the seed's chunks only: SortPolicy::seed()");
                 }
@@ -372,7 +381,8 @@ impl fmt::Display for SortPolicy {
         let ranking = match self.ranking {
             Ranking::CounterScan => "counter scan",
             Ranking::Match => "matching lanes",
-            Ranking::Ballot => "ballots",
+            Ranking::Ballot(ChunkCounting::Packed) => "ballots",
+            Ranking::Ballot(ChunkCounting::BinByBin) => "ballots, counted bin by bin",
         };
         let Self { workgroup_size, items_per_invocation, .. } = *self;
         write!(f, "{name}: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
@@ -426,7 +436,11 @@ mod tests {
             let takes = |ranking| SortPolicy { ranking, ..small }.check(&capabilities).is_ok();
             assert!(takes(Ranking::Match), "{algorithm:?}");
             assert_eq!(takes(Ranking::CounterScan), algorithm.radix_bits() <= 4, "{algorithm:?}");
-            assert_eq!(takes(Ranking::Ballot), algorithm.is_of_seed(), "{algorithm:?}");
+            assert_eq!(
+                takes(Ranking::Ballot(ChunkCounting::Packed)),
+                algorithm.is_of_seed(),
+                "{algorithm:?}"
+            );
         }
     }
 
