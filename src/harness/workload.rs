@@ -29,7 +29,7 @@ use crate::primitives::{Count, ScratchRequirements};
 use crate::reference::oracle;
 use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
 use crate::sort::{SortBuffers, SortPlan};
-use crate::vk::{AddressRange, BufferRange, CommandCounts, Recorder};
+use crate::vk::{AddressRange, Barrier, BufferRange, CommandCounts, Recorder};
 
 const POISON: u32 = 0xdead_beef;
 
@@ -60,7 +60,7 @@ pub struct Workload<'g> {
 
 enum Job {
     Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
-    Sort(Arc<SortPlan>),
+    Sort { plan: Arc<SortPlan>, count_from: CountFrom },
     Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
 }
 
@@ -206,7 +206,8 @@ impl<'g> Workload<'g> {
                 recorder.fill(self.destination.range(&self.memories), POISON);
             }
             if self.pristine_values.count > 0 {
-                recorder.copy(self.pristine_values.range(&self.memories), self.values.range(&self.memories));
+                let sorted = Span { count: self.pristine_values.count, ..self.values };
+                recorder.copy(self.pristine_values.range(&self.memories), sorted.range(&self.memories));
             } else if self.values.count > 0 {
                 recorder.fill(self.values.range(&self.memories), POISON);
             }
@@ -233,7 +234,7 @@ impl<'g> Workload<'g> {
         })
     }
 
-    /// The commands of the last run, all of which are the plan's.
+    /// The commands of the last run: the plan's, and where a result may lie anywhere those that bring it back.
     pub fn recorded(&self) -> CommandCounts {
         self.recorded.get()
     }
@@ -257,10 +258,22 @@ impl<'g> Workload<'g> {
                 let buffers = ScanBuffers::new(source, destination, scratch);
                 plan.record(recorder, &buffers.initial(initial).segments(operands.segments), count)
             }
-            Job::Sort(plan) => {
-                let buffers = SortBuffers::new(source, scratch);
-                let buffers = buffers.values(self.values.range(&self.memories).addresses());
-                plan.record(recorder, &buffers, Count::Host(self.source.count * 4 / plan.config().key_size()))
+            Job::Sort { plan, count_from } => {
+                let room = self.source.count * 4 / plan.config().key_size();
+                let values = self.values.range(&self.memories);
+                let buffers = SortBuffers::new(source, scratch).values(values.addresses());
+                let count = count(*count_from, operands.count, room);
+                plan.record(recorder, &buffers, count)?;
+                let result = plan.result(&buffers, count)?;
+                if result.keys != source {
+                    recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
+                    let pairs = [(result.keys, self.source), (result.values, self.values)];
+                    for (ended, span) in pairs.into_iter().filter(|(ended, _)| ended.size > 0) {
+                        let aside = scratch.slice(ended.address - scratch.address, ended.size);
+                        recorder.copy(aside, span.range(&self.memories));
+                    }
+                }
+                Ok(())
             }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();
@@ -314,7 +327,7 @@ impl<'g> Workload<'g> {
     pub fn policy(&self) -> String {
         match &self.job {
             Job::Scan { plan, .. } => plan.policy().to_string(),
-            Job::Sort(plan) => plan.policy().to_string(),
+            Job::Sort { plan, .. } => plan.policy().to_string(),
             Job::Gather { plan, .. } => plan.policy().to_string(),
         }
     }
@@ -324,7 +337,7 @@ impl<'g> Workload<'g> {
         let size = self.pristine.count * 4;
         match &self.job {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
-            Job::Sort(plan) => plan.traffic_size(size / plan.config().key_size()),
+            Job::Sort { plan, .. } => plan.traffic_size(size / plan.config().key_size()),
             Job::Gather { plan, .. } => plan.traffic_size(size / plan.config().element_size()),
         }
     }
@@ -351,7 +364,8 @@ impl<'g> Workload<'g> {
         if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
         }
-        if let Some(mismatch) = first_mismatch("values", words(self.values), &expected_values) {
+        let (values, beyond_values) = words(self.values).split_at(expected_values.len());
+        if let Some(mismatch) = first_mismatch("values", values, &expected_values) {
             return Ok(Some(mismatch));
         }
         if let Some(again) = expected.of_another_run(result) {
@@ -366,9 +380,15 @@ impl<'g> Workload<'g> {
         {
             return Ok(Some(mismatch));
         }
-        if let Some(index) = beyond.iter().position(|&word| word != POISON) {
-            let (index, got) = ((result.len() + index) as u64, beyond[index]);
-            return Ok(Some(Mismatch { what: "result beyond the count", index, expected: POISON, got }));
+        let all_beyond = [
+            ("result beyond the count", result.len(), beyond),
+            ("values beyond the count", values.len(), beyond_values),
+        ];
+        for (what, first, beyond) in all_beyond {
+            if let Some(index) = beyond.iter().position(|&word| word != POISON) {
+                let (index, got) = ((first + index) as u64, beyond[index]);
+                return Ok(Some(Mismatch { what, index, expected: POISON, got }));
+            }
         }
         let operands = self.operands.clone().all();
         let all_pristine = [self.pristine, self.pristine_values];
@@ -426,9 +446,10 @@ impl Prepared {
             Work::Sort(sort) => {
                 let config = sort.config().policy(sort.policy(capabilities));
                 let plan = gpu.sort_plan(config)?;
+                let room = sort.count_from.room(case.count);
                 Ok(Self {
-                    scratch: plan.scratch_requirements(case.count),
-                    job: Job::Sort(plan),
+                    scratch: plan.scratch_requirements(room),
+                    job: Job::Sort { plan, count_from: sort.count_from },
                     expectation: Expectation::Sort(SortExpectation {
                         element: sort.element,
                         values: sort.values,
@@ -437,11 +458,11 @@ impl Prepared {
                     }),
                     in_place: true,
                     misalignment: sort.misalignment,
-                    room: case.count,
+                    room,
                     row_size: config.key_size(),
-                    values_size: case.count * config.value_size(),
+                    values_size: room * config.value_size(),
                     values_misalignment: sort.values_misalignment,
-                    operands: Operands::default(),
+                    operands: Operands::of_sort(sort, case.count as usize),
                 })
             }
             Work::Gather(gather) => {

@@ -3,6 +3,12 @@
 //! A pass knows nothing of a key but its digit. So its twins take digits, one for each key in the order in which they
 //! lie in memory, and tell the place to which each key goes.
 
+mod onesweep;
+mod survey;
+
+pub use onesweep::{Swept, onesweep};
+pub use survey::{Aim, Array, Route, Scheduled, Survey, Surveyed};
+
 use super::Tiles;
 use super::lanes::{self, Workgroup};
 

@@ -4,6 +4,7 @@
 mod chained;
 mod gather;
 mod numbers;
+mod onesweep;
 pub mod rig;
 mod scan;
 mod segments;
@@ -92,6 +93,9 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("sort/chunk_count", _) if variant.starts_with("bin_by_bin_") => Some(sort::chunk_count_bin_by_bin),
         ("sort/chunk_count", _) => Some(sort::chunk_count),
         ("sort/chunk_bucket", _) => Some(sort::chunk_bucket),
+        ("sort/survey", _) => Some(onesweep::survey),
+        ("sort/onesweep", _) => Some(onesweep::onesweep),
+        ("sort/copy", "") => Some(onesweep::copy),
         ("gather/gather", "") => Some(gather::gather),
         ("probe/copy", "") => Some(copy),
         ("probe/self_test", "") => Some(self_test),

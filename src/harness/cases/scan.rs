@@ -65,6 +65,15 @@ impl CountFrom {
             Self::Device => count + count / 2 + 3,
         }
     }
+
+    /// What an id says of it; nothing where the host knows it.
+    pub(super) const fn parameter(self) -> &'static str {
+        match self {
+            Self::Host => "",
+            Self::Device => ";count=device",
+            Self::DeviceBeyond => ";count=device-beyond",
+        }
+    }
 }
 
 impl ScanCase {
@@ -133,14 +142,10 @@ impl fmt::Display for ScanCase {
         if let Some(segments) = self.segments {
             write!(f, ";segments={}", segments.name())?;
         }
-        match self.count_from {
-            CountFrom::Host => {}
-            CountFrom::Device => write!(f, ";count=device")?,
-            CountFrom::DeviceBeyond => write!(f, ";count=device-beyond")?,
-        }
         write!(
             f,
-            ";columns={};algorithm={};policy={};place={};misalign={}",
+            "{};columns={};algorithm={};policy={};place={};misalign={}",
+            self.count_from.parameter(),
             self.columns,
             self.algorithm.name(),
             self.policy.name(),

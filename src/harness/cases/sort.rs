@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{
-    Case, Effort, LARGE, PolicyName, Work, bench_counts, every_fourfold, is_sampled, preset_counts, sizes,
+    Case, CountFrom, Effort, LARGE, PolicyName, Work, bench_counts, every_fourfold, is_sampled,
+    preset_counts, sizes,
 };
 use crate::ElementType;
 use crate::harness::inputs::Input;
@@ -47,6 +48,10 @@ pub struct SortCase {
     pub misalignment: u32,
     /// Bytes by which the values miss one.
     pub values_misalignment: u32,
+    /// Who knows how many keys there are.
+    pub count_from: CountFrom,
+    /// Whether the result may lie anywhere.
+    pub is_anywhere: bool,
 }
 
 /// What goes with the keys of a sort.
@@ -98,6 +103,8 @@ impl SortCase {
             bits: 0..32,
             misalignment: 0,
             values_misalignment: 0,
+            count_from: CountFrom::Host,
+            is_anywhere: false,
         }
     }
 
@@ -134,6 +141,11 @@ impl SortCase {
             SortValues::Places => SortConfig::argsort(self.element),
         };
         let config = if self.is_descending { config.descending() } else { config };
+        let config = if self.is_anywhere { config.anywhere() } else { config };
+        let config = match self.count_from {
+            CountFrom::Host => config,
+            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
+        };
         config.bits(self.bits.clone())
     }
 }
@@ -156,10 +168,13 @@ impl fmt::Display for SortCase {
             self.bits.end,
             self.misalignment
         )?;
-        match self.values_misalignment {
-            0 => Ok(()),
-            missed => write!(f, ";values-misalign={missed}"),
+        if self.values_misalignment > 0 {
+            write!(f, ";values-misalign={}", self.values_misalignment)?;
         }
+        if self.is_anywhere {
+            write!(f, ";result=anywhere")?;
+        }
+        f.write_str(self.count_from.parameter())
     }
 }
 
@@ -171,6 +186,8 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
     cases.extend(single_workgroup_cases(effort, capabilities));
     cases.extend(hand_over_cases(effort, capabilities));
     cases.extend(bin_by_bin_cases(capabilities));
+    cases.extend(counted_sort_cases(effort, capabilities));
+    cases.extend(anywhere_cases(effort, capabilities));
     if effort == Effort::Full {
         cases.extend(sort_product_cases(capabilities));
         for algorithm in ANY_COUNT {
@@ -321,6 +338,76 @@ fn seam_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let step = if effort == Effort::Full { 1 } else { tile as usize / 8 - 1 };
         for count in (tile..=2 * tile).step_by(step) {
             cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::ConstantDigit });
+        }
+    }
+    cases
+}
+
+/// Counts that only the device knows, of keys and values by turns.
+fn counted_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let kinds = [
+        (ElementType::U32, SortValues::B4, false),
+        (ElementType::F64, SortValues::Places, true),
+        (ElementType::I64, SortValues::None, false),
+        (ElementType::F32, SortValues::B8, true),
+    ];
+    let algorithms = ANY_COUNT.into_iter().chain([SortAlgorithm::SingleWorkgroup]);
+    let mut cases = Vec::new();
+    for (index, algorithm) in algorithms.enumerate() {
+        for (place, (element, values, is_descending)) in kinds.into_iter().enumerate() {
+            if effort == Effort::Quick && (index + place) % kinds.len() > 1 {
+                continue;
+            }
+            let is_single = algorithm == SortAlgorithm::SingleWorkgroup;
+            let policy = if is_single || place == index % kinds.len() {
+                PolicyName::Default
+            } else {
+                PolicyName::Small
+            };
+            let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, is_descending);
+            let tile = u64::from(sort.policy(capabilities).tile_items());
+            let most = if is_single { tile * 2 / 3 - 2 } else { 45 * tile.min(1 << 9) + 7 };
+            for (turn, count) in [0, 1, tile / 2, most].into_iter().enumerate() {
+                let from = [CountFrom::Device, CountFrom::DeviceBeyond];
+                for count_from in from {
+                    // A maximum of 0 is no count on the device.
+                    if (count, count_from) != (0, CountFrom::DeviceBeyond) {
+                        let work = Work::Sort(SortCase { count_from, ..sort.clone() });
+                        let input = [Input::Extremes, Input::ConstantDigit][turn % 2];
+                        cases.push(Case { work, count, input });
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// Results that may lie anywhere, behind an odd and an even number of passes; also where all keys agree, and where the
+/// device knows the count.
+fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (index, algorithm) in ANY_COUNT.into_iter().enumerate() {
+        let radix_bits = algorithm.radix_bits();
+        let kinds = [
+            (ElementType::U32, SortValues::B4, 3 * radix_bits),
+            (ElementType::I64, SortValues::None, 3 * radix_bits - 1),
+            (ElementType::F32, SortValues::B8, 32),
+            (ElementType::U32, SortValues::Places, radix_bits),
+        ];
+        for (place, (element, values, end_bit)) in kinds.into_iter().enumerate() {
+            if effort == Effort::Quick && (index + place).is_multiple_of(3) {
+                continue;
+            }
+            let small = SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, false);
+            let tile = u64::from(small.policy(capabilities).tile_items());
+            let inputs = [Input::Uniform, Input::Constant(u32::MAX), Input::ConstantDigit];
+            for (turn, input) in inputs.into_iter().enumerate() {
+                let count_from =
+                    [CountFrom::Host, CountFrom::DeviceBeyond, CountFrom::Device][(place + turn) % 3];
+                let sort = SortCase { bits: 0..end_bit, is_anywhere: true, count_from, ..small.clone() };
+                cases.push(Case { work: Work::Sort(sort), count: 5 * tile + 3, input });
+            }
         }
     }
     cases
@@ -532,6 +619,8 @@ mod tests {
             expect_unique(&typed_sort_cases(effort, &capabilities));
             expect_unique(&seam_cases(effort, &capabilities));
             expect_unique(&single_workgroup_cases(effort, &capabilities));
+            expect_unique(&counted_sort_cases(effort, &capabilities));
+            expect_unique(&anywhere_cases(effort, &capabilities));
         }
         expect_unique(&sort_product_cases(&capabilities));
     }

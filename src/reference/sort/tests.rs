@@ -257,3 +257,38 @@ fn one_workgroup_sorts_a_tile() {
         }
     }
 }
+
+#[test]
+fn onesweep_sorts_in_portions_by_the_bins_of_the_survey() {
+    for lanes in LANES {
+        let workgroup = Workgroup { size: 2 * lanes, lanes };
+        let shape = MatchShape { workgroup, radix_bits: 8, items_per_invocation: 3 };
+        let tile_items = shape.tile_items();
+        let keys = words(3, 7 * tile_items + 5);
+        let (portion_tiles, portion_count) = (3, 3);
+        let survey = Survey {
+            pass_tile_items: tile_items,
+            portion_tiles,
+            portion_count,
+            begin_bit: 3,
+            end_bit: 30,
+            pass_count: 4,
+            aim: Aim::InPlace,
+        };
+        let orders: Vec<u64> = keys.iter().map(|&key| key.into()).collect();
+        let bins = survey.of(&orders, 32, shape.radix()).bins;
+        let mut sorted = keys.clone();
+        for (digit, mut bins) in survey.digits().into_iter().zip(bins) {
+            let digits = WORDS.digits(&sorted, 1, digit);
+            let mut places = Vec::new();
+            for digits in digits.chunks(portion_tiles * tile_items) {
+                let swept = onesweep(&shape, digits, &bins, Tiles::new(digits.len(), tile_items));
+                places.extend(swept.places);
+                bins = swept.next_bins;
+            }
+            let before = sorted.clone();
+            before.iter().zip(places).for_each(|(&key, place)| sorted[place as usize] = key);
+        }
+        assert_eq!(sorted, oracle::sort(&keys, 3..30));
+    }
+}

@@ -5,7 +5,9 @@ use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::lanes::Workgroup;
-use subsweep::reference::sort::{self as twin, Chunk, Digit, KeyOrder, MatchShape, Numbers, Shape};
+use subsweep::reference::sort::{
+    self as twin, Array, Chunk, Digit, KeyOrder, MatchShape, Numbers, Route, Scheduled, Shape,
+};
 use subsweep::reference::{Tiles, oracle};
 use subsweep::sort::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy};
 use subsweep::vk::Capabilities;
@@ -24,7 +26,7 @@ fn digits(algorithm: SortAlgorithm, key_bits: u32) -> [Digit; 4] {
     ]
 }
 
-fn workgroup(gpu: &Gpu, policy: &SortPolicy) -> Workgroup {
+pub fn workgroup(gpu: &Gpu, policy: &SortPolicy) -> Workgroup {
     Workgroup { size: policy.workgroup_size as usize, lanes: gpu.capabilities().subgroup_size as usize }
 }
 
@@ -113,7 +115,7 @@ impl Twin for BinByBin {
 }
 
 /// Elements of `size` words, each at its place.
-fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
+pub fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
     let mut moved = vec![POISON; words.len()];
     for (element, &place) in words.chunks_exact(size).zip(places) {
         moved[place as usize * size..][..size].copy_from_slice(element);
@@ -122,7 +124,7 @@ fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
 }
 
 /// The words of a key and of a value, which a variant is named for: `key2_value1`, or `key1` without values.
-fn widths(kernel: &Kernel) -> (usize, usize) {
+pub fn widths(kernel: &Kernel) -> (usize, usize) {
     let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
     let width = |name: &str| {
         let parts = variant.split('_').find_map(|part| part.strip_prefix(name));
@@ -142,12 +144,12 @@ struct Pass<'g> {
 }
 
 /// How keys are ordered in the `index`th of a few trials.
-fn nth_order(index: usize) -> KeyOrder {
+pub fn nth_order(index: usize) -> KeyOrder {
     let numbers = [Numbers::Unsigned, Numbers::Float, Numbers::Signed, Numbers::Float][index % 4];
     KeyOrder { numbers, is_descending: index % 4 >= 2 }
 }
 
-fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
+pub fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
     let numbers = match order.numbers {
         Numbers::Unsigned => 0,
         Numbers::Signed => 1,
@@ -252,8 +254,10 @@ impl Pass<'_> {
 
         let keys_memory = Memory::of(self.gpu, keys, self.access)?;
         let counts = Memory::poisoned(self.gpu, expected.len(), self.access)?;
-        let pointers = [("keys", Value::Pointer(&keys_memory)), ("counts", Value::Pointer(&counts))];
-        self.run(pointers, tiles, digit)?;
+        let route = self.route(digit, false);
+        let mut pointers = vec![("counts", Value::Pointer(&counts))];
+        pointers.extend(key_pointers(route, &keys_memory, None));
+        self.run(pointers, route, tiles, digit)?;
         let case = self.case(keys, digit);
         compare(&case, "keys", &keys_memory, keys)?;
         compare(&case, "counts", &counts, &expected)
@@ -284,14 +288,12 @@ impl Pass<'_> {
             let sorted_values = Memory::poisoned(self.gpu, told.len(), Access::Words)?;
             let offsets_memory = Memory::of(self.gpu, &offsets, self.access)?;
             let has_values = value_words > 0;
-            let pointers = [
-                ("keys", Value::Pointer(&keys_memory)),
-                ("sorted", Value::Pointer(&sorted)),
-                ("values", if values.is_some() { Value::Pointer(&values_memory) } else { Value::Null }),
-                ("sorted_values", if has_values { Value::Pointer(&sorted_values) } else { Value::Null }),
-                ("offsets", Value::Pointer(&offsets_memory)),
-            ];
-            self.run(pointers, tiles, digit)?;
+            let route = self.route(digit, values.is_none());
+            let mut pointers = vec![("offsets", Value::Pointer(&offsets_memory))];
+            pointers.extend(key_pointers(route, &keys_memory, Some(&sorted)));
+            let values_before = if has_values { Some(&values_memory) } else { None };
+            pointers.extend(value_pointers(route, values_before, &sorted_values));
+            self.run(pointers, route, tiles, digit)?;
             let case = self.case(keys, digit);
             compare(&case, "keys", &keys_memory, keys)?;
             compare(&case, "offsets", &offsets_memory, &offsets)?;
@@ -305,21 +307,77 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn run<'a>(
+    /// One of those that a schedule has, by turns.
+    fn route(&self, digit: Digit, are_places: bool) -> Route {
+        nth_route(digit.shift as usize, are_places)
+    }
+
+    fn run(
         &self,
-        pointers: impl IntoIterator<Item = (&'static str, Value<'a>)>,
+        pointers: Vec<(&'static str, Value<'_>)>,
+        route: Route,
         tiles: Tiles,
         digit: Digit,
     ) -> Result<(), Failed> {
-        let numbers = [
-            ("tile_count", Value::Number(tiles.tile_count)),
-            ("last_extent", Value::Number(tiles.last_extent)),
+        let scheduled = schedule_memory(self.gpu, route, tiles)?;
+        // No longer than what else is told.
+        let mut push: Vec<(&str, Value<'_>)> = pointers;
+        push.extend([
+            ("schedule", Value::Pointer(&scheduled)),
             ("shift", Value::Number(digit.shift as usize)),
             ("digit_mask", Value::Number(digit.mask as usize)),
-        ];
-        let push: Vec<_> = pointers.into_iter().chain(numbers).collect();
+        ]);
         self.rig.run(&push, tiles.tile_count)
     }
+}
+
+/// One of the routes that a schedule has, by turns.
+pub fn nth_route(index: usize, are_places: bool) -> Route {
+    let there = (Array::Callers, Array::Aside);
+    let back = (Array::Aside, Array::Callers);
+    let keys = [there, back, (Array::Aside, Array::Other), (Array::Other, Array::Aside)][index % 4];
+    let values = match (are_places, index % 3) {
+        (true, 0) => (Array::Other, Array::Aside),
+        (true, _) => (Array::Other, Array::Callers),
+        (false, 0) => back,
+        (false, _) => there,
+    };
+    Route { keys, values, region: index as u32 / 2 % 2 }
+}
+
+pub fn schedule_memory(gpu: &Gpu, route: Route, tiles: Tiles) -> Result<Memory<'_>, Failed> {
+    let Tiles { tile_count, last_extent } = tiles;
+    let mut words = Scheduled { tile_count, last_extent, route }.words(tile_count, 1).to_vec();
+    words.push(POISON);
+    Memory::of(gpu, &words, Access::Quads)
+}
+
+/// The keys' arrays of a route: those that it goes between, and none else.
+pub fn key_pointers<'a>(
+    route: Route,
+    before: &'a Memory<'a>,
+    after: Option<&'a Memory<'a>>,
+) -> [(&'static str, Value<'a>); 3] {
+    let names = [(Array::Callers, "keys"), (Array::Aside, "keys_aside"), (Array::Other, "keys_other")];
+    names.map(|(array, name)| match after {
+        _ if array == route.keys.0 => (name, Value::Pointer(before)),
+        Some(after) if array == route.keys.1 => (name, Value::Pointer(after)),
+        _ => (name, Value::Null),
+    })
+}
+
+/// The values' arrays, if there are any.
+pub fn value_pointers<'a>(
+    route: Route,
+    before: Option<&'a Memory<'a>>,
+    after: &'a Memory<'a>,
+) -> [(&'static str, Value<'a>); 2] {
+    let names = [(Array::Callers, "values"), (Array::Aside, "values_aside")];
+    names.map(|(array, name)| match before {
+        Some(before) if array == route.values.0 => (name, Value::Pointer(before)),
+        Some(_) if array == route.values.1 => (name, Value::Pointer(after)),
+        _ => (name, Value::Null),
+    })
 }
 
 pub fn count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
@@ -398,8 +456,13 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed
                 let is_argsort = value_words == 1 && count % 2 == 1;
                 let has_values = value_words > 0 && !is_argsort;
                 let keeps_keys = is_argsort || bits.end == key_bits;
+                // The device knows of more than are taken, or, where more might be, of these.
+                let is_on_device = count.is_multiple_of(3) || count == tile;
+                let on_device =
+                    Memory::of(gpu, &[if count == tile { u32::MAX } else { count as u32 }], Access::Words)?;
+                let most = if is_on_device { tile } else { count };
                 let numbers = [
-                    ("element_count", Value::Number(count)),
+                    ("element_count", Value::Number(most)),
                     ("begin_bit", Value::Number(bits.start as usize)),
                     ("end_bit", Value::Number(bits.end as usize)),
                 ];
@@ -409,6 +472,7 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed
                     ("sorted", if is_argsort { Value::Null } else { Value::Pointer(sorted) }),
                     ("values", if has_values { Value::Pointer(&values) } else { Value::Null }),
                     ("sorted_values", if value_words > 0 { Value::Pointer(&values) } else { Value::Null }),
+                    ("count_on_device", if is_on_device { Value::Pointer(&on_device) } else { Value::Null }),
                 ];
                 rig.run(&pointers.into_iter().chain(numbers).collect::<Vec<_>>(), 1)?;
                 let case = format!("{}, {count} keys, bits {bits:?}, {access:?}, {order:?}", kernel.name);
