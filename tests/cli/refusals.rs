@@ -256,6 +256,17 @@ fn options_of_a_sort_that_do_not_fit() {
             run(without_drivers(&mut command)).refused(2, "-o and --values-output lead to one place");
         }
     }
+    // One pipe for both, which nobody reads.
+    #[cfg(unix)]
+    {
+        let pipe = folder.argument("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let mut command = subsweep(pairs.iter().chain(&[&*pipe, "-o", &pipe]));
+        run(without_drivers(&mut command)).refused(2, "-o and --values-output lead to one place");
+        std::fs::remove_file(&pipe).unwrap();
+        let to_null = ["/dev/null", "-o", "/dev/null"];
+        run(&mut subsweep(pairs.iter().chain(&to_null))).done();
+    }
     let nowhere = folder.argument("nowhere/values");
     folder.file("out", "before");
     let mut command = subsweep(pairs.iter().chain(&[&*nowhere, "-o", &output]));
@@ -336,6 +347,10 @@ fn usage_that_cannot_be_meant() {
         assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.stderr);
         assert_eq!(ended.stdout, b"", "{arguments:?}");
         assert!(ended.stderr.contains(what), "{arguments:?}: {}", ended.stderr);
+        // Help alone goes on for long.
+        let is_refusal = !arguments.is_empty();
+        assert!(!is_refusal || ended.stderr.lines().count() == 1, "{arguments:?}: {}", ended.stderr);
+        assert_eq!(ended.stderr.starts_with("subsweep: "), is_refusal, "{arguments:?}: {}", ended.stderr);
     }
 }
 
