@@ -11,7 +11,7 @@
 //! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
 //! each range a buffer instead.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::cases::{Case, CountFrom, Place, ScanCase, Work};
@@ -29,7 +29,7 @@ use crate::primitives::{Count, ScratchRequirements};
 use crate::reference::oracle;
 use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
 use crate::sort::{SortBuffers, SortPlan};
-use crate::vk::{AddressRange, Barrier, BufferRange, Recorder};
+use crate::vk::{AddressRange, Barrier, BufferRange, CommandCounts, Recorder};
 
 const POISON: u32 = 0xdead_beef;
 
@@ -52,6 +52,8 @@ pub struct Workload<'g> {
     scratch: Span,
     /// Empty where they are not in memory.
     operands: Operands<Span>,
+    /// The commands of the last run.
+    recorded: Cell<CommandCounts>,
     /// Where roundings are the device's own: what it made of them the first time.
     first_result: RefCell<Option<Expected>>,
 }
@@ -141,7 +143,6 @@ impl<'g> Workload<'g> {
             }
             Work::Gather(gather) => (gather.source(case.count), Vec::new()),
         };
-        let first_result = RefCell::default();
         let workload = Self {
             gpu,
             memories,
@@ -156,7 +157,8 @@ impl<'g> Workload<'g> {
             values,
             scratch,
             operands: spans,
-            first_result,
+            recorded: Cell::default(),
+            first_result: RefCell::default(),
         };
         workload.fill_memories()?;
         for (span, words) in workload.operands.clone().all().into_iter().zip(operands.all()) {
@@ -225,6 +227,19 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of recording and submitting.
     pub fn run(&self) -> Result<Option<f64>> {
+        self.submit(|recorder| {
+            self.record(recorder)?;
+            self.recorded.set(recorder.counts());
+            Ok(())
+        })
+    }
+
+    /// The commands of the last run: the plan's, and where a result may lie anywhere those that bring it back.
+    pub fn recorded(&self) -> CommandCounts {
+        self.recorded.get()
+    }
+
+    fn record(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let scratch = match self.scratch.count {
             0 => BufferRange::NONE,
             _ => self.scratch.range(&self.memories),
@@ -232,7 +247,7 @@ impl<'g> Workload<'g> {
         let source = self.source.range(&self.memories).addresses();
         let destination = self.destination();
         let operands = self.operands.clone().each(|span| span.range(&self.memories).addresses());
-        self.submit(|recorder| match &self.job {
+        match &self.job {
             Job::Scan { plan, initial, count_from } => {
                 let room = self.source.count * 4 / plan.config().row_size();
                 let initial = match initial {
@@ -267,7 +282,7 @@ impl<'g> Workload<'g> {
                 let buffers = GatherBuffers::new(source, operands.indices, destination).scratch(scratch);
                 plan.record(recorder, &buffers, count(*count_from, operands.count, room))
             }
-        })
+        }
     }
 
     /// How far the tiles of a chained scan look back: one run more, with counters. None of other work, of one tile, and of

@@ -394,6 +394,24 @@ pub fn chunk_count(shape: &Chunk, digits: &[usize], counts: &mut [u32], chunks: 
     }
 }
 
+/// `glsl/sort/chunk_count.comp` with `BIN_BY_BIN`: the same with a counter for each digit.
+pub fn chunk_count_bin_by_bin(shape: &Chunk, digits: &[usize], counts: &mut [u32], chunks: Tiles) {
+    let Chunk { workgroup, .. } = *shape;
+    for chunk in 0..chunks.tile_count {
+        let digits = &digits[chunks.range(chunk, shape.items())];
+        let mut counters = vec![vec![0u32; shape.radix()]; workgroup.size];
+        for digits in digits.chunks(workgroup.size) {
+            counters.iter_mut().zip(digits).for_each(|(counters, &digit)| counters[digit] += 1);
+        }
+        for digit in 0..shape.radix() {
+            let sums = workgroup.subgroups(&counters).map(|subgroup| {
+                lanes::reduce(&subgroup.iter().map(|counters| counters[digit]).collect::<Vec<u32>>())
+            });
+            counts[count_index(digit, chunk, chunks)] = sums.sum();
+        }
+    }
+}
+
 /// `glsl/sort/chunk_bucket.comp`: where each key goes in the order of one digit, batch by batch.
 pub fn chunk_bucket(shape: &Chunk, digits: &[usize], offsets: &[u32], chunks: Tiles) -> Vec<u32> {
     let Chunk { workgroup, .. } = *shape;

@@ -141,10 +141,22 @@ pub(crate) trait Pacing: Send + Sync {
     fn admit(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)>;
 }
 
+/// How many commands of each kind were recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CommandCounts {
+    /// Dispatches, direct and indirect; one that is cut into parts counts once.
+    pub dispatches: u32,
+    /// Barriers.
+    pub barriers: u32,
+    /// Fills, updates and copies.
+    pub transfers: u32,
+}
+
 /// Records into a command buffer of the caller's. Makes nothing and owns nothing.
 pub struct Recorder<'d> {
     device: &'d Device,
     command_buffer: vk::CommandBuffer,
+    counts: CommandCounts,
     pace: Option<&'d mut dyn Pacing>,
 }
 
@@ -168,7 +180,7 @@ impl<'d> Recorder<'d> {
     /// device and outlives the work: pipelines; ranges, in memory that is bound, large enough for what their kernel
     /// does with the block's other values, and made with the usage that the command needs.
     pub unsafe fn new(device: &'d Device, command_buffer: vk::CommandBuffer) -> Self {
-        Self { device, command_buffer, pace: None }
+        Self { device, command_buffer, counts: CommandCounts::default(), pace: None }
     }
 
     /// As [`Self::new`], in the submissions of `pace`, of which `command_buffer` is the first. Barriers order commands
@@ -183,12 +195,17 @@ impl<'d> Recorder<'d> {
         command_buffer: vk::CommandBuffer,
         pace: &'d mut dyn Pacing,
     ) -> Self {
-        Self { device, command_buffer, pace: Some(pace) }
+        Self { device, command_buffer, counts: CommandCounts::default(), pace: Some(pace) }
     }
 
     /// The device that is recorded for.
     pub fn device(&self) -> &'d Device {
         self.device
+    }
+
+    /// What it has recorded so far.
+    pub fn counts(&self) -> CommandCounts {
+        self.counts
     }
 
     /// The command buffer that the next command goes into: for commands that are not of this library.
@@ -293,7 +310,7 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    fn trace_dispatch(&self, pipeline: &Pipeline, block: &PushBlock, workgroups: Workgroups) {
+    fn trace_dispatch(&mut self, pipeline: &Pipeline, block: &PushBlock, workgroups: Workgroups) {
         let (kernel, ranges) = (pipeline.kernel(), block.ranges());
         let constants = &pipeline.specialization().constants;
         self.trace(Command::Dispatch { kernel, ranges, workgroups, constants });
@@ -403,7 +420,15 @@ impl<'d> Recorder<'d> {
         self.trace(Command::End);
     }
 
-    fn trace(&self, command: Command<'_>) {
+    fn trace(&mut self, command: Command<'_>) {
+        match command {
+            Command::Dispatch { .. } => self.counts.dispatches += 1,
+            Command::Fill { .. } | Command::Update { .. } | Command::Copy { .. } => {
+                self.counts.transfers += 1;
+            }
+            Command::Barrier(_) => self.counts.barriers += 1,
+            Command::Begin | Command::Submit | Command::End => {}
+        }
         if let Some(trace) = self.device.trace() {
             trace.record(self.command_buffer, &command);
         }

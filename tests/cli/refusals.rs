@@ -170,7 +170,9 @@ fn indices_that_do_not_fit() {
     refused(&folder, &["gather", &zero, "--indices", &zero], "is not an .npy file");
     let gather = ["gather", &table, "--indices", &zero];
     let with = |options: &[&'static str]| [&gather[..], options].concat();
-    refused(&folder, &with(&["--policy", "seed"]), "the seed has no gather");
+    for policy in ["seed", "seed-bin-by-bin"] {
+        refused(&folder, &with(&["--policy", policy]), "the seed has no gather");
+    }
     refused(&folder, &with(&["--algorithm", "radix-4bit"]), "gather has no algorithms to choose from");
     refused(&folder, &with(&["--type", "f32"]), "--type says f32");
     refused(&folder, &with(&["--device", "all"]), "gather runs on one device");
@@ -254,6 +256,17 @@ fn options_of_a_sort_that_do_not_fit() {
             run(without_drivers(&mut command)).refused(2, "-o and --values-output lead to one place");
         }
     }
+    // One pipe for both, which nobody reads.
+    #[cfg(unix)]
+    {
+        let pipe = folder.argument("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let mut command = subsweep(pairs.iter().chain(&[&*pipe, "-o", &pipe]));
+        run(without_drivers(&mut command)).refused(2, "-o and --values-output lead to one place");
+        std::fs::remove_file(&pipe).unwrap();
+        let to_null = ["/dev/null", "-o", "/dev/null"];
+        run(&mut subsweep(pairs.iter().chain(&to_null))).done();
+    }
     let nowhere = folder.argument("nowhere/values");
     folder.file("out", "before");
     let mut command = subsweep(pairs.iter().chain(&[&*nowhere, "-o", &output]));
@@ -268,10 +281,18 @@ fn options_of_a_sort_that_do_not_fit() {
 fn options_that_contradict_each_other() {
     let folder = Folder::new();
     let input = folder.file("in", bytes(&[1, 2]));
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["scan", "--policy", "seed", "--exclusive"], "--policy seed scans inclusively only"),
+        (&["scan", "--policy", "seed-bin-by-bin"], "a scan has no bins to count"),
+        (
+            &["sort", "--policy", "seed-bin-by-bin", "--algorithm", "onesweep"],
+            "--policy seed-bin-by-bin is no onesweep",
+        ),
         (&["scan", "--algorithm", "radix-4bit"], "scan has reduce-then-scan"),
-        (&["sort", "--algorithm", "reduce-then-scan"], "sort has radix-4bit, radix-2bit"),
+        (
+            &["sort", "--algorithm", "reduce-then-scan"],
+            "sort has radix-4bit, onesweep, radix-8bit, radix-2bit, single-workgroup",
+        ),
         (&["scan", "--device", "all"], "scan runs on one device"),
         (&["sort", "--device", "all"], "sort runs on one device"),
     ];
@@ -314,7 +335,7 @@ fn usage_that_cannot_be_meant() {
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 64"),
         (&["sort", "a", "--bits", "0:65"], "0 <= B <= E <= 64"),
-        (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit, single-workgroup (sort)"),
+        (&["sort", "a", "--algorithm", "bogo"], "radix-8bit, radix-2bit, single-workgroup (sort)"),
         (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
         (&["bench", "--preset", "bogo"], "'bogo'"),
         (&["verify", "--preset", "textbook"], "unexpected argument '--preset'"),
@@ -326,6 +347,10 @@ fn usage_that_cannot_be_meant() {
         assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.stderr);
         assert_eq!(ended.stdout, b"", "{arguments:?}");
         assert!(ended.stderr.contains(what), "{arguments:?}: {}", ended.stderr);
+        // Help alone goes on for long.
+        let is_refusal = !arguments.is_empty();
+        assert!(!is_refusal || ended.stderr.lines().count() == 1, "{arguments:?}: {}", ended.stderr);
+        assert_eq!(ended.stderr.starts_with("subsweep: "), is_refusal, "{arguments:?}: {}", ended.stderr);
     }
 }
 

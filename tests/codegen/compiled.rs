@@ -131,7 +131,7 @@ impl Configuration {
     fn sorts() -> Vec<Self> {
         let mut sorts = Vec::new();
         for algorithm in SortAlgorithm::ALL {
-            let policies = [PolicyName::Default, PolicyName::Seed];
+            let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
             let policies = policies
                 .into_iter()
                 .filter(|&policy| policy == PolicyName::Default || algorithm.is_of_seed());

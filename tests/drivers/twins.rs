@@ -90,6 +90,7 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("sort/count_bins", _) => Some(sort::count_bins),
         ("sort/scatter", _) if variant.starts_with("match_") => Some(sort::match_scatter),
         ("sort/scatter", _) => Some(sort::scatter),
+        ("sort/chunk_count", _) if variant.starts_with("bin_by_bin_") => Some(sort::chunk_count_bin_by_bin),
         ("sort/chunk_count", _) => Some(sort::chunk_count),
         ("sort/chunk_bucket", _) => Some(sort::chunk_bucket),
         ("sort/survey", _) => Some(onesweep::survey),

@@ -92,6 +92,8 @@ pub enum PolicyKind {
     Default,
     /// As the C-for-Metal tutorials 13 and 14 do it, to compare with
     Seed,
+    /// A sort as tutorial 13 does it, but with the bins counted one by one
+    SeedBinByBin,
 }
 
 /// List the devices, and how each would be used
@@ -266,6 +268,9 @@ pub struct BenchArgs {
 pub enum Preset {
     /// Every scan algorithm on sums of u32: so which one is faster?
     Textbook,
+    /// What tutorial 13 claims of its sort: are 4 bits faster than 2, and packed counters than bin by bin?
+    #[value(name = "tutorial-13")]
+    Tutorial13,
 }
 
 /// One table in, one out.

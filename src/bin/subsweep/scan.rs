@@ -85,7 +85,7 @@ fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> 
         }
     }
     match (kind, common.policy) {
-        (ScanKind::Exclusive, Some(PolicyKind::Seed)) => {
+        (ScanKind::Exclusive, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin)) => {
             Err(Ended::usage("--policy seed scans inclusively only; leave out one of it and --exclusive"))
         }
         (ScanKind::Inclusive, _) | (_, None | Some(PolicyKind::Default)) => Ok(()),

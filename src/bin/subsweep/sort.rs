@@ -50,19 +50,19 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         .as_ref()
         .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
         .transpose()?;
-    if values_output.as_ref().is_some_and(|values_output| values_output.is_place_of(&output)) {
-        return Err(Ended::usage("-o and --values-output lead to one place; give each its own").into());
-    }
 
     let gpu = device::open(&common.device)?;
     let config = config.policy(policy::of_sort(common, gpu.capabilities()).policy);
-    let mut places = vec![0; if args.argsort { count } else { 0 }];
+    let mut places = Vec::new();
     {
         let _doing = Doing::new(format_args!("sorting {count} keys"));
         let scratch_size = gpu.sort_plan(config)?.scratch_requirements(count as u64).size;
         // On the device, and once more on the way back.
         let size = 2 * count as u64 * (config.key_size() + config.value_size());
         device::check_memory(&gpu, size.saturating_add(scratch_size), "the keys and their scratch")?;
+        if args.argsort {
+            places.resize(count, 0);
+        }
         let values = values_table.as_mut().map_or(&mut places, |table| &mut table.words);
         gpu.sort_words(config, &mut keys.words, values)?;
     }
@@ -104,6 +104,9 @@ fn check_values(
     }
     if *destination == Destination::Stdout && values.destination == Destination::Stdout {
         return Err(Ended::usage("standard output takes one table; name a file with -o or --values-output"));
+    }
+    if destination.is_place_of(&values.destination) {
+        return Err(Ended::usage("-o and --values-output lead to one place; give each its own"));
     }
     Ok(Some(values))
 }

@@ -8,11 +8,11 @@ use std::fmt;
 
 pub use gather::GatherCase;
 pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
-pub use sort::{SortCase, SortValues};
+pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
-use crate::sort::{SortAlgorithm, SortPolicy};
+use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
 /// A piece of work with a stable id.
@@ -44,8 +44,12 @@ pub enum PolicyName {
     Default,
     /// The source documents' own.
     Seed,
+    /// The same, but that a sort's chunks are counted bin by bin.
+    SeedBinByBin,
     /// Small tiles: many levels from few elements.
     Small,
+    /// What a plan takes that is asked for nothing: the algorithm too is chosen for the device.
+    Chosen,
 }
 
 impl PolicyName {
@@ -54,7 +58,9 @@ impl PolicyName {
         match self {
             Self::Default => "default",
             Self::Seed => "seed",
+            Self::SeedBinByBin => "seed-bin-by-bin",
             Self::Small => "small",
+            Self::Chosen => "chosen",
         }
     }
 
@@ -68,8 +74,9 @@ impl PolicyName {
         let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
         match self {
             Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
-            Self::Seed => ScanPolicy::seed(),
+            Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
             Self::Small => small.with_algorithm(algorithm).reproducible(config),
+            Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
         }
     }
 
@@ -78,6 +85,11 @@ impl PolicyName {
         match self {
             Self::Default => SortPolicy::tuned(algorithm, capabilities),
             Self::Seed => SortPolicy::seed(algorithm, capabilities),
+            Self::SeedBinByBin => {
+                let ranking = Ranking::Ballot(ChunkCounting::BinByBin);
+                SortPolicy { ranking, ..SortPolicy::seed(algorithm, capabilities) }
+            }
+            Self::Chosen => SortPolicy::choose(capabilities).policy,
             Self::Small => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
@@ -179,22 +191,37 @@ const fn is_sampled(index: usize) -> bool {
 
 /// The cases that are worth measuring.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
-    let counts: &[u64] = match effort {
-        Effort::Quick => &[1 << 16, 1 << 20],
-        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
-        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28],
+    let counts = bench_counts(effort);
+    let uniform = |work: Work| {
+        let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
+        counts.iter().map(case)
     };
-    let works = [scan::bench_works(), sort::bench_works(), gather::bench_works()].concat();
-    let mut cases = Vec::new();
-    for work in works {
-        for &count in counts {
-            cases.push(Case { work: work.clone(), count, input: Input::Uniform });
-        }
+    let scans = scan::bench_works().into_iter().flat_map(uniform);
+    let gathers = gather::bench_works().into_iter().flat_map(uniform);
+    scans.chain(sort::bench_cases(effort)).chain(gathers).collect()
+}
+
+/// At how many elements most works are measured.
+fn bench_counts(effort: Effort) -> Vec<u64> {
+    match effort {
+        Effort::Quick => vec![1 << 16, 1 << 20],
+        Effort::Normal => vec![1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
+        Effort::Full => every_fourfold(28),
     }
-    if effort != Effort::Quick {
-        cases.extend(sort::entropy_bench_cases());
+}
+
+/// At how many elements algorithms are compared.
+fn preset_counts(effort: Effort) -> &'static [u64] {
+    match effort {
+        Effort::Quick => &[1 << 12, 1 << 16],
+        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22],
+        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
     }
-    cases
+}
+
+/// 2^8, 2^10, … up to 2^`last`.
+fn every_fourfold(last: u32) -> Vec<u64> {
+    (8..=last).step_by(2).map(|bits| 1 << bits).collect()
 }
 
 #[cfg(test)]
@@ -223,7 +250,12 @@ mod tests {
 
     #[test]
     fn ids_are_unique() {
-        expect_unique(&bench_cases(Effort::Full));
+        for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
+            expect_unique(&bench_cases(effort));
+            expect_unique(&textbook_bench_cases(effort));
+            expect_unique(&tutorial_13_bench_cases(effort));
+            expect_unique(&verify_cases(effort, &capabilities()));
+        }
     }
 
     #[track_caller]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
+use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, preset_counts, sizes};
 use crate::ElementType;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
@@ -493,11 +493,7 @@ fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case>
 
 /// Every scan algorithm beside every other, each at the same counts: what `bench --preset textbook` measures.
 pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
-    let counts: &[u64] = match effort {
-        Effort::Quick => &[1 << 12, 1 << 16],
-        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22],
-        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
-    };
+    let counts = preset_counts(effort);
     let scan = |algorithm| Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) });
     let case = |algorithm, count| Case { work: scan(algorithm), count, input: Input::Uniform };
     let algorithms = ScanAlgorithm::ALL.into_iter();

@@ -2,7 +2,7 @@
 
 use super::policy::SortPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::{Count, ElementType, ScratchRequirements};
+use crate::primitives::{Count, ElementType, ScratchRequirements, check_apart};
 use crate::vk::{AddressRange, BufferRange};
 
 /// Bytes of a value that goes with a key.
@@ -283,10 +283,8 @@ impl SortBuffers {
         let scratch = scratch.check(self.scratch)?;
         let ranges =
             [("the count", on_device), ("keys", keys), ("values", values), ("scratch", scratch.addresses())];
-        for (index, (second, range)) in ranges.iter().enumerate() {
-            if let Some((first, _)) = ranges[..index].iter().find(|(_, earlier)| earlier.overlaps(range)) {
-                return Err(Error::Overlap { first, second });
-            }
+        for (index, range) in ranges.into_iter().enumerate() {
+            check_apart(range, &ranges[index + 1..])?;
         }
         Ok(Self { keys, values, scratch })
     }

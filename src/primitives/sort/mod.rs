@@ -15,7 +15,7 @@ mod survey;
 
 use config::Aim;
 pub use config::{SortBuffers, SortConfig, SortResult, ValueSize};
-pub use policy::{Ranking, SortAlgorithm, SortPolicy, TileShape};
+pub use policy::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy, TileShape};
 
 use ash::vk;
 

@@ -9,7 +9,7 @@
 use super::arrays::{Arrays, Aside};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
-use super::policy::{Ranking, SortPolicy};
+use super::policy::{ChunkCounting, Ranking, SortPolicy};
 use super::survey::{PassShape, Survey, SurveyLayout};
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
@@ -25,6 +25,8 @@ push_constants! {
         SORT_COUNT_BINS_KEY2,
         SORT_CHUNK_COUNT_KEY1,
         SORT_CHUNK_COUNT_KEY2,
+        SORT_CHUNK_COUNT_BIN_BY_BIN_KEY1,
+        SORT_CHUNK_COUNT_BIN_BY_BIN_KEY2,
     ] {
         keys: AddressRange,
         keys_aside: AddressRange,
@@ -132,6 +134,10 @@ const CHUNKS: Kernels = Kernels {
         ],
     ],
 };
+const CHUNKS_BIN_BY_BIN: Kernels = Kernels {
+    count: [&kernels::SORT_CHUNK_COUNT_BIN_BY_BIN_KEY1, &kernels::SORT_CHUNK_COUNT_BIN_BY_BIN_KEY2],
+    ..CHUNKS
+};
 
 /// Where things lie in scratch.
 #[derive(Debug)]
@@ -184,7 +190,13 @@ impl Passes {
                 let constants = [radix, ("ITEMS_PER_INVOCATION", items)];
                 (moves(&MATCHED, &constants, &[("MAX_SUBGROUPS", subgroups)])?, None)
             }
-            Ranking::Ballot => (moves(&CHUNKS, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None),
+            Ranking::Ballot(counting) => {
+                let kernels = match counting {
+                    ChunkCounting::Packed => &CHUNKS,
+                    ChunkCounting::BinByBin => &CHUNKS_BIN_BY_BIN,
+                };
+                (moves(kernels, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None)
+            }
         };
         let passes = PassShape {
             count: config.pass_count(radix_bits),

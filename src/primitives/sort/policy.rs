@@ -104,7 +104,11 @@ impl TileShape {
         let shared_size = capabilities.shared_memory_size;
         let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
         let limit = capabilities.max_workgroup_invocations.min(512);
-        let workgroup_size = (subgroups * lanes).min(limit) / 32 * 32;
+        // Invocations look after the digits: one each, or all of them as many.
+        let workgroup_size = match (subgroups * lanes).min(limit) {
+            size @ 256.. => size / 32 * 32,
+            size => size.checked_ilog2().map_or(0, |bits| 1 << bits),
+        };
         let room =
             shared_size.saturating_sub(match_tables_size(8, workgroup_size)) / (4 * workgroup_size).max(1);
         let most = (8192 / workgroup_size.max(1)).min(64);
@@ -137,6 +141,10 @@ impl TileShape {
         }
         if !self.workgroup_size.is_multiple_of(lanes) {
             return invalid("workgroup_size is a multiple of the subgroup size");
+        }
+        let radix = 1 << radix_bits;
+        if self.workgroup_size < radix && !radix.is_multiple_of(self.workgroup_size) {
+            return invalid("workgroup_size divides the number of digits, or is larger");
         }
         let tables = self.max_subgroups(subgroup_size, capabilities) << radix_bits;
         let shared_size =
@@ -173,8 +181,17 @@ pub enum Ranking {
     CounterScan,
     /// Lanes that match digits by ballots, and a table for each subgroup.
     Match,
-    /// A ballot for each digit, 32 keys at a time: the seed's way.
-    Ballot,
+    /// A ballot for each digit, 32 keys at a time: the seed's way, with its two algorithms alone.
+    Ballot(ChunkCounting),
+}
+
+/// How the seed's chunks are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChunkCounting {
+    /// All digits together, in packed counters: the seed's own way.
+    Packed,
+    /// A counter for each digit, and a sum over the lanes for each: what the seed calls intuitive, and slower.
+    BinByBin,
 }
 
 /// How a sort goes about it. A tile is `workgroup_size * items_per_invocation` keys.
@@ -243,10 +260,12 @@ impl SortPolicy {
     /// The seed, which is the radix sort of Intel's C-for-Metal development package (tutorial 13, 2019): 256-key
     /// chunks, 32 keys at a time, packed 16-bit counters, and ballots. The counts are scanned by the library's own
     /// scan, where the tutorial used the CPU.
+    ///
+    /// Only of an algorithm that [`is_of_seed`](SortAlgorithm::is_of_seed): a plan refuses that of another.
     pub fn seed(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
         Self {
             algorithm,
-            ranking: Ranking::Ballot,
+            ranking: Ranking::Ballot(ChunkCounting::Packed),
             workgroup_size: 32,
             items_per_invocation: 8,
             portion_items: Self::MAX_PORTION_ITEMS,
@@ -263,7 +282,7 @@ impl SortPolicy {
         self
     }
 
-    /// Keys in a tile, [`u32::MAX`] at most.
+    /// Keys in a tile, [`u32::MAX`] at most; of `single-workgroup` what its one workgroup holds.
     pub const fn tile_items(&self) -> u32 {
         self.tile_shape().tile_items()
     }
@@ -290,10 +309,13 @@ impl SortPolicy {
 
     const fn tile_shape(&self) -> TileShape {
         let Self { workgroup_size, items_per_invocation, .. } = *self;
-        TileShape { workgroup_size, items_per_invocation }
+        match (self.algorithm, self.single_workgroup) {
+            (SortAlgorithm::SingleWorkgroup, Some(shape)) => shape,
+            _ => TileShape { workgroup_size, items_per_invocation },
+        }
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+    pub(crate) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         if let Some(reason) = self.scan.algorithm.refusal(&ScanConfig::exclusive()) {
             return invalid(reason);
@@ -311,15 +333,17 @@ impl SortPolicy {
             };
         }
         within("keys of a portion", self.portion_items, Self::MAX_PORTION_ITEMS)?;
+        let radix_bits = self.algorithm.radix_bits();
         match self.ranking {
-            Ranking::CounterScan => {
-                self.tile_shape().check(self.algorithm.radix_bits(), self.subgroup_size, capabilities)
+            Ranking::CounterScan if radix_bits > 4 => {
+                invalid("counters rank digits of up to 4 bits; digits of 8 are ranked by Ranking::Match")
             }
-            Ranking::Match => {
-                let radix_bits = self.algorithm.radix_bits();
-                self.tile_shape().check_matched(radix_bits, self.subgroup_size, capabilities)
+            Ranking::CounterScan => self.tile_shape().check(radix_bits, self.subgroup_size, capabilities),
+            Ranking::Match => self.tile_shape().check_matched(radix_bits, self.subgroup_size, capabilities),
+            Ranking::Ballot(_) if !self.algorithm.is_of_seed() => {
+                invalid("ballots rank by radix-2bit and radix-4bit alone, which are the seed's algorithms")
             }
-            Ranking::Ballot => {
+            Ranking::Ballot(_) => {
                 if (self.workgroup_size, self.items_per_invocation) != (32, 8) {
                     return invalid("ballot ranking comes with the seed's chunks only: SortPolicy::seed()");
                 }
@@ -358,12 +382,17 @@ impl fmt::Display for SortPolicy {
         let ranking = match self.ranking {
             Ranking::CounterScan => "counter scan",
             Ranking::Match => "matching lanes",
-            Ranking::Ballot => "ballots",
+            Ranking::Ballot(ChunkCounting::Packed) => "ballots",
+            Ranking::Ballot(ChunkCounting::BinByBin) => "ballots, counted bin by bin",
         };
         let Self { workgroup_size, items_per_invocation, .. } = *self;
         write!(f, "{name}: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
         write!(f, "ranked by {ranking}")?;
         self.write_subgroups(f)?;
+        // Its tiles carry the counts themselves.
+        if self.algorithm == SortAlgorithm::Onesweep {
+            return Ok(());
+        }
         write!(f, "; counts by {}", self.scan)
     }
 }
@@ -381,5 +410,78 @@ mod tests {
         for policy in [tuned, huge] {
             assert!(policy.check(&capabilities).is_err());
         }
+    }
+
+    fn capabilities() -> Capabilities {
+        Capabilities {
+            subgroup_size: 8,
+            min_subgroup_size: 8,
+            max_subgroup_size: 8,
+            max_workgroup_invocations: 1024,
+            shared_memory_size: 64 << 10,
+            ..Capabilities::default()
+        }
+    }
+
+    #[test]
+    fn a_ranking_is_refused_with_digits_that_it_does_not_rank() {
+        let capabilities = capabilities();
+        for algorithm in SortAlgorithm::ALL {
+            let tuned = SortPolicy::tuned(algorithm, &capabilities);
+            assert_eq!(tuned.check(&capabilities), Ok(()), "{tuned}");
+            if algorithm == SortAlgorithm::SingleWorkgroup {
+                continue;
+            }
+            // Small enough for the tables of any ranking.
+            let small = SortPolicy { workgroup_size: 32, items_per_invocation: 8, ..tuned };
+            let takes = |ranking| SortPolicy { ranking, ..small }.check(&capabilities).is_ok();
+            assert!(takes(Ranking::Match), "{algorithm:?}");
+            assert_eq!(takes(Ranking::CounterScan), algorithm.radix_bits() <= 4, "{algorithm:?}");
+            assert_eq!(
+                takes(Ranking::Ballot(ChunkCounting::Packed)),
+                algorithm.is_of_seed(),
+                "{algorithm:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn matching_lanes_leave_no_digit_to_nobody() {
+        for shared_size in [16, 20, 28, 32, 48, 64, 96].map(|size| size << 10) {
+            for lanes in [4, 8, 16, 32, 64] {
+                let capabilities = Capabilities {
+                    min_subgroup_size: lanes,
+                    max_subgroup_size: lanes,
+                    shared_memory_size: shared_size,
+                    ..capabilities()
+                };
+                let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities);
+                assert_eq!(tuned.check(&capabilities), Ok(()), "{shared_size} bytes, {lanes} lanes: {tuned}");
+            }
+        }
+        // 96 invocations would look after two digits each, which are not all.
+        let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities());
+        let uneven = SortPolicy { workgroup_size: 96, items_per_invocation: 8, ..tuned };
+        assert!(matches!(uneven.check(&capabilities()), Err(Error::InvalidPolicy { .. })));
+    }
+
+    #[test]
+    fn the_seed_is_refused_of_other_algorithms_than_its_two() {
+        let capabilities = capabilities();
+        for algorithm in SortAlgorithm::ALL {
+            let checked = SortPolicy::seed(algorithm, &capabilities).check(&capabilities);
+            assert_eq!(checked.is_ok(), algorithm.is_of_seed(), "{algorithm:?}: {checked:?}");
+        }
+    }
+
+    #[test]
+    fn the_tile_of_one_workgroup_is_what_it_holds() {
+        let shape = TileShape { workgroup_size: 64, items_per_invocation: 12 };
+        let tuned = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, &capabilities());
+        let single = SortPolicy { single_workgroup: Some(shape), ..tuned };
+        assert_eq!(single.tile_items(), 768);
+        // Where more keys are sorted otherwise, that is the tile.
+        let passes = SortPolicy { algorithm: SortAlgorithm::Radix4Bit, ..single };
+        assert_eq!(passes.tile_items(), tuned.workgroup_size * tuned.items_per_invocation);
     }
 }

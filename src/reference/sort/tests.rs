@@ -11,6 +11,7 @@ enum Kernels {
     Tiles(Shape),
     Matches(MatchShape),
     Chunks(Chunk),
+    ChunksBinByBin(Chunk),
 }
 
 impl Kernels {
@@ -24,15 +25,16 @@ impl Kernels {
         Self::Matches(MatchShape { workgroup, radix_bits, items_per_invocation })
     }
 
-    fn chunks(lanes: usize, radix_bits: u32) -> Self {
-        Self::Chunks(Chunk { workgroup: Workgroup { size: 32, lanes }, radix_bits, batches_per_chunk: 8 })
+    fn chunks(lanes: usize, radix_bits: u32) -> [Self; 2] {
+        let shape = Chunk { workgroup: Workgroup { size: 32, lanes }, radix_bits, batches_per_chunk: 8 };
+        [Self::Chunks(shape), Self::ChunksBinByBin(shape)]
     }
 
     fn radix_bits(&self) -> u32 {
         match self {
             Self::Tiles(shape) => shape.radix_bits,
             Self::Matches(shape) => shape.radix_bits,
-            Self::Chunks(shape) => shape.radix_bits,
+            Self::Chunks(shape) | Self::ChunksBinByBin(shape) => shape.radix_bits,
         }
     }
 
@@ -40,7 +42,7 @@ impl Kernels {
         match self {
             Self::Tiles(shape) => shape.tile_items(),
             Self::Matches(shape) => shape.tile_items(),
-            Self::Chunks(shape) => shape.items(),
+            Self::Chunks(shape) | Self::ChunksBinByBin(shape) => shape.items(),
         }
     }
 
@@ -52,6 +54,7 @@ impl Kernels {
             Self::Tiles(shape) => count(shape, &digits, &mut counts, tiles),
             Self::Matches(shape) => count_bins(shape, &digits, &mut counts, tiles),
             Self::Chunks(shape) => chunk_count(shape, &digits, &mut counts, tiles),
+            Self::ChunksBinByBin(shape) => chunk_count_bin_by_bin(shape, &digits, &mut counts, tiles),
         }
         counts
     }
@@ -62,7 +65,7 @@ impl Kernels {
         let places = match self {
             Self::Tiles(shape) => scatter(shape, &digits, offsets, tiles),
             Self::Matches(shape) => match_scatter(shape, &digits, offsets, tiles),
-            Self::Chunks(shape) => chunk_bucket(shape, &digits, offsets, tiles),
+            Self::Chunks(shape) | Self::ChunksBinByBin(shape) => chunk_bucket(shape, &digits, offsets, tiles),
         };
         let mut sorted = vec![0; keys.len()];
         keys.iter().zip(places).for_each(|(&key, place)| sorted[place as usize] = key);
@@ -87,11 +90,8 @@ impl Kernels {
 
 fn all_kernels(lanes: usize) -> Vec<Kernels> {
     let of = |radix_bits| {
-        [
-            Kernels::tiles(lanes, radix_bits, 32, 4),
-            Kernels::tiles(lanes, radix_bits, 128, 8),
-            Kernels::chunks(lanes, radix_bits),
-        ]
+        let tiles = [Kernels::tiles(lanes, radix_bits, 32, 4), Kernels::tiles(lanes, radix_bits, 128, 8)];
+        tiles.into_iter().chain(Kernels::chunks(lanes, radix_bits))
     };
     let matches = [Kernels::matches(lanes, 8, 1, 3), Kernels::matches(lanes, 5, 4, 2)];
     [2, 4].into_iter().flat_map(of).chain(matches).collect()

@@ -1,6 +1,7 @@
 //! The kernels of sort.
 
 use libtest_mimic::Failed;
+use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::lanes::Workgroup;
@@ -8,7 +9,7 @@ use subsweep::reference::sort::{
     self as twin, Array, Chunk, Digit, KeyOrder, MatchShape, Numbers, Route, Scheduled, Shape,
 };
 use subsweep::reference::{Tiles, oracle};
-use subsweep::sort::{Ranking, SortAlgorithm, SortPolicy};
+use subsweep::sort::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy};
 use subsweep::vk::Capabilities;
 
 use super::rig::{Access, Memory, POISON, Rig, Value, compare, random, sizes};
@@ -91,6 +92,28 @@ impl Twin for Chunk {
     }
 }
 
+/// A chunk that is counted bin by bin.
+#[derive(Debug)]
+struct BinByBin(Chunk);
+
+impl Twin for BinByBin {
+    fn tile_items(&self) -> usize {
+        self.0.items()
+    }
+
+    fn radix(&self) -> usize {
+        self.0.radix()
+    }
+
+    fn count(&self, digits: &[usize], counts: &mut [u32], tiles: Tiles) {
+        twin::chunk_count_bin_by_bin(&self.0, digits, counts, tiles);
+    }
+
+    fn scatter(&self, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+        self.0.scatter(digits, offsets, tiles)
+    }
+}
+
 /// Elements of `size` words, each at its place.
 pub fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
     let mut moved = vec![POISON; words.len()];
@@ -159,9 +182,13 @@ impl<'g> Pass<'g> {
                 }
                 Box::new(MatchShape { workgroup, radix_bits, items_per_invocation: items as usize })
             }
-            Ranking::Ballot => {
+            Ranking::Ballot(counting) => {
                 constants.push(("BATCHES_PER_CHUNK", items));
-                Box::new(Chunk { workgroup, radix_bits, batches_per_chunk: items as usize })
+                let chunk = Chunk { workgroup, radix_bits, batches_per_chunk: items as usize };
+                match counting {
+                    ChunkCounting::Packed => Box::new(chunk),
+                    ChunkCounting::BinByBin => Box::new(BinByBin(chunk)),
+                }
             }
         };
         let rig = Rig::new(gpu, kernel, policy.workgroup_size, &constants)?;
@@ -393,6 +420,11 @@ pub fn match_scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
 
 pub fn chunk_count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::seed, Pass::count)
+}
+
+pub fn chunk_count_bin_by_bin(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let policy = |algorithm, capabilities: &_| PolicyName::SeedBinByBin.sort(capabilities, algorithm);
+    all_passes(gpu, kernel, &IN_REGISTERS, policy, Pass::count)
 }
 
 pub fn chunk_bucket(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {

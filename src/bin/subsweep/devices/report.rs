@@ -5,6 +5,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use subsweep::Choice;
 use subsweep::ash::vk;
+use subsweep::gather::{GatherConfig, GatherPolicy};
 use subsweep::harness::SelfTest;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
 use subsweep::scan::ScanConfig;
@@ -135,6 +136,8 @@ pub struct Policies {
     pub scan_out_of_place: Policy,
     /// Of a sort.
     pub sort: Policy,
+    /// Of a gather of single numbers.
+    pub gather: Policy,
 }
 
 /// A policy in words.
@@ -174,6 +177,7 @@ impl DeviceReport {
                         scan: scan(ScanConfig::inclusive()),
                         scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
                         sort: Policy::new(policy::of_sort(common, capabilities)),
+                        gather: Policy::new(GatherPolicy::choose(capabilities, &GatherConfig::elements(1))),
                     });
                 }
                 details

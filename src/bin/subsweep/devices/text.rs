@@ -62,6 +62,7 @@ fn rows(text: &mut String, details: &Details) {
             ("scan policy", &policies.scan),
             ("out of place", &policies.scan_out_of_place),
             ("sort policy", &policies.sort),
+            ("gather policy", &policies.gather),
         ] {
             row(label, policy.clone());
             row("", format!("because {reason}"));
