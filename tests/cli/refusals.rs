@@ -291,7 +291,7 @@ fn options_that_contradict_each_other() {
         (&["scan", "--algorithm", "radix-4bit"], "scan has reduce-then-scan"),
         (
             &["sort", "--algorithm", "reduce-then-scan"],
-            "sort has radix-4bit, onesweep, radix-8bit, radix-2bit, single-workgroup",
+            "sort has onesweep, radix-8bit, radix-4bit, radix-2bit, single-workgroup",
         ),
         (&["scan", "--device", "all"], "scan runs on one device"),
         (&["sort", "--device", "all"], "sort runs on one device"),
@@ -335,7 +335,7 @@ fn usage_that_cannot_be_meant() {
         (&["sort", "a", "--exclusive"], "unexpected argument '--exclusive'"),
         (&["sort", "a", "--bits", "16:8"], "0 <= B <= E <= 64"),
         (&["sort", "a", "--bits", "0:65"], "0 <= B <= E <= 64"),
-        (&["sort", "a", "--algorithm", "bogo"], "radix-8bit, radix-2bit, single-workgroup (sort)"),
+        (&["sort", "a", "--algorithm", "bogo"], "radix-4bit, radix-2bit, single-workgroup (sort)"),
         (&["scan", "a", "--algorithm", "reduce-then-scan/bogo"], "block-doubling, strided (scan)"),
         (&["bench", "--preset", "bogo"], "'bogo'"),
         (&["verify", "--preset", "textbook"], "unexpected argument '--preset'"),

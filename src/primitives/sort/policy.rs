@@ -111,7 +111,7 @@ impl TileShape {
         };
         let room =
             shared_size.saturating_sub(match_tables_size(8, workgroup_size)) / (4 * workgroup_size).max(1);
-        let most = (8192 / workgroup_size.max(1)).min(64);
+        let most = (8192 / workgroup_size.max(1)).min(32);
         Self { workgroup_size, items_per_invocation: room.min(most).max(1) }
     }
 
@@ -223,17 +223,27 @@ impl SortPolicy {
     /// A word of what tiles tell has so much room for a count.
     const MAX_PORTION_ITEMS: u32 = (1 << 30) - 1;
 
+    /// Lanes that it takes to match digits of 8 bits: a ballot for each bit is shared by as many keys.
+    const MATCHING_LANES: u32 = 16;
+
     /// The policy for a device, with the reason.
     pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
         let single_workgroup = TileShape::largest(capabilities, SortAlgorithm::SingleWorkgroup.radix_bits());
-        Choice {
-            policy: Self {
-                single_workgroup: Some(single_workgroup),
-                ..Self::tuned(SortAlgorithm::Onesweep, capabilities)
-            },
-            reason: "few keys take one dispatch; more are moved as few times as any sort does, in one kernel a pass whose \
-                     look-back is bounded",
-        }
+        let has_lanes = !capabilities.is_cpu() && capabilities.subgroup_size >= Self::MATCHING_LANES;
+        let (algorithm, reason) = match has_lanes {
+            true => (
+                SortAlgorithm::Onesweep,
+                "few keys take one dispatch; more are moved as few times as any sort does, in one kernel a pass whose \
+                 look-back is bounded",
+            ),
+            false => (
+                SortAlgorithm::Radix4Bit,
+                "few keys take one dispatch; on a CPU, or with few lanes, digits of 4 bits need little scratch, and \
+                 compile in a third of the time",
+            ),
+        };
+        let tuned = Self::tuned(algorithm, capabilities);
+        Choice { policy: Self { single_workgroup: Some(single_workgroup), ..tuned }, reason }
     }
 
     /// An algorithm, tuned for a device.
