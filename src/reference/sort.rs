@@ -3,6 +3,8 @@
 //! A pass knows nothing of a key but its digit. So its twins take digits, one for each key in the order in which they
 //! lie in memory, and tell the place to which each key goes.
 
+pub mod segments;
+
 use super::Tiles;
 use super::lanes::{self, Workgroup};
 

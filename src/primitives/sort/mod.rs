@@ -8,10 +8,14 @@ mod digit;
 mod onesweep;
 mod passes;
 mod policy;
+mod segmented;
 mod single_workgroup;
 
 pub use config::{SortBuffers, SortConfig, ValueSize};
 pub use policy::{Ranking, SortAlgorithm, SortPolicy, TileShape};
+pub use segmented::{
+    ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy,
+};
 
 use ash::vk;
 
