@@ -2,12 +2,14 @@
 
 mod gather;
 mod scan;
+mod segmented_sort;
 mod sort;
 
 use std::fmt;
 
 pub use gather::GatherCase;
 pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
+pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use sort::{SortCase, SortValues};
 
 use super::inputs::Input;
@@ -33,6 +35,8 @@ pub enum Work {
     Scan(ScanCase),
     /// A radix sort.
     Sort(SortCase),
+    /// A sort of segments.
+    SegmentedSort(SegmentedSortCase),
     /// A gather.
     Gather(GatherCase),
 }
@@ -113,6 +117,7 @@ impl Case {
         match &self.work {
             Work::Scan(scan) => scan.config().row_size(),
             Work::Sort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
+            Work::SegmentedSort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
             Work::Gather(gather) => gather.config().element_size(),
         }
     }
@@ -123,6 +128,7 @@ impl fmt::Display for Work {
         match self {
             Self::Scan(scan) => scan.fmt(f),
             Self::Sort(sort) => sort.fmt(f),
+            Self::SegmentedSort(sort) => sort.fmt(f),
             Self::Gather(gather) => gather.fmt(f),
         }
     }
@@ -149,6 +155,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         scan::verify_cases(effort, capabilities),
         gather::verify_cases(effort, capabilities),
         sort::verify_cases(effort, capabilities),
+        segmented_sort::verify_cases(effort, capabilities),
     ]
     .concat()
 }
@@ -182,7 +189,9 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
         Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
         Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28],
     };
-    let works = [scan::bench_works(), sort::bench_works(), gather::bench_works()].concat();
+    let works =
+        [scan::bench_works(), sort::bench_works(), segmented_sort::bench_works(), gather::bench_works()]
+            .concat();
     let mut cases = Vec::new();
     for work in works {
         for &count in counts {
@@ -214,7 +223,7 @@ mod tests {
     #[test]
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
-            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "gather"];
+            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather"];
             assert!(groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }

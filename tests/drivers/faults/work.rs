@@ -218,7 +218,7 @@ fn workload(gpu: &Gpu) -> Result<Workload<'_>> {
     let mut cases = verify_cases(Effort::Quick, gpu.capabilities()).into_iter();
     let case = cases.find(|case| match &case.work {
         harness::Work::Scan(scan) => scan.policy == PolicyName::Seed && case.count > 1000,
-        harness::Work::Sort(_) | harness::Work::Gather(_) => false,
+        harness::Work::Sort(_) | harness::Work::SegmentedSort(_) | harness::Work::Gather(_) => false,
     });
     Workload::new(gpu, &case.expect("the table has such a case"), Layout::Guarded)
 }

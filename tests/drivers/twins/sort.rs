@@ -90,7 +90,7 @@ impl Twin for Chunk {
 }
 
 /// Elements of `size` words, each at its place.
-fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
+pub fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
     let mut moved = vec![POISON; words.len()];
     for (element, &place) in words.chunks_exact(size).zip(places) {
         moved[place as usize * size..][..size].copy_from_slice(element);
@@ -99,7 +99,7 @@ fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
 }
 
 /// The words of a key and of a value, which a variant is named for: `key2_value1`, or `key1` without values.
-fn widths(kernel: &Kernel) -> (usize, usize) {
+pub fn widths(kernel: &Kernel) -> (usize, usize) {
     let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
     let width = |name: &str| {
         let parts = variant.split('_').find_map(|part| part.strip_prefix(name));
@@ -119,12 +119,12 @@ struct Pass<'g> {
 }
 
 /// How keys are ordered in the `index`th of a few trials.
-fn nth_order(index: usize) -> KeyOrder {
+pub fn nth_order(index: usize) -> KeyOrder {
     let numbers = [Numbers::Unsigned, Numbers::Float, Numbers::Signed, Numbers::Float][index % 4];
     KeyOrder { numbers, is_descending: index % 4 >= 2 }
 }
 
-fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
+pub fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
     let numbers = match order.numbers {
         Numbers::Unsigned => 0,
         Numbers::Signed => 1,

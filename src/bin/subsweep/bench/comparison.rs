@@ -17,6 +17,7 @@ impl Comparison {
         let algorithm = match &case.work {
             Work::Scan(scan) => scan.algorithm.name(),
             Work::Sort(sort) => sort.algorithm.name(),
+            Work::SegmentedSort(_) => "segmented sort",
             Work::Gather(_) => "gather",
         };
         let percent = outcome.as_ref().map(|measurement| measurement.copy_percent).map_err(Outcome::clone);
