@@ -8,6 +8,7 @@ use subsweep::ash::vk;
 use subsweep::harness::SelfTest;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
 use subsweep::scan::ScanConfig;
+use subsweep::sort::SegmentedSortPolicy;
 use subsweep::vk::Capabilities;
 
 use crate::args::Common;
@@ -135,6 +136,8 @@ pub struct Policies {
     pub scan_out_of_place: Policy,
     /// Of a sort.
     pub sort: Policy,
+    /// Of a sort in segments, which no option leads to.
+    pub segmented_sort: Policy,
 }
 
 /// A policy in words.
@@ -174,6 +177,7 @@ impl DeviceReport {
                         scan: scan(ScanConfig::inclusive()),
                         scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
                         sort: Policy::new(policy::of_sort(common, capabilities)),
+                        segmented_sort: Policy::new(SegmentedSortPolicy::choose(capabilities)),
                     });
                 }
                 details
