@@ -146,6 +146,7 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     let short = part(scratch, 0, needed - 16);
     let got = needed - 16;
     assert_eq!(sort(keys, values, segments, short), Err(Error::ScratchTooSmall { needed, got }));
+    assert_eq!(plan.scratch_requirements(u64::MAX, u64::MAX).size, u64::MAX);
     let max = plan.max_count();
     let buffers = SegmentedSortBuffers::new(keys, segments, scratch).values(values);
     // SAFETY: nothing is recorded, since it is refused.

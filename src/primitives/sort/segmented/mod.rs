@@ -9,6 +9,7 @@
 //! Nothing depends on the order in which a list is filled: each segment is sorted by itself.
 
 mod config;
+mod in_place;
 mod long;
 mod policy;
 
@@ -18,13 +19,13 @@ pub use policy::{ClusterShape, SegmentedSortPolicy};
 use ash::vk;
 
 use super::config::SortConfig;
-use super::policy::TileShape;
 use crate::error::{Error, Result};
-use crate::kernels::{self, Kernel};
+use crate::kernels;
 use crate::primitives::{ScratchCursor, ScratchRequirements};
 use crate::vk::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
 };
+use in_place::{CLASS_COUNT as IN_PLACE, InPlace};
 use long::Long;
 
 push_constants! {
@@ -47,75 +48,7 @@ push_constants! {
     }
 }
 
-push_constants! {
-    struct ShortPush for [
-        SORT_SHORT_SEGMENTS_KEY1,
-        SORT_SHORT_SEGMENTS_KEY1_VALUE1,
-        SORT_SHORT_SEGMENTS_KEY1_VALUE2,
-        SORT_SHORT_SEGMENTS_KEY2,
-        SORT_SHORT_SEGMENTS_KEY2_VALUE1,
-        SORT_SHORT_SEGMENTS_KEY2_VALUE2,
-    ] {
-        keys: AddressRange,
-        sorted: AddressRange,
-        values: AddressRange,
-        sorted_values: AddressRange,
-        list: AddressRange,
-        schedule: AddressRange,
-        low_mask: u32,
-        high_mask: u32,
-    }
-}
-
-push_constants! {
-    struct WorkgroupPush for [
-        SORT_SINGLE_WORKGROUP_LISTED_KEY1,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE1,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE2,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY2,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE1,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE2,
-    ] {
-        keys: AddressRange,
-        sorted: AddressRange,
-        values: AddressRange,
-        sorted_values: AddressRange,
-        list: AddressRange,
-        schedule: AddressRange,
-        begin_bit: u32,
-        end_bit: u32,
-    }
-}
-
-/// By the words of a key, and by those of a value.
-const SHORT_KERNELS: [[&Kernel; 3]; 2] = [
-    [
-        &kernels::SORT_SHORT_SEGMENTS_KEY1,
-        &kernels::SORT_SHORT_SEGMENTS_KEY1_VALUE1,
-        &kernels::SORT_SHORT_SEGMENTS_KEY1_VALUE2,
-    ],
-    [
-        &kernels::SORT_SHORT_SEGMENTS_KEY2,
-        &kernels::SORT_SHORT_SEGMENTS_KEY2_VALUE1,
-        &kernels::SORT_SHORT_SEGMENTS_KEY2_VALUE2,
-    ],
-];
-const WORKGROUP_KERNELS: [[&Kernel; 3]; 2] = [
-    [
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1,
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE1,
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE2,
-    ],
-    [
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2,
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE1,
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE2,
-    ],
-];
-
-/// Classes of segments that one dispatch sorts where they are: short ones, small ones and large ones.
-const IN_PLACE: usize = 3;
-/// Bytes of an entry of their lists.
+/// Bytes of an entry in the list of a class that one dispatch sorts.
 const LIST_SIZE: u64 = 8;
 /// Bytes of what the kernel counts, which begins as 0.
 const STATE_SIZE: u64 = 32;
@@ -134,7 +67,7 @@ pub struct SegmentedSortPlan {
     config: SegmentedSortConfig,
     policy: SegmentedSortPolicy,
     classify: Pipeline,
-    in_place: [Pipeline; IN_PLACE],
+    in_place: InPlace,
     long: Long,
 }
 
@@ -192,14 +125,9 @@ impl SegmentedSortPlan {
         let policy = config.policy.unwrap_or_else(|| SegmentedSortPolicy::choose(capabilities).policy);
         policy.check(capabilities)?;
         let sort = &config.sort;
-        let (key, value) = (sort.key.words() as usize - 1, sort.values.words() as usize);
-        let SegmentedSortPolicy { cluster, workgroups, tile, subgroup_size, .. } = policy;
-        let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
-            Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
-        };
-        let [numbers, descending] = sort.constants();
+        let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = policy;
         let [max_short, max_small, max_large] = policy.max_extents();
-        let classify = [
+        let constants = [
             ("MIN_EXTENT", min_extent(sort)),
             ("MAX_SHORT", max_short),
             ("MAX_SMALL", max_small),
@@ -208,34 +136,14 @@ impl SegmentedSortPlan {
             ("TILE_ITEMS", tile.tile_items()),
             ("RADIX", 1 << SegmentedSortPolicy::TILE_RADIX_BITS),
         ];
-        let short = [
-            numbers,
-            descending,
-            ("CLUSTER_LANES", cluster.lanes),
-            ("ITEMS_PER_INVOCATION", cluster.items_per_invocation),
-        ];
-        let workgroup = |shape: TileShape| {
-            let constants = [
-                numbers,
-                descending,
-                ("RADIX_BITS", SegmentedSortPolicy::WORKGROUP_RADIX_BITS),
-                ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
-                // A segment begins at any key.
-                ("QUAD_ACCESS", 0),
-            ];
-            pipeline(WORKGROUP_KERNELS[key][value], shape.workgroup_size, &constants)
-        };
-        let [small, large] = workgroups;
+        let workgroup_size = cluster.workgroup_size;
+        let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         Ok(Self {
             device: device.clone(),
             config,
             policy,
-            classify: pipeline(&kernels::SORT_CLASSIFY, cluster.workgroup_size, &classify)?,
-            in_place: [
-                pipeline(SHORT_KERNELS[key][value], cluster.workgroup_size, &short)?,
-                workgroup(small)?,
-                workgroup(large)?,
-            ],
+            classify: Pipeline::new(device, &kernels::SORT_CLASSIFY, options)?,
+            in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
         })
     }
@@ -252,7 +160,7 @@ impl SegmentedSortPlan {
 
     /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        std::iter::once(&self.classify).chain(&self.in_place).chain(self.long.pipelines())
+        std::iter::once(&self.classify).chain(self.in_place.pipelines()).chain(self.long.pipelines())
     }
 
     /// The most keys of a recording: 2^32 - 1, or fewer where the policy's tiles are small.
@@ -287,7 +195,7 @@ impl SegmentedSortPlan {
         let mut cursor = ScratchCursor::default();
         let state = cursor.take(STATE_SIZE);
         let schedule = cursor.take(DISPATCHES * SCHEDULE_SIZE);
-        let lists = capacities.map(|capacity| cursor.take(capacity * LIST_SIZE));
+        let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
         let long = self.long.layout(&mut cursor, count, segment_count.min(count / (large + 1)));
         Layout { state, schedule, capacities, lists, long, size: cursor.size }
     }
@@ -416,7 +324,7 @@ impl SegmentedSortPlan {
                 if class > 0 {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
                 }
-                self.record_in_place(recorder, &buffers, class, list(class), schedule)?;
+                self.in_place.record(recorder, &buffers, class, list(class), schedule)?;
             }
         }
         if layout.long.capacity > 0 {
@@ -427,36 +335,6 @@ impl SegmentedSortPlan {
             self.long.record(recorder, &buffers, &layout.long, schedule, count)?;
         }
         Ok(())
-    }
-
-    /// One class of those that a dispatch sorts where they are.
-    fn record_in_place(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SegmentedSortBuffers,
-        class: usize,
-        list: AddressRange,
-        schedule: Schedule,
-    ) -> Result<()> {
-        let SegmentedSortBuffers { keys, values, .. } = *buffers;
-        let sort = &self.config.sort;
-        let none = AddressRange::default();
-        // The places of keys are told, and the keys left alone.
-        let (sorted, values, sorted_values) =
-            if sort.is_argsort() { (none, none, values) } else { (keys, values, values) };
-        let (pipeline, workgroups) = (&self.in_place[class], schedule.workgroups(class));
-        let schedule = schedule.of(class).addresses();
-        let (begin_bit, end_bit) = (sort.begin_bit, sort.end_bit);
-        if class > 0 {
-            let push =
-                WorkgroupPush { keys, sorted, values, sorted_values, list, schedule, begin_bit, end_bit };
-            return recorder.dispatch_indirect(pipeline, &push, workgroups);
-        }
-        let below = |bit: u32| if bit < 64 { (1u64 << bit) - 1 } else { u64::MAX };
-        let mask = below(end_bit) & !below(begin_bit);
-        let (low_mask, high_mask) = (mask as u32, (mask >> 32) as u32);
-        let push = ShortPush { keys, sorted, values, sorted_values, list, schedule, low_mask, high_mask };
-        recorder.dispatch_indirect(pipeline, &push, workgroups)
     }
 }
 
