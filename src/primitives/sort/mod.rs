@@ -1,7 +1,7 @@
 //! Stable radix sort of numbers, least significant digit first, with values or for the places of keys.
 //!
 //! Each pass sorts by one digit: count the digits of every tile, scan the counts, scatter the keys to where the scan
-//! says. An even number of passes leaves the keys where they were.
+//! says. An even number of passes leaves the keys where they were. A [`SegmentedSortPlan`] sorts many segments at once.
 
 mod config;
 mod digit;

@@ -82,6 +82,10 @@ impl SegmentedSortPolicy {
         let workgroup = |workgroup_size: u32| {
             workgroup_size.max(widest).min(capabilities.max_workgroup_invocations) / 32 * 32
         };
+        // Segments that are little longer than a workgroup holds fill no larger tiles; and of 8,192 keys in 512 invocations
+        // even wide ones stay in registers.
+        let TileShape { workgroup_size, items_per_invocation } = TileShape::largest_matched(capabilities);
+        let items_per_invocation = items_per_invocation.min((8192 / workgroup_size.max(1)).max(1));
         Choice {
             policy: Self {
                 cluster: ClusterShape {
@@ -93,7 +97,7 @@ impl SegmentedSortPolicy {
                     TileShape { workgroup_size: workgroup(64), items_per_invocation: 8 },
                     TileShape::largest(capabilities, Self::WORKGROUP_RADIX_BITS),
                 ],
-                tile: TileShape::largest_matched(capabilities),
+                tile: TileShape { workgroup_size, items_per_invocation },
                 subgroup_size: None,
                 scan: ScanPolicy::choose(capabilities, &counts).policy,
             },
