@@ -285,10 +285,13 @@ impl Passes {
             }
             let push = CountPush { keys, keys_aside, keys_other, counts, schedule, shift, digit_mask };
             recorder.dispatch_indirect(&moves.count, &push, workgroups)?;
-            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let counter_count = match max_on_device {
                 // A pass that is left out scans what it finds: nobody reads it.
-                None => Count::Host(layout.counter_count),
+                None => {
+                    recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+                    Count::Host(layout.counter_count)
+                }
+                // Before it touches them, the scan looks at their count, and has a barrier behind that.
                 Some(max) => Count::Device { address: scheduled.count_of_counts(scratch), max },
             };
             self.scan.record(recorder, &scan_buffers, counter_count)?;

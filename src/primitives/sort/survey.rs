@@ -120,7 +120,8 @@ impl Survey {
             descending,
             ("RADIX_BITS", radix_bits),
             ("ITEMS_PER_INVOCATION", ITEMS_PER_INVOCATION),
-            ("PASS_COUNT", passes.count),
+            // A sort by no bits records nothing, and yet has its pipelines.
+            ("PASS_COUNT", passes.count.max(1)),
         ];
         let prepare = || Prepare::new(device, subgroup_size);
         Ok(Self {
