@@ -169,6 +169,20 @@ pub enum Error {
         /// Values given.
         value_count: u64,
     },
+    /// A segment that begins before an earlier one, or beyond the elements.
+    #[error(
+        "segment {index} begins at {begin}, and it may from {earliest} to {latest}: segments begin in rising order"
+    )]
+    SegmentOutOfPlace {
+        /// The segment, the first being 0.
+        index: u64,
+        /// The element at which it begins.
+        begin: u64,
+        /// That of the segment before it.
+        earliest: u64,
+        /// How many elements there are.
+        latest: u64,
+    },
     /// The driver stopped: a reset, a crash, a watchdog.
     #[error("the device was lost during {during}; the driver stopped working, restart the program")]
     DeviceLost {

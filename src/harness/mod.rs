@@ -20,8 +20,8 @@ mod workload;
 
 pub use bench::{BenchOptions, CopyRoof, bench_case};
 pub use cases::{
-    Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SortCase, SortValues, Work,
-    bench_cases, textbook_bench_cases, tutorial_13_bench_cases, verify_cases,
+    Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
+    SortCase, SortValues, Work, bench_cases, textbook_bench_cases, tutorial_13_bench_cases, verify_cases,
 };
 pub use inputs::Input;
 pub use layout::Layout;

@@ -28,7 +28,7 @@ use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::{Count, ScratchRequirements};
 use crate::reference::oracle;
 use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
-use crate::sort::{SortBuffers, SortPlan};
+use crate::sort::{SegmentedSortBuffers, SegmentedSortPlan, SortBuffers, SortPlan};
 use crate::vk::{AddressRange, Barrier, BufferRange, CommandCounts, Recorder};
 
 const POISON: u32 = 0xdead_beef;
@@ -61,6 +61,7 @@ pub struct Workload<'g> {
 enum Job {
     Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
     Sort { plan: Arc<SortPlan>, count_from: CountFrom },
+    SegmentedSort { plan: Arc<SegmentedSortPlan>, begins: Vec<u32> },
     Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
 }
 
@@ -85,6 +86,7 @@ struct Prepared {
 enum Expectation {
     Scan(ScanExpectation),
     Sort(SortExpectation),
+    SegmentedSort { sort: SortExpectation, begins: Vec<u32> },
     Gather { words: usize, indices: Vec<u32> },
 }
 
@@ -139,6 +141,9 @@ impl<'g> Workload<'g> {
                 (numbers.generate(case.input, count, word_count), Vec::new())
             }
             Work::Sort(sort) => {
+                (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
+            }
+            Work::SegmentedSort(sort) => {
                 (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
             }
             Work::Gather(gather) => (gather.source(case.count), Vec::new()),
@@ -275,6 +280,12 @@ impl<'g> Workload<'g> {
                 }
                 Ok(())
             }
+            Job::SegmentedSort { plan, begins } => {
+                let buffers = SegmentedSortBuffers::new(source, operands.segments, scratch);
+                let buffers = buffers.values(self.values.range(&self.memories).addresses());
+                let count = self.source.count * 4 / plan.config().sort().key_size();
+                plan.record(recorder, &buffers, count, begins.len() as u64)
+            }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();
                 // Not what lies behind the elements, where there is room for more.
@@ -328,6 +339,7 @@ impl<'g> Workload<'g> {
         match &self.job {
             Job::Scan { plan, .. } => plan.policy().to_string(),
             Job::Sort { plan, .. } => plan.policy().to_string(),
+            Job::SegmentedSort { plan, .. } => plan.policy().to_string(),
             Job::Gather { plan, .. } => plan.policy().to_string(),
         }
     }
@@ -338,6 +350,11 @@ impl<'g> Workload<'g> {
         match &self.job {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
             Job::Sort { plan, .. } => plan.traffic_size(size / plan.config().key_size()),
+            Job::SegmentedSort { plan, begins } => {
+                let count = size / plan.config().sort().key_size();
+                let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
+                plan.traffic_size(begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin)))
+            }
             Job::Gather { plan, .. } => plan.traffic_size(size / plan.config().element_size()),
         }
     }
@@ -354,6 +371,10 @@ impl<'g> Workload<'g> {
             Expectation::Scan(scan) => (scan.of(&self.input), Vec::new()),
             Expectation::Sort(sort) => {
                 let sorted = sort.of(&self.input);
+                (Expected::exact(sorted.keys), sorted.values)
+            }
+            Expectation::SegmentedSort { sort, begins } => {
+                let sorted = sort.of_segments(&self.input, begins, POISON);
                 (Expected::exact(sorted.keys), sorted.values)
             }
             Expectation::Gather { words, indices } => {
@@ -463,6 +484,31 @@ impl Prepared {
                     values_size: room * config.value_size(),
                     values_misalignment: sort.values_misalignment,
                     operands: Operands::of_sort(sort, case.count as usize),
+                })
+            }
+            Work::SegmentedSort(sort) => {
+                let config = sort.config();
+                let plan = gpu.segmented_sort_plan(config.policy(sort.policy(capabilities)))?;
+                let begins = sort.begins(capabilities, case.count);
+                Ok(Self {
+                    scratch: plan.scratch_requirements(case.count, begins.len() as u64),
+                    job: Job::SegmentedSort { plan, begins: begins.clone() },
+                    expectation: Expectation::SegmentedSort {
+                        sort: SortExpectation {
+                            element: sort.element,
+                            values: sort.values,
+                            is_descending: sort.is_descending,
+                            bits: sort.bits.clone(),
+                        },
+                        begins: begins.clone(),
+                    },
+                    in_place: true,
+                    misalignment: sort.misalignment,
+                    room: case.count,
+                    row_size: config.sort().key_size(),
+                    values_size: case.count * config.sort().value_size(),
+                    values_misalignment: sort.values_misalignment,
+                    operands: Operands { segments: begins, ..Operands::default() },
                 })
             }
             Work::Gather(gather) => {

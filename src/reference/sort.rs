@@ -4,6 +4,7 @@
 //! lie in memory, and tell the place to which each key goes.
 
 mod onesweep;
+pub mod segments;
 mod survey;
 
 pub use onesweep::{Swept, onesweep};

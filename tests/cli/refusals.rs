@@ -97,6 +97,35 @@ fn operators_of_what_they_do_not_take() {
 }
 
 #[test]
+fn segments_of_sorts_that_do_not_fit() {
+    let folder = Folder::new();
+    let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
+    let files: [(&[u8], &str); 5] = [
+        (&npy("<u4", "(3,)", &bytes(&[0, 3, 2])), "segments are not ascending: 2 at index 2 is behind 3"),
+        (&bytes(&[0, 5]), "a segment begins at 5, and there are 4 keys"),
+        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
+        (b"", "is empty; leave out --segments to sort all at once"),
+        (&[0; 3], "no multiple of the 4 bytes of a u32"),
+    ];
+    for (bytes, what) in files {
+        let segments = folder.file("segments", bytes);
+        let arguments = ["sort", &input, "--segments", &segments];
+        refused(&folder, &arguments, what);
+        refused(&folder, &[&arguments[..], &["--argsort"]].concat(), what);
+    }
+    let starts = folder.file("starts", [0; 4]);
+    let arguments = ["sort", &input, "--segments", &starts];
+    let seed = [&arguments[..], &["--policy", "seed"]].concat();
+    refused(&folder, &seed, "--policy seed has no --segments");
+    let algorithm = [&arguments[..], &["--algorithm", "radix-4bit"]].concat();
+    refused(&folder, &algorithm, "leave out one of --segments and --algorithm radix-4bit");
+    refused(&folder, &["sort", "-", "--segments", "-"], "name a file for --segments");
+    let output = folder.argument("values_out");
+    let values = ["sort", &input, "--values", "-", "--values-output", &output, "--segments", "-"];
+    refused(&folder, &values, "name a file for --segments");
+}
+
+#[test]
 fn initial_values_and_segments_that_do_not_fit() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));

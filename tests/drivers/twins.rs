@@ -7,6 +7,7 @@ mod numbers;
 mod onesweep;
 pub mod rig;
 mod scan;
+mod segmented_sort;
 mod segments;
 mod sort;
 mod textbook;
@@ -86,6 +87,15 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("scan/chained", "words64x1") => Some(tiles::chained64),
         ("scan/chained", "float64x1") => Some(chained::chained::<Row<Add, f64, 1>>),
         ("sort/count", _) => Some(sort::count),
+        ("sort/classify", "") => Some(segmented_sort::classify),
+        ("sort/list_tiles", "") => Some(segmented_sort::list_tiles),
+        ("sort/short_segments", _) => Some(segmented_sort::short_segments),
+        ("sort/single_workgroup", _) if variant.starts_with("listed_") => {
+            Some(segmented_sort::single_workgroup)
+        }
+        ("sort/count_bins" | "sort/scatter", _) if variant.starts_with("listed_") => {
+            Some(segmented_sort::pass)
+        }
         ("sort/single_workgroup", _) => Some(sort::single_workgroup),
         ("sort/count_bins", _) => Some(sort::count_bins),
         ("sort/scatter", _) if variant.starts_with("match_") => Some(sort::match_scatter),

@@ -19,6 +19,7 @@ Examples:
   subsweep scan values.npy -o out.npy --op max --reverse --segments starts.npy
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
   subsweep sort keys.npy -o order.npy --argsort --descending
+  subsweep sort keys.npy -o sorted.npy --segments starts.npy
   subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements, by standard streams
   subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
   subsweep verify --quick --device all                 is every device right?
@@ -204,6 +205,11 @@ pub struct SortArgs {
     /// Write where each key would come from instead, as u32: a[result] is sorted
     #[arg(long)]
     pub argsort: bool,
+
+    /// Sort each segment by itself: FILE has the places at which they begin, as u32, ascending; keys before the first stay
+    /// as they are. With --argsort places are still those among all keys
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<OsString>,
 }
 
 /// Collect rows by their indices

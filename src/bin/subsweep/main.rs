@@ -10,6 +10,7 @@ mod gather;
 mod number;
 mod policy;
 mod scan;
+mod segments;
 mod sort;
 mod suite;
 mod verify;

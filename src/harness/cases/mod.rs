@@ -2,12 +2,14 @@
 
 mod gather;
 mod scan;
+mod segmented_sort;
 mod sort;
 
 use std::fmt;
 
 pub use gather::GatherCase;
 pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
+pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
@@ -33,6 +35,8 @@ pub enum Work {
     Scan(ScanCase),
     /// A radix sort.
     Sort(SortCase),
+    /// A sort of segments.
+    SegmentedSort(SegmentedSortCase),
     /// A gather.
     Gather(GatherCase),
 }
@@ -127,6 +131,7 @@ impl Case {
         match &self.work {
             Work::Scan(scan) => scan.config().row_size(),
             Work::Sort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
+            Work::SegmentedSort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
             Work::Gather(gather) => gather.config().element_size(),
         }
     }
@@ -137,6 +142,7 @@ impl fmt::Display for Work {
         match self {
             Self::Scan(scan) => scan.fmt(f),
             Self::Sort(sort) => sort.fmt(f),
+            Self::SegmentedSort(sort) => sort.fmt(f),
             Self::Gather(gather) => gather.fmt(f),
         }
     }
@@ -163,6 +169,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         scan::verify_cases(effort, capabilities),
         gather::verify_cases(effort, capabilities),
         sort::verify_cases(effort, capabilities),
+        segmented_sort::verify_cases(effort, capabilities),
     ]
     .concat()
 }
@@ -196,9 +203,9 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
         let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
         counts.iter().map(case)
     };
-    let scans = scan::bench_works().into_iter().flat_map(uniform);
-    let gathers = gather::bench_works().into_iter().flat_map(uniform);
-    scans.chain(sort::bench_cases(effort)).chain(gathers).collect()
+    let plain = scan::bench_works().into_iter().chain(gather::bench_works()).flat_map(&uniform);
+    let segmented = segmented_sort::bench_works().into_iter().flat_map(&uniform);
+    plain.chain(sort::bench_cases(effort)).chain(segmented).collect()
 }
 
 /// At how many elements most works are measured.
@@ -243,7 +250,7 @@ mod tests {
     #[test]
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
-            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "gather"];
+            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather"];
             assert!(groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }

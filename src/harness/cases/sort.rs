@@ -72,7 +72,7 @@ impl SortValues {
     pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Places];
 
     /// What a sort with them is called.
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::None => "keys",
             Self::B4 => "pairs4",
@@ -690,7 +690,7 @@ mod tests {
                                 == (element, values, is_descending)
                                 && sort.bits == (0..element.bits())
                         }
-                        Work::Scan(_) | Work::Gather(_) => false,
+                        Work::Scan(_) | Work::SegmentedSort(_) | Work::Gather(_) => false,
                     };
                     assert!(cases.iter().any(is_it), "{element} {values:?} {is_descending}");
                 }

@@ -2,7 +2,7 @@
 //!
 //! Each pass sorts by one digit, from one array into another: three kernels count the digits of every tile, scan the counts
 //! and scatter the keys to where the scan says; or one kernel does it all. Before the first pass the device finds out in
-//! which digits all keys agree, and leaves their passes out.
+//! which digits all keys agree, and leaves their passes out. A [`SegmentedSortPlan`] sorts many segments at once.
 
 mod arrays;
 mod config;
@@ -10,12 +10,16 @@ mod digit;
 mod onesweep;
 mod passes;
 mod policy;
+mod segmented;
 mod single_workgroup;
 mod survey;
 
 use config::Aim;
 pub use config::{SortBuffers, SortConfig, SortResult, ValueSize};
 pub use policy::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy, TileShape};
+pub use segmented::{
+    ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy,
+};
 
 use ash::vk;
 

@@ -89,7 +89,7 @@ pub struct TileShape {
 
 impl TileShape {
     /// The largest for a device, of up to 4,096 keys, that are ranked by so many bits at a time.
-    fn largest(capabilities: &Capabilities, radix_bits: u32) -> Self {
+    pub(super) fn largest(capabilities: &Capabilities, radix_bits: u32) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
         // The tile and the small tables beside it share the memory.
         let tables_size = shared_tables_size(radix_bits, workgroup_size);
@@ -99,7 +99,7 @@ impl TileShape {
 
     /// One for a device whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take up to half of the
     /// shared memory, and of up to 8,192 keys, of which an invocation's fit its registers.
-    fn matched(capabilities: &Capabilities) -> Self {
+    pub(super) fn matched(capabilities: &Capabilities) -> Self {
         let lanes = capabilities.min_subgroup_size.max(4);
         let shared_size = capabilities.shared_memory_size;
         let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
@@ -121,13 +121,13 @@ impl TileShape {
     }
 
     /// The most subgroups of its workgroup: what tables there is room for.
-    fn max_subgroups(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> u32 {
+    pub(super) fn max_subgroups(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> u32 {
         let lanes = subgroup_size.unwrap_or(capabilities.min_subgroup_size).max(4);
         self.workgroup_size.div_ceil(lanes)
     }
 
     /// Whether tiles can be ranked by lanes that match digits.
-    fn check_matched(
+    pub(super) fn check_matched(
         &self,
         radix_bits: u32,
         subgroup_size: Option<u32>,
@@ -153,7 +153,12 @@ impl TileShape {
     }
 
     /// Whether tiles can be ranked by the counters of invocations.
-    fn check(&self, radix_bits: u32, subgroup_size: Option<u32>, capabilities: &Capabilities) -> Result<()> {
+    pub(super) fn check(
+        &self,
+        radix_bits: u32,
+        subgroup_size: Option<u32>,
+        capabilities: &Capabilities,
+    ) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;

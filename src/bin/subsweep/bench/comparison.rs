@@ -54,6 +54,7 @@ impl Comparison {
         let (algorithm, policy) = match &case.work {
             Work::Scan(scan) => (scan.algorithm.name(), scan.policy),
             Work::Sort(sort) => (sort.algorithm.name(), sort.policy),
+            Work::SegmentedSort(_) => ("segmented sort", PolicyName::Default),
             Work::Gather(_) => ("gather", PolicyName::Default),
         };
         let name = match policy {

@@ -9,6 +9,7 @@ use subsweep::gather::{GatherConfig, GatherPolicy};
 use subsweep::harness::SelfTest;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
 use subsweep::scan::ScanConfig;
+use subsweep::sort::SegmentedSortPolicy;
 use subsweep::vk::Capabilities;
 
 use crate::args::Common;
@@ -138,6 +139,8 @@ pub struct Policies {
     pub sort: Policy,
     /// Of a gather of single numbers.
     pub gather: Policy,
+    /// Of a sort in segments, which no option leads to.
+    pub segmented_sort: Policy,
 }
 
 /// A policy in words.
@@ -177,6 +180,7 @@ impl DeviceReport {
                         scan: scan(ScanConfig::inclusive()),
                         scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
                         sort: Policy::new(policy::of_sort(common, capabilities)),
+                        segmented_sort: Policy::new(SegmentedSortPolicy::choose(capabilities)),
                         gather: Policy::new(GatherPolicy::choose(capabilities, &GatherConfig::elements(1))),
                     });
                 }
