@@ -189,6 +189,10 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
     let mut cases = Vec::new();
     for segments in SegmentMix::ALL {
         for has_small_tiles in [true, false] {
+            let has_all_classes = matches!(segments, SegmentMix::PowerLaw | SegmentMix::Seams);
+            if effort == Effort::Quick && !has_small_tiles && !has_all_classes {
+                continue;
+            }
             let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
             // Values show what a sort of keys alone cannot.
             let sort = sort.of(ElementType::U32, SortValues::B4, false);
@@ -229,7 +233,12 @@ fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         };
         // One direction of each kind, by turns, tells most: a plan takes long to compile.
         let is_of_turn = index % 2 == index / 2 % 2;
-        if effort == Effort::Quick && !is_of_turn {
+        let is_taken = match effort {
+            Effort::Quick => is_of_turn && is_sampled(index / 2),
+            Effort::Normal => is_of_turn,
+            Effort::Full => true,
+        };
+        if !is_taken {
             continue;
         }
         let small = SegmentedSortCase { has_small_tiles: true, ..seams.clone() };
@@ -242,10 +251,10 @@ fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             values_misalignment: [12, 0, 4, 8][index % 4],
             ..small
         };
-        if effort == Effort::Full || is_of_turn && (effort == Effort::Normal || is_sampled(index / 2)) {
+        if effort == Effort::Full || is_sampled(index / 6) {
             add(&part, 9_973, Input::Extremes);
         }
-        if effort == Effort::Full || is_sampled(index) {
+        if effort == Effort::Full || is_sampled(index / 6 + 1) {
             let [.., large] = seams.policy(capabilities).max_extents().map(u64::from);
             add(&seams, 9 * large + 5, Input::Extremes);
         }
@@ -272,6 +281,21 @@ mod tests {
     fn ids_are_unique() {
         for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
             expect_unique(&verify_cases(effort, &capabilities()));
+        }
+    }
+
+    #[test]
+    fn every_type_has_every_kind_of_values() {
+        let cases = verify_cases(Effort::Normal, &capabilities());
+        for element in ElementType::ALL {
+            for values in SortValues::ALL {
+                let is_it = |case: &Case| {
+                    let Work::SegmentedSort(sort) = &case.work else { return false };
+                    (sort.element, sort.values, sort.segments) == (element, values, SegmentMix::Seams)
+                        && sort.bits == (0..element.bits())
+                };
+                assert!(cases.iter().any(is_it), "{element} {values:?}");
+            }
         }
     }
 
