@@ -45,8 +45,8 @@ pub struct SortPlan {
 /// How more keys are sorted than one workgroup holds.
 #[derive(Debug)]
 enum Strategy {
-    Passes(Passes),
-    Onesweep(Onesweep),
+    Passes(Box<Passes>),
+    Onesweep(Box<Onesweep>),
 }
 
 impl Strategy {
@@ -117,9 +117,11 @@ impl SortPlan {
         let strategy = match policy.algorithm {
             SortAlgorithm::SingleWorkgroup => None,
             SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
-                Some(Strategy::Passes(Passes::new(device, &config, &policy)?))
+                Some(Strategy::Passes(Box::new(Passes::new(device, &config, &policy)?)))
             }
-            SortAlgorithm::Onesweep => Some(Strategy::Onesweep(Onesweep::new(device, &config, &policy)?)),
+            SortAlgorithm::Onesweep => {
+                Some(Strategy::Onesweep(Box::new(Onesweep::new(device, &config, &policy)?)))
+            }
         };
         Ok(Self { device: device.clone(), config, policy, single_workgroup, strategy })
     }

@@ -354,6 +354,9 @@ impl SortPolicy {
                 invalid("counters rank digits of up to 4 bits; digits of 8 are ranked by Ranking::Match")
             }
             Ranking::CounterScan => self.tile_shape().check(radix_bits, self.subgroup_size, capabilities),
+            Ranking::Match if radix_bits < 8 => {
+                invalid("matching lanes rank digits of 8 bits: those of radix-8bit and onesweep")
+            }
             Ranking::Match => self.tile_shape().check_matched(radix_bits, self.subgroup_size, capabilities),
             Ranking::Ballot(_) if !self.algorithm.is_of_seed() => {
                 invalid("ballots rank by radix-2bit and radix-4bit alone, which are the seed's algorithms")

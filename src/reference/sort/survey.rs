@@ -237,7 +237,7 @@ mod tests {
                 let keys = places.schedule.iter().filter(|scheduled| scheduled.tile_count > 0);
                 assert!(keys.clone().all(|scheduled| scheduled.route.keys.1 != Array::Callers));
                 let anywhere = survey(Aim::Anywhere, count).of(&orders, 32, 256);
-                let aside = if count % 2 == 0 { Array::Callers } else { Array::Aside };
+                let aside = if count.is_multiple_of(2) { Array::Callers } else { Array::Aside };
                 assert_eq!(ends(&anywhere.schedule).0, aside);
             }
         }

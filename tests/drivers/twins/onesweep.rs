@@ -56,7 +56,7 @@ pub fn survey(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
             for (trial, count) in sizes(tile_items).into_iter().enumerate() {
                 let keys = keys(trial, count, key_words);
                 let pass_tile_items = 40;
-                let portion_tiles = if trial % 2 == 0 { 5 } else { 1000 };
+                let portion_tiles = if trial.is_multiple_of(2) { 5 } else { 1000 };
                 let portion_count = count.div_ceil(pass_tile_items).div_ceil(portion_tiles);
                 let survey = Survey {
                     pass_tile_items,
@@ -204,7 +204,7 @@ impl Sweep<'_> {
         let all_keys = [random(1, before * key_words), keys.to_vec()].concat();
         let told = random(3, (before + digits.len()) * value_words);
         let own: Vec<u32> = (0..(before + digits.len()) as u32).collect();
-        let are_places = value_words == 1 && trial % 3 == 0;
+        let are_places = value_words == 1 && trial.is_multiple_of(3);
         let route = nth_route(trial, are_places);
         let moved = |words: &[u32], size: usize| {
             let mut all = vec![POISON; before * size];
