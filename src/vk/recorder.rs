@@ -8,6 +8,7 @@ use super::buffer::{AddressRange, BufferRange};
 use super::device::Device;
 use super::pipeline::Pipeline;
 use super::push_constants::{PushBlock, PushConstants};
+use super::workarounds::Workarounds;
 use crate::error::{Error, Result};
 use crate::kernels::Kernel;
 
@@ -256,6 +257,12 @@ impl<'d> Recorder<'d> {
                 }
             }
             row += rows;
+            let goes_around =
+                self.device.capabilities().workarounds.contains(Workarounds::NO_INDIRECT_BEHIND_BASE);
+            if row == y && rows < y && goes_around {
+                // SAFETY: as above; it has no workgroups, and takes the base back.
+                unsafe { raw.cmd_dispatch(self.command_buffer, 0, 1, 1) };
+            }
         }
         Ok(())
     }

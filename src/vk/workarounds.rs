@@ -32,6 +32,8 @@ impl Workarounds {
     pub const NO_RESULT_OUT_OF_DIVERGENT_LOOP: Self = Self(1 << 2);
     /// No subgroup of more than 16 lanes.
     pub const LANES_END_AT_16: Self = Self(1 << 3);
+    /// No indirect dispatch where the last direct one had a base.
+    pub const NO_INDIRECT_BEHIND_BASE: Self = Self(1 << 4);
 
     /// What a driver calls for, at so many lanes to a subgroup.
     pub fn of(identity: &DeviceIdentity, subgroup_size: u32) -> Self {
@@ -141,6 +143,20 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
                 seen: "wrong in the one of Chromium 156; every SwiftShader of late calls itself 5.0.0",
             },
         ],
+    },
+    DriverBug {
+        workaround: Workarounds::NO_INDIRECT_BEHIND_BASE,
+        name: "NO_INDIRECT_BEHIND_BASE",
+        what: "the workgroups of an indirect dispatch are numbered from the base of the last vkCmdDispatchBase of the \
+               command buffer on, not from 0",
+        avoided: "a dispatch without workgroups follows the parts of one that is cut: it has no base",
+        reproducer: "bug_base",
+        drivers: &[Affected {
+            driver: vk::DriverId::MESA_LLVMPIPE,
+            versions: ALWAYS,
+            subgroup_sizes: ANY_SUBGROUP,
+            seen: "wrong in Mesa 22.3.6 and 25.0.7, the only ones that were tried",
+        }],
     },
     DriverBug {
         workaround: Workarounds::LANES_END_AT_16,
