@@ -5,9 +5,9 @@
 //
 // Dispatch: an invocation for each of segment_count.
 // Reads:    segments, segment_count words: where each begins, the next ends it, and element_count the last.
-// Writes:   state, which begins as 0: STATE_WORDS words; short_segments, small_segments and large_segments, up to
+// Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
 //           short_capacity, small_capacity and large_capacity entries of LIST_WORDS; long_segments, up to long_capacity
-//           of LONG_WORDS; schedule, SCHEDULE_WORDS for each of DISPATCHES.
+//           of LONG_WORDS; schedule, SCHEDULE_WORDS for each of 5 dispatches.
 // Shared:   1 word.
 // CPU twin: reference::sort::segments::classify.
 // Source:   bins of segments by their lengths are those of Hou, Liu, Wang and Feng, "Fast Segmented Sort on GPUs",

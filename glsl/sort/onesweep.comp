@@ -12,7 +12,7 @@
 //           places; bins, RADIX words: where the portion's first key of each digit goes; schedule.
 // Writes:   another array of keys, and of values; next_bins, RADIX words, where it is not null: the bins of the next
 //           portion; the region of the portion that is in use, which begins as 0: 4 words, and RADIX words for each tile;
-//           and as many zeros to the other region, which the next pass uses. With COUNTED counts, 4 words, which go on
+//           and zeros to ticket and statuses of the other region, which the next pass uses. With COUNTED counts, 4 words, which go on
 //           from what they were.
 // Shared:   the ranking's, RADIX words and 2 words.
 // CPU twin: reference::sort::onesweep.

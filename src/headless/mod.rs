@@ -47,7 +47,7 @@ pub struct WorkOptions {
     /// Is told of every command that is recorded.
     pub trace: Option<Arc<dyn Trace>>,
     /// How long one submission may take, as far as it can be foreseen: work that may take longer is cut into several,
-    /// between dispatches and within them. 1 s where nothing else is said: Windows resets a device after 2 s.
+    /// between dispatches and within those whose workgroups the host knows; a pass of a sort is one piece. 1 s where nothing else is said: Windows resets a device after 2 s.
     pub submission_limit: Duration,
     /// How long a submission is waited for before the device is given up with [`Error::TimedOut`]. 5 minutes where
     /// nothing else is said.

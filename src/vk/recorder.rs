@@ -140,6 +140,10 @@ pub(crate) trait Pacing: Send + Sync {
     /// How many of `parts` of a dispatch, each of which touches `part_size` bytes, go into the command buffer that is
     /// returned: at least one. What was recorded before may have been submitted.
     fn admit(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)>;
+
+    /// Where a dispatch goes that is in one part, and touches `size` bytes at most, or none. What was recorded before may
+    /// have been submitted.
+    fn admit_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer>;
 }
 
 /// How many commands of each kind were recorded.
@@ -287,7 +291,7 @@ impl<'d> Recorder<'d> {
         let block = block_of(push, pipeline);
         self.trace_dispatch(pipeline, &block, Workgroups::Indirect(workgroups.addresses()));
         if let Some(pace) = &mut self.pace {
-            (self.command_buffer, _) = pace.admit(1, touched_size(&block))?;
+            self.command_buffer = pace.admit_at_most(touched_size(&block))?;
         }
         self.bind(pipeline, &block);
         // SAFETY: as `new` was promised.

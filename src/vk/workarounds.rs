@@ -121,8 +121,8 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
         name: "LOOPS_END_AT_65535",
         what: "the loops of an invocation have 65,535 turns together: then the one that runs ends, every later one \
                has a single turn, and the kernel goes on as if they were done",
-        avoided: "no kernel loops over more than its tile, or than the tiles that it looks back at: more elements are \
-                  more workgroups",
+        avoided: "no kernel loops over more than its tile, the tiles that it looks back at, or the dispatches and tiles \
+                  that it lists: more elements are more workgroups",
         reproducer: "bug_loop",
         drivers: &[LAVAPIPE_BEFORE_25_0_7],
     },
@@ -229,8 +229,9 @@ mod tests {
     #[test]
     fn lanes_and_driver_decide_too() {
         let mut identity = lavapipe("Mesa 25.0.7");
-        assert!(Workarounds::of(&identity, 16).is_empty());
-        assert_eq!(format!("{:?}", Workarounds::of(&identity, 32)), r#"{"LANES_END_AT_16"}"#);
+        let at = |lanes| format!("{:?}", Workarounds::of(&identity, lanes));
+        assert_eq!(at(16), r#"{"NO_INDIRECT_BEHIND_BASE"}"#);
+        assert_eq!(at(32), r#"{"NO_INDIRECT_BEHIND_BASE", "LANES_END_AT_16"}"#);
         identity.driver_id = vk::DriverId::MESA_RADV;
         assert!(Workarounds::of(&identity, 64).is_empty());
         identity.driver_id = vk::DriverId::GOOGLE_SWIFTSHADER;

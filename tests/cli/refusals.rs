@@ -115,8 +115,10 @@ fn segments_of_sorts_that_do_not_fit() {
     }
     let starts = folder.file("starts", [0; 4]);
     let arguments = ["sort", &input, "--segments", &starts];
-    let seed = [&arguments[..], &["--policy", "seed"]].concat();
-    refused(&folder, &seed, "--policy seed has no --segments");
+    for seed in ["seed", "seed-bin-by-bin"] {
+        let seed = [&arguments[..], &["--policy", seed]].concat();
+        refused(&folder, &seed, "the seed has no --segments");
+    }
     let algorithm = [&arguments[..], &["--algorithm", "radix-4bit"]].concat();
     refused(&folder, &algorithm, "leave out one of --segments and --algorithm radix-4bit");
     refused(&folder, &["sort", "-", "--segments", "-"], "name a file for --segments");

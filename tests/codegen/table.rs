@@ -63,6 +63,14 @@ impl Table {
         Ok(())
     }
 
+    /// No ranking is told of that nobody counts.
+    pub fn check_rankings(&self, found: &Self) -> Result<()> {
+        match self.rankings.keys().find(|name| !found.rankings.contains_key(*name)) {
+            None => Ok(()),
+            Some(name) => bail!("the table tells of {name}, which nothing ranks by: run tools/codegen"),
+        }
+    }
+
     /// No row is about a pipeline that is gone.
     pub fn check_rows<'a>(&self, keys: impl IntoIterator<Item = &'a Key>) -> Result<()> {
         let mut rows = self.rows.clone();

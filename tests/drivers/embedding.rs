@@ -318,7 +318,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     }
     // A digit's count in an invocation has a byte.
     for items_per_invocation in [0, 6, 256] {
-        let mut policy = SortPolicy::choose(gpu.capabilities()).policy;
+        let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
         (policy.workgroup_size, policy.items_per_invocation) = (32, items_per_invocation);
         let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");

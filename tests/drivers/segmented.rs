@@ -1,5 +1,6 @@
 //! Sorts of segments: what a caller gives, what comes back, and what stays whole whatever the segments say.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
@@ -170,6 +171,7 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
     let anywhere: Vec<u32> = random(8, 2_000).iter().map(|word| word % (count + 100)).collect();
     let long: Vec<u32> = random(9, 40).iter().map(|word| word % count).collect();
     let keys: Vec<u32> = random(3, count as usize);
+    let known: HashSet<u32> = keys.iter().copied().collect();
     for (index, begins) in [falling, to_and_fro, anywhere, long].into_iter().enumerate() {
         let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
         let values_memory = Memory::of(gpu, &keys, Access::Words)?;
@@ -192,8 +194,10 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
             })
         }?;
         assert!(segments.read()? == begins, "segments {index}");
-        keys_memory.read()?;
-        values_memory.read()?;
+        for (what, memory) in [("keys", &keys_memory), ("values", &values_memory)] {
+            let is_known = memory.read()?.iter().all(|word| known.contains(word));
+            assert!(is_known, "segments {index}: {what} that there were not");
+        }
         let words = gpu.read(&scratch, (scratch_size / 4) as usize + 64)?;
         assert!(words[words.len() - 64..].iter().all(|&word| word == 0x5a5a_5a5a), "segments {index}");
     }

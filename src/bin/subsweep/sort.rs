@@ -141,8 +141,8 @@ fn check_segments(
             algorithm.name()
         )));
     }
-    if common.policy == Some(PolicyKind::Seed) {
-        return Err(Ended::usage("--policy seed has no --segments; leave out one of the two"));
+    if matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin)) {
+        return Err(Ended::usage("the seed has no --segments; leave out one of --policy and --segments"));
     }
     let others = std::iter::once(source).chain(values.map(|values| &values.source));
     if segments == Source::Stdin && others.into_iter().any(|other| *other == Source::Stdin) {

@@ -57,6 +57,13 @@ impl Strategy {
         }
     }
 
+    fn max_count(&self) -> u64 {
+        match self {
+            Self::Passes(passes) => passes.max_count(),
+            Self::Onesweep(_) => SortPlan::MAX_COUNT,
+        }
+    }
+
     fn pass_count(&self) -> u32 {
         match self {
             Self::Passes(passes) => passes.pass_count(),
@@ -142,16 +149,18 @@ impl SortPlan {
         single.chain(self.strategy.iter().flat_map(Strategy::pipelines))
     }
 
-    /// The most keys of a recording: [`Self::MAX_COUNT`], or of `single-workgroup` what one workgroup holds.
+    /// The most keys of a recording: [`Self::MAX_COUNT`], or fewer where the policy's tiles are small; of
+    /// `single-workgroup` what one workgroup holds.
     pub fn max_count(&self) -> u64 {
         let single = self.single_workgroup.as_ref().map_or(0, SingleWorkgroup::max_count);
-        self.strategy.as_ref().map_or(single, |_| Self::MAX_COUNT)
+        self.strategy.as_ref().map_or(single, Strategy::max_count)
     }
 
     /// An error for more keys than [`Self::max_count`].
     pub(crate) fn check_count(&self, count: u64) -> Result<()> {
         let max = self.max_count();
-        let what = if self.strategy.is_some() { "one sort" } else { "one workgroup of this policy" };
+        let what =
+            if self.strategy.is_some() { "one sort of this policy" } else { "one workgroup of this policy" };
         if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
     }
 
@@ -203,10 +212,10 @@ impl SortPlan {
     ///    nothing else until the work is done.
     /// 3. **Commands**: one dispatch where [`SortPolicy::single_workgroup`] holds all keys, or the most that a count on the
     ///    device may be. Else a fill and a barrier, a dispatch that looks at all keys and a barrier to indirect ones; for
-    ///    each pass one indirect dispatch of `onesweep`, or one that counts, those of a scan, and one that scatters; and
+    ///    each pass one indirect dispatch of `onesweep` for every portion of the keys, or one that counts, those of a scan, and one that scatters; and
     ///    unless the result may lie anywhere or is an argsort's, one more that copies what has ended aside; with
     ///    compute-to-compute barriers between them. A count on the device takes a dispatch and a barrier more at first, and
-    ///    of every scan. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and count, of an argsort
+    ///    a dispatch more of every scan. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and count, of an argsort
     ///    SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of
     ///    `keys` (but for an argsort), `values` and `scratch`, whose last accesses are also COMPUTE_SHADER / SHADER_READ and
     ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ, with no barrier before or after. Leaves a compute pipeline and push

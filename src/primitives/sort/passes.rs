@@ -6,12 +6,13 @@
 //!   copy, where an odd number of passes ran: aside ──► keys
 //! ```
 
+use super::SortPlan;
 use super::arrays::{Arrays, Aside};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
 use super::policy::{ChunkCounting, Ranking, SortPolicy};
 use super::survey::{PassShape, Survey, SurveyLayout};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use crate::primitives::{Count, ScratchCursor};
@@ -223,6 +224,12 @@ impl Passes {
         self.survey.pipelines().chain(moves).chain(self.scan.pipelines())
     }
 
+    /// The most keys of a sort: counts of all tiles have places of 31 bits, what a kernel indexes by.
+    pub(super) fn max_count(&self) -> u64 {
+        let tile_count = (1 << 31) / u64::from(self.radix);
+        (tile_count * u64::from(self.passes.tile_items)).min(SortPlan::MAX_COUNT)
+    }
+
     pub(super) fn pass_count(&self) -> u32 {
         self.passes.count
     }
@@ -258,10 +265,8 @@ impl Passes {
         let scratch = buffers.scratch;
         let max_on_device = match count {
             Count::Host(_) => None,
-            Count::Device { .. } => Some(u32::try_from(layout.counter_count).map_err(|_| {
-                let what = "counts of tiles, where the count is on the device";
-                Error::TooManyElements { count: layout.counter_count, max: u32::MAX.into(), what }
-            })?),
+            // No more than `max_count` has.
+            Count::Device { .. } => Some(layout.counter_count as u32),
         };
         recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);

@@ -83,7 +83,7 @@ impl SortAlgorithm {
 pub struct TileShape {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys that an invocation takes: a multiple of 4, at most 252.
+    /// Keys that an invocation takes: a multiple of 4, at most 252; of matching lanes any number up to 64.
     pub items_per_invocation: u32,
 }
 
@@ -210,7 +210,7 @@ pub struct SortPolicy {
     pub ranking: Ranking,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys that an invocation takes: a multiple of 4, at most 252.
+    /// Keys that an invocation takes: a multiple of 4, at most 252; of matching lanes any number up to 64.
     pub items_per_invocation: u32,
     /// The most keys that one dispatch of a pass of `onesweep` moves, at most 2^30 - 1: more take several. At least a tile
     /// is taken, and whole tiles.
@@ -377,10 +377,10 @@ const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
     4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
 }
 
-/// Shared memory beside a tile whose lanes match digits: where each digit begins in the tile and in the output, and the
-/// workgroup scan's prefixes.
+/// Shared memory beside a tile whose lanes match digits: where each digit begins in the tile and in the output, the
+/// workgroup scan's prefixes, and two words of a look-back.
 const fn match_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
-    4 * ((2 << radix_bits) + workgroup_size / 4 + 1)
+    4 * ((2 << radix_bits) + workgroup_size / 4 + 1 + 2)
 }
 
 impl fmt::Display for SortPolicy {
@@ -438,6 +438,23 @@ mod tests {
             max_workgroup_invocations: 1024,
             shared_memory_size: 64 << 10,
             ..Capabilities::default()
+        }
+    }
+
+    #[test]
+    fn a_gpu_sweeps_once_and_a_cpu_counts_for_itself() {
+        let mut capabilities = Capabilities { subgroup_size: 32, ..capabilities() };
+        capabilities.identity.device_type = ash::vk::PhysicalDeviceType::DISCRETE_GPU;
+        let chosen = SortPolicy::choose(&capabilities).policy;
+        assert_eq!((chosen.algorithm, chosen.ranking), (SortAlgorithm::Onesweep, Ranking::Match));
+        assert_eq!(chosen.single_workgroup.map(|shape| shape.tile_items()), Some(4096));
+        assert_eq!(chosen.check(&capabilities), Ok(()));
+        for (lanes, device_type) in
+            [(8, ash::vk::PhysicalDeviceType::INTEGRATED_GPU), (32, ash::vk::PhysicalDeviceType::CPU)]
+        {
+            capabilities.subgroup_size = lanes;
+            capabilities.identity.device_type = device_type;
+            assert_eq!(SortPolicy::choose(&capabilities).policy.algorithm, SortAlgorithm::Radix4Bit);
         }
     }
 

@@ -201,7 +201,7 @@ impl SegmentedSortPlan {
     }
 
     /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys in up to `max_segment_count` segments: at most
-    /// 8 bytes for each segment; and where one may be longer than a workgroup holds, as many keys again, values too of
+    /// 40 bytes for each segment; and where one may be longer than a workgroup holds, as many keys again, values too of
     /// pairs, of an argsort twice as many keys and their places, and a word for each tile and digit with what their scan
     /// needs.
     pub fn scratch_requirements(&self, max_count: u64, max_segment_count: u64) -> ScratchRequirements {
@@ -246,7 +246,7 @@ impl SegmentedSortPlan {
     /// 4. **Limits**: no keys, no segments, a single key and an empty bit range record nothing; but an argsort tells the
     ///    places of keys that stay. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments. A segment
     ///    that begins at or beyond `count` is empty. Of segments that do not begin in rising order, any may be left
-    ///    unsorted, and what they share be lost or come twice; no other memory is touched for it.
+    ///    unsorted, and what they share be lost, come twice or be mixed of two; no other memory is touched for it.
     /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one among
     ///    all keys, not those of its segment. Keys that agree in the bits of the configuration keep their order. What is in
     ///    no segment stays as it is, an argsort's places as well.
