@@ -104,8 +104,8 @@ impl TileShape {
         let shared_size = capabilities.shared_memory_size;
         let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
         let limit = capabilities.max_workgroup_invocations.min(512);
-        // Invocations look after the digits: one each, or all of them as many.
-        let workgroup_size = match (subgroups * lanes).min(limit) {
+        // Invocations look after the digits: one each, or all of them as many. Fewer than 32 no kernel takes.
+        let workgroup_size = match (subgroups * lanes).min(limit).max(32) {
             size @ 256.. => size / 32 * 32,
             size => size.checked_ilog2().map_or(0, |bits| 1 << bits),
         };
