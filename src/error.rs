@@ -152,8 +152,9 @@ pub enum Error {
         /// The values'.
         got: ElementType,
     },
-    /// Values of another size than a configuration says; keys alone have values of 0 bytes.
-    #[error("a value has {got} bytes, and the configuration's have {expected}; give it their ValueSize")]
+    /// Values of another size than a configuration says; keys alone have values of 0 bytes, and so has a call that takes
+    /// none.
+    #[error("{}", value_size_mismatch(*expected, *got))]
     ValueSizeMismatch {
         /// The configuration's, bytes.
         expected: u64,
@@ -167,6 +168,20 @@ pub enum Error {
         key_count: u64,
         /// Values given.
         value_count: u64,
+    },
+    /// A segment that begins before an earlier one, or beyond the elements.
+    #[error(
+        "segment {index} begins at {begin}, and it may from {earliest} to {latest}: segments begin in rising order"
+    )]
+    SegmentOutOfPlace {
+        /// The segment, the first being 0.
+        index: u64,
+        /// The element at which it begins.
+        begin: u64,
+        /// That of the segment before it.
+        earliest: u64,
+        /// How many elements there are.
+        latest: u64,
     },
     /// The driver stopped: a reset, a crash, a watchdog.
     #[error("the device was lost during {during}; the driver stopped working, restart the program")]
@@ -210,6 +225,23 @@ fn bytes(needed: Option<u64>) -> String {
     needed.map_or_else(|| "no room".to_owned(), |needed| format!("{needed} bytes are needed"))
 }
 
+fn value_size_mismatch(expected: u64, got: u64) -> String {
+    match (expected, got) {
+        (0, _) => format!(
+            "values of {got} bytes came with a configuration of keys alone; take SortConfig::pairs, or call Gpu::sort \
+             without them"
+        ),
+        (_, 0) => format!(
+            "no values came with a configuration of values of {expected} bytes; call Gpu::sort_pairs with them, or \
+             Gpu::argsort with a SortConfig::argsort"
+        ),
+        _ => format!(
+            "values of {got} bytes came with a configuration of values of {expected} bytes; give SortConfig::pairs \
+             their ValueSize"
+        ),
+    }
+}
+
 impl Error {
     /// Whether nothing more can be tried on the device: it is lost, or hangs. After another error it may have been given
     /// up as well, where nobody can know whether it is still at work; then the next call says so.
@@ -224,6 +256,23 @@ impl Error {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY => Self::OutOfDeviceMemory { needed: None, what: during },
             vk::Result::ERROR_OUT_OF_HOST_MEMORY => Self::OutOfHostMemory { needed: None, what: during },
             result => Self::Vulkan { during, result },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_another_size_are_told_what_to_call() {
+        for (expected, got, what) in [
+            (8, 0, "call Gpu::sort_pairs with them, or Gpu::argsort"),
+            (0, 4, "take SortConfig::pairs, or call Gpu::sort without them"),
+            (8, 4, "give SortConfig::pairs their ValueSize"),
+        ] {
+            let text = Error::ValueSizeMismatch { expected, got }.to_string();
+            assert!(text.contains(what) && !text.contains('\n'), "{text}");
         }
     }
 }

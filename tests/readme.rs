@@ -33,6 +33,7 @@ fn commands_of_the_readme_work() {
         ("by-parity.npy", &[4, 3, 1, 1, 5, 9]),
         ("sums.npy", &[0, 0, 0, 1, 2, 3]),
         ("suffix.npy", &[7, 7, 1, 8, 2]),
+        ("lists.npy", &[1, 2, 7, 2, 8]),
         ("rows.npy", &[4, 5, 6, 1, 2, 3]),
     ] {
         assert_eq!(last_words(&folder.path().join(name), words.len()), words, "{name}");

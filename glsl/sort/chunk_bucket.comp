@@ -1,10 +1,9 @@
 // Moves the keys of each chunk to their places in the order of one digit, batch by batch, as the seed does.
 //
-// Dispatch: tile_count workgroups of 32.
-// Reads:    keys, element_count keys; values, as many values, or null: then a value is the key's place; offsets,
-//           RADIX * tile_count words: the exclusive scan of the counts.
-// Writes:   sorted, element_count keys, and sorted_values, as many values (both only with VALUE_WORDS); neither may
-//           overlap what is read.
+// Dispatch: the workgroups of its schedule, of 32 invocations.
+// Reads:    an array of keys and one of values, as the schedule says: all of them, or instead of values the keys' places;
+//           offsets, RADIX * tile_count words: the exclusive scan of the counts; schedule.
+// Writes:   another array of keys, and of values (only with VALUE_WORDS).
 // Shared:   2 * RADIX words.
 // CPU twin: reference::sort::chunk_bucket.
 // Source:   tutorial 13, cmk_radix_bucket. Its cm_pack_mask, which makes one 32-bit word of 32 lanes' truth values, is
@@ -16,16 +15,16 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #include "sort/chunk.glsl"
+#include "sort/values.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;
-    Words sorted;
+    Words keys_aside;
+    Words keys_other;
     Words values;
-    Words sorted_values;
+    Words values_aside;
     Words offsets;
-    uint tile_count;
-    // Keys in the last chunk; all others are full.
-    uint last_extent;
+    Words schedule;
     uint shift;
     uint digit_mask;
 } push;
@@ -37,16 +36,23 @@ shared uint s_next[RADIX];
 
 void main() {
     uint chunk = workgroup_index();
-    if (chunk >= push.tile_count) {
+    Scheduled pass = load_schedule(push.schedule);
+    if (chunk >= pass.tile_count) {
         return;
     }
-    uint extent = chunk + 1 < push.tile_count ? CHUNK_ITEMS : push.last_extent;
-    Words keys = advance_words(push.keys, chunk, CHUNK_ITEMS * KEY_WORDS);
+    uint extent = tile_extent(pass, chunk, CHUNK_ITEMS);
+    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words sorted = array_of(pass.route.keys_to, push.keys, push.keys_aside, push.keys_other);
+    Words keys = advance_words(all_keys, chunk, CHUNK_ITEMS * KEY_WORDS);
+#if VALUE_WORDS > 0
+    Values values = values_of(pass.route, push.values, push.values_aside);
+    Words chunk_values = advance_words(values.from, chunk * CHUNK_ITEMS, VALUE_WORDS);
+#endif
     uint lane = invocation_index();
 
     if (lane < RADIX) {
         s_mask[lane] = 0;
-        s_next[lane] = push.offsets.word[count_index(lane, chunk, push.tile_count)];
+        s_next[lane] = push.offsets.word[count_index(lane, chunk, pass.tile_count)];
     }
     barrier();
 
@@ -71,13 +77,13 @@ void main() {
             uint earlier = s_mask[digit] & ((1u << lane) - 1);
             uint place = s_next[digit] + bitCount(earlier);
             // A place can be beyond 2^31, too far for an index.
-            store_key(advance_words(push.sorted, place, KEY_WORDS), key);
+            store_key(advance_words(sorted, place, KEY_WORDS), key);
 #if VALUE_WORDS > 0
-            Words value = advance_words(push.sorted_values, place, VALUE_WORDS);
-            if (all(equal(uvec2(push.values), uvec2(0)))) {
+            Words value = advance_words(values.to, place, VALUE_WORDS);
+            if (values.are_places) {
                 value.word[0] = chunk * CHUNK_ITEMS + index;
             } else {
-                move_value(advance_words(push.values, chunk, CHUNK_ITEMS * VALUE_WORDS), index, value);
+                move_value(chunk_values, index, value);
             }
 #endif
         }

@@ -1,76 +1,116 @@
-// Counts the digits of each chunk with packed 16-bit counters, as the seed does.
+// Counts the digits of each chunk with packed 16-bit counters, as the seed does; or, with BIN_BY_BIN, with a counter for
+// each digit, which it says is the intuitive way, and slower.
 //
-// Dispatch: tile_count workgroups of 32.
-// Reads:    keys, element_count keys.
+// Dispatch: the workgroups of its schedule, of 32 invocations.
+// Reads:    an array of keys, as the schedule says: all of them; schedule.
 // Writes:   counts, RADIX * tile_count words, digit-major.
-// Shared:   RADIX / 2 words.
-// CPU twin: reference::sort::chunk_count.
+// Shared:   RADIX / 2 words, or RADIX.
+// CPU twin: reference::sort::chunk_count, or chunk_count_bin_by_bin.
 // Source:   tutorial 13, cmk_radix_count: each lane counts for itself, then the counters of all digits are added up
-//           together. Its one 64-bit add for four 16-bit counters is a subgroup addition of a uvec2 here.
+//           together. Its one 64-bit add for four 16-bit counters is a subgroup addition of a uvec2 here, and the
+//           cm_sum of each row a subgroup addition of each digit's counter.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "sort/chunk.glsl"
+#include "sort/schedule.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;
+    Words keys_aside;
+    Words keys_other;
     Words counts;
-    uint tile_count;
-    // Keys in the last chunk; all others are full.
-    uint last_extent;
+    Words schedule;
     uint shift;
     uint digit_mask;
 } push;
 
-// Four digits each, 16 bits a digit.
-const uint QUARTETS = RADIX / 4;
+#ifdef BIN_BY_BIN
 
-shared uvec2 s_counts[QUARTETS];
+#define Counter uint
+const uint DIGITS_OF_COUNTER = 1;
+
+Counter one_of(uint digit) {
+    return 1;
+}
+
+uint count_of(Counter count, uint digit) {
+    return count;
+}
+
+#else
+
+// 16 bits a digit.
+#define Counter uvec2
+const uint DIGITS_OF_COUNTER = 4;
+
+Counter one_of(uint digit) {
+    uint one = 1u << (16 * (digit & 1));
+    return (digit & 2) == 0 ? uvec2(one, 0) : uvec2(0, one);
+}
+
+uint count_of(Counter count, uint digit) {
+    uint pair = (digit & 2) == 0 ? count.x : count.y;
+    return (digit & 1) == 0 ? pair & 0xffff : pair >> 16;
+}
+
+#endif
+
+const uint COUNTERS = RADIX / DIGITS_OF_COUNTER;
+
+shared Counter s_counts[COUNTERS];
+
+// Adds to a counter of the chunk, beside other subgroups.
+void add_to_count(uint counter, Counter sum) {
+#ifdef BIN_BY_BIN
+    atomicAdd(s_counts[counter], sum);
+#else
+    atomicAdd(s_counts[counter].x, sum.x);
+    atomicAdd(s_counts[counter].y, sum.y);
+#endif
+}
 
 void main() {
     uint chunk = workgroup_index();
-    if (chunk >= push.tile_count) {
+    Scheduled pass = load_schedule(push.schedule);
+    if (chunk >= pass.tile_count) {
         return;
     }
-    uint extent = chunk + 1 < push.tile_count ? CHUNK_ITEMS : push.last_extent;
-    Words keys = advance_words(push.keys, chunk, CHUNK_ITEMS * KEY_WORDS);
+    uint extent = tile_extent(pass, chunk, CHUNK_ITEMS);
+    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words keys = advance_words(all_keys, chunk, CHUNK_ITEMS * KEY_WORDS);
 
-    if (gl_LocalInvocationIndex < QUARTETS) {
-        s_counts[gl_LocalInvocationIndex] = uvec2(0);
+    if (gl_LocalInvocationIndex < COUNTERS) {
+        s_counts[gl_LocalInvocationIndex] = Counter(0);
     }
     barrier();
 
-    uvec2 counters[QUARTETS];
-    [[unroll]] for (uint quartet = 0; quartet < QUARTETS; quartet++) {
-        counters[quartet] = uvec2(0);
+    Counter counters[COUNTERS];
+    [[unroll]] for (uint i = 0; i < COUNTERS; i++) {
+        counters[i] = Counter(0);
     }
     for (uint batch = 0; batch < BATCHES_PER_CHUNK; batch++) {
         uint index = batch * BATCH + invocation_index();
         if (index < extent) {
             uint digit = digit_of(load_key(keys, index), push.shift, push.digit_mask);
-            uint one = 1u << (16 * (digit & 1));
-            uvec2 increment = (digit & 2) == 0 ? uvec2(one, 0) : uvec2(0, one);
-            [[unroll]] for (uint quartet = 0; quartet < QUARTETS; quartet++) {
-                counters[quartet] += digit / 4 == quartet ? increment : uvec2(0);
+            [[unroll]] for (uint i = 0; i < COUNTERS; i++) {
+                counters[i] += digit / DIGITS_OF_COUNTER == i ? one_of(digit) : Counter(0);
             }
         }
     }
 
-    [[unroll]] for (uint quartet = 0; quartet < QUARTETS; quartet++) {
-        uvec2 sum = subgroupAdd(counters[quartet]);
+    [[unroll]] for (uint i = 0; i < COUNTERS; i++) {
+        Counter sum = subgroupAdd(counters[i]);
         if (subgroupElect()) {
-            atomicAdd(s_counts[quartet].x, sum.x);
-            atomicAdd(s_counts[quartet].y, sum.y);
+            add_to_count(i, sum);
         }
     }
     barrier();
 
     uint digit = gl_LocalInvocationIndex;
     if (digit < RADIX) {
-        uvec2 packed = s_counts[digit / 4];
-        uint pair = (digit & 2) == 0 ? packed.x : packed.y;
-        uint count = (digit & 1) == 0 ? pair & 0xffff : pair >> 16;
-        push.counts.word[count_index(digit, chunk, push.tile_count)] = count;
+        uint count = count_of(s_counts[digit / DIGITS_OF_COUNTER], digit);
+        push.counts.word[count_index(digit, chunk, pass.tile_count)] = count;
     }
 }

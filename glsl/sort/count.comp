@@ -1,7 +1,7 @@
 // Counts the digits of each tile.
 //
-// Dispatch: tile_count workgroups.
-// Reads:    keys, element_count keys.
+// Dispatch: the workgroups of its schedule.
+// Reads:    an array of keys, as the schedule says: all of them; schedule.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   8 words.
 // CPU twin: reference::sort::count.
@@ -13,6 +13,7 @@
 #include "sort/pass.glsl"
 #include "sort/digit_bytes.glsl"
 #include "sort/load_quads.glsl"
+#include "sort/schedule.glsl"
 
 layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
 // Keys are a multiple of 16 bytes.
@@ -22,10 +23,10 @@ const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
+    Words keys_aside;
+    Words keys_other;
     Words counts;
-    uint tile_count;
-    // Keys in the last tile; all others are full.
-    uint last_extent;
+    Words schedule;
     uint shift;
     uint digit_mask;
 } push;
@@ -35,11 +36,13 @@ shared uvec2 s_counts[4];
 
 void main() {
     uint tile = workgroup_index();
-    if (tile >= push.tile_count) {
+    Scheduled pass = load_schedule(push.schedule);
+    if (tile >= pass.tile_count) {
         return;
     }
-    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
-    Words keys = advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS);
+    uint extent = tile_extent(pass, tile, TILE_ITEMS);
+    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
 
     if (gl_LocalInvocationIndex < 4) {
         s_counts[gl_LocalInvocationIndex] = uvec2(0);
@@ -77,6 +80,6 @@ void main() {
         uvec2 packed = s_counts[digit >> 2];
         uint pair = (digit & 1) == 0 ? packed.x : packed.y;
         uint count = (digit & 2) == 0 ? pair & 0xffff : pair >> 16;
-        push.counts.word[count_index(digit, tile, push.tile_count)] = count;
+        push.counts.word[count_index(digit, tile, pass.tile_count)] = count;
     }
 }

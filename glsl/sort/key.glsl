@@ -58,16 +58,19 @@ Key ordered(Key key) {
 #endif
 }
 
-// The bits of `mask` of the key's order from `shift` on, which is less than the key has bits.
-uint digit_of(Key key, uint shift, uint mask) {
+// The bits of `mask` of a key's order from `shift` on, which is less than the key has bits.
+uint bits_of(Key order, uint shift, uint mask) {
 #if KEY_WORDS == 2
-    uvec2 bits = ordered(key);
     // What is shifted in from above may be of the high word; a shift by 32 would be none at all.
-    uint low = bits.x >> (shift & 31) | bits.y << 1 << (31 - (shift & 31));
-    return (shift < 32 ? low : bits.y >> (shift & 31)) & mask;
+    uint low = order.x >> (shift & 31) | order.y << 1 << (31 - (shift & 31));
+    return (shift < 32 ? low : order.y >> (shift & 31)) & mask;
 #else
-    return (ordered(key) >> shift) & mask;
+    return (order >> shift) & mask;
 #endif
+}
+
+uint digit_of(Key key, uint shift, uint mask) {
+    return bits_of(ordered(key), shift, mask);
 }
 
 #if VALUE_WORDS > 0

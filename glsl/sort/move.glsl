@@ -5,13 +5,14 @@
 #define SUBSWEEP_SORT_MOVE
 
 #include "sort/exchange.glsl"
+#include "sort/values.glsl"
 
 // What to add to a key's rank in the tile to get its place in the output.
 shared uint s_digit_offset[RADIX];
 
-// Stores the tile's keys, and what goes with them, by `s_digit_offset`. `values` is all that there are, and `tile_first` the
-// place of the tile's first key. All of the workgroup must call it.
-void move_items(Words sorted, Words values, Words sorted_values, uint tile_first, Digit digit, uint extent) {
+// Stores the tile's keys, and what goes with them, by `s_digit_offset`. `tile_first` is the place of the tile's first key.
+// All of the workgroup must call it.
+void move_items(Words sorted, Values values, uint tile_first, Digit digit, uint extent) {
     // The last word of all stays in shared memory until it is asked for.
 #if VALUE_WORDS > 0
     [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
@@ -22,10 +23,8 @@ void move_items(Words sorted, Words values, Words sorted_values, uint tile_first
         origin[i] = item_place(i);
     }
     put_in_order(origin, extent);
-    // Where there are none, a value is the key's own place. The pointer is moved on all the same: SwiftShader crashes on one
-    // that a branch has chosen.
-    bool are_places = all(equal(uvec2(values), uvec2(0)));
-    Words tile_values = advance_words(values, tile_first, VALUE_WORDS);
+    // Even where there are none: SwiftShader crashes on a pointer that a branch has chosen.
+    Words tile_values = advance_words(values.from, tile_first, VALUE_WORDS);
 #else
     [[unroll]] for (uint w = 0; w < KEY_WORDS - 1; w++) {
         exchange_for_after(key_words[w], extent);
@@ -43,8 +42,8 @@ void move_items(Words sorted, Words values, Words sorted_values, uint tile_first
             uint place = s_digit_offset[digit_of(key, digit.shift, digit.mask)] + place_after(i);
             store_key(advance_words(sorted, place, KEY_WORDS), key);
 #if VALUE_WORDS > 0
-            Words value = advance_words(sorted_values, place, VALUE_WORDS);
-            if (are_places) {
+            Words value = advance_words(values.to, place, VALUE_WORDS);
+            if (values.are_places) {
                 value.word[0] = tile_first + word;
             } else {
                 move_value(tile_values, word, value);

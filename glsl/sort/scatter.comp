@@ -1,48 +1,94 @@
-// Moves the keys of each tile to their places in the order of one digit, stably, and a value with each.
+// Moves the keys of each tile to their places in the order of one digit, stably, and a value with each; with LISTED within
+// the long segments that tiles are of.
 //
-// Dispatch: tile_count workgroups.
-// Reads:    keys, element_count keys; values, as many values, or null: then a value is the key's place; offsets,
-//           RADIX * tile_count words: the exclusive scan of the counts.
-// Writes:   sorted, element_count keys, and sorted_values, as many values (both only with VALUE_WORDS); neither may
-//           overlap what is read.
+// Dispatch: the workgroups of its schedule, which may be none.
+// Reads:    an array of keys and one of values, as the schedule says: all of them, or instead of values the keys' places;
+//           offsets, RADIX * tile_count words: the exclusive scan of the counts; schedule. With LISTED keys, and values or
+//           null: then a value is the key's place; tiles, as many as schedule counts, and the long_segments that they are
+//           of.
+// Writes:   another array of keys, and of values (only with VALUE_WORDS); with LISTED sorted and sorted_values, those of
+//           the segments.
 // Shared:   the ranking's, and RADIX words.
-// CPU twin: reference::sort::scatter.
+// CPU twin: reference::sort::scatter, and with LISTED reference::sort::segments::scatter.
 // Source:   tutorial 13, cmk_radix_bucket.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef RANK_BY_MATCH
+#include "sort/rank_by_match.glsl"
+#else
 #include "sort/rank_by_counters.glsl"
+#endif
 #include "sort/move.glsl"
+#ifdef LISTED
+#include "sort/segments.glsl"
+#endif
 
 layout(push_constant, std430) uniform Push {
     Words keys;
+#ifdef LISTED
     Words sorted;
     Words values;
     Words sorted_values;
+#else
+    Words keys_aside;
+    Words keys_other;
+    Words values;
+    Words values_aside;
+#endif
     Words offsets;
-    uint tile_count;
-    // Keys in the last tile; all others are full.
-    uint last_extent;
+#ifdef LISTED
+    Words tiles;
+    Words long_segments;
+#endif
+    Words schedule;
     uint shift;
     uint digit_mask;
 } push;
 
 void main() {
-    uint tile = workgroup_index();
-    if (tile >= push.tile_count) {
+#ifdef LISTED
+    if (workgroup_index() >= push.schedule.word[SCHEDULED]) {
         return;
     }
-    uint extent = tile + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
+    SegmentTile listed = load_segment_tile(push.tiles, push.long_segments, workgroup_index(), TILE_ITEMS);
+    uint tile = listed.tile;
+    uint tile_count = listed.tile_count;
+    uint extent = listed.extent;
+    // Counts of all segments are scanned together: what lies before a segment's own is not of it.
+    Words offsets = advance_words(push.offsets, listed.first_tile, RADIX);
+    uint before = offsets.word[0] - listed.begin;
+    uint first_place = listed.first_place;
+    Words keys = push.keys;
+    Words sorted = push.sorted;
+    bool are_places = all(equal(uvec2(push.values), uvec2(0)));
+    Values values = Values(push.values, push.sorted_values, are_places);
+#else
+    uint tile = workgroup_index();
+    Scheduled pass = load_schedule(push.schedule);
+    if (tile >= pass.tile_count) {
+        return;
+    }
+    uint tile_count = pass.tile_count;
+    uint extent = tile_extent(pass, tile, TILE_ITEMS);
+    Words offsets = push.offsets;
+    const uint before = 0;
+    uint first_place = tile * TILE_ITEMS;
+    Words keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words sorted = array_of(pass.route.keys_to, push.keys, push.keys_aside, push.keys_other);
+    Values values = values_of(pass.route, push.values, push.values_aside);
+#endif
     Digit digit = Digit(push.shift, push.digit_mask);
 
-    load_items(advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS), extent);
+    load_items(advance_words(keys, first_place, KEY_WORDS), extent);
     rank_items(digit, extent);
-    uint d = invocation_index();
-    if (d < RADIX) {
-        uint offset = push.offsets.word[count_index(d, tile, push.tile_count)];
-        s_digit_offset[d] = offset - first_of_digit(d);
+    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+        uint d = invocation_index() * OWN_DIGITS + k;
+        if (d < RADIX) {
+            uint offset = offsets.word[count_index(d, tile, tile_count)] - before;
+            s_digit_offset[d] = offset - first_of_digit(d);
+        }
     }
-
-    move_items(push.sorted, push.values, push.sorted_values, tile * TILE_ITEMS, digit, extent);
+    move_items(sorted, values, first_place, digit, extent);
 }

@@ -1,11 +1,14 @@
-// Sorts all keys in one workgroup, stably, and a value with each: digit after digit, in registers and shared memory.
+// Sorts all keys in one workgroup, stably, and a value with each: digit after digit, in registers and shared memory; with
+// LISTED each of many segments in a workgroup of its own.
 //
-// Dispatch: 1 workgroup.
-// Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is the key's place.
+// Dispatch: 1 workgroup; with LISTED those of its schedule, which may be none: one for each segment of list.
+// Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is the key's place;
+//           count_on_device, where it is not null, one word. With LISTED list, as many segments as schedule counts, of at
+//           most a tile each, and these keys; schedule.
 // Writes:   sorted, element_count keys, or nothing where it is null; sorted_values, as many values (only with
-//           VALUE_WORDS). They may be what is read.
+//           VALUE_WORDS); with LISTED those of the segments. They may be what is read.
 // Shared:   the ranking's.
-// CPU twin: reference::sort::single_workgroup.
+// CPU twin: reference::sort::single_workgroup, and with LISTED reference::sort::segments::sort_each of it.
 // Source:   scatter.comp, a pass of which is a round here; CUB's DeviceRadixSort has a kernel for a single tile, too.
 
 #version 460
@@ -13,13 +16,23 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "sort/rank_by_counters.glsl"
 #include "sort/exchange.glsl"
+#ifdef LISTED
+#include "sort/segments.glsl"
+#endif
 
 layout(push_constant, std430) uniform Push {
     Words keys;
     Words sorted;
     Words values;
     Words sorted_values;
+#ifdef LISTED
+    Words list;
+    Words schedule;
+#else
+    // Where it is not null, a word that says how many keys there are, of which no more than element_count are taken.
+    Words count_on_device;
     uint element_count;
+#endif
     // The bits to sort by.
     uint begin_bit;
     uint end_bit;
@@ -28,6 +41,17 @@ layout(push_constant, std430) uniform Push {
 bool is_null(Words words) {
     return all(equal(uvec2(words), uvec2(0)));
 }
+
+#ifdef LISTED
+// What the workgroup sorts.
+Segment segment;
+
+#define FROM_FIRST(array, words) advance_words(array, segment.begin, words)
+#define PLACE_OF(index) (segment.begin + index)
+#else
+#define FROM_FIRST(array, words) array
+#define PLACE_OF(index) index
+#endif
 
 #if VALUE_WORDS > 0
 // Where the invocation's keys came from.
@@ -39,9 +63,9 @@ void move_values(uint extent) {
     [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (is_null(push.values)) {
-                value_words[w][i] = origin[i];
+                value_words[w][i] = PLACE_OF(origin[i]);
             } else if (item_place(i) < extent) {
-                value_words[w][i] = push.values.word[origin[i] * VALUE_WORDS + w];
+                value_words[w][i] = FROM_FIRST(push.values, VALUE_WORDS).word[origin[i] * VALUE_WORDS + w];
             }
         }
     }
@@ -51,7 +75,7 @@ void move_values(uint extent) {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         if (item_place(i) < extent) {
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-                push.sorted_values.word[item_place(i) * VALUE_WORDS + w] = value_words[w][i];
+                FROM_FIRST(push.sorted_values, VALUE_WORDS).word[item_place(i) * VALUE_WORDS + w] = value_words[w][i];
             }
         }
     }
@@ -60,11 +84,22 @@ void move_values(uint extent) {
 
 void main() {
     // The last row of a dispatch may be partly beyond the end.
+#ifdef LISTED
+    if (workgroup_index() >= push.schedule.word[SCHEDULED]) {
+        return;
+    }
+    segment = load_segment(push.list, workgroup_index());
+    uint extent = segment.extent;
+#else
     if (workgroup_index() > 0) {
         return;
     }
     uint extent = push.element_count;
-    load_items(push.keys, extent);
+    if (!is_null(push.count_on_device)) {
+        extent = min(extent, push.count_on_device.word[0]);
+    }
+#endif
+    load_items(FROM_FIRST(push.keys, KEY_WORDS), extent);
 #if VALUE_WORDS > 0
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         origin[i] = item_place(i);
@@ -84,7 +119,7 @@ void main() {
     if (!is_null(push.sorted)) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (item_place(i) < extent) {
-                store_key(advance_words(push.sorted, item_place(i), KEY_WORDS), key_at(i));
+                store_key(advance_words(push.sorted, PLACE_OF(item_place(i)), KEY_WORDS), key_at(i));
             }
         }
     }

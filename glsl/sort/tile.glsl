@@ -15,6 +15,9 @@ layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
 layout(constant_id = 3) const bool QUAD_ACCESS = false;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
+// Digits that an invocation looks after, which follow one another. Where there are fewer than invocations, the last ones
+// look after none.
+const uint OWN_DIGITS = RADIX > WORKGROUP_SIZE ? RADIX / WORKGROUP_SIZE : 1;
 
 // A pass: what its tiles have in common.
 struct Digit {

@@ -142,6 +142,7 @@ pub fn bench_case(
         copy,
         samples_ns,
         copy_samples_ns,
+        recorded: Some(workload.recorded().into()),
         look_back,
     }))
 }

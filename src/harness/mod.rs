@@ -20,12 +20,14 @@ mod workload;
 
 pub use bench::{BenchOptions, CopyRoof, bench_case};
 pub use cases::{
-    Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SortCase, SortValues, Work,
-    bench_cases, textbook_bench_cases, verify_cases,
+    Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
+    SortCase, SortValues, Work, bench_cases, textbook_bench_cases, tutorial_13_bench_cases, verify_cases,
 };
 pub use inputs::Input;
 pub use layout::Layout;
-pub use report::{DeviceReport, LookBackCounts, Measurement, Report, ReportError, Summary, VerifiedCase};
+pub use report::{
+    DeviceReport, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, VerifiedCase,
+};
 pub use self_test::SelfTest;
 pub use verify::{Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

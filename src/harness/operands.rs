@@ -1,7 +1,7 @@
 //! What is read beside the source: by a scan an initial value and where segments begin, by a gather indices, by either a
 //! count.
 
-use super::cases::{CountFrom, GatherCase, Place, ScanCase};
+use super::cases::{CountFrom, GatherCase, Place, ScanCase, SortCase};
 use super::inputs::{Input, SplitMix64};
 use super::numbers::Numbers;
 use crate::scan::SegmentsBy;
@@ -74,6 +74,11 @@ impl Operands<Vec<u32>> {
         };
         let segments = scan.segments.map_or_else(Vec::new, |by| segments(by, heads, room));
         Self { initial, count: count(scan.count_from, rows), segments, indices: Vec::new() }
+    }
+
+    /// Those of `sort` over `rows` keys.
+    pub fn of_sort(sort: &SortCase, rows: usize) -> Self {
+        Self { count: count(sort.count_from, rows), ..Self::default() }
     }
 
     /// Those of `gather` over `count` elements.

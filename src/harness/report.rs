@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::verify::Outcome;
 use crate::headless::Gpu;
 use crate::kernels;
+use crate::vk::CommandCounts;
 
 mod read;
 
@@ -102,9 +103,29 @@ pub struct Measurement {
     pub samples_ns: Vec<f64>,
     /// Every copy's.
     pub copy_samples_ns: Vec<f64>,
+    /// The commands of one recording; reports of earlier builds, and of other programs, do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<RecordedCounts>,
     /// How far the tiles of a chained scan looked back, in one run more, where that can be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_back: Option<LookBackCounts>,
+}
+
+/// How many commands of each kind one recording has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedCounts {
+    /// Dispatches, indirect ones included, also those that turn out to have no workgroups.
+    pub dispatches: u32,
+    /// Barriers between them.
+    pub barriers: u32,
+    /// Fills, updates and copies.
+    pub transfers: u32,
+}
+
+impl From<CommandCounts> for RecordedCounts {
+    fn from(CommandCounts { dispatches, barriers, transfers }: CommandCounts) -> Self {
+        Self { dispatches, barriers, transfers }
+    }
 }
 
 /// What the tiles of a chained scan went through, all together.

@@ -28,20 +28,46 @@ impl SortExpectation {
     /// Of `keys`, in words. Stability is proven by the values: each says where its key was, so that of two that compare
     /// equal the wrong one is seen to be first.
     pub fn of(&self, keys: &[u32]) -> Sorted {
+        self.of_segment(keys, 0)
+    }
+
+    /// The same of segments of `keys` that begin at `begins`, in rising order; what is in none stays as it is, and its
+    /// places are `untold`.
+    pub fn of_segments(&self, keys: &[u32], begins: &[u32], untold: u32) -> Sorted {
+        let key_words = self.element.words() as usize;
+        let count = (keys.len() / key_words) as u32;
+        let first = begins.first().map_or(count, |&begin| begin);
+        let before = &keys[..first as usize * key_words];
+        let mut all = match self.values {
+            SortValues::Places => Sorted { keys: before.to_vec(), values: vec![untold; first as usize] },
+            // Nothing to compare by keeps its order.
+            _ => Self { bits: 0..0, is_descending: false, ..self.clone() }.of(before),
+        };
+        for (&begin, &end) in begins.iter().zip(begins.iter().skip(1).chain([&count])) {
+            let segment = &keys[begin as usize * key_words..end as usize * key_words];
+            let sorted = self.of_segment(segment, begin);
+            all.keys.extend(sorted.keys);
+            all.values.extend(sorted.values);
+        }
+        all
+    }
+
+    /// Of keys of which the first is at `first_place`.
+    fn of_segment(&self, keys: &[u32], first_place: u32) -> Sorted {
         match self.element {
-            ElementType::U32 => self.sorted::<u32>(keys),
-            ElementType::I32 => self.sorted::<i32>(keys),
-            ElementType::F32 => self.sorted::<f32>(keys),
-            ElementType::U64 => self.sorted::<u64>(keys),
-            ElementType::I64 => self.sorted::<i64>(keys),
-            ElementType::F64 => self.sorted::<f64>(keys),
+            ElementType::U32 => self.sorted::<u32>(keys, first_place),
+            ElementType::I32 => self.sorted::<i32>(keys, first_place),
+            ElementType::F32 => self.sorted::<f32>(keys, first_place),
+            ElementType::U64 => self.sorted::<u64>(keys, first_place),
+            ElementType::I64 => self.sorted::<i64>(keys, first_place),
+            ElementType::F64 => self.sorted::<f64>(keys, first_place),
         }
     }
 
-    fn sorted<K: oracle::Key + Number>(&self, words: &[u32]) -> Sorted {
+    fn sorted<K: oracle::Key + Number>(&self, words: &[u32], first_place: u32) -> Sorted {
         let mut keys = vec![K::zeroed(); size_of_val(words) / size_of::<K>()];
         bytemuck::cast_slice_mut(&mut keys).copy_from_slice(words);
-        let mut pairs: Vec<_> = keys.into_iter().zip(0u32..).collect();
+        let mut pairs: Vec<_> = keys.into_iter().zip(first_place..).collect();
         oracle::sort_pairs(&mut pairs, self.bits.clone(), self.is_descending);
         let places = pairs.iter().map(|(_, place)| *place);
         let values = match self.values {
@@ -69,6 +95,25 @@ mod tests {
         let element = ElementType::I64;
         let expectation = SortExpectation { element, values, is_descending, bits };
         expectation.of(bytemuck::cast_slice(keys))
+    }
+
+    #[test]
+    fn segments_are_sorted_by_themselves() {
+        let words = |keys: &[i64]| bytemuck::cast_slice::<_, u32>(keys).to_vec();
+        let of = |values, begins: &[u32]| {
+            let expectation =
+                SortExpectation { element: ElementType::I64, values, is_descending: false, bits: 0..64 };
+            expectation.of_segments(&words(&[9, 5, -1, 5, 0, -2]), begins, 77)
+        };
+        let sorted = words(&[9, -1, 5, 5, -2, 0]);
+        let got = of(SortValues::B4, &[1, 4, 4]);
+        assert_eq!(got, Sorted { keys: sorted.clone(), values: vec![0, 2, 1, 3, 5, 4] });
+        let got = of(SortValues::Places, &[1, 4, 6]);
+        let unsorted = words(&[9, 5, -1, 5, 0, -2]);
+        assert_eq!(got, Sorted { keys: unsorted.clone(), values: vec![77, 2, 1, 3, 5, 4] });
+        assert_eq!(of(SortValues::None, &[]), Sorted { keys: unsorted, values: vec![] });
+        let wide: Vec<_> = [0, 2, 1, 3, 5, 4].into_iter().flat_map(wide_value).collect();
+        assert_eq!(of(SortValues::B8, &[1, 4]), Sorted { keys: sorted, values: wide });
     }
 
     #[test]

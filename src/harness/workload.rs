@@ -11,7 +11,7 @@
 //! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
 //! each range a buffer instead.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::cases::{Case, CountFrom, Place, ScanCase, Work};
@@ -28,8 +28,8 @@ use crate::headless::{Gpu, GpuBuffer};
 use crate::primitives::{Count, ScratchRequirements};
 use crate::reference::oracle;
 use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
-use crate::sort::{SortBuffers, SortPlan};
-use crate::vk::{AddressRange, BufferRange, Recorder};
+use crate::sort::{SegmentedSortBuffers, SegmentedSortPlan, SortBuffers, SortPlan};
+use crate::vk::{AddressRange, Barrier, BufferRange, CommandCounts, Recorder};
 
 const POISON: u32 = 0xdead_beef;
 
@@ -52,13 +52,16 @@ pub struct Workload<'g> {
     scratch: Span,
     /// Empty where they are not in memory.
     operands: Operands<Span>,
+    /// The commands of the last run.
+    recorded: Cell<CommandCounts>,
     /// Where roundings are the device's own: what it made of them the first time.
     first_result: RefCell<Option<Expected>>,
 }
 
 enum Job {
     Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
-    Sort(Arc<SortPlan>),
+    Sort { plan: Arc<SortPlan>, count_from: CountFrom },
+    SegmentedSort { plan: Arc<SegmentedSortPlan>, begins: Vec<u32> },
     Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
 }
 
@@ -83,6 +86,7 @@ struct Prepared {
 enum Expectation {
     Scan(ScanExpectation),
     Sort(SortExpectation),
+    SegmentedSort { sort: SortExpectation, begins: Vec<u32> },
     Gather { words: usize, indices: Vec<u32> },
 }
 
@@ -139,9 +143,11 @@ impl<'g> Workload<'g> {
             Work::Sort(sort) => {
                 (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
             }
+            Work::SegmentedSort(sort) => {
+                (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
+            }
             Work::Gather(gather) => (gather.source(case.count), Vec::new()),
         };
-        let first_result = RefCell::default();
         let workload = Self {
             gpu,
             memories,
@@ -156,7 +162,8 @@ impl<'g> Workload<'g> {
             values,
             scratch,
             operands: spans,
-            first_result,
+            recorded: Cell::default(),
+            first_result: RefCell::default(),
         };
         workload.fill_memories()?;
         for (span, words) in workload.operands.clone().all().into_iter().zip(operands.all()) {
@@ -204,7 +211,8 @@ impl<'g> Workload<'g> {
                 recorder.fill(self.destination.range(&self.memories), POISON);
             }
             if self.pristine_values.count > 0 {
-                recorder.copy(self.pristine_values.range(&self.memories), self.values.range(&self.memories));
+                let sorted = Span { count: self.pristine_values.count, ..self.values };
+                recorder.copy(self.pristine_values.range(&self.memories), sorted.range(&self.memories));
             } else if self.values.count > 0 {
                 recorder.fill(self.values.range(&self.memories), POISON);
             }
@@ -224,6 +232,19 @@ impl<'g> Workload<'g> {
     /// # Errors
     /// Those of recording and submitting.
     pub fn run(&self) -> Result<Option<f64>> {
+        self.submit(|recorder| {
+            self.record(recorder)?;
+            self.recorded.set(recorder.counts());
+            Ok(())
+        })
+    }
+
+    /// The commands of the last run: the plan's, and where a result may lie anywhere those that bring it back.
+    pub fn recorded(&self) -> CommandCounts {
+        self.recorded.get()
+    }
+
+    fn record(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let scratch = match self.scratch.count {
             0 => BufferRange::NONE,
             _ => self.scratch.range(&self.memories),
@@ -231,7 +252,7 @@ impl<'g> Workload<'g> {
         let source = self.source.range(&self.memories).addresses();
         let destination = self.destination();
         let operands = self.operands.clone().each(|span| span.range(&self.memories).addresses());
-        self.submit(|recorder| match &self.job {
+        match &self.job {
             Job::Scan { plan, initial, count_from } => {
                 let room = self.source.count * 4 / plan.config().row_size();
                 let initial = match initial {
@@ -242,10 +263,28 @@ impl<'g> Workload<'g> {
                 let buffers = ScanBuffers::new(source, destination, scratch);
                 plan.record(recorder, &buffers.initial(initial).segments(operands.segments), count)
             }
-            Job::Sort(plan) => {
-                let buffers = SortBuffers::new(source, scratch);
+            Job::Sort { plan, count_from } => {
+                let room = self.source.count * 4 / plan.config().key_size();
+                let values = self.values.range(&self.memories);
+                let buffers = SortBuffers::new(source, scratch).values(values.addresses());
+                let count = count(*count_from, operands.count, room);
+                plan.record(recorder, &buffers, count)?;
+                let result = plan.result(&buffers, count)?;
+                if result.keys != source {
+                    recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
+                    let pairs = [(result.keys, self.source), (result.values, self.values)];
+                    for (ended, span) in pairs.into_iter().filter(|(ended, _)| ended.size > 0) {
+                        let aside = scratch.slice(ended.address - scratch.address, ended.size);
+                        recorder.copy(aside, span.range(&self.memories));
+                    }
+                }
+                Ok(())
+            }
+            Job::SegmentedSort { plan, begins } => {
+                let buffers = SegmentedSortBuffers::new(source, operands.segments, scratch);
                 let buffers = buffers.values(self.values.range(&self.memories).addresses());
-                plan.record(recorder, &buffers, self.source.count * 4 / plan.config().key_size())
+                let count = self.source.count * 4 / plan.config().sort().key_size();
+                plan.record(recorder, &buffers, count, begins.len() as u64)
             }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();
@@ -254,7 +293,7 @@ impl<'g> Workload<'g> {
                 let buffers = GatherBuffers::new(source, operands.indices, destination).scratch(scratch);
                 plan.record(recorder, &buffers, count(*count_from, operands.count, room))
             }
-        })
+        }
     }
 
     /// How far the tiles of a chained scan look back: one run more, with counters. None of other work, of one tile, and of
@@ -299,7 +338,8 @@ impl<'g> Workload<'g> {
     pub fn policy(&self) -> String {
         match &self.job {
             Job::Scan { plan, .. } => plan.policy().to_string(),
-            Job::Sort(plan) => plan.policy().to_string(),
+            Job::Sort { plan, .. } => plan.policy().to_string(),
+            Job::SegmentedSort { plan, .. } => plan.policy().to_string(),
             Job::Gather { plan, .. } => plan.policy().to_string(),
         }
     }
@@ -309,7 +349,12 @@ impl<'g> Workload<'g> {
         let size = self.pristine.count * 4;
         match &self.job {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
-            Job::Sort(plan) => plan.traffic_size(size / plan.config().key_size()),
+            Job::Sort { plan, .. } => plan.traffic_size(size / plan.config().key_size()),
+            Job::SegmentedSort { plan, begins } => {
+                let count = size / plan.config().sort().key_size();
+                let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
+                plan.traffic_size(begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin)))
+            }
             Job::Gather { plan, .. } => plan.traffic_size(size / plan.config().element_size()),
         }
     }
@@ -328,6 +373,10 @@ impl<'g> Workload<'g> {
                 let sorted = sort.of(&self.input);
                 (Expected::exact(sorted.keys), sorted.values)
             }
+            Expectation::SegmentedSort { sort, begins } => {
+                let sorted = sort.of_segments(&self.input, begins, POISON);
+                (Expected::exact(sorted.keys), sorted.values)
+            }
             Expectation::Gather { words, indices } => {
                 (Expected::exact(oracle::gather(&self.input, *words, indices)), Vec::new())
             }
@@ -336,7 +385,8 @@ impl<'g> Workload<'g> {
         if let Some(mismatch) = expected.mismatch(result) {
             return Ok(Some(mismatch));
         }
-        if let Some(mismatch) = first_mismatch("values", words(self.values), &expected_values) {
+        let (values, beyond_values) = words(self.values).split_at(expected_values.len());
+        if let Some(mismatch) = first_mismatch("values", values, &expected_values) {
             return Ok(Some(mismatch));
         }
         if let Some(again) = expected.of_another_run(result) {
@@ -351,9 +401,15 @@ impl<'g> Workload<'g> {
         {
             return Ok(Some(mismatch));
         }
-        if let Some(index) = beyond.iter().position(|&word| word != POISON) {
-            let (index, got) = ((result.len() + index) as u64, beyond[index]);
-            return Ok(Some(Mismatch { what: "result beyond the count", index, expected: POISON, got }));
+        let all_beyond = [
+            ("result beyond the count", result.len(), beyond),
+            ("values beyond the count", values.len(), beyond_values),
+        ];
+        for (what, first, beyond) in all_beyond {
+            if let Some(index) = beyond.iter().position(|&word| word != POISON) {
+                let (index, got) = ((first + index) as u64, beyond[index]);
+                return Ok(Some(Mismatch { what, index, expected: POISON, got }));
+            }
         }
         let operands = self.operands.clone().all();
         let all_pristine = [self.pristine, self.pristine_values];
@@ -411,9 +467,10 @@ impl Prepared {
             Work::Sort(sort) => {
                 let config = sort.config().policy(sort.policy(capabilities));
                 let plan = gpu.sort_plan(config)?;
+                let room = sort.count_from.room(case.count);
                 Ok(Self {
-                    scratch: plan.scratch_requirements(case.count),
-                    job: Job::Sort(plan),
+                    scratch: plan.scratch_requirements(room),
+                    job: Job::Sort { plan, count_from: sort.count_from },
                     expectation: Expectation::Sort(SortExpectation {
                         element: sort.element,
                         values: sort.values,
@@ -422,11 +479,36 @@ impl Prepared {
                     }),
                     in_place: true,
                     misalignment: sort.misalignment,
-                    room: case.count,
+                    room,
                     row_size: config.key_size(),
-                    values_size: case.count * config.value_size(),
+                    values_size: room * config.value_size(),
                     values_misalignment: sort.values_misalignment,
-                    operands: Operands::default(),
+                    operands: Operands::of_sort(sort, case.count as usize),
+                })
+            }
+            Work::SegmentedSort(sort) => {
+                let config = sort.config();
+                let plan = gpu.segmented_sort_plan(config.policy(sort.policy(capabilities)))?;
+                let begins = sort.begins(capabilities, case.count);
+                Ok(Self {
+                    scratch: plan.scratch_requirements(case.count, begins.len() as u64),
+                    job: Job::SegmentedSort { plan, begins: begins.clone() },
+                    expectation: Expectation::SegmentedSort {
+                        sort: SortExpectation {
+                            element: sort.element,
+                            values: sort.values,
+                            is_descending: sort.is_descending,
+                            bits: sort.bits.clone(),
+                        },
+                        begins: begins.clone(),
+                    },
+                    in_place: true,
+                    misalignment: sort.misalignment,
+                    room: case.count,
+                    row_size: config.sort().key_size(),
+                    values_size: case.count * config.sort().value_size(),
+                    values_misalignment: sort.values_misalignment,
+                    operands: Operands { segments: begins, ..Operands::default() },
                 })
             }
             Work::Gather(gather) => {

@@ -6,6 +6,7 @@
 mod instance;
 mod memory;
 mod pace;
+mod segmented_sort;
 mod select;
 mod sort;
 mod submit;
@@ -23,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanPlan};
-use crate::sort::{SortConfig, SortPlan};
+use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
 use crate::vk::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use memory::Memory;
 use submit::Submitter;
@@ -46,7 +47,7 @@ pub struct WorkOptions {
     /// Is told of every command that is recorded.
     pub trace: Option<Arc<dyn Trace>>,
     /// How long one submission may take, as far as it can be foreseen: work that may take longer is cut into several,
-    /// between dispatches and within them. 1 s where nothing else is said: Windows resets a device after 2 s.
+    /// between dispatches and within those whose workgroups the host knows; a pass of a sort is one piece. 1 s where nothing else is said: Windows resets a device after 2 s.
     pub submission_limit: Duration,
     /// How long a submission is waited for before the device is given up with [`Error::TimedOut`]. 5 minutes where
     /// nothing else is said.
@@ -68,6 +69,7 @@ pub struct Gpu {
     // Dropped in this order: what is made from the device before the device, which keeps the instance.
     scan_plans: Mutex<HashMap<ScanConfig, Arc<ScanPlan>>>,
     sort_plans: Mutex<HashMap<SortConfig, Arc<SortPlan>>>,
+    segmented_sort_plans: Mutex<HashMap<SegmentedSortConfig, Arc<SegmentedSortPlan>>>,
     gather_plans: Mutex<HashMap<GatherConfig, Arc<GatherPlan>>>,
     submitter: Mutex<Submitter>,
     staging: Mutex<GpuBuffer>,
@@ -132,6 +134,7 @@ impl Gpu {
         Ok(Self {
             scan_plans: Mutex::default(),
             sort_plans: Mutex::default(),
+            segmented_sort_plans: Mutex::default(),
             gather_plans: Mutex::default(),
             submitter: Mutex::new(submitter),
             staging: Mutex::new(staging),
@@ -329,6 +332,18 @@ impl Gpu {
     /// The plan for a configuration, made on first use and kept.
     ///
     /// # Errors
+    /// Those of [`SegmentedSortPlan::new`].
+    pub fn segmented_sort_plan(
+        &self,
+        config: impl Into<SegmentedSortConfig>,
+    ) -> Result<Arc<SegmentedSortPlan>> {
+        let config = config.into();
+        kept(&self.segmented_sort_plans, config, || SegmentedSortPlan::new(&self.device, config))
+    }
+
+    /// The plan for a configuration, made on first use and kept.
+    ///
+    /// # Errors
     /// Those of [`GatherPlan::new`].
     pub fn gather_plan(&self, config: GatherConfig) -> Result<Arc<GatherPlan>> {
         kept(&self.gather_plans, config, || GatherPlan::new(&self.device, config))
@@ -339,6 +354,7 @@ impl Gpu {
     pub fn forget_plans(&self) {
         lock(&self.scan_plans).clear();
         lock(&self.sort_plans).clear();
+        lock(&self.segmented_sort_plans).clear();
         lock(&self.gather_plans).clear();
     }
 

@@ -12,6 +12,8 @@ pub(super) struct Pace {
     target: Duration,
     limit: u64,
     spent: u64,
+    /// Some of it may not have been touched at all: only the device knows how far an indirect dispatch goes.
+    is_bound: bool,
 }
 
 /// Bytes a second that any device is taken to manage with any kernel, until it is seen: some integrated GPUs do not
@@ -26,12 +28,12 @@ impl Pace {
     /// Submissions are to take less than `limit`.
     pub(super) fn new(limit: Duration) -> Self {
         let size = (limit.as_secs_f64() * SLOWEST as f64) as u64;
-        Self { target: limit / KERNEL_SPREAD, limit: size.max(MIN_LIMIT), spent: 0 }
+        Self { target: limit / KERNEL_SPREAD, limit: size.max(MIN_LIMIT), spent: 0, is_bound: false }
     }
 
     /// A submission begins.
     pub(super) fn begin(&mut self) {
-        self.spent = 0;
+        (self.spent, self.is_bound) = (0, false);
     }
 
     /// Bytes that one submission may touch.
@@ -52,6 +54,13 @@ impl Pace {
         admitted
     }
 
+    /// Whether what touches `size` bytes at most, which only the device knows, goes into this submission.
+    pub(super) fn admit_at_most(&mut self, size: u64) -> bool {
+        let is_admitted = self.admit(1, size) == 1;
+        self.is_bound |= is_admitted;
+        is_admitted
+    }
+
     /// The submission has taken `time`.
     pub(super) fn learn(&mut self, time: Duration) {
         // A copy or a fill, which touches nothing by dispatches, says nothing of kernels.
@@ -61,7 +70,9 @@ impl Pace {
         let fitting = self.spent as f64 * self.target.as_secs_f64() / time.as_secs_f64().max(1e-9);
         // What is far from full tells only when it is slow: by its own few bytes it is never fast.
         if self.spent >= self.limit / 2 || time > self.target {
-            self.limit = (fitting as u64).clamp(self.limit / 4, self.limit.saturating_mul(2)).max(MIN_LIMIT);
+            // What may have touched less than it spent does not tell that the device is fast.
+            let most = if self.is_bound { self.limit } else { self.limit.saturating_mul(2) };
+            self.limit = (fitting as u64).clamp(self.limit / 4, most).max(MIN_LIMIT);
         }
     }
 }
@@ -113,6 +124,21 @@ mod tests {
         assert_eq!(pace.limit(), before);
         pace.learn(SECOND);
         assert_eq!(pace.limit(), before / 4);
+    }
+
+    #[test]
+    fn what_only_the_device_knows_never_shows_it_fast() {
+        let mut pace = Pace::new(SECOND);
+        let before = pace.limit();
+        pace.begin();
+        assert!(pace.admit_at_most(1 << 40) && !pace.admit_at_most(4));
+        pace.learn(Duration::from_micros(50));
+        assert_eq!(pace.limit(), before);
+        pace.learn(SECOND * 1_000_000);
+        assert_eq!(pace.limit(), before / 4);
+        // The next submission has nothing of it.
+        fill(&mut pace, 64 << 30);
+        assert_eq!(pace.limit(), before / 2);
     }
 
     #[test]

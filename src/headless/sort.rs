@@ -6,17 +6,18 @@ use super::{Gpu, scratch_range};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::sort::{SortBuffers, SortConfig};
+use crate::vk::Recorder;
 
 /// What a sort has made, while what it was made from stands as it was.
-struct Sorted {
+pub(super) struct Sorted {
     /// Nothing of an argsort.
     keys: Option<Vec<u32>>,
     /// Values or places; nothing of keys alone.
-    values: Vec<u32>,
+    pub(super) values: Vec<u32>,
 }
 
 impl Sorted {
-    fn replace_keys(&self, keys: &mut [u32]) {
+    pub(super) fn replace_keys(&self, keys: &mut [u32]) {
         if let Some(sorted) = &self.keys {
             keys.copy_from_slice(sorted);
         }
@@ -83,27 +84,39 @@ impl Gpu {
     /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
     /// [`SortPlan`](crate::sort::SortPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
-        match config.value_size() {
-            0 if values.is_empty() => {}
-            0 => return check_value_size(&config, 4),
-            size => check_value_count(whole(keys, config.key_size())?, whole(values, size)?)?,
-        }
+        check_words(&config, keys, values)?;
         let sorted = self.sorted(config, keys, values)?;
         sorted.replace_keys(keys);
         values.copy_from_slice(&sorted.values);
         Ok(())
     }
 
-    /// Both are read back before the caller replaces either. An argsort looks at no values.
+    /// What [`Self::sort_words`] makes of them.
     fn sorted(&self, config: SortConfig, keys: &[u32], values: &[u32]) -> Result<Sorted> {
         let plan = self.sort_plan(config)?;
         let count = whole(keys, config.key_size())?;
         // Said before memory is taken for so many.
         plan.check_count(count)?;
+        let scratch_size = plan.scratch_requirements(count).size;
+        self.sorted_by(&config, keys, values, scratch_size, |recorder, buffers| {
+            plan.record(recorder, buffers, count.into())
+        })
+    }
+
+    /// Sorts on the device by what `record` records. Both are read back before the caller replaces either. An argsort
+    /// looks at no values.
+    pub(super) fn sorted_by(
+        &self,
+        config: &SortConfig,
+        keys: &[u32],
+        values: &[u32],
+        scratch_size: u64,
+        record: impl FnOnce(&mut Recorder<'_>, &SortBuffers) -> Result<()>,
+    ) -> Result<Sorted> {
+        let count = whole(keys, config.key_size())?;
         if count == 0 {
             return Ok(Sorted { keys: None, values: Vec::new() });
         }
-        let scratch_size = plan.scratch_requirements(count).size;
         let on_device = self.allocate(size_of_val(keys) as u64)?;
         let values_size = count * config.value_size();
         let values_on_device = self.allocate_scratch(values_size)?;
@@ -116,7 +129,7 @@ impl Gpu {
         let buffers = SortBuffers::new(on_device.range().addresses(), scratch_range(&scratch));
         let buffers = buffers.values(values_range);
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+        unsafe { self.submit(|recorder| record(recorder, &buffers)) }?;
         let keys = if config.is_argsort() { None } else { Some(self.read(&on_device, keys.len())?) };
         let values = match &values_on_device {
             Some(buffer) => self.read(buffer, (values_size / 4) as usize)?,
@@ -126,22 +139,31 @@ impl Gpu {
     }
 }
 
-fn check_keys<N: Number>(config: &SortConfig) -> Result<()> {
+pub(super) fn check_keys<N: Number>(config: &SortConfig) -> Result<()> {
     let (expected, got) = (config.key_type(), N::TYPE);
     if expected == got { Ok(()) } else { Err(Error::ElementMismatch { expected, got }) }
 }
 
-fn check_value_count(key_count: u64, value_count: u64) -> Result<()> {
+pub(super) fn check_value_count(key_count: u64, value_count: u64) -> Result<()> {
     if key_count == value_count { Ok(()) } else { Err(Error::ValueCountMismatch { key_count, value_count }) }
 }
 
-fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
+pub(super) fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
     let expected = config.value_size();
     if expected == got { Ok(()) } else { Err(Error::ValueSizeMismatch { expected, got }) }
 }
 
+/// Whether there is a whole value for each whole key, if there are to be any.
+pub(super) fn check_words(config: &SortConfig, keys: &[u32], values: &[u32]) -> Result<()> {
+    match config.value_size() {
+        0 if values.is_empty() => Ok(()),
+        0 => check_value_size(config, 4),
+        size => check_value_count(whole(keys, config.key_size())?, whole(values, size)?),
+    }
+}
+
 /// How many of `size` bytes they are.
-fn whole(words: &[u32], size: u64) -> Result<u64> {
+pub(super) fn whole(words: &[u32], size: u64) -> Result<u64> {
     let (word_count, columns) = (words.len() as u64, (size / 4) as u32);
     if word_count.is_multiple_of(columns.into()) {
         Ok(word_count / u64::from(columns))
@@ -151,7 +173,7 @@ fn whole(words: &[u32], size: u64) -> Result<u64> {
 }
 
 /// Values of whole words, which need not be aligned as words are.
-fn words_of<V: bytemuck::Pod>(values: &[V]) -> Result<Cow<'_, [u32]>> {
+pub(super) fn words_of<V: bytemuck::Pod>(values: &[V]) -> Result<Cow<'_, [u32]>> {
     if let Ok(words) = bytemuck::try_cast_slice(values) {
         return Ok(Cow::Borrowed(words));
     }

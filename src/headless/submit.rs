@@ -204,6 +204,14 @@ impl Pacing for Submitter {
         }
         Ok((self.command_buffer, admitted))
     }
+
+    fn admit_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer> {
+        if !self.pace.admit_at_most(size) {
+            self.cut().inspect_err(|error| self.failed = Some(error.clone()))?;
+            self.pace.admit_at_most(size);
+        }
+        Ok(self.command_buffer)
+    }
 }
 
 const WORK: vk::PipelineStageFlags = vk::PipelineStageFlags::from_raw(

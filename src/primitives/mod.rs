@@ -15,7 +15,7 @@ pub use element::{ElementType, Number};
 use ash::vk;
 
 use crate::error::{Error, Result, within};
-use crate::vk::{BufferRange, Capabilities};
+use crate::vk::{AddressRange, BufferRange, Capabilities};
 
 /// How many elements there are, and who knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +143,14 @@ impl ScratchCursor {
         let size = size.checked_next_multiple_of(ScratchRequirements::ALIGNMENT).unwrap_or(u64::MAX);
         self.size = self.size.saturating_add(size);
         offset
+    }
+}
+
+/// Checks that a range shares no byte with any of `others`, each with its name in the error.
+fn check_apart(range: (&'static str, AddressRange), others: &[(&'static str, AddressRange)]) -> Result<()> {
+    match others.iter().find(|(_, other)| range.1.overlaps(other)) {
+        Some(&(second, _)) => Err(Error::Overlap { first: range.0, second }),
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,13 @@
 //! A pass knows nothing of a key but its digit. So its twins take digits, one for each key in the order in which they
 //! lie in memory, and tell the place to which each key goes.
 
+mod onesweep;
+pub mod segments;
+mod survey;
+
+pub use onesweep::{Swept, onesweep};
+pub use survey::{Aim, Array, Route, Scheduled, Survey, Surveyed};
+
 use super::Tiles;
 use super::lanes::{self, Workgroup};
 
@@ -199,19 +206,104 @@ fn rank_by_counters(shape: &Shape, digits: &[usize]) -> Ranked {
     Ranked { ranks, first_of_digit }
 }
 
+/// A tile whose lanes match digits: the specialization constants of `glsl/sort/count_bins.comp`, and of `scatter.comp`
+/// ranked by `rank_by_match.glsl`.
+#[derive(Debug, Clone, Copy)]
+pub struct MatchShape {
+    /// Constant 0, and the device's lanes.
+    pub workgroup: Workgroup,
+    /// Bits of a digit, at most 8.
+    pub radix_bits: u32,
+    /// Keys that an invocation takes.
+    pub items_per_invocation: usize,
+}
+
+impl MatchShape {
+    /// Keys in a tile: `TILE_ITEMS`.
+    pub fn tile_items(&self) -> usize {
+        self.workgroup.size * self.items_per_invocation
+    }
+
+    /// Digits.
+    pub fn radix(&self) -> usize {
+        1 << self.radix_bits
+    }
+}
+
+/// `glsl/sort/count_bins.comp`: counts the digits of each tile.
+pub fn count_bins(shape: &MatchShape, digits: &[usize], counts: &mut [u32], tiles: Tiles) {
+    for tile in 0..tiles.tile_count {
+        let mut bins = vec![0; shape.radix()];
+        digits[tiles.range(tile, shape.tile_items())].iter().for_each(|&digit| bins[digit] += 1);
+        bins.iter().enumerate().for_each(|(digit, &bin)| counts[count_index(digit, tile, tiles)] = bin);
+    }
+}
+
+/// `rank_items` of `glsl/sort/rank_by_match.glsl`, of a tile's digits.
+fn rank_by_match(shape: &MatchShape, digits: &[usize]) -> Ranked {
+    let Workgroup { size, lanes } = shape.workgroup;
+    // A subgroup owns consecutive keys, and goes through them as many at a time as it has lanes.
+    let mut ranks = vec![0; digits.len()];
+    let mut tables = vec![vec![0u32; shape.radix()]; size / lanes];
+    let owned = lanes * shape.items_per_invocation;
+    for ((digits, ranks), table) in digits.chunks(owned).zip(ranks.chunks_mut(owned)).zip(&mut tables) {
+        for (digits, ranks) in digits.chunks(lanes).zip(ranks.chunks_mut(lanes)) {
+            // The first lane of a digit counts for all that match it; each stands behind those of earlier lanes.
+            let before: Vec<u32> = digits.iter().map(|&digit| table[digit]).collect();
+            for (lane, rank) in ranks.iter_mut().enumerate() {
+                let earlier = digits[..lane].iter().filter(|&&digit| digit == digits[lane]).count();
+                *rank = before[lane] + earlier as u32;
+            }
+            digits.iter().for_each(|&digit| table[digit] += 1);
+        }
+    }
+    // The tables become what comes before each subgroup, digit by digit, and the digits' totals where each begins.
+    let totals: Vec<u32> = (0..shape.radix())
+        .map(|digit| {
+            let mut total = 0;
+            for table in &mut tables {
+                (table[digit], total) = (total, total + table[digit]);
+            }
+            total
+        })
+        .collect();
+    let first_of_digit = lanes::exclusive_scan(&totals);
+    for (index, (&digit, rank)) in digits.iter().zip(&mut ranks).enumerate() {
+        *rank += first_of_digit[digit] + tables[index / owned][digit];
+    }
+    Ranked { ranks, first_of_digit }
+}
+
+/// `glsl/sort/scatter.comp`, ranked by matching lanes: where each key goes in the order of one digit.
+pub fn match_scatter(shape: &MatchShape, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+    let rank = |digits: &[usize]| rank_by_match(shape, digits);
+    scatter_tiles(shape.tile_items(), rank, digits, offsets, tiles)
+}
+
 /// `glsl/sort/scatter.comp`: where each key goes in the order of one digit.
 pub fn scatter(shape: &Shape, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+    let rank = |digits: &[usize]| rank_by_counters(shape, digits);
+    scatter_tiles(shape.tile_items(), rank, digits, offsets, tiles)
+}
+
+fn scatter_tiles(
+    tile_items: usize,
+    rank: impl Fn(&[usize]) -> Ranked,
+    digits: &[usize],
+    offsets: &[u32],
+    tiles: Tiles,
+) -> Vec<u32> {
     let mut places = vec![0; digits.len()];
     for tile in 0..tiles.tile_count {
-        let range = tiles.range(tile, shape.tile_items());
+        let range = tiles.range(tile, tile_items);
         let digits = &digits[range.clone()];
-        let Ranked { ranks, first_of_digit } = rank_by_counters(shape, digits);
+        let Ranked { ranks, first_of_digit } = rank(digits);
         // Keys of one digit leave as one run.
         let digit_offset = |digit| {
             let offset: u32 = offsets[count_index(digit, tile, tiles)];
             offset.wrapping_sub(first_of_digit[digit])
         };
-        let digit_offsets: Vec<u32> = (0..shape.radix()).map(digit_offset).collect();
+        let digit_offsets: Vec<u32> = (0..first_of_digit.len()).map(digit_offset).collect();
         for ((place, &digit), rank) in places[range].iter_mut().zip(digits).zip(ranks) {
             *place = digit_offsets[digit].wrapping_add(rank);
         }
@@ -299,6 +391,24 @@ pub fn chunk_count(shape: &Chunk, digits: &[usize], counts: &mut [u32], chunks: 
             let pair = shared[digit / 4][(digit & 2) / 2];
             let count = if digit & 1 == 0 { pair & 0xffff } else { pair >> 16 };
             counts[count_index(digit, chunk, chunks)] = count;
+        }
+    }
+}
+
+/// `glsl/sort/chunk_count.comp` with `BIN_BY_BIN`: the same with a counter for each digit.
+pub fn chunk_count_bin_by_bin(shape: &Chunk, digits: &[usize], counts: &mut [u32], chunks: Tiles) {
+    let Chunk { workgroup, .. } = *shape;
+    for chunk in 0..chunks.tile_count {
+        let digits = &digits[chunks.range(chunk, shape.items())];
+        let mut counters = vec![vec![0u32; shape.radix()]; workgroup.size];
+        for digits in digits.chunks(workgroup.size) {
+            counters.iter_mut().zip(digits).for_each(|(counters, &digit)| counters[digit] += 1);
+        }
+        for digit in 0..shape.radix() {
+            let sums = workgroup.subgroups(&counters).map(|subgroup| {
+                lanes::reduce(&subgroup.iter().map(|counters| counters[digit]).collect::<Vec<u32>>())
+            });
+            counts[count_index(digit, chunk, chunks)] = sums.sum();
         }
     }
 }

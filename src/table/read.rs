@@ -36,7 +36,7 @@ impl Table {
         let mut start = [0; npy::MAGIC.len()];
         let start_size = read_full(&mut reader, &mut start)?;
         if start == npy::MAGIC {
-            read_npy(Bytes { reader, file_size, memory_size }, declared, taken)
+            read_npy(Bytes { reader, file_size, memory_size }, declared, taken, None)
         } else {
             let element = declared.ok_or(match start_size {
                 0 => TableError::Empty,
@@ -54,7 +54,7 @@ impl Table {
     /// Reads all of `bytes` as the values of `count` keys: an `.npy` file of one dimension, or raw, where their size
     /// follows from how many bytes there are. Raw ones count as u32 or u64, whatever they mean.
     ///
-    /// Memory is taken as [`Table::read`] says.
+    /// Memory is taken as [`Table::read`] says, and of an `.npy` file none where its header tells of another count.
     ///
     /// # Errors
     /// What is wrong with the bytes.
@@ -64,11 +64,7 @@ impl Table {
         let start_size = read_full(&mut reader, &mut start)?;
         if start == npy::MAGIC {
             let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-            let table = read_npy(Bytes { reader, file_size, memory_size }, None, &taken)?;
-            match table.shape.rows() as u64 {
-                value_count if value_count == count => Ok(table),
-                value_count => Err(TableError::ValueCount { value_count, count }),
-            }
+            read_npy(Bytes { reader, file_size, memory_size }, None, &taken, Some(count))
         } else {
             let reader = start[..start_size].chain(reader);
             read_raw_values(Bytes { reader, file_size, memory_size }, count)
@@ -282,10 +278,12 @@ pub(super) fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usiz
     Ok(filled)
 }
 
+/// Of values, there is to be one for each of `key_count` keys.
 fn read_npy(
     bytes: Bytes<impl Read>,
     declared: Option<ElementType>,
     taken: &Taken,
+    key_count: Option<u64>,
 ) -> Result<Table, TableError> {
     let Bytes { mut reader, file_size, memory_size } = bytes;
     let npy::Header { element, shape, header_size, payload_size } = npy::read_header(&mut reader, taken)?;
@@ -293,6 +291,10 @@ fn read_npy(
         return Err(TableError::TypeDisagrees { found: element, declared });
     }
     check_count(payload_size, element, taken.max_count)?;
+    let value_count = shape.rows() as u64;
+    if let Some(count) = key_count.filter(|&count| count != value_count) {
+        return Err(TableError::ValueCount { value_count, count });
+    }
     let needed = header_size + payload_size;
     match file_size {
         Some(held) if held < needed => return Err(TableError::Ended { held, needed }),

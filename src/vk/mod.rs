@@ -29,7 +29,7 @@ pub(crate) use push_constants::push_constants;
 pub use push_constants::{PushBlock, PushConstants, PushField};
 #[cfg(feature = "headless")]
 pub(crate) use recorder::Pacing;
-pub use recorder::{Barrier, Command, Recorder, Trace, Workgroups};
+pub use recorder::{Barrier, Command, CommandCounts, Recorder, Trace, Workgroups};
 pub use requirements::{DeviceRequirements, EnabledFeatures, FeatureChain};
 pub use statistics::{Representation, Statistic, StatisticValue};
 pub use timestamps::Timestamps;

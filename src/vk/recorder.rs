@@ -8,6 +8,7 @@ use super::buffer::{AddressRange, BufferRange};
 use super::device::Device;
 use super::pipeline::Pipeline;
 use super::push_constants::{PushBlock, PushConstants};
+use super::workarounds::Workarounds;
 use crate::error::{Error, Result};
 use crate::kernels::Kernel;
 
@@ -139,12 +140,28 @@ pub(crate) trait Pacing: Send + Sync {
     /// How many of `parts` of a dispatch, each of which touches `part_size` bytes, go into the command buffer that is
     /// returned: at least one. What was recorded before may have been submitted.
     fn admit(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)>;
+
+    /// Where a dispatch goes that is in one part, and touches `size` bytes at most, or none. What was recorded before may
+    /// have been submitted.
+    fn admit_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer>;
+}
+
+/// How many commands of each kind were recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CommandCounts {
+    /// Dispatches, direct and indirect; one that is cut into parts counts once.
+    pub dispatches: u32,
+    /// Barriers.
+    pub barriers: u32,
+    /// Fills, updates and copies.
+    pub transfers: u32,
 }
 
 /// Records into a command buffer of the caller's. Makes nothing and owns nothing.
 pub struct Recorder<'d> {
     device: &'d Device,
     command_buffer: vk::CommandBuffer,
+    counts: CommandCounts,
     pace: Option<&'d mut dyn Pacing>,
 }
 
@@ -168,7 +185,7 @@ impl<'d> Recorder<'d> {
     /// device and outlives the work: pipelines; ranges, in memory that is bound, large enough for what their kernel
     /// does with the block's other values, and made with the usage that the command needs.
     pub unsafe fn new(device: &'d Device, command_buffer: vk::CommandBuffer) -> Self {
-        Self { device, command_buffer, pace: None }
+        Self { device, command_buffer, counts: CommandCounts::default(), pace: None }
     }
 
     /// As [`Self::new`], in the submissions of `pace`, of which `command_buffer` is the first. Barriers order commands
@@ -183,12 +200,17 @@ impl<'d> Recorder<'d> {
         command_buffer: vk::CommandBuffer,
         pace: &'d mut dyn Pacing,
     ) -> Self {
-        Self { device, command_buffer, pace: Some(pace) }
+        Self { device, command_buffer, counts: CommandCounts::default(), pace: Some(pace) }
     }
 
     /// The device that is recorded for.
     pub fn device(&self) -> &'d Device {
         self.device
+    }
+
+    /// What it has recorded so far.
+    pub fn counts(&self) -> CommandCounts {
+        self.counts
     }
 
     /// The command buffer that the next command goes into: for commands that are not of this library.
@@ -239,6 +261,12 @@ impl<'d> Recorder<'d> {
                 }
             }
             row += rows;
+            let goes_around =
+                self.device.capabilities().workarounds.contains(Workarounds::NO_INDIRECT_BEHIND_BASE);
+            if row == y && rows < y && goes_around {
+                // SAFETY: as above; it has no workgroups, and takes the base back.
+                unsafe { raw.cmd_dispatch(self.command_buffer, 0, 1, 1) };
+            }
         }
         Ok(())
     }
@@ -263,7 +291,7 @@ impl<'d> Recorder<'d> {
         let block = block_of(push, pipeline);
         self.trace_dispatch(pipeline, &block, Workgroups::Indirect(workgroups.addresses()));
         if let Some(pace) = &mut self.pace {
-            (self.command_buffer, _) = pace.admit(1, touched_size(&block))?;
+            self.command_buffer = pace.admit_at_most(touched_size(&block))?;
         }
         self.bind(pipeline, &block);
         // SAFETY: as `new` was promised.
@@ -293,7 +321,7 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    fn trace_dispatch(&self, pipeline: &Pipeline, block: &PushBlock, workgroups: Workgroups) {
+    fn trace_dispatch(&mut self, pipeline: &Pipeline, block: &PushBlock, workgroups: Workgroups) {
         let (kernel, ranges) = (pipeline.kernel(), block.ranges());
         let constants = &pipeline.specialization().constants;
         self.trace(Command::Dispatch { kernel, ranges, workgroups, constants });
@@ -403,7 +431,15 @@ impl<'d> Recorder<'d> {
         self.trace(Command::End);
     }
 
-    fn trace(&self, command: Command<'_>) {
+    fn trace(&mut self, command: Command<'_>) {
+        match command {
+            Command::Dispatch { .. } => self.counts.dispatches += 1,
+            Command::Fill { .. } | Command::Update { .. } | Command::Copy { .. } => {
+                self.counts.transfers += 1;
+            }
+            Command::Barrier(_) => self.counts.barriers += 1,
+            Command::Begin | Command::Submit | Command::End => {}
+        }
         if let Some(trace) = self.device.trace() {
             trace.record(self.command_buffer, &command);
         }

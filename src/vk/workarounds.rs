@@ -32,6 +32,8 @@ impl Workarounds {
     pub const NO_RESULT_OUT_OF_DIVERGENT_LOOP: Self = Self(1 << 2);
     /// No subgroup of more than 16 lanes.
     pub const LANES_END_AT_16: Self = Self(1 << 3);
+    /// No indirect dispatch where the last direct one had a base.
+    pub const NO_INDIRECT_BEHIND_BASE: Self = Self(1 << 4);
 
     /// What a driver calls for, at so many lanes to a subgroup.
     pub fn of(identity: &DeviceIdentity, subgroup_size: u32) -> Self {
@@ -119,8 +121,8 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
         name: "LOOPS_END_AT_65535",
         what: "the loops of an invocation have 65,535 turns together: then the one that runs ends, every later one \
                has a single turn, and the kernel goes on as if they were done",
-        avoided: "no kernel loops over more than its tile, or than the tiles that it looks back at: more elements are \
-                  more workgroups",
+        avoided: "no kernel loops over more than its tile, the tiles that it looks back at, or the dispatches and tiles \
+                  that it lists: more elements are more workgroups",
         reproducer: "bug_loop",
         drivers: &[LAVAPIPE_BEFORE_25_0_7],
     },
@@ -141,6 +143,20 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
                 seen: "wrong in the one of Chromium 156; every SwiftShader of late calls itself 5.0.0",
             },
         ],
+    },
+    DriverBug {
+        workaround: Workarounds::NO_INDIRECT_BEHIND_BASE,
+        name: "NO_INDIRECT_BEHIND_BASE",
+        what: "the workgroups of an indirect dispatch are numbered from the base of the last vkCmdDispatchBase of the \
+               command buffer on, not from 0",
+        avoided: "a dispatch without workgroups follows the parts of one that is cut: it has no base",
+        reproducer: "bug_base",
+        drivers: &[Affected {
+            driver: vk::DriverId::MESA_LLVMPIPE,
+            versions: ALWAYS,
+            subgroup_sizes: ANY_SUBGROUP,
+            seen: "wrong in Mesa 22.3.6 and 25.0.7, the only ones that were tried",
+        }],
     },
     DriverBug {
         workaround: Workarounds::LANES_END_AT_16,
@@ -213,8 +229,9 @@ mod tests {
     #[test]
     fn lanes_and_driver_decide_too() {
         let mut identity = lavapipe("Mesa 25.0.7");
-        assert!(Workarounds::of(&identity, 16).is_empty());
-        assert_eq!(format!("{:?}", Workarounds::of(&identity, 32)), r#"{"LANES_END_AT_16"}"#);
+        let at = |lanes| format!("{:?}", Workarounds::of(&identity, lanes));
+        assert_eq!(at(16), r#"{"NO_INDIRECT_BEHIND_BASE"}"#);
+        assert_eq!(at(32), r#"{"NO_INDIRECT_BEHIND_BASE", "LANES_END_AT_16"}"#);
         identity.driver_id = vk::DriverId::MESA_RADV;
         assert!(Workarounds::of(&identity, 64).is_empty());
         identity.driver_id = vk::DriverId::GOOGLE_SWIFTSHADER;

@@ -40,6 +40,7 @@ fn devices_are_listed_for_people_and_for_programs() {
         "scan policy",
         "out of place",
         "sort policy",
+        "gather policy",
         "because",
     ] {
         assert!(text.contains(label), "{label}: {text}");
@@ -49,7 +50,8 @@ fn devices_are_listed_for_people_and_for_programs() {
     // Which of the two it is, is the device's.
     let apart = policies["scan_out_of_place"]["policy"].as_str().unwrap();
     assert!(apart.starts_with("chained: ") || apart.starts_with("reduce-then-scan: "), "{policies}");
-    for place in ["scan", "scan_out_of_place"] {
+    assert!(policies["gather"]["policy"].as_str().unwrap().starts_with("gather: workgroup "), "{policies}");
+    for place in ["scan", "scan_out_of_place", "sort", "gather"] {
         assert!(policies[place]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policies}");
     }
     assert!(device["limits"]["shared_memory_size"].as_u64().unwrap() >= 16 << 10);

@@ -8,6 +8,7 @@
 mod data;
 mod devices;
 mod refusals;
+mod segments;
 mod sorts;
 mod streams;
 mod suites;

@@ -97,6 +97,37 @@ fn operators_of_what_they_do_not_take() {
 }
 
 #[test]
+fn segments_of_sorts_that_do_not_fit() {
+    let folder = Folder::new();
+    let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
+    let files: [(&[u8], &str); 5] = [
+        (&npy("<u4", "(3,)", &bytes(&[0, 3, 2])), "segments are not ascending: 2 at index 2 is behind 3"),
+        (&bytes(&[0, 5]), "a segment begins at 5, and there are 4 keys"),
+        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
+        (b"", "is empty; leave out --segments to sort all at once"),
+        (&[0; 3], "no multiple of the 4 bytes of a u32"),
+    ];
+    for (bytes, what) in files {
+        let segments = folder.file("segments", bytes);
+        let arguments = ["sort", &input, "--segments", &segments];
+        refused(&folder, &arguments, what);
+        refused(&folder, &[&arguments[..], &["--argsort"]].concat(), what);
+    }
+    let starts = folder.file("starts", [0; 4]);
+    let arguments = ["sort", &input, "--segments", &starts];
+    for seed in ["seed", "seed-bin-by-bin"] {
+        let seed = [&arguments[..], &["--policy", seed]].concat();
+        refused(&folder, &seed, "the seed has no --segments");
+    }
+    let algorithm = [&arguments[..], &["--algorithm", "radix-4bit"]].concat();
+    refused(&folder, &algorithm, "leave out one of --segments and --algorithm radix-4bit");
+    refused(&folder, &["sort", "-", "--segments", "-"], "name a file for --segments");
+    let output = folder.argument("values_out");
+    let values = ["sort", &input, "--values", "-", "--values-output", &output, "--segments", "-"];
+    refused(&folder, &values, "name a file for --segments");
+}
+
+#[test]
 fn initial_values_and_segments_that_do_not_fit() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
@@ -170,7 +201,9 @@ fn indices_that_do_not_fit() {
     refused(&folder, &["gather", &zero, "--indices", &zero], "is not an .npy file");
     let gather = ["gather", &table, "--indices", &zero];
     let with = |options: &[&'static str]| [&gather[..], options].concat();
-    refused(&folder, &with(&["--policy", "seed"]), "the seed has no gather");
+    for policy in ["seed", "seed-bin-by-bin"] {
+        refused(&folder, &with(&["--policy", policy]), "the seed has no gather");
+    }
     refused(&folder, &with(&["--algorithm", "radix-4bit"]), "gather has no algorithms to choose from");
     refused(&folder, &with(&["--type", "f32"]), "--type says f32");
     refused(&folder, &with(&["--device", "all"]), "gather runs on one device");
@@ -254,6 +287,17 @@ fn options_of_a_sort_that_do_not_fit() {
             run(without_drivers(&mut command)).refused(2, "-o and --values-output lead to one place");
         }
     }
+    // One pipe for both, which nobody reads.
+    #[cfg(unix)]
+    {
+        let pipe = folder.argument("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let mut command = subsweep(pairs.iter().chain(&[&*pipe, "-o", &pipe]));
+        run(without_drivers(&mut command)).refused(2, "-o and --values-output lead to one place");
+        std::fs::remove_file(&pipe).unwrap();
+        let to_null = ["/dev/null", "-o", "/dev/null"];
+        run(&mut subsweep(pairs.iter().chain(&to_null))).done();
+    }
     let nowhere = folder.argument("nowhere/values");
     folder.file("out", "before");
     let mut command = subsweep(pairs.iter().chain(&[&*nowhere, "-o", &output]));
@@ -268,10 +312,18 @@ fn options_of_a_sort_that_do_not_fit() {
 fn options_that_contradict_each_other() {
     let folder = Folder::new();
     let input = folder.file("in", bytes(&[1, 2]));
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["scan", "--policy", "seed", "--exclusive"], "--policy seed scans inclusively only"),
+        (&["scan", "--policy", "seed-bin-by-bin"], "a scan has no bins to count"),
+        (
+            &["sort", "--policy", "seed-bin-by-bin", "--algorithm", "onesweep"],
+            "--policy seed-bin-by-bin is no onesweep",
+        ),
         (&["scan", "--algorithm", "radix-4bit"], "scan has reduce-then-scan"),
-        (&["sort", "--algorithm", "reduce-then-scan"], "sort has radix-4bit, radix-2bit"),
+        (
+            &["sort", "--algorithm", "reduce-then-scan"],
+            "sort has onesweep, radix-8bit, radix-4bit, radix-2bit, single-workgroup",
+        ),
         (&["scan", "--device", "all"], "scan runs on one device"),
         (&["sort", "--device", "all"], "sort runs on one device"),
     ];
@@ -326,6 +378,10 @@ fn usage_that_cannot_be_meant() {
         assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.stderr);
         assert_eq!(ended.stdout, b"", "{arguments:?}");
         assert!(ended.stderr.contains(what), "{arguments:?}: {}", ended.stderr);
+        // Help alone goes on for long.
+        let is_refusal = !arguments.is_empty();
+        assert!(!is_refusal || ended.stderr.lines().count() == 1, "{arguments:?}: {}", ended.stderr);
+        assert_eq!(ended.stderr.starts_with("subsweep: "), is_refusal, "{arguments:?}: {}", ended.stderr);
     }
 }
 

@@ -33,10 +33,10 @@ fn keys_are_sorted_by_some_bits_and_keep_their_order_else() {
 }
 
 /// Keys of a type, as they lie in a file, and how two of them compare.
-struct Keys {
-    descr: &'static str,
-    size: usize,
-    compare: fn(&[u8], &[u8]) -> Ordering,
+pub struct Keys {
+    pub descr: &'static str,
+    pub size: usize,
+    pub compare: fn(&[u8], &[u8]) -> Ordering,
 }
 
 macro_rules! keys {
@@ -52,7 +52,7 @@ macro_rules! keys {
     };
 }
 
-const TYPES: [Keys; 6] = keys! {
+pub const TYPES: [Keys; 6] = keys! {
     u32 as "<u4" by Ord::cmp,
     i32 as "<i4" by Ord::cmp,
     f32 as "<f4" by f32::total_cmp,
@@ -67,7 +67,7 @@ impl Keys {
     }
 
     /// Numbers of which many are equal: their topmost bytes are random, and the others mostly the same.
-    fn payload(&self) -> Vec<u8> {
+    pub fn payload(&self) -> Vec<u8> {
         let key = |word: u32| {
             let mut key = vec![(word >> 30) as u8; self.size];
             key[self.size - 1] = (word >> 8) as u8;

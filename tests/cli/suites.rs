@@ -70,20 +70,48 @@ fn cases_are_measured() {
 
 #[test]
 fn sorts_are_measured_by_what_they_move() {
-    // A pass reads keys twice and writes them once, and values once each.
+    // A pass reads keys twice and writes them once, and values once each; the survey before them reads the keys.
     for (work, element_size, moved) in [
-        ("sort:keys:type=u32;algorithm=radix-4bit", 4, 8 * 3 * 4),
-        ("sort:keys:type=u32;algorithm=radix-2bit", 4, 16 * 3 * 4),
-        ("sort:pairs4:type=u32;algorithm=radix-4bit", 8, 8 * (3 * 4 + 2 * 4)),
-        ("sort:keys:type=u64;algorithm=radix-4bit", 8, 16 * 3 * 8),
+        ("sort:keys:type=u32;algorithm=radix-4bit", 4, 4 + 8 * 3 * 4),
+        ("sort:keys:type=u32;algorithm=radix-2bit", 4, 4 + 16 * 3 * 4),
+        ("sort:pairs4:type=u32;algorithm=radix-4bit", 8, 4 + 8 * (3 * 4 + 2 * 4)),
+        ("sort:keys:type=u64;algorithm=radix-4bit", 8, 8 + 16 * 3 * 8),
     ] {
-        let filter = format!("{work};policy=default*n=65536;");
+        let filter = format!("{work};policy=default*n=65536;input=uniform");
         let ended = run(&mut subsweep(["bench", "--quick", "--filter", &filter, "--json", "-"]));
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let measured = report(&ended.stdout)["measured"].clone();
         assert_eq!(measured.as_array().unwrap().len(), 1, "{work}");
         assert_eq!(measured[0]["traffic_size"], moved * 65_536, "{work}");
         assert_eq!(measured[0]["element_size"], element_size, "{work}");
+    }
+}
+
+/// The commands that the documentation of `SortPlan::cmd_sort` promises.
+#[test]
+fn commands_are_counted_and_shown() {
+    // One workgroup needs no barrier. A survey comes before passes and a copy behind them; a pass counts, scans what one
+    // workgroup scans, and scatters; each waits for what was before it, and the first for a fill.
+    for (work, dispatches, barriers, transfers) in [
+        ("policy=chosen;bits=0:32*n=256;", 1, 0, 0),
+        ("keys:type=u32;algorithm=single-workgroup;policy=default*n=4096;", 1, 0, 0),
+        ("keys:type=u32;algorithm=radix-4bit;policy=default*n=65536;", 26, 26, 1),
+        ("keys:type=u32;algorithm=radix-2bit;policy=seed*n=65536;", 50, 50, 1),
+    ] {
+        let filter = format!("sort:*{work}input=uniform");
+        let ended = run(&mut subsweep(["bench", "--quick", "--filter", &filter, "--json", "-"]));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let measured = report(&ended.stdout)["measured"].clone();
+        let recorded = &measured[0]["recorded"];
+        let counts = ["dispatches", "barriers", "transfers"].map(|name| recorded[name].as_u64().unwrap());
+        assert_eq!(counts, [dispatches, barriers, transfers], "{work}");
+        let lines: Vec<_> = ended.stderr.lines().collect();
+        assert!(lines.iter().any(|line| line.contains("  dispatches  barriers  ")), "{}", ended.stderr);
+        let columns = format!("  {dispatches:>10}  {barriers:>8}  ");
+        assert!(lines.iter().any(|line| line.contains(&columns)), "{}", ended.stderr);
+        let is_row = |line: &&&str| line.starts_with("    ") && line.contains(|c: char| c.is_ascii_digit());
+        let width = lines.iter().filter(is_row).map(|line| line.chars().count()).max().unwrap();
+        assert!(width <= 100, "{}", ended.stderr);
     }
 }
 
@@ -137,6 +165,33 @@ fn the_textbook_preset_compares_every_scan_algorithm() {
     all.sort();
     names.sort();
     assert_eq!(names, all);
+}
+
+#[test]
+fn the_claims_of_tutorial_13_are_measured() {
+    let folder = Folder::new();
+    let json = folder.argument("report.json");
+    let preset = ["bench", "--quick", "--preset", "tutorial-13", "--json", &json];
+    let ended = run(&mut subsweep(preset.iter().chain(&["--filter", "n=4096;"])));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    let device = report(&folder.read("report.json"));
+    let measured = device["measured"].as_array().unwrap();
+    assert_eq!(measured.len(), 6);
+    let median = |part: &str| {
+        let is_it = |case: &&serde_json::Value| case["id"].as_str().unwrap().contains(part);
+        let case = measured.iter().find(is_it).expect("every sort that is compared");
+        case["time"]["median_ns"].as_f64().unwrap()
+    };
+    for (claim, faster, slower) in [
+        ("4 bits over 2, seed", "radix-4bit;policy=seed;", "radix-2bit;policy=seed;"),
+        ("4 bits over 2, tuned", "radix-4bit;policy=default;", "radix-2bit;policy=default;"),
+        ("packed over bin by bin, 4 bits", "radix-4bit;policy=seed;", "radix-4bit;policy=seed-bin-by-bin;"),
+        ("packed over bin by bin, 2 bits", "radix-2bit;policy=seed;", "radix-2bit;policy=seed-bin-by-bin;"),
+    ] {
+        let row = text.lines().find_map(|line| line.trim_start().strip_prefix(claim)).expect(claim);
+        assert_eq!(row.trim(), format!("{:.2}", median(slower) / median(faster)), "{text}");
+    }
 }
 
 /// lavapipe with vectors of 1024 bits is broken: its results are wrong, and that is the exit code. Scans alone: a sort

@@ -10,7 +10,10 @@ use subsweep::gather::{GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::harness::{Effort, PolicyName, Work, verify_cases};
 use subsweep::headless::Instance;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPlan};
-use subsweep::sort::{SortAlgorithm, SortConfig, SortPlan, ValueSize};
+use subsweep::sort::{
+    SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan,
+    ValueSize,
+};
 use subsweep::vk::{Device, OpenOptions, Pipeline, Specialization, StatisticValue};
 
 use super::table::{COLUMNS, Key, Numbers, STATISTICS};
@@ -114,6 +117,7 @@ pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled
 enum Configuration {
     Scan(ScanConfig, ScanAlgorithm, PolicyName),
     Sort(SortConfig, SortAlgorithm, PolicyName),
+    SegmentedSort(SortConfig),
     Gather(GatherConfig),
 }
 
@@ -124,14 +128,18 @@ impl Configuration {
                 Some(Self::Scan(scan.config(), scan.algorithm, scan.policy))
             }
             Work::Gather(gather) if !gather.has_small_tiles => Some(Self::Gather(gather.config())),
-            Work::Scan(_) | Work::Sort(_) | Work::Gather(_) => None,
+            Work::Scan(_) | Work::Sort(_) | Work::SegmentedSort(_) | Work::Gather(_) => None,
         }
     }
 
     fn sorts() -> Vec<Self> {
         let mut sorts = Vec::new();
+        for key in [ElementType::U32, ElementType::U64] {
+            let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
+            sorts.extend([SortConfig::keys(key)].into_iter().chain(pairs).map(Self::SegmentedSort));
+        }
         for algorithm in SortAlgorithm::ALL {
-            let policies = [PolicyName::Default, PolicyName::Seed];
+            let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
             let policies = policies
                 .into_iter()
                 .filter(|&policy| policy == PolicyName::Default || algorithm.is_of_seed());
@@ -175,6 +183,14 @@ impl Configuration {
                     policy = policy.with_subgroup_size(lanes);
                 }
                 SortPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
+            }
+            Self::SegmentedSort(config) => {
+                let mut policy = SegmentedSortPolicy::choose(capabilities).policy;
+                if let Some(lanes) = asked {
+                    policy = policy.with_subgroup_size(lanes);
+                }
+                let config = SegmentedSortConfig::new(config).policy(policy);
+                SegmentedSortPlan::new(device, config)?.pipelines().try_for_each(&mut add)
             }
             Self::Gather(config) => {
                 let mut policy = GatherPolicy::choose(capabilities, &config).policy;

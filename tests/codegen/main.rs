@@ -15,6 +15,7 @@ mod compiled;
 mod fixture;
 mod modules;
 mod radv;
+mod ranking;
 mod rows;
 mod spilling;
 mod table;

@@ -11,8 +11,8 @@ use subsweep::kernels;
 
 use super::children::{announce, note};
 use super::compiled::{self, Compiled};
-use super::spilling;
 use super::table::{Key, STATISTICS, Table, tolerance};
+use super::{ranking, spilling};
 
 /// Compiles everything for each of `lanes` and for what the driver takes by itself, and rewrites the table of `target` if that is asked for.
 pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
@@ -31,6 +31,7 @@ pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
     let found = Table {
         target: format!("{}, {}", identity.name, identity.driver_info),
         shaders: kernels::COMPILER.to_owned(),
+        rankings: ranking::instructions_per_key(&device, lanes)?.into_iter().collect(),
         rows: compiled.iter().map(|(key, compiled)| (key.clone(), compiled.numbers)).collect(),
     };
     let mut trials = vec![complete(&found), doctored(found.clone()), wide(found.clone())];
@@ -72,11 +73,22 @@ fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
         let (key, numbers, committed) = (key.clone(), *numbers, committed.clone());
         trial(&format!("table: {key}"), move || committed.check(&key, &numbers))
     });
+    let rankings = found.rankings.iter().map(|(name, &instructions)| {
+        let (key, committed) = (name.clone(), committed.clone());
+        trial(&format!("ranking by {name}"), move || committed.check_ranking(&key, instructions))
+    });
     let all = {
         let (keys, committed) = (found.rows.keys().cloned().collect::<Vec<_>>(), committed.clone());
-        trial("table: no other rows", move || committed.check_rows(&keys))
+        let found = found.clone();
+        trial("table: no other rows", move || {
+            // Without a shader compiler nothing is ranked.
+            if !found.rankings.is_empty() {
+                committed.check_rankings(&found)?;
+            }
+            committed.check_rows(&keys)
+        })
     };
-    rows.chain([all]).map(|trial| trial.with_ignored_flag(other.is_some())).collect()
+    rows.chain(rankings).chain([all]).map(|trial| trial.with_ignored_flag(other.is_some())).collect()
 }
 
 /// Every kernel is among the pipelines, but for those that no policy runs.
@@ -130,6 +142,10 @@ fn doctored(found: Table) -> Trial {
         shorter.rows.remove(key);
         ensure!(shorter.check(key, numbers).is_err(), "a row may be missing");
         ensure!(found.check_rows(shorter.rows.keys()).is_err(), "a row may be about nothing");
+        for (name, &instructions) in &found.rankings {
+            ensure!(found.check_ranking(name, instructions).is_ok(), "a ranking may not be what it is");
+            ensure!(found.check_ranking(name, instructions * 9 / 8 + 3).is_err(), "a ranking may be longer");
+        }
         Ok(())
     })
 }

@@ -77,6 +77,11 @@ impl children::Row for Row {
         }
     }
 
+    /// A compiler that cannot do with a shader says so, and makes a pipeline of it nevertheless.
+    fn complaint(&self) -> Option<&'static str> {
+        Some("ACO ERROR")
+    }
+
     fn run(&self, arguments: &Arguments) -> ExitCode {
         let trials = match &self.judge {
             Judge::Radv { lanes, .. } => radv::trials(self.name, lanes),

@@ -28,6 +28,8 @@ pub struct Table {
     pub target: String,
     /// What made the SPIR-V.
     pub shaders: String,
+    /// What ranks a key, and its instructions for each.
+    pub rankings: BTreeMap<String, u64>,
     pub rows: BTreeMap<Key, Numbers>,
 }
 
@@ -35,6 +37,7 @@ const TITLE: &str =
     "# What a compiler makes of every pipeline that a policy can choose. Written by tools/codegen.";
 const TARGET: &str = "# target:  ";
 const SHADERS: &str = "# shaders: ";
+const RANKING: &str = "# instructions to rank a key by ";
 const HEADINGS: [&str; COLUMNS.len()] = ["VGPRs", "LDS", "instr", "latency", "inv-thr", "16-byte"];
 
 impl Table {
@@ -48,6 +51,24 @@ impl Table {
             );
         }
         Ok(())
+    }
+
+    /// Whether ranking a key takes as many instructions as the table has, by the same tolerance.
+    pub fn check_ranking(&self, name: &str, instructions: u64) -> Result<()> {
+        let told = *self.rankings.get(name).context("the table does not tell: run tools/codegen")?;
+        ensure!(
+            told.abs_diff(instructions) <= tolerance(told),
+            "{instructions}, where the table has {told}; if that is well, run tools/codegen"
+        );
+        Ok(())
+    }
+
+    /// No ranking is told of that nobody counts.
+    pub fn check_rankings(&self, found: &Self) -> Result<()> {
+        match self.rankings.keys().find(|name| !found.rankings.contains_key(*name)) {
+            None => Ok(()),
+            Some(name) => bail!("the table tells of {name}, which nothing ranks by: run tools/codegen"),
+        }
     }
 
     /// No row is about a pipeline that is gone.
@@ -69,12 +90,19 @@ impl Table {
             let line = text.lines().find_map(|line| line.strip_prefix(prefix));
             line.map(str::to_owned).with_context(|| format!("no line begins with '{prefix}'"))
         };
+        let ranking = |line: &str| {
+            let (name, instructions) = line.split_once(": ")?;
+            Some((name.to_owned(), instructions.parse().ok()?))
+        };
+        let rankings = text.lines().filter_map(|line| line.strip_prefix(RANKING));
+        let rankings = rankings.map(|line| ranking(line).with_context(|| format!("no number: '{line}'")));
+        let rankings = rankings.collect::<Result<_>>()?;
         let mut rows = BTreeMap::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (key, numbers) = row(line).with_context(|| format!("no row: '{line}'"))?;
             ensure!(rows.insert(key, numbers).is_none(), "twice: '{line}'");
         }
-        Ok(Self { target: head(TARGET)?, shaders: head(SHADERS)?, rows })
+        Ok(Self { target: head(TARGET)?, shaders: head(SHADERS)?, rankings, rows })
     }
 }
 
@@ -97,7 +125,11 @@ fn row(line: &str) -> Option<(Key, Numbers)> {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{TITLE}\n{TARGET}{}\n{SHADERS}{}\n#", self.target, self.shaders)?;
+        writeln!(f, "{TITLE}\n{TARGET}{}\n{SHADERS}{}", self.target, self.shaders)?;
+        for (name, instructions) in &self.rankings {
+            writeln!(f, "{RANKING}{name}: {instructions}")?;
+        }
+        writeln!(f, "#")?;
         let width = self.rows.keys().map(|key| key.kernel.len()).max().unwrap_or(0);
         write!(f, "# {:1$} lanes", "kernel", width.saturating_sub(2))?;
         HEADINGS.iter().try_for_each(|heading| write!(f, " {heading:>7}"))?;

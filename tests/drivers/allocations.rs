@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::gather::{GatherBuffers, GatherConfig};
+use subsweep::harness::{SegmentMix, SegmentedSortCase};
 use subsweep::headless::{Gpu, GpuOptions};
 use subsweep::scan::{InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanPolicy, SegmentsBy};
-use subsweep::sort::{SortBuffers, SortConfig};
+use subsweep::sort::{SegmentedSortBuffers, SortBuffers, SortConfig};
 use subsweep::{Count, ElementType};
 
 use super::cases::expect_silence;
@@ -131,6 +132,22 @@ fn recording_allocates_nothing(gpu: &Gpu) -> Result<(), Failed> {
         unsafe { gpu.submit(record) }?;
         assert_eq!(made, 0, "{}", plan.policy());
     }
+    let whole = SegmentedSortCase::keys_of_u32(SegmentMix::Whole);
+    let small = SegmentedSortCase { has_small_tiles: true, ..whole };
+    let plan = gpu.segmented_sort_plan(small.config().policy(small.policy(gpu.capabilities())))?;
+    let scratch = gpu.allocate(plan.scratch_requirements(count, 4).size)?;
+    let buffers = SegmentedSortBuffers::new(from, operands, scratch.range());
+    let mut made = 0;
+    let record = |recorder: &mut subsweep::vk::Recorder<'_>| {
+        let commands = recorder.command_buffer();
+        // SAFETY: the buffers live until `submit` has waited.
+        let (count, recorded) = allocations(|| unsafe { plan.cmd_sort(commands, &buffers, count, 4) });
+        made = count;
+        recorded
+    };
+    // SAFETY: as above.
+    unsafe { gpu.submit(record) }?;
+    assert_eq!(made, 0, "{}", plan.policy());
     let plan = gpu.sort_plan(SortConfig::keys(ElementType::U32))?;
     let scratch = gpu.allocate(plan.scratch_requirements(count).size)?;
     let buffers = SortBuffers::new(from, scratch.range());

@@ -145,7 +145,7 @@ fn guards_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
 fn workload(gpu: &Gpu) -> Result<Workload<'_>, Failed> {
     let is_apart = |case: &&Case| match &case.work {
         Work::Scan(scan) => !scan.in_place && scan.misalignment == 0 && case.count >= 4,
-        Work::Sort(_) | Work::Gather(_) => false,
+        Work::Sort(_) | Work::SegmentedSort(_) | Work::Gather(_) => false,
     };
     let cases = verify_cases(Effort::Quick, gpu.capabilities());
     let case = cases.iter().find(is_apart).ok_or("no such case")?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::headless::Gpu;
-use subsweep::vk::{DRIVER_BUGS, DriverBug};
+use subsweep::vk::{DRIVER_BUGS, DriverBug, Workarounds};
 
 use super::rows::Watch;
 
@@ -14,7 +14,9 @@ use super::rows::Watch;
 pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
     let bugs = DRIVER_BUGS.iter().filter(|bug| match watch {
         Watch::Bug(name) => bug.name == name,
-        Watch::Usual | Watch::Bounds => true,
+        Watch::Usual => true,
+        // What watches an indirect dispatch there has a dispatch of its own before it, which has no base.
+        Watch::Bounds => bug.workaround != Workarounds::NO_INDIRECT_BEHIND_BASE,
     });
     bugs.map(|bug| {
         let gpu = Arc::clone(gpu);
@@ -66,7 +68,8 @@ mod shows {
     use subsweep::headless::Gpu;
     use subsweep::kernels::{Access, Kernel, PushConstant, SpecConstant};
     use subsweep::vk::{
-        AddressRange, Barrier, DriverBug, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder,
+        AddressRange, Barrier, BufferRange, DriverBug, Pipeline, PipelineOptions, PushBlock, PushConstants,
+        Recorder,
     };
 
     use crate::fixture;
@@ -75,10 +78,11 @@ mod shows {
 
     const WORKGROUP_SIZE: u32 = 64;
 
-    static REPRODUCERS: [&Kernel; 4] = [&FENCE, &LOOP, &RESULT, &LANES];
+    static REPRODUCERS: [&Kernel; 5] = [&FENCE, &LOOP, &RESULT, &LANES, &BASE];
     static FENCE: Kernel = reproducer("bug_fence", fixture!("bug_fence"), IS_AVOIDED);
     static LOOP: Kernel = reproducer("bug_loop", fixture!("bug_loop"), IS_AVOIDED);
     static RESULT: Kernel = reproducer("bug_result", fixture!("bug_result"), IS_AVOIDED);
+    static BASE: Kernel = reproducer("bug_base", fixture!("bug_base"), &[]);
     static LANES: Kernel = reproducer("bug_lanes", fixture!("bug_lanes"), &[]);
 
     const RESULT_WORDS: &[PushConstant] =
@@ -113,16 +117,22 @@ mod shows {
     pub fn wrong(gpu: &Gpu, bug: &DriverBug, is_avoided: bool) -> Result<Option<String>, Failed> {
         let kernel = REPRODUCERS.iter().find(|kernel| kernel.name == bug.reproducer);
         let kernel = *kernel.ok_or_else(|| format!("no kernel {}", bug.reproducer))?;
-        let constants: &[_] = if is_avoided { &[("IS_AVOIDED", 1)] } else { &[] };
-        if is_avoided && kernel.spec_constants.is_empty() {
+        let is_of_commands = kernel.name == BASE.name;
+        let constants: &[_] = if is_avoided && !is_of_commands { &[("IS_AVOIDED", 1)] } else { &[] };
+        if is_avoided && kernel.spec_constants.is_empty() && !is_of_commands {
             return Ok(None);
         }
         let options = PipelineOptions { workgroup_size: WORKGROUP_SIZE, constants, subgroup_size: None };
         let pipeline = Pipeline::new(gpu.device(), kernel, options)?;
         let memory = gpu.allocate(u64::from(WORKGROUP_SIZE) * 4)?;
+        let workgroups = gpu.allocate(24)?;
+        gpu.upload(&workgroups, 0, &[1, 1, 1, 0, 1, 1])?;
         let record = |recorder: &mut Recorder<'_>| {
             recorder.fill(memory.range(), 0);
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+            if is_of_commands {
+                return record_base(recorder, &pipeline, memory.range(), workgroups.range(), is_avoided);
+            }
             recorder.dispatch(&pipeline, &Push { result: memory.range().addresses() }, 1)
         };
         // SAFETY: the memory and the pipeline live until `submit` has waited.
@@ -130,5 +140,35 @@ mod shows {
         let mut words = [0; WORKGROUP_SIZE as usize];
         gpu.download(&memory, &mut words)?;
         Ok(words.iter().any(|word| *word != 1).then(|| format!("{words:?} should all be 1")))
+    }
+
+    /// The kernel once in row 1 by its base, which writes nothing, and then indirectly in row 0.
+    fn record_base(
+        recorder: &mut Recorder<'_>,
+        pipeline: &Pipeline,
+        memory: BufferRange,
+        workgroups: BufferRange,
+        is_avoided: bool,
+    ) -> subsweep::Result<()> {
+        let push = Push { result: memory.addresses() };
+        let commands = recorder.command_buffer();
+        let raw = recorder.device().raw();
+        let [one, none] = [0, 12].map(|offset| BufferRange {
+            offset: workgroups.offset + offset,
+            address: workgroups.address + offset,
+            size: 12,
+            ..workgroups
+        });
+        // Binds, and runs nothing.
+        recorder.dispatch_indirect(pipeline, &push, none)?;
+        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        // SAFETY: the pipeline is of the headless device, whose pipelines take a base; the recorder has begun.
+        unsafe {
+            raw.cmd_dispatch_base(commands, 0, 1, 0, 1, 1, 1);
+            if is_avoided {
+                raw.cmd_dispatch(commands, 0, 1, 1);
+            }
+        }
+        recorder.dispatch_indirect(pipeline, &push, one)
     }
 }

@@ -5,9 +5,12 @@ use std::sync::{Arc, LazyLock};
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
-use subsweep::harness::{Case, Layout, Outcome, Place, Work, verify_case_in, verify_cases};
+use subsweep::harness::{
+    Case, Layout, Outcome, Place, PolicyName, SortValues, Work, verify_case_in, verify_cases,
+};
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::ScanOperator;
+use subsweep::sort::SortAlgorithm;
 use subsweep::vk::HazardChecker;
 
 use super::rows::Watch;
@@ -42,7 +45,16 @@ fn is_worth_watching(case: &Case) -> bool {
         }
         Work::Sort(sort) => {
             let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
-            is_plain && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
+            // Tiles of another size are the same kernels.
+            let is_typical = sort.element == ElementType::U32
+                && matches!(sort.values, SortValues::None | SortValues::B4)
+                || sort.algorithm == SortAlgorithm::SingleWorkgroup
+                || sort.policy == PolicyName::Small;
+            is_plain && is_typical && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
+        }
+        Work::SegmentedSort(sort) => {
+            let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
+            is_plain && sort.values == SortValues::B4 && sort.bits.len() as u32 == sort.element.bits()
         }
         Work::Gather(_) => true,
     }

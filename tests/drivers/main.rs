@@ -21,6 +21,7 @@ mod long_work;
 mod narrow;
 mod races;
 mod rows;
+mod segmented;
 mod slices;
 mod twins;
 
@@ -69,6 +70,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         trials.extend(twins::trials(&gpu, row.watch.layout()));
         trials.extend(embedding::trials(&gpu));
         trials.extend(slices::trials(&gpu));
+        trials.extend(segmented::trials(&gpu));
         #[cfg(feature = "compile-shaders")]
         trials.extend(custom::trials(&gpu));
         trials.extend(armed::trials(&gpu, row.watch));

@@ -4,8 +4,10 @@
 mod chained;
 mod gather;
 mod numbers;
+mod onesweep;
 pub mod rig;
 mod scan;
+mod segmented_sort;
 mod segments;
 mod sort;
 mod textbook;
@@ -85,10 +87,25 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("scan/chained", "words64x1") => Some(tiles::chained64),
         ("scan/chained", "float64x1") => Some(chained::chained::<Row<Add, f64, 1>>),
         ("sort/count", _) => Some(sort::count),
+        ("sort/classify", "") => Some(segmented_sort::classify),
+        ("sort/list_tiles", "") => Some(segmented_sort::list_tiles),
+        ("sort/short_segments", _) => Some(segmented_sort::short_segments),
+        ("sort/single_workgroup", _) if variant.starts_with("listed_") => {
+            Some(segmented_sort::single_workgroup)
+        }
+        ("sort/count_bins" | "sort/scatter", _) if variant.starts_with("listed_") => {
+            Some(segmented_sort::pass)
+        }
         ("sort/single_workgroup", _) => Some(sort::single_workgroup),
+        ("sort/count_bins", _) => Some(sort::count_bins),
+        ("sort/scatter", _) if variant.starts_with("match_") => Some(sort::match_scatter),
         ("sort/scatter", _) => Some(sort::scatter),
+        ("sort/chunk_count", _) if variant.starts_with("bin_by_bin_") => Some(sort::chunk_count_bin_by_bin),
         ("sort/chunk_count", _) => Some(sort::chunk_count),
         ("sort/chunk_bucket", _) => Some(sort::chunk_bucket),
+        ("sort/survey", _) => Some(onesweep::survey),
+        ("sort/onesweep", _) => Some(onesweep::onesweep),
+        ("sort/copy", "") => Some(onesweep::copy),
         ("gather/gather", "") => Some(gather::gather),
         ("probe/copy", "") => Some(copy),
         ("probe/self_test", "") => Some(self_test),

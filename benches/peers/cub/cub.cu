@@ -266,11 +266,14 @@ struct Options {
 
 Options options_of(const std::string& effort) {
     if (effort == "--quick") {
-        return {{1ull << 16, 1ull << 20}, 1, 15, 0.5};
+        return {{1ull << 16, 1ull << 18, 1ull << 20}, 1, 15, 0.5};
     }
     if (effort == "--full") {
-        return {{1ull << 8, 1ull << 12, 1ull << 16, 1ull << 18, 1ull << 20, 1ull << 22, 1ull << 24, 1ull << 26, 1ull << 28},
-                3, 100, 20.0};
+        std::vector<uint64_t> counts;
+        for (int bits = 8; bits <= 28; bits += 2) {
+            counts.push_back(1ull << bits);
+        }
+        return {counts, 3, 100, 20.0};
     }
     return {{1ull << 12, 1ull << 16, 1ull << 20, 1ull << 22, 1ull << 24}, 2, 30, 3.0};
 }

@@ -19,6 +19,7 @@ Examples:
   subsweep scan values.npy -o out.npy --op max --reverse --segments starts.npy
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
   subsweep sort keys.npy -o order.npy --argsort --descending
+  subsweep sort keys.npy -o sorted.npy --segments starts.npy
   subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements, by standard streams
   subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
   subsweep verify --quick --device all                 is every device right?
@@ -92,6 +93,8 @@ pub enum PolicyKind {
     Default,
     /// As the C-for-Metal tutorials 13 and 14 do it, to compare with
     Seed,
+    /// A sort as tutorial 13 does it, but with the bins counted one by one
+    SeedBinByBin,
 }
 
 /// List the devices, and how each would be used
@@ -202,6 +205,11 @@ pub struct SortArgs {
     /// Write where each key would come from instead, as u32: a[result] is sorted
     #[arg(long)]
     pub argsort: bool,
+
+    /// Sort each segment by itself: FILE has the places at which they begin, as u32, ascending; keys before the first stay
+    /// as they are. With --argsort places are still those among all keys
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<OsString>,
 }
 
 /// Collect rows by their indices
@@ -266,6 +274,9 @@ pub struct BenchArgs {
 pub enum Preset {
     /// Every scan algorithm on sums of u32: so which one is faster?
     Textbook,
+    /// What tutorial 13 claims of its sort: are 4 bits faster than 2, and packed counters than bin by bin?
+    #[value(name = "tutorial-13")]
+    Tutorial13,
 }
 
 /// One table in, one out.

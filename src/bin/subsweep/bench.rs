@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use subsweep::harness::{
-    BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, Work, bench_case,
-    bench_cases, textbook_bench_cases,
+    BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, RecordedCounts, Work,
+    bench_case, bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
@@ -15,7 +15,7 @@ use subsweep::vk::Capabilities;
 use crate::args::{BenchArgs, Common, Preset};
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
-use comparison::Comparison;
+use comparison::{Comparison, TUTORIAL_13};
 
 /// Measures devices.
 pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
@@ -35,6 +35,9 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tal
     let (cases, mut comparison) = match preset {
         None => (bench_cases(suite.effort()), None),
         Some(Preset::Textbook) => (textbook_bench_cases(suite.effort()), Some(Comparison::default())),
+        Some(Preset::Tutorial13) => {
+            (tutorial_13_bench_cases(suite.effort()), Some(Comparison::new(TUTORIAL_13)))
+        }
     };
     let cases = suite.select(cases)?;
     let options = options(suite.effort());
@@ -68,7 +71,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tal
                         let look_back = measurement.look_back.as_ref().map(look_back);
                         row(measurement) + &look_back.unwrap_or_default()
                     }
-                    Err(outcome) => format!("  {:>COUNT_WIDTH$}   {outcome}\n", case.count),
+                    Err(outcome) => format!("  {:>COUNT_WIDTH$}  {outcome}\n", case.count),
                 };
                 progress.aside(|| suite.print(&text))?;
             }
@@ -97,8 +100,17 @@ const COUNT_WIDTH: usize = 10;
 /// The names over [`row`].
 fn columns() -> String {
     format!(
-        "  {:>COUNT_WIDTH$}   {:>9}   {:>6}   {:>9}   {:>10}   {:>6}   {:>10}   {:>7}\n",
-        "elements", "median", "IQR", "elem/s", "bytes/s", "% copy", "copy B/s", "samples"
+        "  {:>COUNT_WIDTH$}  {:>7}  {:>7}  {:>6}  {:>7}  {:>6}  {:>8}  {:>10}  {:>8}  {:>7}\n",
+        "elements",
+        "median",
+        "IQR",
+        "elem/s",
+        "bytes/s",
+        "% copy",
+        "copy B/s",
+        "dispatches",
+        "barriers",
+        "samples"
     )
 }
 
@@ -106,8 +118,14 @@ fn columns() -> String {
 fn row(measurement: &Measurement) -> String {
     let time = measurement.time;
     let spread = 100.0 * time.iqr_ns / time.median_ns;
+    let [dispatches, barriers] = match measurement.recorded {
+        Some(RecordedCounts { dispatches, barriers, .. }) => {
+            [dispatches, barriers].map(|count| count.to_string())
+        }
+        None => [(); 2].map(|()| "-".to_owned()),
+    };
     format!(
-        "  {:>COUNT_WIDTH$}   {:>9}   {spread:>4.1} %   {:>9}   {:>10}   {:>6.1}   {:>10}   {:>7}\n",
+        "  {:>COUNT_WIDTH$}  {:>7}  {spread:>5.1} %  {:>6}  {:>7}  {:>6.1}  {:>8}  {dispatches:>10}  {barriers:>8}  {:>7}\n",
         measurement.element_count,
         duration(time.median_ns),
         scaled(measurement.elements_per_second),
@@ -133,6 +151,7 @@ fn heading(case: &Case, capabilities: &Capabilities) -> String {
     let policy = match &case.work {
         Work::Scan(scan) => scan.policy(capabilities).to_string(),
         Work::Sort(sort) => sort.policy(capabilities).to_string(),
+        Work::SegmentedSort(sort) => sort.policy(capabilities).to_string(),
         Work::Gather(gather) => gather.policy(capabilities).to_string(),
     };
     format!("\n  {};input={}\n  {policy}\n", case.work, case.input)

@@ -49,6 +49,38 @@ impl Ended {
     }
 }
 
+/// What clap says against the command line, in one line; none of help and version, which are no refusals.
+pub fn usage_of(error: &clap::Error) -> Option<Ended> {
+    use clap::error::ErrorKind as Kind;
+    let is_help = matches!(
+        error.kind(),
+        Kind::DisplayHelp | Kind::DisplayVersion | Kind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    (!is_help).then(|| Ended::usage(one_line(&error.render().to_string())))
+}
+
+/// The lines of what clap says, one behind the other, less those that only say how to ask for help.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for part in text.lines().map(str::trim).filter(|part| !part.is_empty()) {
+        if part.starts_with("Usage: ") || part.starts_with("For more information") {
+            break;
+        }
+        let part = part.strip_prefix("error: ").or(part.strip_prefix("tip: ")).unwrap_or(part);
+        let part = part.strip_prefix('[').and_then(|part| part.strip_suffix(']')).unwrap_or(part);
+        match line.chars().last() {
+            None => {}
+            Some(':') => line.push(' '),
+            Some(_) => line.push_str("; "),
+        }
+        line.extend(part.chars().flat_map(|c| {
+            let escaped = c.is_control().then(|| c.escape_default());
+            escaped.into_iter().flatten().chain((!c.is_control()).then_some(c))
+        }));
+    }
+    line + "; --help says more"
+}
+
 /// Says in one line what went wrong, and ends the program.
 pub fn report(result: anyhow::Result<()>) -> ExitCode {
     let exit = match &result {
@@ -197,6 +229,27 @@ mod tests {
             ),
         ] {
             assert_eq!(format!("{:#}{}", anyhow::Error::from(error.clone()), hint(&error.into())), text);
+        }
+    }
+
+    #[test]
+    fn what_clap_says_is_put_in_one_line() {
+        for (text, line) in [
+            (
+                "error: unexpected argument '--x' found\n\n  tip: to pass '--x' as a value, use '-- --x'\n\n\
+                 Usage: subsweep scan [OPTIONS] <INPUT>\n\nFor more information, try '--help'.\n",
+                "unexpected argument '--x' found; to pass '--x' as a value, use '-- --x'; --help says more",
+            ),
+            (
+                "error: the following required arguments were not provided:\n  <INPUT>\n\nUsage: subsweep scan\n",
+                "the following required arguments were not provided: <INPUT>; --help says more",
+            ),
+            (
+                "error: invalid value 'a\x1b' for '--op <OP>'\n  [possible values: add, mul]\n",
+                "invalid value 'a\\u{1b}' for '--op <OP>'; possible values: add, mul; --help says more",
+            ),
+        ] {
+            assert_eq!(one_line(text), line);
         }
     }
 

@@ -60,8 +60,8 @@ fn check(common: &Common) -> Result<(), Ended> {
         let name = algorithm.name();
         return Err(Ended::usage(format!("gather has no algorithms to choose from; leave out {name}")));
     }
-    if common.policy == Some(PolicyKind::Seed) {
-        return Err(Ended::usage("the seed has no gather; leave out --policy seed"));
+    if matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin)) {
+        return Err(Ended::usage("the seed has no gather; leave out --policy"));
     }
     Ok(())
 }

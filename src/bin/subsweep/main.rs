@@ -10,6 +10,7 @@ mod gather;
 mod number;
 mod policy;
 mod scan;
+mod segments;
 mod sort;
 mod suite;
 mod verify;
@@ -29,11 +30,14 @@ fn main() -> ExitCode {
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && asks_for_algorithms() => {
             list_algorithms()
         }
-        Err(error) => {
-            // A closed pipe is no reason to say more.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => match error::usage_of(&error) {
+            Some(usage) => Err(usage.into()),
+            None => {
+                // A closed pipe is no reason to say more.
+                let _ = error.print();
+                return ExitCode::from(error.exit_code() as u8);
+            }
+        },
     };
     error::report(result)
 }

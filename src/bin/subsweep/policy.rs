@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use subsweep::Choice;
+use subsweep::harness::PolicyName;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use subsweep::sort::{SortAlgorithm, SortPolicy};
 use subsweep::vk::Capabilities;
@@ -63,11 +64,14 @@ fn all() -> impl Iterator<Item = Algorithm> {
 
 /// Refuses the algorithm of a sort, and one that the seed does not have.
 pub fn check_scan(common: &Common) -> Result<(), Ended> {
+    if common.policy == Some(PolicyKind::SeedBinByBin) {
+        return Err(Ended::usage("a scan has no bins to count; leave out --policy seed-bin-by-bin"));
+    }
     match common.algorithm {
         Some(Algorithm::Scan(algorithm))
             if common.policy == Some(PolicyKind::Seed) && algorithm != ScanPolicy::seed().algorithm =>
         {
-            Err(not_of_seed(algorithm.name()))
+            Err(not_of_seed("seed", algorithm.name()))
         }
         Some(Algorithm::Sort(algorithm)) => Err(other_primitive(algorithm.name(), "a sort", "scan", scans())),
         Some(Algorithm::Scan(_)) | None => Ok(()),
@@ -83,20 +87,25 @@ pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), Ended> {
     }
 }
 
-fn not_of_seed(name: &str) -> Ended {
-    Ended::usage(format!("--policy seed is no {name}; leave out one of it and --algorithm {name}"))
+fn not_of_seed(policy: &str, name: &str) -> Ended {
+    Ended::usage(format!("--policy {policy} is no {name}; leave out one of it and --algorithm {name}"))
 }
 
 /// Refuses the algorithm of a scan, and one that the seed does not have.
 pub fn check_sort(common: &Common) -> Result<(), Ended> {
-    match common.algorithm {
-        Some(Algorithm::Sort(algorithm))
-            if common.policy == Some(PolicyKind::Seed) && !algorithm.is_of_seed() =>
-        {
-            Err(not_of_seed(algorithm.name()))
+    let of_seed = match common.policy {
+        Some(PolicyKind::Seed) => Some(PolicyName::Seed),
+        Some(PolicyKind::SeedBinByBin) => Some(PolicyName::SeedBinByBin),
+        Some(PolicyKind::Default) | None => None,
+    };
+    match (common.algorithm, of_seed) {
+        (Some(Algorithm::Sort(algorithm)), Some(policy)) if !algorithm.is_of_seed() => {
+            Err(not_of_seed(policy.name(), algorithm.name()))
         }
-        Some(Algorithm::Scan(algorithm)) => Err(other_primitive(algorithm.name(), "a scan", "sort", sorts())),
-        Some(Algorithm::Sort(_)) | None => Ok(()),
+        (Some(Algorithm::Scan(algorithm)), _) => {
+            Err(other_primitive(algorithm.name(), "a scan", "sort", sorts()))
+        }
+        (Some(Algorithm::Sort(_)) | None, _) => Ok(()),
     }
 }
 
@@ -112,7 +121,7 @@ pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig
             policy: ScanPolicy::tuned(algorithm, capabilities, config),
             reason: "it is asked for with --algorithm, tuned for the device",
         },
-        (Some(PolicyKind::Seed), _) => {
+        (Some(PolicyKind::Seed | PolicyKind::SeedBinByBin), _) => {
             Choice { policy: ScanPolicy::seed(), reason: "it is asked for with --policy seed" }
         }
     }
@@ -120,20 +129,26 @@ pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig
 
 /// How a sort would go about it, and why.
 pub fn of_sort(common: &Common, capabilities: &Capabilities) -> Choice<SortPolicy> {
-    let chosen = SortPolicy::choose(capabilities);
     let asked = match common.algorithm {
         Some(Algorithm::Sort(algorithm)) => Some(algorithm),
         Some(Algorithm::Scan(_)) | None => None,
     };
+    let of_seed = |name: PolicyName| {
+        let own = asked.filter(|algorithm| algorithm.is_of_seed());
+        name.sort(capabilities, own.unwrap_or(SortAlgorithm::Radix4Bit))
+    };
     match (common.policy, asked) {
-        (None | Some(PolicyKind::Default), None) => chosen,
+        (None | Some(PolicyKind::Default), None) => SortPolicy::choose(capabilities),
         (None | Some(PolicyKind::Default), Some(algorithm)) => Choice {
             policy: SortPolicy::tuned(algorithm, capabilities),
             reason: "it is asked for with --algorithm, tuned for the device",
         },
-        (Some(PolicyKind::Seed), asked) => Choice {
-            policy: SortPolicy::seed(asked.unwrap_or(chosen.policy.algorithm), capabilities),
-            reason: "it is asked for with --policy seed",
+        (Some(PolicyKind::Seed), _) => {
+            Choice { policy: of_seed(PolicyName::Seed), reason: "it is asked for with --policy seed" }
+        }
+        (Some(PolicyKind::SeedBinByBin), _) => Choice {
+            policy: of_seed(PolicyName::SeedBinByBin),
+            reason: "it is asked for with --policy seed-bin-by-bin",
         },
     }
 }

@@ -11,7 +11,7 @@ use crate::error::Ended;
 use crate::files::{self, Output, Source};
 use crate::number::Number;
 use crate::words::Doing;
-use crate::{device, policy};
+use crate::{device, policy, segments};
 
 // The device's memory limits the elements, and it is asked once it is open.
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
@@ -38,7 +38,10 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     let columns = check_columns(&source, &table)?;
     check_seed(common, operator, &table)?;
     let initial = args.init.as_deref().map(|text| initial_row(text, &table)).transpose()?;
-    let segments = segments_source.as_ref().map(|source| read_segments(source, &table)).transpose()?;
+    let segments = segments_source
+        .as_ref()
+        .map(|source| segments::read(source, "scan", table.shape.rows(), "rows"))
+        .transpose()?;
     let mut config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
     if args.reverse {
         config = config.reverse();
@@ -85,7 +88,7 @@ fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> 
         }
     }
     match (kind, common.policy) {
-        (ScanKind::Exclusive, Some(PolicyKind::Seed)) => {
+        (ScanKind::Exclusive, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin)) => {
             Err(Ended::usage("--policy seed scans inclusively only; leave out one of it and --exclusive"))
         }
         (ScanKind::Inclusive, _) | (_, None | Some(PolicyKind::Default)) => Ok(()),
@@ -96,34 +99,6 @@ fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> 
 fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
     let number = Number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
     Ok(number.words().repeat(table.shape.columns()))
-}
-
-/// Where segments begin, ascending and not past the end.
-fn read_segments(source: &Source, table: &Table) -> Result<Vec<u32>> {
-    let _doing = Doing::new(format_args!("reading {source}"));
-    let table_of_offsets = files::read_row_numbers(source)?;
-    // Rather of a program that failed than of somebody who wants no segments: such an .npy file is not empty.
-    if table_of_offsets.words.is_empty() && table_of_offsets.header().is_empty() {
-        return Err(
-            Ended::usage(format!("{source}: is empty; leave out --segments to scan all at once")).into()
-        );
-    }
-    let offsets = table_of_offsets.words;
-    let rows = table.shape.rows();
-    if let Some(i) = (1..offsets.len()).find(|&i| offsets[i] < offsets[i - 1]) {
-        let (before, after) = (offsets[i - 1], offsets[i]);
-        return Err(Ended::usage(format!(
-            "{source}: segments are not ascending: {after} at index {i} is behind {before}; sort them"
-        ))
-        .into());
-    }
-    match offsets.last() {
-        Some(&last) if last as usize > rows => Err(Ended::usage(format!(
-            "{source}: a segment begins at {last}, and there are {rows} rows; leave it out"
-        ))
-        .into()),
-        _ => Ok(offsets),
-    }
 }
 
 fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), Ended> {

@@ -5,11 +5,11 @@ use subsweep::ElementType;
 use subsweep::sort::{SortConfig, SortPlan, ValueSize};
 use subsweep::table::{Shape, Table, Taken};
 
-use crate::args::{Common, SortArgs};
+use crate::args::{Common, PolicyKind, SortArgs};
 use crate::error::Ended;
 use crate::files::{self, Destination, Output, Source};
 use crate::words::Doing;
-use crate::{device, policy};
+use crate::{device, policy, segments};
 
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
 
@@ -26,6 +26,7 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
     let source = args.files.source();
     let destination = args.files.destination();
     let values = check_values(args, &source, &destination)?;
+    let segments_source = check_segments(args, common, &source, values.as_ref())?;
     if let Some(element) = args.files.element {
         check_bits(args, element)?;
     }
@@ -42,29 +43,44 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         }
         None => None,
     };
+    let segments =
+        segments_source.as_ref().map(|source| segments::read(source, "sort", count, "keys")).transpose()?;
     let config = config(args, &keys, values_table.as_ref())?;
-    let sources: Vec<_> =
-        std::iter::once(&source).chain(values.as_ref().map(|values| &values.source)).collect();
+    let values_source = values.as_ref().map(|values| &values.source);
+    let sources: Vec<_> = std::iter::once(&source).chain(values_source).chain(&segments_source).collect();
     let output = Output::prepare(&destination, "-o", &sources)?;
     let values_output = values
         .as_ref()
         .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
         .transpose()?;
-    if values_output.as_ref().is_some_and(|values_output| values_output.is_place_of(&output)) {
-        return Err(Ended::usage("-o and --values-output lead to one place; give each its own").into());
-    }
 
     let gpu = device::open(&common.device)?;
-    let config = config.policy(policy::of_sort(common, gpu.capabilities()).policy);
-    let mut places = vec![0; if args.argsort { count } else { 0 }];
+    let mut places = Vec::new();
     {
         let _doing = Doing::new(format_args!("sorting {count} keys"));
-        let scratch_size = gpu.sort_plan(config)?.scratch_requirements(count as u64).size;
         // On the device, and once more on the way back.
         let size = 2 * count as u64 * (config.key_size() + config.value_size());
-        device::check_memory(&gpu, size.saturating_add(scratch_size), "the keys and their scratch")?;
-        let values = values_table.as_mut().map_or(&mut places, |table| &mut table.words);
-        gpu.sort_words(config, &mut keys.words, values)?;
+        let check = |scratch_size: u64| {
+            device::check_memory(&gpu, size.saturating_add(scratch_size), "the keys and their scratch")
+        };
+        match &segments {
+            Some(segments) => {
+                let (segment_count, segments_size) = (segments.len() as u64, size_of_val(&**segments) as u64);
+                let plan = gpu.segmented_sort_plan(config)?;
+                let scratch = plan.scratch_requirements(count as u64, segment_count);
+                check(scratch.size.saturating_add(segments_size))?;
+                places.resize(if args.argsort { count } else { 0 }, 0);
+                let values = values_table.as_mut().map_or(&mut places, |table| &mut table.words);
+                gpu.segmented_sort_words(config, &mut keys.words, values, segments)?;
+            }
+            None => {
+                let config = config.policy(policy::of_sort(common, gpu.capabilities()).policy);
+                check(gpu.sort_plan(config)?.scratch_requirements(count as u64).size)?;
+                places.resize(if args.argsort { count } else { 0 }, 0);
+                let values = values_table.as_mut().map_or(&mut places, |table| &mut table.words);
+                gpu.sort_words(config, &mut keys.words, values)?;
+            }
+        }
     }
     match (values_output, values_table) {
         (Some(values_output), Some(values)) => {
@@ -105,7 +121,34 @@ fn check_values(
     if *destination == Destination::Stdout && values.destination == Destination::Stdout {
         return Err(Ended::usage("standard output takes one table; name a file with -o or --values-output"));
     }
+    if destination.is_place_of(&values.destination) {
+        return Err(Ended::usage("-o and --values-output lead to one place; give each its own"));
+    }
     Ok(Some(values))
+}
+
+/// Where segments come from, if there are any; refuses what means nothing beside them.
+fn check_segments(
+    args: &SortArgs,
+    common: &Common,
+    source: &Source,
+    values: Option<&Values>,
+) -> Result<Option<Source>, Ended> {
+    let Some(segments) = args.segments.clone().map(Source::from) else { return Ok(None) };
+    if let Some(algorithm) = common.algorithm {
+        return Err(Ended::usage(format!(
+            "each segment is sorted by what suits its length; leave out one of --segments and --algorithm {}",
+            algorithm.name()
+        )));
+    }
+    if matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin)) {
+        return Err(Ended::usage("the seed has no --segments; leave out one of --policy and --segments"));
+    }
+    let others = std::iter::once(source).chain(values.map(|values| &values.source));
+    if segments == Source::Stdin && others.into_iter().any(|other| *other == Source::Stdin) {
+        return Err(Ended::usage("standard input is one table; name a file for --segments"));
+    }
+    Ok(Some(segments))
 }
 
 fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {

@@ -101,6 +101,7 @@ impl Suite {
         let policy = common.policy.map(|policy| match policy {
             PolicyKind::Default => ";policy=default;".to_owned(),
             PolicyKind::Seed => ";policy=seed;".to_owned(),
+            PolicyKind::SeedBinByBin => ";policy=seed-bin-by-bin;".to_owned(),
         });
         let json = args
             .json

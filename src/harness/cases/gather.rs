@@ -76,12 +76,7 @@ impl GatherCase {
 
 impl fmt::Display for GatherCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "gather:words={}", self.words)?;
-        match self.count_from {
-            CountFrom::Host => {}
-            CountFrom::Device => write!(f, ";count=device")?,
-            CountFrom::DeviceBeyond => write!(f, ";count=device-beyond")?,
-        }
+        write!(f, "gather:words={}{}", self.words, self.count_from.parameter())?;
         if self.has_strays {
             write!(f, ";strays")?;
         }

@@ -2,17 +2,19 @@
 
 mod gather;
 mod scan;
+mod segmented_sort;
 mod sort;
 
 use std::fmt;
 
 pub use gather::GatherCase;
 pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
-pub use sort::{SortCase, SortValues};
+pub use segmented_sort::{SegmentMix, SegmentedSortCase};
+pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
-use crate::sort::{SortAlgorithm, SortPolicy};
+use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy};
 use crate::vk::Capabilities;
 
 /// A piece of work with a stable id.
@@ -33,6 +35,8 @@ pub enum Work {
     Scan(ScanCase),
     /// A radix sort.
     Sort(SortCase),
+    /// A sort of segments.
+    SegmentedSort(SegmentedSortCase),
     /// A gather.
     Gather(GatherCase),
 }
@@ -44,8 +48,12 @@ pub enum PolicyName {
     Default,
     /// The source documents' own.
     Seed,
+    /// The same, but that a sort's chunks are counted bin by bin.
+    SeedBinByBin,
     /// Small tiles: many levels from few elements.
     Small,
+    /// What a plan takes that is asked for nothing: the algorithm too is chosen for the device.
+    Chosen,
 }
 
 impl PolicyName {
@@ -54,7 +62,9 @@ impl PolicyName {
         match self {
             Self::Default => "default",
             Self::Seed => "seed",
+            Self::SeedBinByBin => "seed-bin-by-bin",
             Self::Small => "small",
+            Self::Chosen => "chosen",
         }
     }
 
@@ -68,8 +78,9 @@ impl PolicyName {
         let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
         match self {
             Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
-            Self::Seed => ScanPolicy::seed(),
+            Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
             Self::Small => small.with_algorithm(algorithm).reproducible(config),
+            Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
         }
     }
 
@@ -78,10 +89,17 @@ impl PolicyName {
         match self {
             Self::Default => SortPolicy::tuned(algorithm, capabilities),
             Self::Seed => SortPolicy::seed(algorithm, capabilities),
+            Self::SeedBinByBin => {
+                let ranking = Ranking::Ballot(ChunkCounting::BinByBin);
+                SortPolicy { ranking, ..SortPolicy::seed(algorithm, capabilities) }
+            }
+            Self::Chosen => SortPolicy::choose(capabilities).policy,
             Self::Small => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
+                // Several dispatches a pass, too.
+                policy.portion_items = 40 * policy.tile_items();
                 let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
                 policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
                 policy
@@ -113,6 +131,7 @@ impl Case {
         match &self.work {
             Work::Scan(scan) => scan.config().row_size(),
             Work::Sort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
+            Work::SegmentedSort(sort) => sort.element.size() as u64 + sort.values.moved_size(),
             Work::Gather(gather) => gather.config().element_size(),
         }
     }
@@ -123,6 +142,7 @@ impl fmt::Display for Work {
         match self {
             Self::Scan(scan) => scan.fmt(f),
             Self::Sort(sort) => sort.fmt(f),
+            Self::SegmentedSort(sort) => sort.fmt(f),
             Self::Gather(gather) => gather.fmt(f),
         }
     }
@@ -149,6 +169,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         scan::verify_cases(effort, capabilities),
         gather::verify_cases(effort, capabilities),
         sort::verify_cases(effort, capabilities),
+        segmented_sort::verify_cases(effort, capabilities),
     ]
     .concat()
 }
@@ -177,22 +198,37 @@ const fn is_sampled(index: usize) -> bool {
 
 /// The cases that are worth measuring.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
-    let counts: &[u64] = match effort {
-        Effort::Quick => &[1 << 16, 1 << 20],
-        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
-        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28],
+    let counts = bench_counts(effort);
+    let uniform = |work: Work| {
+        let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
+        counts.iter().map(case)
     };
-    let works = [scan::bench_works(), sort::bench_works(), gather::bench_works()].concat();
-    let mut cases = Vec::new();
-    for work in works {
-        for &count in counts {
-            cases.push(Case { work: work.clone(), count, input: Input::Uniform });
-        }
+    let plain = scan::bench_works().into_iter().chain(gather::bench_works()).flat_map(&uniform);
+    let segmented = segmented_sort::bench_works().into_iter().flat_map(&uniform);
+    plain.chain(sort::bench_cases(effort)).chain(segmented).collect()
+}
+
+/// At how many elements most works are measured.
+fn bench_counts(effort: Effort) -> Vec<u64> {
+    match effort {
+        Effort::Quick => vec![1 << 16, 1 << 20],
+        Effort::Normal => vec![1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24],
+        Effort::Full => every_fourfold(28),
     }
-    if effort != Effort::Quick {
-        cases.extend(sort::entropy_bench_cases());
+}
+
+/// At how many elements algorithms are compared.
+fn preset_counts(effort: Effort) -> &'static [u64] {
+    match effort {
+        Effort::Quick => &[1 << 12, 1 << 16],
+        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22],
+        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
     }
-    cases
+}
+
+/// 2^8, 2^10, … up to 2^`last`.
+fn every_fourfold(last: u32) -> Vec<u64> {
+    (8..=last).step_by(2).map(|bits| 1 << bits).collect()
 }
 
 #[cfg(test)]
@@ -214,14 +250,19 @@ mod tests {
     #[test]
     fn an_id_names_its_group() {
         for case in bench_cases(Effort::Quick) {
-            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "gather"];
+            let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather"];
             assert!(groups.contains(&case.group().as_str()), "{}", case.group());
         }
     }
 
     #[test]
     fn ids_are_unique() {
-        expect_unique(&bench_cases(Effort::Full));
+        for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
+            expect_unique(&bench_cases(effort));
+            expect_unique(&textbook_bench_cases(effort));
+            expect_unique(&tutorial_13_bench_cases(effort));
+            expect_unique(&verify_cases(effort, &capabilities()));
+        }
     }
 
     #[track_caller]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
+use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, preset_counts, sizes};
 use crate::ElementType;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
@@ -63,6 +63,15 @@ impl CountFrom {
         match self {
             Self::Host | Self::DeviceBeyond => count,
             Self::Device => count + count / 2 + 3,
+        }
+    }
+
+    /// What an id says of it; nothing where the host knows it.
+    pub(super) const fn parameter(self) -> &'static str {
+        match self {
+            Self::Host => "",
+            Self::Device => ";count=device",
+            Self::DeviceBeyond => ";count=device-beyond",
         }
     }
 }
@@ -133,14 +142,10 @@ impl fmt::Display for ScanCase {
         if let Some(segments) = self.segments {
             write!(f, ";segments={}", segments.name())?;
         }
-        match self.count_from {
-            CountFrom::Host => {}
-            CountFrom::Device => write!(f, ";count=device")?,
-            CountFrom::DeviceBeyond => write!(f, ";count=device-beyond")?,
-        }
         write!(
             f,
-            ";columns={};algorithm={};policy={};place={};misalign={}",
+            "{};columns={};algorithm={};policy={};place={};misalign={}",
+            self.count_from.parameter(),
             self.columns,
             self.algorithm.name(),
             self.policy.name(),
@@ -488,11 +493,7 @@ fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case>
 
 /// Every scan algorithm beside every other, each at the same counts: what `bench --preset textbook` measures.
 pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
-    let counts: &[u64] = match effort {
-        Effort::Quick => &[1 << 12, 1 << 16],
-        Effort::Normal => &[1 << 12, 1 << 16, 1 << 20, 1 << 22],
-        Effort::Full => &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
-    };
+    let counts = preset_counts(effort);
     let scan = |algorithm| Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) });
     let case = |algorithm, count| Case { work: scan(algorithm), count, input: Input::Uniform };
     let algorithms = ScanAlgorithm::ALL.into_iter();

@@ -3,14 +3,31 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
+use super::{
+    Case, CountFrom, Effort, LARGE, PolicyName, Work, bench_counts, every_fourfold, is_sampled,
+    preset_counts, sizes,
+};
 use crate::ElementType;
 use crate::harness::inputs::Input;
 use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use crate::vk::Capabilities;
 
 /// The algorithms that take as many keys as there are.
-const ANY_COUNT: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+const ANY_COUNT: [SortAlgorithm; 4] =
+    [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
+
+/// Those that the seed has.
+const OF_SEED: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+
+/// Those that `policy` tunes, of as many keys as there are.
+const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
+    match policy {
+        PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
+        PolicyName::Default | PolicyName::Small => &ANY_COUNT,
+        // It takes one by itself.
+        PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
+    }
+}
 
 /// A radix sort's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +38,7 @@ pub struct SortCase {
     pub values: SortValues,
     /// Whether the greatest comes first.
     pub is_descending: bool,
-    /// How many bits a pass takes.
+    /// How it is gone about; [`PolicyName::Chosen`] takes one by itself.
     pub algorithm: SortAlgorithm,
     /// How it is tuned.
     pub policy: PolicyName,
@@ -31,6 +48,10 @@ pub struct SortCase {
     pub misalignment: u32,
     /// Bytes by which the values miss one.
     pub values_misalignment: u32,
+    /// Who knows how many keys there are.
+    pub count_from: CountFrom,
+    /// Whether the result may lie anywhere.
+    pub is_anywhere: bool,
 }
 
 /// What goes with the keys of a sort.
@@ -51,7 +72,7 @@ impl SortValues {
     pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Places];
 
     /// What a sort with them is called.
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::None => "keys",
             Self::B4 => "pairs4",
@@ -82,7 +103,23 @@ impl SortCase {
             bits: 0..32,
             misalignment: 0,
             values_misalignment: 0,
+            count_from: CountFrom::Host,
+            is_anywhere: false,
         }
+    }
+
+    /// Keys of u32 alone as a plan sorts them that is asked for nothing.
+    fn chosen() -> Self {
+        Self::keys_of_u32(algorithms(PolicyName::Chosen)[0], PolicyName::Chosen)
+    }
+
+    /// What differs in bytes: the keys, pairs of them with 4 bytes, and keys of u64.
+    fn kinds(&self) -> [Self; 3] {
+        [
+            self.clone(),
+            self.clone().of(ElementType::U32, SortValues::B4, false),
+            self.clone().of(ElementType::U64, SortValues::None, false),
+        ]
     }
 
     /// The same of other keys, by all of their bits, with values, in either direction.
@@ -104,6 +141,11 @@ impl SortCase {
             SortValues::Places => SortConfig::argsort(self.element),
         };
         let config = if self.is_descending { config.descending() } else { config };
+        let config = if self.is_anywhere { config.anywhere() } else { config };
+        let config = match self.count_from {
+            CountFrom::Host => config,
+            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
+        };
         config.bits(self.bits.clone())
     }
 }
@@ -115,19 +157,24 @@ impl fmt::Display for SortCase {
         if self.is_descending {
             write!(f, ";order=descending")?;
         }
+        if self.policy != PolicyName::Chosen {
+            write!(f, ";algorithm={}", self.algorithm.name())?;
+        }
         write!(
             f,
-            ";algorithm={};policy={};bits={}:{};misalign={}",
-            self.algorithm.name(),
+            ";policy={};bits={}:{};misalign={}",
             self.policy.name(),
             self.bits.start,
             self.bits.end,
             self.misalignment
         )?;
-        match self.values_misalignment {
-            0 => Ok(()),
-            missed => write!(f, ";values-misalign={missed}"),
+        if self.values_misalignment > 0 {
+            write!(f, ";values-misalign={}", self.values_misalignment)?;
         }
+        if self.is_anywhere {
+            write!(f, ";result=anywhere")?;
+        }
+        f.write_str(self.count_from.parameter())
     }
 }
 
@@ -137,6 +184,10 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
     cases.extend(typed_sort_cases(effort, capabilities));
     cases.extend(seam_cases(effort, capabilities));
     cases.extend(single_workgroup_cases(effort, capabilities));
+    cases.extend(hand_over_cases(effort, capabilities));
+    cases.extend(bin_by_bin_cases(capabilities));
+    cases.extend(counted_sort_cases(effort, capabilities));
+    cases.extend(anywhere_cases(effort, capabilities));
     if effort == Effort::Full {
         cases.extend(sort_product_cases(capabilities));
         for algorithm in ANY_COUNT {
@@ -152,9 +203,10 @@ fn u32_key_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
     let policies = [PolicyName::Default, PolicyName::Small, PolicyName::Seed];
-    let tuned = ANY_COUNT.into_iter().flat_map(|algorithm| policies.map(|policy| (algorithm, policy)));
-    for (index, (algorithm, policy)) in tuned.enumerate() {
-        let keys = SortCase::keys_of_u32(algorithm, policy);
+    let tuned = policies.into_iter().flat_map(|policy| {
+        algorithms(policy).iter().map(move |&algorithm| SortCase::keys_of_u32(algorithm, policy))
+    });
+    for (index, keys) in tuned.enumerate() {
         let tile = keys.policy(capabilities).tile_items().into();
         let work = |bits, misalignment| Work::Sort(SortCase { bits, misalignment, ..keys.clone() });
         for count in sizes(effort, lanes, tile) {
@@ -188,9 +240,6 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for (place, values) in SortValues::ALL.into_iter().enumerate() {
             for is_descending in [false, true] {
                 let turn = index + place + usize::from(is_descending);
-                let algorithm = ANY_COUNT[turn % ANY_COUNT.len()];
-                let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
-                let sort = small.of(element, values, is_descending);
                 let is_known = (element, values) == (ElementType::U32, SortValues::None) && !is_descending;
                 let sampled = match (element, values, is_descending) {
                     (ElementType::F32, SortValues::B4, true)
@@ -206,7 +255,9 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                     let is_taken =
                         effort == Effort::Full || policy == PolicyName::Small || sampled == Some(policy);
                     if is_taken && !is_known {
-                        sorts.push(SortCase { policy, ..sort.clone() });
+                        let algorithms = algorithms(policy);
+                        let keys = SortCase::keys_of_u32(algorithms[turn % algorithms.len()], policy);
+                        sorts.push(keys.of(element, values, is_descending));
                     }
                 }
             }
@@ -292,6 +343,76 @@ fn seam_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
+/// Counts that only the device knows, of keys and values by turns.
+fn counted_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let kinds = [
+        (ElementType::U32, SortValues::B4, false),
+        (ElementType::F64, SortValues::Places, true),
+        (ElementType::I64, SortValues::None, false),
+        (ElementType::F32, SortValues::B8, true),
+    ];
+    let algorithms = ANY_COUNT.into_iter().chain([SortAlgorithm::SingleWorkgroup]);
+    let mut cases = Vec::new();
+    for (index, algorithm) in algorithms.enumerate() {
+        for (place, (element, values, is_descending)) in kinds.into_iter().enumerate() {
+            if effort == Effort::Quick && (index + place) % kinds.len() > 1 {
+                continue;
+            }
+            let is_single = algorithm == SortAlgorithm::SingleWorkgroup;
+            let policy = if is_single || place == index % kinds.len() {
+                PolicyName::Default
+            } else {
+                PolicyName::Small
+            };
+            let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, is_descending);
+            let tile = u64::from(sort.policy(capabilities).tile_items());
+            let most = if is_single { tile * 2 / 3 - 2 } else { 45 * tile.min(1 << 9) + 7 };
+            for (turn, count) in [0, 1, tile / 2, most].into_iter().enumerate() {
+                let from = [CountFrom::Device, CountFrom::DeviceBeyond];
+                for count_from in from {
+                    // A maximum of 0 is no count on the device.
+                    if (count, count_from) != (0, CountFrom::DeviceBeyond) {
+                        let work = Work::Sort(SortCase { count_from, ..sort.clone() });
+                        let input = [Input::Extremes, Input::ConstantDigit][turn % 2];
+                        cases.push(Case { work, count, input });
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// Results that may lie anywhere, behind an odd and an even number of passes; also where all keys agree, and where the
+/// device knows the count.
+fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (index, algorithm) in ANY_COUNT.into_iter().enumerate() {
+        let radix_bits = algorithm.radix_bits();
+        let kinds = [
+            (ElementType::U32, SortValues::B4, 3 * radix_bits),
+            (ElementType::I64, SortValues::None, 3 * radix_bits - 1),
+            (ElementType::F32, SortValues::B8, 32),
+            (ElementType::U32, SortValues::Places, radix_bits),
+        ];
+        for (place, (element, values, end_bit)) in kinds.into_iter().enumerate() {
+            if effort == Effort::Quick && (index + place).is_multiple_of(3) {
+                continue;
+            }
+            let small = SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, false);
+            let tile = u64::from(small.policy(capabilities).tile_items());
+            let inputs = [Input::Uniform, Input::Constant(u32::MAX), Input::ConstantDigit];
+            for (turn, input) in inputs.into_iter().enumerate() {
+                let count_from =
+                    [CountFrom::Host, CountFrom::DeviceBeyond, CountFrom::Device][(place + turn) % 3];
+                let sort = SortCase { bits: 0..end_bit, is_anywhere: true, count_from, ..small.clone() };
+                cases.push(Case { work: Work::Sort(sort), count: 5 * tile + 3, input });
+            }
+        }
+    }
+    cases
+}
+
 /// Every type, kind of values and direction in one workgroup, at every seam up to what it holds.
 fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
@@ -321,6 +442,54 @@ fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Ca
     for count in (1..most).step_by(step) {
         let pairs = single.clone().of(ElementType::U32, SortValues::B4, false);
         cases.push(Case { work: Work::Sort(pairs), count, input: Input::ConstantDigit });
+    }
+    cases
+}
+
+/// Around the last count that one workgroup sorts, where a plan that is asked for nothing goes over to many.
+fn hand_over_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let policy = SortCase::chosen().policy(capabilities);
+    let last = u64::from(policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()));
+    let mut sorts = SortCase::chosen().kinds().to_vec();
+    if effort != Effort::Quick {
+        let others = [
+            (ElementType::F32, SortValues::Places, false),
+            (ElementType::I32, SortValues::B8, true),
+            (ElementType::F64, SortValues::Places, true),
+        ];
+        let of = |(element, values, is_descending)| SortCase::chosen().of(element, values, is_descending);
+        sorts.extend(others.map(of));
+    }
+    let mut cases = Vec::new();
+    for sort in sorts {
+        let mut counts = vec![0, 1, 257, last - 1, last, last + 1, 2 * last, 4 * last + 11];
+        if effort != Effort::Quick {
+            counts.extend([last / 2, last + last / 2 + 1, 16 * last + 1]);
+        }
+        for count in counts {
+            cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::Extremes });
+        }
+        cases.push(Case { work: Work::Sort(sort), count: last + 1, input: Input::Constant(u32::MAX) });
+    }
+    cases
+}
+
+/// The seed's chunks, counted bin by bin, which but for their counts are those of the other tables.
+fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for algorithm in OF_SEED {
+        let keys = SortCase::keys_of_u32(algorithm, PolicyName::SeedBinByBin);
+        let tile = u64::from(keys.policy(capabilities).tile_items());
+        for sort in keys.kinds() {
+            for (count, input) in [
+                (1, Input::Extremes),
+                (tile - 1, Input::Uniform),
+                (3 * tile + 7, Input::Extremes),
+                (2 * tile, Input::Constant(u32::MAX)),
+            ] {
+                cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+            }
+        }
     }
     cases
 }
@@ -362,33 +531,81 @@ fn sort_product_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The works that are worth measuring.
-pub(super) fn bench_works() -> Vec<Work> {
-    let mut sorts = Vec::new();
-    for policy in [PolicyName::Default, PolicyName::Seed] {
-        sorts.extend(ANY_COUNT.map(|algorithm| SortCase::keys_of_u32(algorithm, policy)));
+/// The cases that are worth measuring.
+///
+/// Every algorithm at most counts, one workgroup at those that it holds, and at all of them what a plan does that is asked
+/// for nothing; and at one count every algorithm on other inputs than uniform ones.
+pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
+    let tuned = |algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Default);
+    let (counts, kind_counts, chosen_counts, input_count, inputs) = match effort {
+        // 2^20 would take a CPU more than a minute.
+        Effort::Quick => {
+            (vec![1 << 16, 1 << 18], vec![1 << 16], every_fourfold(18), 1 << 16, &TELLING_INPUTS[..1])
+        }
+        Effort::Normal => {
+            let kind_counts = vec![1 << 16, 1 << 20, 1 << 22];
+            (bench_counts(effort), kind_counts, every_fourfold(24), 1 << 22, &TELLING_INPUTS[..])
+        }
+        // The first is the uniform one.
+        Effort::Full => {
+            (bench_counts(effort), bench_counts(effort), every_fourfold(28), 1 << 22, &Input::ALL[1..])
+        }
+    };
+    let single_counts: Vec<u64> = chosen_counts.iter().copied().filter(|&count| count <= 1 << 12).collect();
+
+    let mut cases = Vec::new();
+    let mut add = |sort: &SortCase, counts: &[u64], input| {
+        let case = |&count| Case { work: Work::Sort(sort.clone()), count, input };
+        cases.extend(counts.iter().map(case));
+    };
+    for sort in SortCase::chosen().kinds() {
+        add(&sort, &chosen_counts, Input::Uniform);
     }
-    sorts.extend(telling_sorts().into_iter().skip(1));
-    sorts.into_iter().map(Work::Sort).collect()
+    for sort in tuned(SortAlgorithm::SingleWorkgroup).kinds() {
+        add(&sort, &single_counts, Input::Uniform);
+    }
+    for algorithm in ANY_COUNT {
+        let [keys, pairs, wide_keys] = tuned(algorithm).kinds();
+        add(&keys, &counts, Input::Uniform);
+        for sort in [&pairs, &wide_keys] {
+            add(sort, &kind_counts, Input::Uniform);
+        }
+        for &input in inputs {
+            add(&keys, &[input_count], input);
+            if effort == Effort::Full {
+                add(&pairs, &[input_count], input);
+                add(&wide_keys, &[input_count], input);
+            }
+        }
+    }
+    for algorithm in OF_SEED {
+        add(&SortCase::keys_of_u32(algorithm, PolicyName::Seed), &counts, Input::Uniform);
+    }
+    cases
 }
 
-/// What differs in bytes: keys of u32, pairs of them with 4 bytes, and keys of u64.
-fn telling_sorts() -> [SortCase; 3] {
-    let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Default);
-    [
-        keys.clone(),
-        keys.clone().of(ElementType::U32, SortValues::B4, false),
-        keys.of(ElementType::U64, SortValues::None, false),
-    ]
+/// The sorts that tutorial 13 compares, as it has them and tuned: what `bench --preset tutorial-13` measures.
+pub fn tutorial_13_bench_cases(effort: Effort) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for policy in [PolicyName::Seed, PolicyName::SeedBinByBin, PolicyName::Default] {
+        for algorithm in OF_SEED {
+            let sort = SortCase::keys_of_u32(algorithm, policy);
+            let case = |&count| Case { work: Work::Sort(sort.clone()), count, input: Input::Uniform };
+            cases.extend(preset_counts(effort).iter().map(case));
+        }
+    }
+    cases
 }
 
-/// What keys of less entropy cost, at one count.
-pub(super) fn entropy_bench_cases() -> Vec<Case> {
-    let inputs = [Input::Entropy { ands: 2 }, Input::Entropy { ands: 4 }];
-    let sorts = telling_sorts().into_iter();
-    let case = |sort: &SortCase, input| Case { work: Work::Sort(sort.clone()), count: 1 << 22, input };
-    sorts.flat_map(|sort| inputs.map(|input| case(&sort, input))).collect()
-}
+/// Inputs of which one at least is not to the liking of any algorithm: little entropy, digits that all keys have, and runs
+/// of them.
+const TELLING_INPUTS: [Input; 5] = [
+    Input::Entropy { ands: 4 },
+    Input::Entropy { ands: 2 },
+    Input::Sorted,
+    Input::Constant(0),
+    Input::ConstantDigit,
+];
 
 #[cfg(test)]
 mod tests {
@@ -402,8 +619,63 @@ mod tests {
             expect_unique(&typed_sort_cases(effort, &capabilities));
             expect_unique(&seam_cases(effort, &capabilities));
             expect_unique(&single_workgroup_cases(effort, &capabilities));
+            expect_unique(&counted_sort_cases(effort, &capabilities));
+            expect_unique(&anywhere_cases(effort, &capabilities));
         }
         expect_unique(&sort_product_cases(&capabilities));
+    }
+
+    #[test]
+    fn every_policy_fits_its_algorithm() {
+        let capabilities = Capabilities { min_subgroup_size: 8, ..capabilities() };
+        let verified = [Effort::Quick, Effort::Normal, Effort::Full]
+            .into_iter()
+            .flat_map(|effort| [verify_cases(effort, &capabilities), bench_cases(effort)].concat());
+        for case in verified {
+            if let Work::Sort(sort) = &case.work {
+                let checked = sort.policy(&capabilities).check(&capabilities);
+                assert_eq!(checked, Ok(()), "{}", case.id());
+            }
+        }
+    }
+
+    /// Whether `cases` measure all of `counts`, of keys of a policy in an algorithm if it is named.
+    #[track_caller]
+    fn expect_counts(effort: Effort, part: &str, counts: &[u64]) {
+        let cases = bench_cases(effort);
+        for count in counts {
+            let id = format!("{part};n={count};input=uniform");
+            assert!(cases.iter().any(|case| case.id() == id), "{effort:?}: {id}");
+        }
+    }
+
+    #[test]
+    fn what_is_promised_is_measured() {
+        let all = every_fourfold(28);
+        let keys = "sort:keys:type=u32";
+        let rest = "bits=0:32;misalign=0";
+        for (effort, counts) in
+            [(Effort::Quick, &all[..6]), (Effort::Normal, &all[..9]), (Effort::Full, &all)]
+        {
+            expect_counts(effort, &format!("{keys};policy=chosen;{rest}"), counts);
+            let single = format!("{keys};algorithm=single-workgroup;policy=default;{rest}");
+            expect_counts(effort, &single, &[1 << 8, 1 << 10, 1 << 12]);
+        }
+        for algorithm in ANY_COUNT {
+            let name = algorithm.name();
+            for part in [
+                format!("sort:keys:type=u32;algorithm={name};policy=default;bits=0:32;misalign=0"),
+                format!("sort:pairs4:type=u32;algorithm={name};policy=default;bits=0:32;misalign=0"),
+                format!("sort:keys:type=u64;algorithm={name};policy=default;bits=0:64;misalign=0"),
+            ] {
+                expect_counts(Effort::Full, &part, &all);
+                expect_counts(Effort::Quick, &part, &[1 << 16]);
+                for input in Input::ALL {
+                    let id = format!("{part};n=4194304;input={input}");
+                    assert!(bench_cases(Effort::Full).iter().any(|case| case.id() == id), "{id}");
+                }
+            }
+        }
     }
 
     #[test]
@@ -418,7 +690,7 @@ mod tests {
                                 == (element, values, is_descending)
                                 && sort.bits == (0..element.bits())
                         }
-                        Work::Scan(_) | Work::Gather(_) => false,
+                        Work::Scan(_) | Work::SegmentedSort(_) | Work::Gather(_) => false,
                     };
                     assert!(cases.iter().any(is_it), "{element} {values:?} {is_descending}");
                 }
@@ -433,6 +705,7 @@ mod tests {
             keys.to_string(),
             "sort:keys:type=u32;algorithm=radix-4bit;policy=default;bits=0:32;misalign=0"
         );
+        assert_eq!(SortCase::chosen().to_string(), "sort:keys:type=u32;policy=chosen;bits=0:32;misalign=0");
         let pairs = SortCase { values_misalignment: 8, ..keys.of(ElementType::F64, SortValues::B8, true) };
         assert_eq!(
             pairs.to_string(),

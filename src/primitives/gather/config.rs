@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::policy::GatherPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::ScratchRequirements;
+use crate::primitives::{ScratchRequirements, check_apart};
 use crate::vk::{AddressRange, BufferRange};
 
 /// What a [`GatherPlan`](super::GatherPlan) is to do.
@@ -101,14 +101,10 @@ impl GatherBuffers {
             None => AddressRange::default(),
         };
         let written = [("destination", destination), ("scratch", scratch.addresses())];
-        let read = [("source", source), ("indices", indices), ("the count", count)];
-        for (first, range) in read.into_iter().chain([written[0]]) {
-            let is_shared =
-                |(second, other): &&(&str, AddressRange)| first != *second && range.overlaps(other);
-            if let Some((second, _)) = written.iter().find(is_shared) {
-                return Err(Error::Overlap { first, second });
-            }
+        for read in [("source", source), ("indices", indices), ("the count", count)] {
+            check_apart(read, &written)?;
         }
+        check_apart(written[0], &written[1..])?;
         Ok(Self { source, indices, destination, scratch })
     }
 }

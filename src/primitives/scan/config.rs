@@ -4,7 +4,7 @@ use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::{ElementType, Number, ScratchRequirements};
+use crate::primitives::{ElementType, Number, ScratchRequirements, check_apart};
 use crate::vk::{AddressRange, BufferRange, Capabilities};
 
 /// Whether an element's result counts the element itself.
@@ -428,20 +428,17 @@ impl ScanBuffers {
             InitialValue::Device(range) => range.prefix("the initial value", row_size)?,
             InitialValue::Identity | InitialValue::Host(_) => AddressRange::default(),
         };
-        for (range, name) in [(segments, "segments"), (initial, "the initial value")] {
-            if range.overlaps(&destination) {
-                return Err(Error::Overlap { first: name, second: "destination" });
-            }
+        let ranges = [
+            ("segments", segments),
+            ("the initial value", initial),
+            ("source", source),
+            ("destination", destination),
+        ];
+        for range in &ranges[..2] {
+            check_apart(*range, &ranges[3..])?;
         }
-        for (range, name) in [
-            (source, "source"),
-            (destination, "destination"),
-            (segments, "segments"),
-            (initial, "the initial value"),
-        ] {
-            if scratch.addresses().overlaps(&range) {
-                return Err(Error::Overlap { first: name, second: "scratch" });
-            }
+        for range in ranges {
+            check_apart(range, &[("scratch", scratch.addresses())])?;
         }
         Ok(Self { source, destination, scratch, initial: self.initial, segments })
     }

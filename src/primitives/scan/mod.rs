@@ -36,7 +36,7 @@ pub use policy::{ScanPolicy, SumsPlacement};
 
 use ash::vk;
 
-use super::{Count, ScratchRequirements};
+use super::{Count, ScratchRequirements, check_apart};
 use crate::error::{Error, Result};
 use crate::vk::{AddressRange, Device, Pipeline, Recorder};
 use block_doubling::BlockDoubling;
@@ -275,13 +275,8 @@ impl ScanPlan {
                 });
             }
             let count = AddressRange::new(address, 4).aligned("the count", 4)?;
-            for (range, second) in
-                [(buffers.destination, "destination"), (buffers.scratch.addresses(), "scratch")]
-            {
-                if count.overlaps(&range) {
-                    return Err(Error::Overlap { first: "the count", second });
-                }
-            }
+            let written = [("destination", buffers.destination), ("scratch", buffers.scratch.addresses())];
+            check_apart(("the count", count), &written)?;
         }
         let buffers = buffers.checked(&self.config, max_count, self.scratch_requirements(max_count))?;
         if self.config.is_out_of_place && buffers.source == buffers.destination {

@@ -2,7 +2,7 @@
 
 use super::policy::SortPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::{ElementType, ScratchRequirements};
+use crate::primitives::{Count, ElementType, ScratchRequirements, check_apart};
 use crate::vk::{AddressRange, BufferRange};
 
 /// Bytes of a value that goes with a key.
@@ -68,6 +68,27 @@ impl Values {
     }
 }
 
+/// Where the result is to be: `aim` of `glsl/sort/survey.comp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// Where the keys were.
+    InPlace,
+    /// Where the last pass leaves it.
+    Anywhere,
+    /// The keys stay, and their places are told.
+    Places,
+}
+
+impl Aim {
+    pub(super) const fn number(self) -> u32 {
+        match self {
+            Self::InPlace => 0,
+            Self::Anywhere => 1,
+            Self::Places => 2,
+        }
+    }
+}
+
 /// What a [`SortPlan`](super::SortPlan) is to do.
 ///
 /// Keys are in the order of their numbers; floats in that of [`f32::total_cmp`] and [`f64::total_cmp`]: NaNs of negative
@@ -80,12 +101,23 @@ pub struct SortConfig {
     pub(super) is_descending: bool,
     pub(super) begin_bit: u32,
     pub(super) end_bit: u32,
+    pub(super) is_anywhere: bool,
+    pub(super) counts_on_device: bool,
     pub(super) policy: Option<SortPolicy>,
 }
 
 impl SortConfig {
     const fn new(key: ElementType, values: Values) -> Self {
-        Self { key, values, is_descending: false, begin_bit: 0, end_bit: key.bits(), policy: None }
+        Self {
+            key,
+            values,
+            is_descending: false,
+            begin_bit: 0,
+            end_bit: key.bits(),
+            is_anywhere: false,
+            counts_on_device: false,
+            policy: None,
+        }
     }
 
     /// Keys alone, ascending, by all of their bits.
@@ -119,6 +151,20 @@ impl SortConfig {
         self
     }
 
+    /// The result stays where the last pass leaves it, which [`SortPlan::result`](super::SortPlan::result) tells: in the
+    /// caller's memory, or in scratch, where a last copy would have to bring it back. Then every pass runs, even one in
+    /// whose digit all keys agree, which is left out otherwise. An argsort's places are always the caller's.
+    pub const fn anywhere(mut self) -> Self {
+        self.is_anywhere = true;
+        self
+    }
+
+    /// Recordings may take their count from the device; those with one from the host become no slower.
+    pub const fn counts_on_device(mut self) -> Self {
+        self.counts_on_device = true;
+        self
+    }
+
     /// With this policy, not the one that [`SortPolicy::choose`] would take.
     pub const fn policy(mut self, policy: SortPolicy) -> Self {
         self.policy = Some(policy);
@@ -145,6 +191,23 @@ impl SortConfig {
         matches!(self.values, Values::Places)
     }
 
+    /// How many passes of so many bits there are.
+    pub(super) const fn pass_count(&self, radix_bits: u32) -> u32 {
+        match self.bit_count().div_ceil(radix_bits) {
+            // Without bits nothing moves, but nobody has written the places yet.
+            0 if self.is_argsort() => 1,
+            passes => passes,
+        }
+    }
+
+    pub(super) const fn aim(&self) -> Aim {
+        match (self.is_argsort(), self.is_anywhere) {
+            (true, _) => Aim::Places,
+            (false, true) => Aim::Anywhere,
+            (false, false) => Aim::InPlace,
+        }
+    }
+
     /// The bits to sort by.
     pub(super) const fn bit_count(&self) -> u32 {
         self.end_bit - self.begin_bit
@@ -166,6 +229,16 @@ impl SortConfig {
         }
         Ok(())
     }
+}
+
+/// Where the result of a sort lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SortResult {
+    /// The keys; of an argsort as they were.
+    pub keys: AddressRange,
+    /// The values, or the places; of keys alone nothing.
+    pub values: AddressRange,
 }
 
 /// The memory of one recording.
@@ -192,23 +265,41 @@ impl SortBuffers {
         self
     }
 
-    /// The same memory, cut to what `count` keys take, if it will do.
+    /// The same memory, cut to what `count` keys take, if it will do, also beside a count on the device.
     pub(super) fn checked(
         &self,
         config: &SortConfig,
-        count: u64,
+        count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
+        let on_device = match count {
+            Count::Device { address, .. } => AddressRange::new(address, 4).aligned("the count", 4)?,
+            Count::Host(_) => AddressRange::default(),
+        };
+        let count = count.max();
         let size = |size: u64| count.saturating_mul(size);
         let keys = self.keys.prefix("keys", size(config.key_size()))?.aligned("keys", 4)?;
         let values = self.values.prefix("values", size(config.value_size()))?.aligned("values", 4)?;
         let scratch = scratch.check(self.scratch)?;
-        let ranges = [("keys", keys), ("values", values), ("scratch", scratch.addresses())];
-        for (index, (second, range)) in ranges.iter().enumerate() {
-            if let Some((first, _)) = ranges[..index].iter().find(|(_, earlier)| earlier.overlaps(range)) {
-                return Err(Error::Overlap { first, second });
-            }
+        let ranges =
+            [("the count", on_device), ("keys", keys), ("values", values), ("scratch", scratch.addresses())];
+        for (index, range) in ranges.into_iter().enumerate() {
+            check_apart(range, &ranges[index + 1..])?;
         }
         Ok(Self { keys, values, scratch })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_are_as_many_as_the_bits_need() {
+        let keys = SortConfig::keys(ElementType::U32);
+        let counts = [2, 4, 8].map(|radix_bits| keys.pass_count(radix_bits));
+        assert_eq!(counts, [16, 8, 4]);
+        assert_eq!([keys.bits(3..12).pass_count(4), keys.bits(5..5).pass_count(8)], [3, 0]);
+        assert_eq!(SortConfig::argsort(ElementType::F64).bits(5..5).pass_count(8), 1);
     }
 }

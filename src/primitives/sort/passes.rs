@@ -1,19 +1,39 @@
 //! The passes of a radix sort: count, scan, scatter, back and forth between the keys and scratch.
+//!
+//! ```text
+//!   survey ──► schedule
+//!   for each pass:  keys ──► count ──► counts ──► scan ──► offsets ──► scatter: keys ──► aside
+//!   copy, where an odd number of passes ran: aside ──► keys
+//! ```
 
+use super::SortPlan;
+use super::arrays::{Arrays, Aside};
 use super::config::{SortBuffers, SortConfig};
-use super::policy::{Ranking, SortPolicy};
+use super::digit::Digit;
+use super::policy::{ChunkCounting, Ranking, SortPolicy};
+use super::survey::{PassShape, Survey, SurveyLayout};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
-use crate::primitives::{ScratchCursor, Tiles};
+use crate::primitives::{Count, ScratchCursor};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
-    struct CountPush for [SORT_COUNT_KEY1, SORT_COUNT_KEY2, SORT_CHUNK_COUNT_KEY1, SORT_CHUNK_COUNT_KEY2] {
+    struct CountPush for [
+        SORT_COUNT_KEY1,
+        SORT_COUNT_KEY2,
+        SORT_COUNT_BINS_KEY1,
+        SORT_COUNT_BINS_KEY2,
+        SORT_CHUNK_COUNT_KEY1,
+        SORT_CHUNK_COUNT_KEY2,
+        SORT_CHUNK_COUNT_BIN_BY_BIN_KEY1,
+        SORT_CHUNK_COUNT_BIN_BY_BIN_KEY2,
+    ] {
         keys: AddressRange,
+        keys_aside: AddressRange,
+        keys_other: AddressRange,
         counts: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
+        schedule: AddressRange,
         shift: u32,
         digit_mask: u32,
     }
@@ -27,6 +47,12 @@ push_constants! {
         SORT_SCATTER_KEY2,
         SORT_SCATTER_KEY2_VALUE1,
         SORT_SCATTER_KEY2_VALUE2,
+        SORT_SCATTER_MATCH_KEY1,
+        SORT_SCATTER_MATCH_KEY1_VALUE1,
+        SORT_SCATTER_MATCH_KEY1_VALUE2,
+        SORT_SCATTER_MATCH_KEY2,
+        SORT_SCATTER_MATCH_KEY2_VALUE1,
+        SORT_SCATTER_MATCH_KEY2_VALUE2,
         SORT_CHUNK_BUCKET_KEY1,
         SORT_CHUNK_BUCKET_KEY1_VALUE1,
         SORT_CHUNK_BUCKET_KEY1_VALUE2,
@@ -35,12 +61,12 @@ push_constants! {
         SORT_CHUNK_BUCKET_KEY2_VALUE2,
     ] {
         keys: AddressRange,
-        sorted: AddressRange,
+        keys_aside: AddressRange,
+        keys_other: AddressRange,
         values: AddressRange,
-        sorted_values: AddressRange,
+        values_aside: AddressRange,
         offsets: AddressRange,
-        tile_count: u32,
-        last_extent: u32,
+        schedule: AddressRange,
         shift: u32,
         digit_mask: u32,
     }
@@ -49,9 +75,9 @@ push_constants! {
 #[derive(Debug)]
 pub(super) struct Passes {
     config: SortConfig,
-    tile_items: u32,
+    passes: PassShape,
     radix: u32,
-    pass_count: u32,
+    survey: Survey,
     /// For keys at any address.
     any_address: Moves,
     /// For keys at a multiple of 16 bytes, where there are kernels that take advantage of it.
@@ -79,6 +105,21 @@ const TILES: Kernels = Kernels {
         [&kernels::SORT_SCATTER_KEY2, &kernels::SORT_SCATTER_KEY2_VALUE1, &kernels::SORT_SCATTER_KEY2_VALUE2],
     ],
 };
+const MATCHED: Kernels = Kernels {
+    count: [&kernels::SORT_COUNT_BINS_KEY1, &kernels::SORT_COUNT_BINS_KEY2],
+    scatter: [
+        [
+            &kernels::SORT_SCATTER_MATCH_KEY1,
+            &kernels::SORT_SCATTER_MATCH_KEY1_VALUE1,
+            &kernels::SORT_SCATTER_MATCH_KEY1_VALUE2,
+        ],
+        [
+            &kernels::SORT_SCATTER_MATCH_KEY2,
+            &kernels::SORT_SCATTER_MATCH_KEY2_VALUE1,
+            &kernels::SORT_SCATTER_MATCH_KEY2_VALUE2,
+        ],
+    ],
+};
 const CHUNKS: Kernels = Kernels {
     count: [&kernels::SORT_CHUNK_COUNT_KEY1, &kernels::SORT_CHUNK_COUNT_KEY2],
     scatter: [
@@ -94,31 +135,23 @@ const CHUNKS: Kernels = Kernels {
         ],
     ],
 };
+const CHUNKS_BIN_BY_BIN: Kernels = Kernels {
+    count: [&kernels::SORT_CHUNK_COUNT_BIN_BY_BIN_KEY1, &kernels::SORT_CHUNK_COUNT_BIN_BY_BIN_KEY2],
+    ..CHUNKS
+};
 
 /// Where things lie in scratch.
 #[derive(Debug)]
-pub(super) struct Layout {
-    /// Of as many keys as the caller has; two such arrays where those stay as they are.
-    keys_offsets: [u64; 2],
-    values_offset: u64,
-    counters_offset: u64,
+struct Layout {
+    /// What begins as 0 comes first: the survey's words.
+    zeroed_size: u64,
+    survey: SurveyLayout,
+    aside: Aside,
+    counters: u64,
     counter_count: u64,
-    scan_offset: u64,
+    scan: u64,
     scan_size: u64,
-    pub(super) size: u64,
-}
-
-/// One digit: `width` bits from `shift` on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Digit {
-    shift: u32,
-    width: u32,
-}
-
-impl Digit {
-    fn mask(self) -> u32 {
-        (1 << self.width) - 1
-    }
+    size: u64,
 }
 
 impl Passes {
@@ -133,174 +166,154 @@ impl Passes {
             };
             Pipeline::new(device, kernel, options)
         };
-        let moves = |kernels: &Kernels, constants: &[(&'static str, u32)]| {
-            let key = config.key.words() as usize - 1;
-            Ok(Moves {
-                count: pipeline(kernels.count[key], constants)?,
-                scatter: pipeline(kernels.scatter[key][config.values.words() as usize], constants)?,
-            })
-        };
+        // Ranking may ask for more than counting.
+        let moves =
+            |kernels: &Kernels, constants: &[(&'static str, u32)], ranking: &[(&'static str, u32)]| {
+                let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
+                let all: Vec<_> = constants.iter().chain(ranking).copied().collect();
+                Ok(Moves {
+                    count: pipeline(kernels.count[key], constants)?,
+                    scatter: pipeline(kernels.scatter[key][value], &all)?,
+                })
+            };
         let radix = ("RADIX_BITS", radix_bits);
         let items = policy.items_per_invocation;
         let (any_address, aligned) = match policy.ranking {
             Ranking::CounterScan => {
                 let moves = |quad_access| {
                     let constants = [radix, ("ITEMS_PER_INVOCATION", items), ("QUAD_ACCESS", quad_access)];
-                    moves(&TILES, &constants)
+                    moves(&TILES, &constants, &[])
                 };
                 (moves(0)?, Some(moves(1)?))
             }
-            Ranking::Ballot => (moves(&CHUNKS, &[radix, ("BATCHES_PER_CHUNK", items)])?, None),
+            Ranking::Match => {
+                let subgroups = policy.max_subgroups(device.capabilities());
+                let constants = [radix, ("ITEMS_PER_INVOCATION", items)];
+                (moves(&MATCHED, &constants, &[("MAX_SUBGROUPS", subgroups)])?, None)
+            }
+            Ranking::Ballot(counting) => {
+                let kernels = match counting {
+                    ChunkCounting::Packed => &CHUNKS,
+                    ChunkCounting::BinByBin => &CHUNKS_BIN_BY_BIN,
+                };
+                (moves(kernels, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None)
+            }
         };
+        let passes = PassShape {
+            count: config.pass_count(radix_bits),
+            tile_items: policy.tile_items(),
+            portion_tiles: u32::MAX,
+            has_bins: false,
+        };
+        let scan = ScanConfig::exclusive().policy(policy.scan);
+        let scan = if config.counts_on_device { scan.counts_on_device() } else { scan };
         Ok(Self {
             config: *config,
-            tile_items: policy.tile_items(),
+            passes,
             radix: 1 << radix_bits,
-            pass_count: pass_count(config, radix_bits),
+            survey: Survey::new(device, config, policy, passes)?,
             any_address,
             aligned,
-            scan: ScanPlan::new(device, ScanConfig::exclusive().policy(policy.scan))?,
+            scan: ScanPlan::new(device, scan)?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let moves = std::iter::once(&self.any_address).chain(&self.aligned);
-        moves.flat_map(|Moves { count, scatter }| [count, scatter]).chain(self.scan.pipelines())
+        let moves = moves.flat_map(|Moves { count, scatter }| [count, scatter]);
+        self.survey.pipelines().chain(moves).chain(self.scan.pipelines())
+    }
+
+    /// The most keys of a sort: counts of all tiles have places of 31 bits, what a kernel indexes by.
+    pub(super) fn max_count(&self) -> u64 {
+        let tile_count = (1 << 31) / u64::from(self.radix);
+        (tile_count * u64::from(self.passes.tile_items)).min(SortPlan::MAX_COUNT)
     }
 
     pub(super) fn pass_count(&self) -> u32 {
-        self.pass_count
+        self.passes.count
     }
 
-    pub(super) fn layout(&self, count: u64) -> Layout {
+    fn layout(&self, count: u64) -> Layout {
         let mut cursor = ScratchCursor::default();
-        let mut keys = || cursor.take(count.saturating_mul(self.config.key_size()));
-        let keys_offset = keys();
-        let keys_offsets = [keys_offset, if self.config.is_argsort() { keys() } else { keys_offset }];
-        let values_offset = cursor.take(count.saturating_mul(self.config.value_size()));
-        let counter_count = count.div_ceil(self.tile_items.into()).saturating_mul(self.radix.into());
-        let counters_offset = cursor.take(counter_count.saturating_mul(4));
+        let survey = self.survey.layout(&mut cursor, count);
+        let zeroed_size = cursor.size;
+        let aside = Aside::take(&mut cursor, &self.config, count);
+        let counter_count = count.div_ceil(self.passes.tile_items.into()).saturating_mul(self.radix.into());
+        let counters = cursor.take(counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
-        let scan_offset = cursor.take(scan_size);
-        Layout {
-            keys_offsets,
-            values_offset,
-            counters_offset,
-            counter_count,
-            scan_offset,
-            scan_size,
-            size: cursor.size,
-        }
+        let scan = cursor.take(scan_size);
+        Layout { zeroed_size, survey, aside, counters, counter_count, scan, scan_size, size: cursor.size }
+    }
+
+    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
+        self.layout(max_count).size
+    }
+
+    /// Where the result of so many keys lies, of a sort that may leave it anywhere.
+    pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
+        Arrays::new(&self.config, buffers, &self.layout(max_count).aside, max_count)
     }
 
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SortBuffers,
-        count: u64,
+        count: Count,
     ) -> Result<()> {
-        let layout = self.layout(count);
-        let tiles = Tiles::new(count, self.tile_items)?;
+        let layout = self.layout(count.max());
         let scratch = buffers.scratch;
-        let in_scratch = |offset: u64, size: u64| scratch.slice(offset, count * size).addresses();
-        let counts = scratch.slice(layout.counters_offset, layout.counter_count * 4).addresses();
-        let scan_scratch = scratch.slice(layout.scan_offset, layout.scan_size);
-        let scan_buffers = ScanBuffers::in_place(counts, scan_scratch);
-        let aside = layout.keys_offsets.map(|offset| in_scratch(offset, self.config.key_size()));
-        let values_aside = in_scratch(layout.values_offset, self.config.value_size());
-        let is_argsort = self.config.is_argsort();
+        let max_on_device = match count {
+            Count::Host(_) => None,
+            // No more than `max_count` has.
+            Count::Device { .. } => Some(layout.counter_count as u32),
+        };
+        recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
+        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        self.survey.record(recorder, scratch, &layout.survey, buffers.keys, count)?;
 
-        let mut keys = buffers.keys;
-        // What an argsort begins with are the keys' places.
-        let mut values = if is_argsort { AddressRange::default() } else { buffers.values };
-        for pass in 0..self.pass_count {
-            let is_even = pass.is_multiple_of(2);
-            let sorted = match (is_even, is_argsort) {
-                (true, _) => aside[0],
-                (false, true) => aside[1],
-                (false, false) => buffers.keys,
-            };
-            let sorted_values = if is_even { values_aside } else { buffers.values };
-            let digit = nth_digit(self.config.begin_bit, self.config.end_bit, self.pass_count, pass);
-            let (shift, digit_mask) = (digit.shift, digit.mask());
-            let moves = match &self.aligned {
-                Some(aligned) if keys.is_aligned(16) => aligned,
-                _ => &self.any_address,
-            };
-            let (tile_count, last_extent) = (tiles.count, tiles.last_extent);
+        let arrays = Arrays::new(&self.config, buffers, &layout.aside, count.max());
+        let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
+        let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
+        let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
+        // What lies aside is a multiple of 16 bytes.
+        let moves = match &self.aligned {
+            Some(aligned) if keys.is_aligned(16) => aligned,
+            _ => &self.any_address,
+        };
+        for pass in 0..self.passes.count {
+            let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
+            let scheduled = self.survey.scheduled(&layout.survey, pass, 0);
+            let (schedule, workgroups) = (scheduled.words(scratch), scheduled.workgroups(scratch));
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            let push = CountPush { keys, counts, tile_count, last_extent, shift, digit_mask };
-            recorder.dispatch(&moves.count, &push, tile_count.into())?;
-            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-            self.scan.record(recorder, &scan_buffers, layout.counter_count.into())?;
+            let push = CountPush { keys, keys_aside, keys_other, counts, schedule, shift, digit_mask };
+            recorder.dispatch_indirect(&moves.count, &push, workgroups)?;
+            let counter_count = match max_on_device {
+                // A pass that is left out scans what it finds: nobody reads it.
+                None => {
+                    recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+                    Count::Host(layout.counter_count)
+                }
+                // Before it touches them, the scan looks at their count, and has a barrier behind that.
+                Some(max) => Count::Device { address: scheduled.count_of_counts(scratch), max },
+            };
+            self.scan.record(recorder, &scan_buffers, counter_count)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
                 keys,
-                sorted,
+                keys_aside,
+                keys_other,
                 values,
-                sorted_values,
+                values_aside,
                 offsets: counts,
-                tile_count,
-                last_extent,
+                schedule,
                 shift,
                 digit_mask,
             };
-            recorder.dispatch(&moves.scatter, &push, tile_count.into())?;
-            (keys, values) = (sorted, sorted_values);
+            recorder.dispatch_indirect(&moves.scatter, &push, workgroups)?;
         }
-        Ok(())
-    }
-}
-
-/// The passes for `bits` bits: even, so that the keys end where they began; one more pass costs less than a copy and
-/// the scratch words to decide on it.
-fn pass_count(config: &SortConfig, radix_bits: u32) -> u32 {
-    let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
-    // Without bits, keys and values are where they belong, but nobody has written the places yet.
-    if config.is_argsort() { pass_count.max(2) } else { pass_count }
-}
-
-/// The bits of a range, shared out as evenly as they go: the first passes take one more where they do not divide. A
-/// pass may be left without bits, and then only moves the keys back.
-fn nth_digit(begin_bit: u32, end_bit: u32, pass_count: u32, pass: u32) -> Digit {
-    let bits = end_bit - begin_bit;
-    let (least, wider) = (bits / pass_count, bits % pass_count);
-    let width = least + u32::from(pass < wider);
-    // Behind the last bit there is nothing left to shift to.
-    let shift = if width == 0 { 0 } else { begin_bit + pass * least + pass.min(wider) };
-    Digit { shift, width }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ElementType;
-
-    #[test]
-    fn passes_cover_every_bit_range_in_order() {
-        for radix_bits in [2, 4] {
-            for begin in 0..=64 {
-                for end in begin..=64 {
-                    let count = pass_count(&SortConfig::keys(ElementType::U64).bits(begin..end), radix_bits);
-                    assert!(count.is_multiple_of(2));
-                    let mut next = begin;
-                    for pass in 0..count {
-                        let digit = nth_digit(begin, end, count, pass);
-                        assert!(digit.shift < 64 && digit.width <= radix_bits, "{begin}..{end}: {digit:?}");
-                        assert!(digit.shift == next || digit.width == 0, "{begin}..{end}: {digit:?}");
-                        next += digit.width;
-                    }
-                    assert_eq!(next, end);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn whole_keys_take_the_passes_of_the_tutorial() {
-        let keys = SortConfig::keys(ElementType::U32);
-        assert_eq!((pass_count(&keys, 2), pass_count(&keys, 4)), (16, 8));
+        self.survey.record_copy(recorder, scratch, &layout.survey, &arrays)
     }
 }

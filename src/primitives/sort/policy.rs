@@ -15,19 +15,26 @@ pub enum SortAlgorithm {
     Radix2Bit,
     /// The same, 4 bits: 8 passes.
     Radix4Bit,
+    /// The same, 8 bits: 4 passes.
+    Radix8Bit,
+    /// One kernel a pass, 8 bits, whose tiles look back.
+    Onesweep,
     /// One dispatch of one workgroup, which holds all keys.
     SingleWorkgroup,
 }
 
 impl SortAlgorithm {
     /// All of them, the best first.
-    pub const ALL: [Self; 3] = [Self::Radix4Bit, Self::Radix2Bit, Self::SingleWorkgroup];
+    pub const ALL: [Self; 5] =
+        [Self::Onesweep, Self::Radix8Bit, Self::Radix4Bit, Self::Radix2Bit, Self::SingleWorkgroup];
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Radix2Bit => "radix-2bit",
             Self::Radix4Bit => "radix-4bit",
+            Self::Radix8Bit => "radix-8bit",
+            Self::Onesweep => "onesweep",
             Self::SingleWorkgroup => "single-workgroup",
         }
     }
@@ -36,10 +43,18 @@ impl SortAlgorithm {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Radix2Bit => {
-                "count, scan and scatter by 2 bits, 16 passes; moves 192 bytes per u32 key; C-for-Metal tutorial 13"
+                "count, scan and scatter by 2 bits, 16 passes; moves 196 bytes per u32 key; C-for-Metal tutorial 13"
             }
             Self::Radix4Bit => {
-                "count, scan and scatter by 4 bits, 8 passes; moves 96 bytes per u32 key; C-for-Metal tutorial 13"
+                "count, scan and scatter by 4 bits, 8 passes; moves 100 bytes per u32 key; C-for-Metal tutorial 13"
+            }
+            Self::Radix8Bit => {
+                "count, scan and scatter by 8 bits, 4 passes; moves 52 bytes per u32 key; ranked as by Adinets and \
+                 Merrill 2022"
+            }
+            Self::Onesweep => {
+                "one look at all keys, then one kernel a pass by 8 bits, whose tiles look back at earlier ones, and no \
+                 pass where all keys agree; moves 36 bytes per u32 key at most; Adinets and Merrill 2022"
             }
             Self::SingleWorkgroup => {
                 "all passes in one dispatch of one workgroup, in registers and shared memory; moves 8 bytes per u32 key, \
@@ -53,6 +68,7 @@ impl SortAlgorithm {
         match self {
             Self::Radix2Bit => 2,
             Self::Radix4Bit | Self::SingleWorkgroup => 4,
+            Self::Radix8Bit | Self::Onesweep => 8,
         }
     }
 
@@ -67,13 +83,13 @@ impl SortAlgorithm {
 pub struct TileShape {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys that an invocation takes: a multiple of 4, at most 252.
+    /// Keys that an invocation takes: a multiple of 4, at most 252; of matching lanes any number up to 64.
     pub items_per_invocation: u32,
 }
 
 impl TileShape {
     /// The largest for a device, of up to 4,096 keys, that are ranked by so many bits at a time.
-    fn largest(capabilities: &Capabilities, radix_bits: u32) -> Self {
+    pub(super) fn largest(capabilities: &Capabilities, radix_bits: u32) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
         // The tile and the small tables beside it share the memory.
         let tables_size = shared_tables_size(radix_bits, workgroup_size);
@@ -81,13 +97,68 @@ impl TileShape {
         Self { workgroup_size, items_per_invocation: room.clamp(4, 16) / 4 * 4 }
     }
 
+    /// One for a device whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take up to half of the
+    /// shared memory, and of up to 8,192 keys, of which an invocation's fit its registers.
+    pub(super) fn matched(capabilities: &Capabilities) -> Self {
+        let lanes = capabilities.min_subgroup_size.max(4);
+        let shared_size = capabilities.shared_memory_size;
+        let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
+        let limit = capabilities.max_workgroup_invocations.min(512);
+        // Invocations look after the digits: one each, or all of them as many. Fewer than 32 no kernel takes.
+        let workgroup_size = match (subgroups * lanes).min(limit).max(32) {
+            size @ 256.. => size / 32 * 32,
+            size => size.checked_ilog2().map_or(0, |bits| 1 << bits),
+        };
+        let room =
+            shared_size.saturating_sub(match_tables_size(8, workgroup_size)) / (4 * workgroup_size).max(1);
+        let most = (8192 / workgroup_size.max(1)).min(32);
+        Self { workgroup_size, items_per_invocation: room.min(most).max(1) }
+    }
+
     /// Keys in a tile, [`u32::MAX`] at most.
     pub const fn tile_items(&self) -> u32 {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
+    /// The most subgroups of its workgroup: what tables there is room for.
+    pub(super) fn max_subgroups(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> u32 {
+        let lanes = subgroup_size.unwrap_or(capabilities.min_subgroup_size).max(4);
+        self.workgroup_size.div_ceil(lanes)
+    }
+
+    /// Whether tiles can be ranked by lanes that match digits.
+    pub(super) fn check_matched(
+        &self,
+        radix_bits: u32,
+        subgroup_size: Option<u32>,
+        capabilities: &Capabilities,
+    ) -> Result<()> {
+        let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        check_workgroup(self.workgroup_size, capabilities)?;
+        let lanes = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;
+        if !(1..=64).contains(&self.items_per_invocation) {
+            return invalid("items_per_invocation is from 1 to 64");
+        }
+        if !self.workgroup_size.is_multiple_of(lanes) {
+            return invalid("workgroup_size is a multiple of the subgroup size");
+        }
+        let radix = 1 << radix_bits;
+        if self.workgroup_size < radix && !radix.is_multiple_of(self.workgroup_size) {
+            return invalid("workgroup_size divides the number of digits, or is larger");
+        }
+        let tables = self.max_subgroups(subgroup_size, capabilities) << radix_bits;
+        let shared_size =
+            self.tile_items().max(tables) * 4 + match_tables_size(radix_bits, self.workgroup_size);
+        within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
+    }
+
     /// Whether tiles can be ranked by the counters of invocations.
-    fn check(&self, radix_bits: u32, subgroup_size: Option<u32>, capabilities: &Capabilities) -> Result<()> {
+    pub(super) fn check(
+        &self,
+        radix_bits: u32,
+        subgroup_size: Option<u32>,
+        capabilities: &Capabilities,
+    ) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;
@@ -111,10 +182,21 @@ impl TileShape {
 /// How a tile's keys are counted and ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ranking {
-    /// Packed counters of every invocation, scanned over the workgroup.
+    /// Packed counters of every invocation, scanned over the workgroup: of digits of up to 4 bits.
     CounterScan,
-    /// A ballot for each digit, 32 keys at a time: the seed's way.
-    Ballot,
+    /// Lanes that match digits by ballots, and a table for each subgroup.
+    Match,
+    /// A ballot for each digit, 32 keys at a time: the seed's way, with its two algorithms alone.
+    Ballot(ChunkCounting),
+}
+
+/// How the seed's chunks are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChunkCounting {
+    /// All digits together, in packed counters: the seed's own way.
+    Packed,
+    /// A counter for each digit, and a sum over the lanes for each: what the seed calls intuitive, and slower.
+    BinByBin,
 }
 
 /// How a sort goes about it. A tile is `workgroup_size * items_per_invocation` keys.
@@ -128,8 +210,11 @@ pub struct SortPolicy {
     pub ranking: Ranking,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys that an invocation takes: a multiple of 4, at most 252.
+    /// Keys that an invocation takes: a multiple of 4, at most 252; of matching lanes any number up to 64.
     pub items_per_invocation: u32,
+    /// The most keys that one dispatch of a pass of `onesweep` moves, at most 2^30 - 1: more take several. At least a tile
+    /// is taken, and whole tiles.
+    pub portion_items: u32,
     /// The shape of the one workgroup that sorts as many keys as it holds in a single dispatch; `None` sorts them as more
     /// are sorted.
     pub single_workgroup: Option<TileShape>,
@@ -140,28 +225,47 @@ pub struct SortPolicy {
 }
 
 impl SortPolicy {
+    /// A word of what tiles tell has so much room for a count.
+    const MAX_PORTION_ITEMS: u32 = (1 << 30) - 1;
+
+    /// Lanes that it takes to match digits of 8 bits: a ballot for each bit is shared by as many keys.
+    const MATCHING_LANES: u32 = 16;
+
     /// The policy for a device, with the reason.
     pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
         let single_workgroup = TileShape::largest(capabilities, SortAlgorithm::SingleWorkgroup.radix_bits());
-        Choice {
-            policy: Self {
-                single_workgroup: Some(single_workgroup),
-                ..Self::tuned(SortAlgorithm::Radix4Bit, capabilities)
-            },
-            reason: "few keys take one dispatch; three kernels a pass need no forward progress; 4 bits move half the \
-                     bytes of 2",
-        }
+        let has_lanes = !capabilities.is_cpu() && capabilities.subgroup_size >= Self::MATCHING_LANES;
+        let (algorithm, reason) = match has_lanes {
+            true => (
+                SortAlgorithm::Onesweep,
+                "few keys take one dispatch; more are moved as few times as any sort does, in one kernel a pass whose \
+                 look-back is bounded",
+            ),
+            false => (
+                SortAlgorithm::Radix4Bit,
+                "few keys take one dispatch; on a CPU, or with few lanes, digits of 4 bits need little scratch, and \
+                 compile in a third of the time",
+            ),
+        };
+        let tuned = Self::tuned(algorithm, capabilities);
+        Choice { policy: Self { single_workgroup: Some(single_workgroup), ..tuned }, reason }
     }
 
     /// An algorithm, tuned for a device.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
-        let shape = TileShape::largest(capabilities, algorithm.radix_bits());
+        let (ranking, shape) = match algorithm {
+            SortAlgorithm::Radix8Bit | SortAlgorithm::Onesweep => {
+                (Ranking::Match, TileShape::matched(capabilities))
+            }
+            _ => (Ranking::CounterScan, TileShape::largest(capabilities, algorithm.radix_bits())),
+        };
         let TileShape { workgroup_size, items_per_invocation } = shape;
         Self {
             algorithm,
-            ranking: Ranking::CounterScan,
+            ranking,
             workgroup_size,
             items_per_invocation,
+            portion_items: Self::MAX_PORTION_ITEMS,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
             subgroup_size: None,
             scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
@@ -171,12 +275,15 @@ impl SortPolicy {
     /// The seed, which is the radix sort of Intel's C-for-Metal development package (tutorial 13, 2019): 256-key
     /// chunks, 32 keys at a time, packed 16-bit counters, and ballots. The counts are scanned by the library's own
     /// scan, where the tutorial used the CPU.
+    ///
+    /// Only of an algorithm that [`is_of_seed`](SortAlgorithm::is_of_seed): a plan refuses that of another.
     pub fn seed(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
         Self {
             algorithm,
-            ranking: Ranking::Ballot,
+            ranking: Ranking::Ballot(ChunkCounting::Packed),
             workgroup_size: 32,
             items_per_invocation: 8,
+            portion_items: Self::MAX_PORTION_ITEMS,
             single_workgroup: None,
             subgroup_size: None,
             scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
@@ -190,9 +297,22 @@ impl SortPolicy {
         self
     }
 
-    /// Keys in a tile, [`u32::MAX`] at most.
+    /// Keys in a tile, [`u32::MAX`] at most; of `single-workgroup` what its one workgroup holds.
     pub const fn tile_items(&self) -> u32 {
         self.tile_shape().tile_items()
+    }
+
+    /// Tiles that one dispatch of a pass takes at most.
+    pub(super) const fn portion_tiles(&self) -> u32 {
+        match self.portion_items.checked_div(self.tile_items()) {
+            None | Some(0) => 1,
+            Some(tiles) => tiles,
+        }
+    }
+
+    /// The most subgroups of a workgroup: what tables there is room for.
+    pub(super) fn max_subgroups(&self, capabilities: &Capabilities) -> u32 {
+        self.tile_shape().max_subgroups(self.subgroup_size, capabilities)
     }
 
     fn write_subgroups(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -204,10 +324,13 @@ impl SortPolicy {
 
     const fn tile_shape(&self) -> TileShape {
         let Self { workgroup_size, items_per_invocation, .. } = *self;
-        TileShape { workgroup_size, items_per_invocation }
+        match (self.algorithm, self.single_workgroup) {
+            (SortAlgorithm::SingleWorkgroup, Some(shape)) => shape,
+            _ => TileShape { workgroup_size, items_per_invocation },
+        }
     }
 
-    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+    pub(crate) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         if let Some(reason) = self.scan.algorithm.refusal(&ScanConfig::exclusive()) {
             return invalid(reason);
@@ -224,11 +347,21 @@ impl SortPolicy {
                 None => invalid("single_workgroup is there for this algorithm"),
             };
         }
+        within("keys of a portion", self.portion_items, Self::MAX_PORTION_ITEMS)?;
+        let radix_bits = self.algorithm.radix_bits();
         match self.ranking {
-            Ranking::CounterScan => {
-                self.tile_shape().check(self.algorithm.radix_bits(), self.subgroup_size, capabilities)
+            Ranking::CounterScan if radix_bits > 4 => {
+                invalid("counters rank digits of up to 4 bits; digits of 8 are ranked by Ranking::Match")
             }
-            Ranking::Ballot => {
+            Ranking::CounterScan => self.tile_shape().check(radix_bits, self.subgroup_size, capabilities),
+            Ranking::Match if radix_bits < 8 => {
+                invalid("matching lanes rank digits of 8 bits: those of radix-8bit and onesweep")
+            }
+            Ranking::Match => self.tile_shape().check_matched(radix_bits, self.subgroup_size, capabilities),
+            Ranking::Ballot(_) if !self.algorithm.is_of_seed() => {
+                invalid("ballots rank by radix-2bit and radix-4bit alone, which are the seed's algorithms")
+            }
+            Ranking::Ballot(_) => {
                 if (self.workgroup_size, self.items_per_invocation) != (32, 8) {
                     return invalid("ballot ranking comes with the seed's chunks only: SortPolicy::seed()");
                 }
@@ -242,6 +375,12 @@ impl SortPolicy {
 /// Shared memory beside a tile that is ranked by counters: an offset for each digit, and the workgroup scan's prefixes.
 const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
     4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
+}
+
+/// Shared memory beside a tile whose lanes match digits: where each digit begins in the tile and in the output, the
+/// workgroup scan's prefixes, and two words of a look-back.
+const fn match_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
+    4 * ((2 << radix_bits) + workgroup_size / 4 + 1 + 2)
 }
 
 impl fmt::Display for SortPolicy {
@@ -260,12 +399,18 @@ impl fmt::Display for SortPolicy {
         }
         let ranking = match self.ranking {
             Ranking::CounterScan => "counter scan",
-            Ranking::Ballot => "ballots",
+            Ranking::Match => "matching lanes",
+            Ranking::Ballot(ChunkCounting::Packed) => "ballots",
+            Ranking::Ballot(ChunkCounting::BinByBin) => "ballots, counted bin by bin",
         };
         let Self { workgroup_size, items_per_invocation, .. } = *self;
         write!(f, "{name}: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
         write!(f, "ranked by {ranking}")?;
         self.write_subgroups(f)?;
+        // Its tiles carry the counts themselves.
+        if self.algorithm == SortAlgorithm::Onesweep {
+            return Ok(());
+        }
         write!(f, "; counts by {}", self.scan)
     }
 }
@@ -283,5 +428,95 @@ mod tests {
         for policy in [tuned, huge] {
             assert!(policy.check(&capabilities).is_err());
         }
+    }
+
+    fn capabilities() -> Capabilities {
+        Capabilities {
+            subgroup_size: 8,
+            min_subgroup_size: 8,
+            max_subgroup_size: 8,
+            max_workgroup_invocations: 1024,
+            shared_memory_size: 64 << 10,
+            ..Capabilities::default()
+        }
+    }
+
+    #[test]
+    fn a_gpu_sweeps_once_and_a_cpu_counts_for_itself() {
+        let mut capabilities = Capabilities { subgroup_size: 32, ..capabilities() };
+        capabilities.identity.device_type = ash::vk::PhysicalDeviceType::DISCRETE_GPU;
+        let chosen = SortPolicy::choose(&capabilities).policy;
+        assert_eq!((chosen.algorithm, chosen.ranking), (SortAlgorithm::Onesweep, Ranking::Match));
+        assert_eq!(chosen.single_workgroup.map(|shape| shape.tile_items()), Some(4096));
+        assert_eq!(chosen.check(&capabilities), Ok(()));
+        for (lanes, device_type) in
+            [(8, ash::vk::PhysicalDeviceType::INTEGRATED_GPU), (32, ash::vk::PhysicalDeviceType::CPU)]
+        {
+            capabilities.subgroup_size = lanes;
+            capabilities.identity.device_type = device_type;
+            assert_eq!(SortPolicy::choose(&capabilities).policy.algorithm, SortAlgorithm::Radix4Bit);
+        }
+    }
+
+    #[test]
+    fn a_ranking_is_refused_with_digits_that_it_does_not_rank() {
+        let capabilities = capabilities();
+        for algorithm in SortAlgorithm::ALL {
+            let tuned = SortPolicy::tuned(algorithm, &capabilities);
+            assert_eq!(tuned.check(&capabilities), Ok(()), "{tuned}");
+            if algorithm == SortAlgorithm::SingleWorkgroup {
+                continue;
+            }
+            // Small enough for the tables of any ranking.
+            let small = SortPolicy { workgroup_size: 32, items_per_invocation: 8, ..tuned };
+            let takes = |ranking| SortPolicy { ranking, ..small }.check(&capabilities).is_ok();
+            assert_eq!(takes(Ranking::Match), algorithm.radix_bits() == 8, "{algorithm:?}");
+            assert_eq!(takes(Ranking::CounterScan), algorithm.radix_bits() <= 4, "{algorithm:?}");
+            assert_eq!(
+                takes(Ranking::Ballot(ChunkCounting::Packed)),
+                algorithm.is_of_seed(),
+                "{algorithm:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn matching_lanes_leave_no_digit_to_nobody() {
+        for shared_size in [16, 20, 28, 32, 48, 64, 96].map(|size| size << 10) {
+            for lanes in [4, 8, 16, 32, 64] {
+                let capabilities = Capabilities {
+                    min_subgroup_size: lanes,
+                    max_subgroup_size: lanes,
+                    shared_memory_size: shared_size,
+                    ..capabilities()
+                };
+                let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities);
+                assert_eq!(tuned.check(&capabilities), Ok(()), "{shared_size} bytes, {lanes} lanes: {tuned}");
+            }
+        }
+        // 96 invocations would look after two digits each, which are not all.
+        let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities());
+        let uneven = SortPolicy { workgroup_size: 96, items_per_invocation: 8, ..tuned };
+        assert!(matches!(uneven.check(&capabilities()), Err(Error::InvalidPolicy { .. })));
+    }
+
+    #[test]
+    fn the_seed_is_refused_of_other_algorithms_than_its_two() {
+        let capabilities = capabilities();
+        for algorithm in SortAlgorithm::ALL {
+            let checked = SortPolicy::seed(algorithm, &capabilities).check(&capabilities);
+            assert_eq!(checked.is_ok(), algorithm.is_of_seed(), "{algorithm:?}: {checked:?}");
+        }
+    }
+
+    #[test]
+    fn the_tile_of_one_workgroup_is_what_it_holds() {
+        let shape = TileShape { workgroup_size: 64, items_per_invocation: 12 };
+        let tuned = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, &capabilities());
+        let single = SortPolicy { single_workgroup: Some(shape), ..tuned };
+        assert_eq!(single.tile_items(), 768);
+        // Where more keys are sorted otherwise, that is the tile.
+        let passes = SortPolicy { algorithm: SortAlgorithm::Radix4Bit, ..single };
+        assert_eq!(passes.tile_items(), tuned.workgroup_size * tuned.items_per_invocation);
     }
 }

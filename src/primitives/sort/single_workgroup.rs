@@ -4,6 +4,7 @@ use super::config::{SortBuffers, SortConfig};
 use super::policy::{SortAlgorithm, TileShape};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
+use crate::primitives::Count;
 use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
@@ -19,6 +20,7 @@ push_constants! {
         sorted: AddressRange,
         values: AddressRange,
         sorted_values: AddressRange,
+        count_on_device: AddressRange,
         element_count: u32,
         begin_bit: u32,
         end_bit: u32,
@@ -94,7 +96,7 @@ impl SingleWorkgroup {
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SortBuffers,
-        count: u64,
+        count: Count,
     ) -> Result<()> {
         let SortBuffers { keys, values, .. } = *buffers;
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
@@ -102,8 +104,20 @@ impl SingleWorkgroup {
         // The places of keys are told, and the keys left alone.
         let (sorted, values, sorted_values) =
             if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
-        let element_count = count as u32;
-        let push = SinglePush { keys, sorted, values, sorted_values, element_count, begin_bit, end_bit };
+        let count_on_device = match count {
+            Count::Host(_) => none,
+            Count::Device { address, .. } => AddressRange::new(address, 4),
+        };
+        let push = SinglePush {
+            keys,
+            sorted,
+            values,
+            sorted_values,
+            count_on_device,
+            element_count: count.max() as u32,
+            begin_bit,
+            end_bit,
+        };
         let pipeline = if keys.is_aligned(16) { &self.aligned } else { &self.any_address };
         recorder.dispatch(pipeline, &push, 1)
     }

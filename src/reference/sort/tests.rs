@@ -9,7 +9,9 @@ const WORDS: KeyOrder = KeyOrder { numbers: Numbers::Unsigned, is_descending: fa
 #[derive(Debug, Clone, Copy)]
 enum Kernels {
     Tiles(Shape),
+    Matches(MatchShape),
     Chunks(Chunk),
+    ChunksBinByBin(Chunk),
 }
 
 impl Kernels {
@@ -18,21 +20,29 @@ impl Kernels {
         Self::Tiles(Shape { workgroup, radix_bits, items_per_invocation })
     }
 
-    fn chunks(lanes: usize, radix_bits: u32) -> Self {
-        Self::Chunks(Chunk { workgroup: Workgroup { size: 32, lanes }, radix_bits, batches_per_chunk: 8 })
+    fn matches(lanes: usize, radix_bits: u32, subgroups: usize, items_per_invocation: usize) -> Self {
+        let workgroup = Workgroup { size: subgroups * lanes, lanes };
+        Self::Matches(MatchShape { workgroup, radix_bits, items_per_invocation })
+    }
+
+    fn chunks(lanes: usize, radix_bits: u32) -> [Self; 2] {
+        let shape = Chunk { workgroup: Workgroup { size: 32, lanes }, radix_bits, batches_per_chunk: 8 };
+        [Self::Chunks(shape), Self::ChunksBinByBin(shape)]
     }
 
     fn radix_bits(&self) -> u32 {
         match self {
             Self::Tiles(shape) => shape.radix_bits,
-            Self::Chunks(shape) => shape.radix_bits,
+            Self::Matches(shape) => shape.radix_bits,
+            Self::Chunks(shape) | Self::ChunksBinByBin(shape) => shape.radix_bits,
         }
     }
 
     fn tile_items(&self) -> usize {
         match self {
             Self::Tiles(shape) => shape.tile_items(),
-            Self::Chunks(shape) => shape.items(),
+            Self::Matches(shape) => shape.tile_items(),
+            Self::Chunks(shape) | Self::ChunksBinByBin(shape) => shape.items(),
         }
     }
 
@@ -42,7 +52,9 @@ impl Kernels {
         let digits = WORDS.digits(keys, 1, digit);
         match self {
             Self::Tiles(shape) => count(shape, &digits, &mut counts, tiles),
+            Self::Matches(shape) => count_bins(shape, &digits, &mut counts, tiles),
             Self::Chunks(shape) => chunk_count(shape, &digits, &mut counts, tiles),
+            Self::ChunksBinByBin(shape) => chunk_count_bin_by_bin(shape, &digits, &mut counts, tiles),
         }
         counts
     }
@@ -52,7 +64,8 @@ impl Kernels {
         let digits = WORDS.digits(keys, 1, digit);
         let places = match self {
             Self::Tiles(shape) => scatter(shape, &digits, offsets, tiles),
-            Self::Chunks(shape) => chunk_bucket(shape, &digits, offsets, tiles),
+            Self::Matches(shape) => match_scatter(shape, &digits, offsets, tiles),
+            Self::Chunks(shape) | Self::ChunksBinByBin(shape) => chunk_bucket(shape, &digits, offsets, tiles),
         };
         let mut sorted = vec![0; keys.len()];
         keys.iter().zip(places).for_each(|(&key, place)| sorted[place as usize] = key);
@@ -77,13 +90,11 @@ impl Kernels {
 
 fn all_kernels(lanes: usize) -> Vec<Kernels> {
     let of = |radix_bits| {
-        [
-            Kernels::tiles(lanes, radix_bits, 32, 4),
-            Kernels::tiles(lanes, radix_bits, 128, 8),
-            Kernels::chunks(lanes, radix_bits),
-        ]
+        let tiles = [Kernels::tiles(lanes, radix_bits, 32, 4), Kernels::tiles(lanes, radix_bits, 128, 8)];
+        tiles.into_iter().chain(Kernels::chunks(lanes, radix_bits))
     };
-    [2, 4].into_iter().flat_map(of).collect()
+    let matches = [Kernels::matches(lanes, 8, 1, 3), Kernels::matches(lanes, 5, 4, 2)];
+    [2, 4].into_iter().flat_map(of).chain(matches).collect()
 }
 
 fn agrees(kernels: &Kernels, keys: &[u32], bits: std::ops::Range<u32>) {
@@ -244,5 +255,40 @@ fn one_workgroup_sorts_a_tile() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn onesweep_sorts_in_portions_by_the_bins_of_the_survey() {
+    for lanes in LANES {
+        let workgroup = Workgroup { size: 2 * lanes, lanes };
+        let shape = MatchShape { workgroup, radix_bits: 8, items_per_invocation: 3 };
+        let tile_items = shape.tile_items();
+        let keys = words(3, 7 * tile_items + 5);
+        let (portion_tiles, portion_count) = (3, 3);
+        let survey = Survey {
+            pass_tile_items: tile_items,
+            portion_tiles,
+            portion_count,
+            begin_bit: 3,
+            end_bit: 30,
+            pass_count: 4,
+            aim: Aim::InPlace,
+        };
+        let orders: Vec<u64> = keys.iter().map(|&key| key.into()).collect();
+        let bins = survey.of(&orders, 32, shape.radix()).bins;
+        let mut sorted = keys.clone();
+        for (digit, mut bins) in survey.digits().into_iter().zip(bins) {
+            let digits = WORDS.digits(&sorted, 1, digit);
+            let mut places = Vec::new();
+            for digits in digits.chunks(portion_tiles * tile_items) {
+                let swept = onesweep(&shape, digits, &bins, Tiles::new(digits.len(), tile_items));
+                places.extend(swept.places);
+                bins = swept.next_bins;
+            }
+            let before = sorted.clone();
+            before.iter().zip(places).for_each(|(&key, place)| sorted[place as usize] = key);
+        }
+        assert_eq!(sorted, oracle::sort(&keys, 3..30));
     }
 }

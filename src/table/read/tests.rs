@@ -196,6 +196,11 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
         assert_eq!(table.shape, Shape::Flat { count: count as usize });
         assert_eq!(as_stream(&raw, count).unwrap(), table);
     }
+    // Its header says enough: what follows it is not looked at, and no memory taken for it.
+    let endless = Bytes { reader: FLAT.chain(std::io::repeat(0)), file_size: Some(1 << 50), memory_size: 0 };
+    let expected = "holds 3 values, and there are 4 keys; give one for each";
+    assert_eq!(Table::read_values(endless, 4).unwrap_err().to_string(), expected);
+    assert_eq!(as_file(&FLAT[..130], 4).unwrap_err().to_string(), expected);
     assert_eq!(as_file(b"", 0).unwrap().shape, Shape::Flat { count: 0 });
     assert_eq!(as_stream(b"", 0).unwrap().shape, Shape::Flat { count: 0 });
     for (bytes, count, message) in [

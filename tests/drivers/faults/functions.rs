@@ -226,6 +226,7 @@ const OTHERS: &[&str] = &[
     "vkCmdPushConstants",
     "vkCmdDispatch",
     "vkCmdDispatchBase",
+    "vkCmdDispatchIndirect",
     "vkCmdPipelineBarrier",
     "vkCmdFillBuffer",
     "vkCmdCopyBuffer",

@@ -7,11 +7,13 @@ use libtest_mimic::Failed;
 use subsweep::ElementType;
 use subsweep::Result;
 use subsweep::gather::GatherConfig;
-use subsweep::harness::{self, Effort, Layout, PolicyName, Workload, verify_cases};
+use subsweep::harness::{
+    self, Effort, Layout, PolicyName, SegmentMix, SegmentedSortCase, Workload, verify_cases,
+};
 use subsweep::headless::{DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::reference::oracle;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
-use subsweep::sort::{SortAlgorithm, SortConfig, ValueSize};
+use subsweep::sort::{SegmentedSortConfig, SortAlgorithm, SortConfig, ValueSize};
 
 use super::super::cases::complaint;
 use super::super::twins::rig::random;
@@ -48,12 +50,14 @@ pub const PHASES: &[Phase] = &[
     cold("planning a scan as the seed does", |opened| Ok(scan_plan(&opened.gpu, PolicyName::Seed))),
     cold("planning a sort", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Default))),
     cold("planning a sort as the seed does", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Seed))),
+    cold("planning a segmented sort", |opened| Ok(segmented_sort_plan(&opened.gpu))),
     cold("planning a gather", |opened| Ok(gather_plan(&opened.gpu))),
     warm("copying in chunks", WHOLE, copying),
     warm("scanning", WHOLE, scanning),
     warm("scanning in several submissions", CUT, scanning),
     warm("sorting", WHOLE, sorting),
     warm("sorting pairs", WHOLE, sorting_pairs),
+    warm("sorting segments", WHOLE, sorting_segments),
     warm("gathering", WHOLE, gathering),
     warm("verifying", WHOLE, verifying),
 ];
@@ -160,6 +164,22 @@ fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
     right_or_untouched(&SMALL, &SORTED, |words| opened.gpu.sort(config, words))
 }
 
+/// The whole is one segment behind an empty one.
+fn sorting_segments(opened: &Opened) -> Result<Result<()>, Failed> {
+    let config = segmented_sort_config(&opened.gpu);
+    right_or_untouched(&SMALL, &SORTED, |words| opened.gpu.segmented_sort(config, words, &[0, 0]))
+}
+
+fn segmented_sort_plan(gpu: &Gpu) -> Result<()> {
+    gpu.segmented_sort_plan(segmented_sort_config(gpu)).map(drop)
+}
+
+fn segmented_sort_config(gpu: &Gpu) -> SegmentedSortConfig {
+    let whole = SegmentedSortCase::keys_of_u32(SegmentMix::Whole);
+    let small = SegmentedSortCase { has_small_tiles: true, ..whole };
+    small.config().policy(small.policy(gpu.capabilities()))
+}
+
 fn gathering(opened: &Opened) -> Result<Result<()>, Failed> {
     let backwards: Vec<_> = (0..SMALL.len() as u32 / 4).rev().collect();
     match opened.gpu.gather(GatherConfig::elements(4), &SMALL, &backwards) {
@@ -218,7 +238,7 @@ fn workload(gpu: &Gpu) -> Result<Workload<'_>> {
     let mut cases = verify_cases(Effort::Quick, gpu.capabilities()).into_iter();
     let case = cases.find(|case| match &case.work {
         harness::Work::Scan(scan) => scan.policy == PolicyName::Seed && case.count > 1000,
-        harness::Work::Sort(_) | harness::Work::Gather(_) => false,
+        harness::Work::Sort(_) | harness::Work::SegmentedSort(_) | harness::Work::Gather(_) => false,
     });
     Workload::new(gpu, &case.expect("the table has such a case"), Layout::Guarded)
 }

@@ -1,12 +1,15 @@
 //! The kernels of sort.
 
 use libtest_mimic::Failed;
+use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::lanes::Workgroup;
-use subsweep::reference::sort::{self as twin, Chunk, Digit, KeyOrder, Numbers, Shape};
+use subsweep::reference::sort::{
+    self as twin, Array, Chunk, Digit, KeyOrder, MatchShape, Numbers, Route, Scheduled, Shape,
+};
 use subsweep::reference::{Tiles, oracle};
-use subsweep::sort::{Ranking, SortAlgorithm, SortPolicy};
+use subsweep::sort::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy};
 use subsweep::vk::Capabilities;
 
 use super::rig::{Access, Memory, POISON, Rig, Value, compare, random, sizes};
@@ -23,7 +26,7 @@ fn digits(algorithm: SortAlgorithm, key_bits: u32) -> [Digit; 4] {
     ]
 }
 
-fn workgroup(gpu: &Gpu, policy: &SortPolicy) -> Workgroup {
+pub fn workgroup(gpu: &Gpu, policy: &SortPolicy) -> Workgroup {
     Workgroup { size: policy.workgroup_size as usize, lanes: gpu.capabilities().subgroup_size as usize }
 }
 
@@ -53,6 +56,24 @@ impl Twin for Shape {
     }
 }
 
+impl Twin for MatchShape {
+    fn tile_items(&self) -> usize {
+        self.tile_items()
+    }
+
+    fn radix(&self) -> usize {
+        self.radix()
+    }
+
+    fn count(&self, digits: &[usize], counts: &mut [u32], tiles: Tiles) {
+        twin::count_bins(self, digits, counts, tiles);
+    }
+
+    fn scatter(&self, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+        twin::match_scatter(self, digits, offsets, tiles)
+    }
+}
+
 impl Twin for Chunk {
     fn tile_items(&self) -> usize {
         self.items()
@@ -71,8 +92,30 @@ impl Twin for Chunk {
     }
 }
 
+/// A chunk that is counted bin by bin.
+#[derive(Debug)]
+struct BinByBin(Chunk);
+
+impl Twin for BinByBin {
+    fn tile_items(&self) -> usize {
+        self.0.items()
+    }
+
+    fn radix(&self) -> usize {
+        self.0.radix()
+    }
+
+    fn count(&self, digits: &[usize], counts: &mut [u32], tiles: Tiles) {
+        twin::chunk_count_bin_by_bin(&self.0, digits, counts, tiles);
+    }
+
+    fn scatter(&self, digits: &[usize], offsets: &[u32], tiles: Tiles) -> Vec<u32> {
+        self.0.scatter(digits, offsets, tiles)
+    }
+}
+
 /// Elements of `size` words, each at its place.
-fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
+pub fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
     let mut moved = vec![POISON; words.len()];
     for (element, &place) in words.chunks_exact(size).zip(places) {
         moved[place as usize * size..][..size].copy_from_slice(element);
@@ -81,7 +124,7 @@ fn moved(words: &[u32], size: usize, places: &[u32]) -> Vec<u32> {
 }
 
 /// The words of a key and of a value, which a variant is named for: `key2_value1`, or `key1` without values.
-fn widths(kernel: &Kernel) -> (usize, usize) {
+pub fn widths(kernel: &Kernel) -> (usize, usize) {
     let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
     let width = |name: &str| {
         let parts = variant.split('_').find_map(|part| part.strip_prefix(name));
@@ -101,12 +144,12 @@ struct Pass<'g> {
 }
 
 /// How keys are ordered in the `index`th of a few trials.
-fn nth_order(index: usize) -> KeyOrder {
+pub fn nth_order(index: usize) -> KeyOrder {
     let numbers = [Numbers::Unsigned, Numbers::Float, Numbers::Signed, Numbers::Float][index % 4];
     KeyOrder { numbers, is_descending: index % 4 >= 2 }
 }
 
-fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
+pub fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
     let numbers = match order.numbers {
         Numbers::Unsigned => 0,
         Numbers::Signed => 1,
@@ -132,9 +175,20 @@ impl<'g> Pass<'g> {
                 constants.extend([access.constant(), ("ITEMS_PER_INVOCATION", items)]);
                 Box::new(Shape { workgroup, radix_bits, items_per_invocation: items as usize })
             }
-            Ranking::Ballot => {
+            Ranking::Match => {
+                constants.push(("ITEMS_PER_INVOCATION", items));
+                if kernel.spec_constants.iter().any(|constant| constant.name == "MAX_SUBGROUPS") {
+                    constants.push(("MAX_SUBGROUPS", workgroup.subgroup_count() as u32));
+                }
+                Box::new(MatchShape { workgroup, radix_bits, items_per_invocation: items as usize })
+            }
+            Ranking::Ballot(counting) => {
                 constants.push(("BATCHES_PER_CHUNK", items));
-                Box::new(Chunk { workgroup, radix_bits, batches_per_chunk: items as usize })
+                let chunk = Chunk { workgroup, radix_bits, batches_per_chunk: items as usize };
+                match counting {
+                    ChunkCounting::Packed => Box::new(chunk),
+                    ChunkCounting::BinByBin => Box::new(BinByBin(chunk)),
+                }
             }
         };
         let rig = Rig::new(gpu, kernel, policy.workgroup_size, &constants)?;
@@ -142,19 +196,22 @@ impl<'g> Pass<'g> {
     }
 }
 
+/// The algorithms whose digits are counted in registers.
+const IN_REGISTERS: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+
 /// Each algorithm, at either access, on words alone; another of the two for each on wider keys and with values, which only
 /// the loads and stores know of.
 fn all_passes<'g>(
     gpu: &'g Gpu,
     kernel: &'static Kernel,
+    algorithms: &[SortAlgorithm],
     policy: fn(SortAlgorithm, &Capabilities) -> SortPolicy,
     check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let is_plain = (key_words, value_words) == (1, 0);
-    let algorithms = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
-    let trials = algorithms.into_iter().flat_map(|algorithm| Access::ALL.map(|access| (algorithm, access)));
-    // Of four, the first and the last.
+    let trials = algorithms.iter().flat_map(|&algorithm| Access::ALL.map(|access| (algorithm, access)));
+    // Of four, the first and the last; of two, the first.
     let trials = trials.enumerate().filter(|(index, _)| is_plain || index % 3 == 0);
     for (index, (algorithm, access)) in trials {
         let policy = policy(algorithm, gpu.capabilities());
@@ -197,8 +254,10 @@ impl Pass<'_> {
 
         let keys_memory = Memory::of(self.gpu, keys, self.access)?;
         let counts = Memory::poisoned(self.gpu, expected.len(), self.access)?;
-        let pointers = [("keys", Value::Pointer(&keys_memory)), ("counts", Value::Pointer(&counts))];
-        self.run(pointers, tiles, digit)?;
+        let route = self.route(digit, false);
+        let mut pointers = vec![("counts", Value::Pointer(&counts))];
+        pointers.extend(key_pointers(route, &keys_memory, None));
+        self.run(pointers, route, tiles, digit)?;
         let case = self.case(keys, digit);
         compare(&case, "keys", &keys_memory, keys)?;
         compare(&case, "counts", &counts, &expected)
@@ -229,14 +288,12 @@ impl Pass<'_> {
             let sorted_values = Memory::poisoned(self.gpu, told.len(), Access::Words)?;
             let offsets_memory = Memory::of(self.gpu, &offsets, self.access)?;
             let has_values = value_words > 0;
-            let pointers = [
-                ("keys", Value::Pointer(&keys_memory)),
-                ("sorted", Value::Pointer(&sorted)),
-                ("values", if values.is_some() { Value::Pointer(&values_memory) } else { Value::Null }),
-                ("sorted_values", if has_values { Value::Pointer(&sorted_values) } else { Value::Null }),
-                ("offsets", Value::Pointer(&offsets_memory)),
-            ];
-            self.run(pointers, tiles, digit)?;
+            let route = self.route(digit, values.is_none());
+            let mut pointers = vec![("offsets", Value::Pointer(&offsets_memory))];
+            pointers.extend(key_pointers(route, &keys_memory, Some(&sorted)));
+            let values_before = if has_values { Some(&values_memory) } else { None };
+            pointers.extend(value_pointers(route, values_before, &sorted_values));
+            self.run(pointers, route, tiles, digit)?;
             let case = self.case(keys, digit);
             compare(&case, "keys", &keys_memory, keys)?;
             compare(&case, "offsets", &offsets_memory, &offsets)?;
@@ -250,25 +307,81 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn run<'a>(
+    /// One of those that a schedule has, by turns.
+    fn route(&self, digit: Digit, are_places: bool) -> Route {
+        nth_route(digit.shift as usize, are_places)
+    }
+
+    fn run(
         &self,
-        pointers: impl IntoIterator<Item = (&'static str, Value<'a>)>,
+        pointers: Vec<(&'static str, Value<'_>)>,
+        route: Route,
         tiles: Tiles,
         digit: Digit,
     ) -> Result<(), Failed> {
-        let numbers = [
-            ("tile_count", Value::Number(tiles.tile_count)),
-            ("last_extent", Value::Number(tiles.last_extent)),
+        let scheduled = schedule_memory(self.gpu, route, tiles)?;
+        // No longer than what else is told.
+        let mut push: Vec<(&str, Value<'_>)> = pointers;
+        push.extend([
+            ("schedule", Value::Pointer(&scheduled)),
             ("shift", Value::Number(digit.shift as usize)),
             ("digit_mask", Value::Number(digit.mask as usize)),
-        ];
-        let push: Vec<_> = pointers.into_iter().chain(numbers).collect();
+        ]);
         self.rig.run(&push, tiles.tile_count)
     }
 }
 
+/// One of the routes that a schedule has, by turns.
+pub fn nth_route(index: usize, are_places: bool) -> Route {
+    let there = (Array::Callers, Array::Aside);
+    let back = (Array::Aside, Array::Callers);
+    let keys = [there, back, (Array::Aside, Array::Other), (Array::Other, Array::Aside)][index % 4];
+    let values = match (are_places, index % 3) {
+        (true, 0) => (Array::Other, Array::Aside),
+        (true, _) => (Array::Other, Array::Callers),
+        (false, 0) => back,
+        (false, _) => there,
+    };
+    Route { keys, values, region: index as u32 / 2 % 2 }
+}
+
+pub fn schedule_memory(gpu: &Gpu, route: Route, tiles: Tiles) -> Result<Memory<'_>, Failed> {
+    let Tiles { tile_count, last_extent } = tiles;
+    let mut words = Scheduled { tile_count, last_extent, route }.words(tile_count, 1).to_vec();
+    words.push(POISON);
+    Memory::of(gpu, &words, Access::Quads)
+}
+
+/// The keys' arrays of a route: those that it goes between, and none else.
+pub fn key_pointers<'a>(
+    route: Route,
+    before: &'a Memory<'a>,
+    after: Option<&'a Memory<'a>>,
+) -> [(&'static str, Value<'a>); 3] {
+    let names = [(Array::Callers, "keys"), (Array::Aside, "keys_aside"), (Array::Other, "keys_other")];
+    names.map(|(array, name)| match after {
+        _ if array == route.keys.0 => (name, Value::Pointer(before)),
+        Some(after) if array == route.keys.1 => (name, Value::Pointer(after)),
+        _ => (name, Value::Null),
+    })
+}
+
+/// The values' arrays, if there are any.
+pub fn value_pointers<'a>(
+    route: Route,
+    before: Option<&'a Memory<'a>>,
+    after: &'a Memory<'a>,
+) -> [(&'static str, Value<'a>); 2] {
+    let names = [(Array::Callers, "values"), (Array::Aside, "values_aside")];
+    names.map(|(array, name)| match before {
+        Some(before) if array == route.values.0 => (name, Value::Pointer(before)),
+        Some(_) if array == route.values.1 => (name, Value::Pointer(after)),
+        _ => (name, Value::Null),
+    })
+}
+
 pub fn count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    all_passes(gpu, kernel, SortPolicy::tuned, Pass::count)?;
+    all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::tuned, Pass::count)?;
     if widths(kernel) != (1, 0) {
         return Ok(());
     }
@@ -281,7 +394,7 @@ pub fn count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
 }
 
 pub fn scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    all_passes(gpu, kernel, SortPolicy::tuned, Pass::scatter)?;
+    all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::tuned, Pass::scatter)?;
     if widths(kernel) != (1, 0) {
         return Ok(());
     }
@@ -297,12 +410,25 @@ pub fn scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     pass.scatter(&random(7, 2 * tile_items + 1), Digit { shift: 0, mask: 15 })
 }
 
+pub fn count_bins(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    all_passes(gpu, kernel, &[SortAlgorithm::Radix8Bit], SortPolicy::tuned, Pass::count)
+}
+
+pub fn match_scatter(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    all_passes(gpu, kernel, &[SortAlgorithm::Radix8Bit], SortPolicy::tuned, Pass::scatter)
+}
+
 pub fn chunk_count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    all_passes(gpu, kernel, SortPolicy::seed, Pass::count)
+    all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::seed, Pass::count)
+}
+
+pub fn chunk_count_bin_by_bin(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let policy = |algorithm, capabilities: &_| PolicyName::SeedBinByBin.sort(capabilities, algorithm);
+    all_passes(gpu, kernel, &IN_REGISTERS, policy, Pass::count)
 }
 
 pub fn chunk_bucket(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    all_passes(gpu, kernel, SortPolicy::seed, Pass::scatter)
+    all_passes(gpu, kernel, &IN_REGISTERS, SortPolicy::seed, Pass::scatter)
 }
 
 /// In place and apart, with places and without, by bits of every kind.
@@ -330,8 +456,13 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed
                 let is_argsort = value_words == 1 && count % 2 == 1;
                 let has_values = value_words > 0 && !is_argsort;
                 let keeps_keys = is_argsort || bits.end == key_bits;
+                // The device knows of more than are taken, or, where more might be, of these.
+                let is_on_device = count.is_multiple_of(3) || count == tile;
+                let on_device =
+                    Memory::of(gpu, &[if count == tile { u32::MAX } else { count as u32 }], Access::Words)?;
+                let most = if is_on_device { tile } else { count };
                 let numbers = [
-                    ("element_count", Value::Number(count)),
+                    ("element_count", Value::Number(most)),
                     ("begin_bit", Value::Number(bits.start as usize)),
                     ("end_bit", Value::Number(bits.end as usize)),
                 ];
@@ -341,6 +472,7 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed
                     ("sorted", if is_argsort { Value::Null } else { Value::Pointer(sorted) }),
                     ("values", if has_values { Value::Pointer(&values) } else { Value::Null }),
                     ("sorted_values", if value_words > 0 { Value::Pointer(&values) } else { Value::Null }),
+                    ("count_on_device", if is_on_device { Value::Pointer(&on_device) } else { Value::Null }),
                 ];
                 rig.run(&pointers.into_iter().chain(numbers).collect::<Vec<_>>(), 1)?;
                 let case = format!("{}, {count} keys, bits {bits:?}, {access:?}, {order:?}", kernel.name);

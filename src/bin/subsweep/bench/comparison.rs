@@ -3,24 +3,78 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use subsweep::harness::{Case, Measurement, Outcome, Work};
+use subsweep::harness::{Case, Measurement, Outcome, PolicyName, Work};
 
 /// What a preset has measured so far.
 #[derive(Debug, Default)]
 pub struct Comparison {
-    rows: BTreeMap<&'static str, BTreeMap<u64, Result<f64, Outcome>>>,
+    rows: BTreeMap<String, BTreeMap<u64, Result<Cell, Outcome>>>,
+    claims: &'static [Claim],
+}
+
+/// That one algorithm is faster than another, both by the names of their rows.
+#[derive(Debug)]
+pub struct Claim {
+    text: &'static str,
+    faster: &'static str,
+    slower: &'static str,
+}
+
+/// What the C-for-Metal tutorial 13 says of its sort.
+pub const TUTORIAL_13: &[Claim] = &[
+    Claim { text: "4 bits over 2, seed", faster: "radix-4bit, seed", slower: "radix-2bit, seed" },
+    Claim { text: "4 bits over 2, tuned", faster: "radix-4bit", slower: "radix-2bit" },
+    Claim {
+        text: "packed over bin by bin, 4 bits",
+        faster: "radix-4bit, seed",
+        slower: "radix-4bit, seed-bin-by-bin",
+    },
+    Claim {
+        text: "packed over bin by bin, 2 bits",
+        faster: "radix-2bit, seed",
+        slower: "radix-2bit, seed-bin-by-bin",
+    },
+];
+
+/// A measurement, in short.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    copy_percent: f64,
+    median_ns: f64,
 }
 
 impl Comparison {
+    /// Nothing is measured yet.
+    pub fn new(claims: &'static [Claim]) -> Self {
+        Self { rows: BTreeMap::new(), claims }
+    }
+
     /// Takes in a case.
     pub fn add(&mut self, case: &Case, outcome: &Result<Measurement, Outcome>) {
-        let algorithm = match &case.work {
-            Work::Scan(scan) => scan.algorithm.name(),
-            Work::Sort(sort) => sort.algorithm.name(),
-            Work::Gather(_) => "gather",
+        let (algorithm, policy) = match &case.work {
+            Work::Scan(scan) => (scan.algorithm.name(), scan.policy),
+            Work::Sort(sort) => (sort.algorithm.name(), sort.policy),
+            Work::SegmentedSort(_) => ("segmented sort", PolicyName::Default),
+            Work::Gather(_) => ("gather", PolicyName::Default),
         };
-        let percent = outcome.as_ref().map(|measurement| measurement.copy_percent).map_err(Outcome::clone);
-        self.rows.entry(algorithm).or_default().insert(case.count, percent);
+        let name = match policy {
+            PolicyName::Default => algorithm.to_owned(),
+            policy => format!("{algorithm}, {}", policy.name()),
+        };
+        let cell = outcome.as_ref().map_err(Outcome::clone).map(|measurement| Cell {
+            copy_percent: measurement.copy_percent,
+            median_ns: measurement.time.median_ns,
+        });
+        self.rows.entry(name).or_default().insert(case.count, cell);
+    }
+
+    fn cell(&self, name: &str, count: u64) -> Option<Cell> {
+        self.rows.get(name)?.get(&count)?.as_ref().ok().copied()
+    }
+
+    /// How many times as fast, where both were measured.
+    fn ratio(&self, claim: &Claim, count: u64) -> Option<f64> {
+        Some(self.cell(claim.slower, count)?.median_ns / self.cell(claim.faster, count)?.median_ns)
     }
 }
 
@@ -28,38 +82,54 @@ impl Comparison {
 const WIDTH: usize = 10;
 
 impl fmt::Display for Comparison {
-    /// The fastest of the largest count first; then the reasons for what was not measured.
+    /// The fastest of the largest count first; then what is claimed, in times of one over those of the other; then the
+    /// reasons for what was not measured.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts: BTreeSet<u64> = self.rows.values().flat_map(BTreeMap::keys).copied().collect();
-        let last = |percents: &BTreeMap<u64, Result<f64, Outcome>>| {
-            let percent = counts.last().and_then(|count| percents.get(count));
-            percent.and_then(|percent| percent.as_ref().ok()).copied().unwrap_or(f64::NEG_INFINITY)
+        let last = |name: &str| {
+            let cell = counts.last().and_then(|&count| self.cell(name, count));
+            cell.map_or(f64::NEG_INFINITY, |cell| cell.copy_percent)
         };
         let mut rows: Vec<_> = self.rows.iter().collect();
-        rows.sort_by(|(_, a), (_, b)| last(b).total_cmp(&last(a)));
+        rows.sort_by(|(a, _), (b, _)| last(b).total_cmp(&last(a)));
 
-        let heading = "elements";
-        let names = self.rows.keys().map(|name| name.len());
-        let name_width = names.max().unwrap_or(0).max(heading.len());
-        write!(f, "\n  {heading:name_width$}")?;
-        for count in &counts {
-            write!(f, "{count:>WIDTH$}")?;
-        }
-        writeln!(f)?;
-        for (name, percents) in &rows {
+        let (heading, claim_heading) = ("elements", "times as fast");
+        let names = self.rows.keys().map(String::as_str);
+        let names = names.chain(self.claims.iter().map(|claim| claim.text)).chain([heading]);
+        let name_width = names.map(str::len).max().unwrap_or(0);
+        let write_heading = |f: &mut fmt::Formatter<'_>, heading| {
+            write!(f, "\n  {heading:name_width$}")?;
+            counts.iter().try_for_each(|count| write!(f, "{count:>WIDTH$}"))?;
+            writeln!(f)
+        };
+        write_heading(f, heading)?;
+        for (name, cells) in &rows {
             write!(f, "  {name:name_width$}")?;
             for count in &counts {
-                match percents.get(count) {
-                    Some(Ok(percent)) => write!(f, "{percent:>WIDTH$.1}")?,
+                match cells.get(count) {
+                    Some(Ok(cell)) => write!(f, "{:>WIDTH$.1}", cell.copy_percent)?,
                     Some(Err(Outcome::NotSupported(_))) | None => write!(f, "{:>WIDTH$}", "-")?,
                     Some(Err(_)) => write!(f, "{:>WIDTH$}", "WRONG")?,
                 }
             }
             writeln!(f)?;
         }
-        for (name, percents) in rows {
-            for (count, percent) in percents {
-                if let Err(outcome) = percent {
+        if !self.claims.is_empty() {
+            write_heading(f, claim_heading)?;
+        }
+        for claim in self.claims {
+            write!(f, "  {:name_width$}", claim.text)?;
+            for &count in &counts {
+                match self.ratio(claim, count) {
+                    Some(ratio) => write!(f, "{ratio:>WIDTH$.2}")?,
+                    None => write!(f, "{:>WIDTH$}", "-")?,
+                }
+            }
+            writeln!(f)?;
+        }
+        for (name, cells) in rows {
+            for (count, cell) in cells {
+                if let Err(outcome) = cell {
                     writeln!(f, "  {name}, {count} elements: {outcome}")?;
                 }
             }
@@ -72,11 +142,40 @@ impl fmt::Display for Comparison {
 mod tests {
     use super::*;
 
+    /// Of a copy that takes 200 ns.
+    fn cell(copy_percent: f64) -> Cell {
+        Cell { copy_percent, median_ns: 20_000.0 / copy_percent }
+    }
+
+    #[test]
+    fn claims_are_told_in_times_as_fast() {
+        const CLAIMS: &[Claim] = &[
+            Claim { text: "small over large", faster: "small", slower: "large" },
+            Claim { text: "large over none", faster: "large", slower: "none" },
+        ];
+        let mut comparison = Comparison::new(CLAIMS);
+        comparison.rows.insert("small".to_owned(), [(1 << 4, Ok(cell(30.0)))].into());
+        comparison.rows.insert("large".to_owned(), [(1 << 4, Ok(cell(20.0)))].into());
+        let text = comparison.to_string();
+        let expected = [
+            "",
+            "  elements                16",
+            "  small                 30.0",
+            "  large                 20.0",
+            "",
+            "  times as fast           16",
+            "  small over large      1.50",
+            "  large over none          -",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected, "{text}");
+    }
+
     #[test]
     fn the_fastest_of_the_largest_count_comes_first_and_what_failed_last() {
         let mut comparison = Comparison::default();
-        let mut insert = |name, percents: [Result<f64, Outcome>; 2]| {
-            comparison.rows.insert(name, [1 << 4, 1 << 10].into_iter().zip(percents).collect());
+        let mut insert = |name: &str, percents: [Result<f64, Outcome>; 2]| {
+            let cells = percents.map(|percent| percent.map(cell));
+            comparison.rows.insert(name.to_owned(), [1 << 4, 1 << 10].into_iter().zip(cells).collect());
         };
         let wrong = || Outcome::Fail("result[0] is 1".to_owned());
         insert("wrong", [Ok(99.0), Err(wrong())]);

@@ -5,9 +5,11 @@ use std::fmt::Display;
 use serde::Serialize;
 use subsweep::Choice;
 use subsweep::ash::vk;
+use subsweep::gather::{GatherConfig, GatherPolicy};
 use subsweep::harness::SelfTest;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
 use subsweep::scan::ScanConfig;
+use subsweep::sort::SegmentedSortPolicy;
 use subsweep::vk::Capabilities;
 
 use crate::args::Common;
@@ -135,6 +137,10 @@ pub struct Policies {
     pub scan_out_of_place: Policy,
     /// Of a sort.
     pub sort: Policy,
+    /// Of a gather of single numbers.
+    pub gather: Policy,
+    /// Of a sort in segments, which no option leads to.
+    pub segmented_sort: Policy,
 }
 
 /// A policy in words.
@@ -174,6 +180,8 @@ impl DeviceReport {
                         scan: scan(ScanConfig::inclusive()),
                         scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
                         sort: Policy::new(policy::of_sort(common, capabilities)),
+                        segmented_sort: Policy::new(SegmentedSortPolicy::choose(capabilities)),
+                        gather: Policy::new(GatherPolicy::choose(capabilities, &GatherConfig::elements(1))),
                     });
                 }
                 details

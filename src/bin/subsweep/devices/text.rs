@@ -62,6 +62,8 @@ fn rows(text: &mut String, details: &Details) {
             ("scan policy", &policies.scan),
             ("out of place", &policies.scan_out_of_place),
             ("sort policy", &policies.sort),
+            ("in segments", &policies.segmented_sort),
+            ("gather policy", &policies.gather),
         ] {
             row(label, policy.clone());
             row("", format!("because {reason}"));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Source;
+use super::{Destination, Source};
 
 /// A file that keeps its bytes, so that writing to it can harm what is read from it. Pipes,
 /// terminals and `/dev/null` have none.
@@ -16,6 +16,12 @@ impl FileId {
             Source::Stdin => of_stdin(),
             Source::File(path) => Self::of_path(path),
         }
+    }
+
+    /// Where what is written to `destination` comes out, if that is there: a file, a pipe or a socket. Of what is written
+    /// to `/dev/null` nothing is.
+    pub fn of_destination(destination: &Destination) -> Option<Self> {
+        of_destination(destination)
     }
 
     /// The file at the end of `path`, if it is there.
@@ -36,7 +42,7 @@ impl FileId {
 }
 
 #[cfg(unix)]
-use unix::{Inner, of_path, of_stdin, of_stdout};
+use unix::{Inner, of_destination, of_path, of_stdin, of_stdout};
 
 #[cfg(unix)]
 mod unix {
@@ -46,7 +52,7 @@ mod unix {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     use std::path::Path;
 
-    use super::FileId;
+    use super::{Destination, FileId};
 
     /// Device and inode.
     pub type Inner = (u64, u64);
@@ -55,33 +61,46 @@ mod unix {
         of_metadata(&fs::metadata(path).ok()?)
     }
 
+    pub fn of_destination(destination: &Destination) -> Option<FileId> {
+        let metadata = match destination {
+            Destination::Stdout => metadata_of(io::stdout().as_fd()),
+            // Never by opening it: a pipe would wait for a reader.
+            Destination::File(path) => fs::metadata(path).ok(),
+        }?;
+        (!metadata.file_type().is_char_device()).then(|| id(&metadata))
+    }
+
     pub fn of_stdin() -> Option<FileId> {
-        of_descriptor(io::stdin().as_fd())
+        of_metadata(&metadata_of(io::stdin().as_fd())?)
     }
 
     pub fn of_stdout() -> Option<FileId> {
-        of_descriptor(io::stdout().as_fd())
+        of_metadata(&metadata_of(io::stdout().as_fd())?)
     }
 
-    fn of_descriptor(descriptor: BorrowedFd<'_>) -> Option<FileId> {
+    fn metadata_of(descriptor: BorrowedFd<'_>) -> Option<Metadata> {
         // A duplicate, because dropping a `File` closes its descriptor.
-        of_metadata(&File::from(descriptor.try_clone_to_owned().ok()?).metadata().ok()?)
+        File::from(descriptor.try_clone_to_owned().ok()?).metadata().ok()
     }
 
     pub fn of_metadata(metadata: &Metadata) -> Option<FileId> {
         let kind = metadata.file_type();
-        (kind.is_file() || kind.is_block_device()).then(|| FileId((metadata.dev(), metadata.ino())))
+        (kind.is_file() || kind.is_block_device()).then(|| id(metadata))
+    }
+
+    fn id(metadata: &Metadata) -> FileId {
+        FileId((metadata.dev(), metadata.ino()))
     }
 }
 
 #[cfg(not(unix))]
-use other::{Inner, of_path, of_stdin, of_stdout};
+use other::{Inner, of_destination, of_path, of_stdin, of_stdout};
 
 #[cfg(not(unix))]
 mod other {
     use std::path::{Path, PathBuf};
 
-    use super::FileId;
+    use super::{Destination, FileId};
 
     /// The path without links; hard links and redirections go unnoticed, where no inode can be
     /// asked for.
@@ -89,6 +108,13 @@ mod other {
 
     pub fn of_path(path: &Path) -> Option<FileId> {
         path.canonicalize().ok().filter(|path| path.is_file()).map(FileId)
+    }
+
+    pub fn of_destination(destination: &Destination) -> Option<FileId> {
+        match destination {
+            Destination::Stdout => None,
+            Destination::File(path) => of_path(path),
+        }
     }
 
     pub fn of_stdin() -> Option<FileId> {

@@ -31,20 +31,6 @@ enum Target {
     Regular(Place),
 }
 
-impl Target {
-    /// The file behind it, if it is there.
-    fn file(&self) -> Option<FileId> {
-        match self {
-            Self::Stdout => FileId::of_stdout(),
-            #[cfg(unix)]
-            Self::Special(file) => FileId::of_file(file),
-            #[cfg(not(unix))]
-            Self::Special(_) => None,
-            Self::Regular(place) => FileId::of_path(&place.path),
-        }
-    }
-}
-
 /// Where a file goes, under whatever links.
 #[derive(Debug)]
 struct Place {
@@ -98,19 +84,6 @@ impl Output {
         matches!(self.target, Target::Stdout)
     }
 
-    /// Whether what is written here and there would be in one place.
-    pub fn is_place_of(&self, other: &Self) -> bool {
-        match (&self.target, &other.target) {
-            (Target::Stdout, Target::Stdout) => true,
-            (Target::Regular(place), Target::Regular(other))
-                if place.replaced.is_none() && other.replaced.is_none() =>
-            {
-                resolved(&place.path).is_some_and(|path| Some(path) == resolved(&other.path))
-            }
-            (target, other) => target.file().is_some_and(|file| Some(file) == other.file()),
-        }
-    }
-
     fn commit_pieces(&self, pieces: &[&[u8]]) -> Result<(), OutputError> {
         self.named(match &self.target {
             Target::Stdout => write(&mut io::stdout().lock(), pieces),
@@ -121,6 +94,24 @@ impl Output {
 
     fn named<T>(&self, result: Result<T, OutputProblem>) -> Result<T, OutputError> {
         result.map_err(|problem| OutputError { output: self.name.clone(), problem })
+    }
+}
+
+impl Destination {
+    /// Whether what is written here and there would be in one place. Neither is opened for that.
+    pub fn is_place_of(&self, other: &Self) -> bool {
+        let is_one = |a: Option<FileId>, b| a.is_some() && a == b;
+        let is_one_path = |a: Option<PathBuf>, b| a.is_some() && a == b;
+        is_one(FileId::of_destination(self), FileId::of_destination(other))
+            || is_one_path(self.new_path(), other.new_path())
+    }
+
+    /// The one path of a file that is not there yet, if its folder is.
+    fn new_path(&self) -> Option<PathBuf> {
+        match self {
+            Self::File(path) if !fs::exists(path).ok()? => resolved(&follow(path).ok()?),
+            Self::File(_) | Self::Stdout => None,
+        }
     }
 }
 

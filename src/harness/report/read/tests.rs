@@ -1,5 +1,5 @@
 use super::*;
-use crate::harness::LookBackCounts;
+use crate::harness::{LookBackCounts, RecordedCounts};
 
 /// A report of a verified and a measured case, whose times take every digit that there is.
 fn report() -> Report {
@@ -20,6 +20,7 @@ fn report() -> Report {
         copy,
         samples_ns,
         copy_samples_ns,
+        recorded: Some(RecordedCounts { dispatches: 3, barriers: 2, transfers: 1 }),
         look_back: Some(LookBackCounts { look_backs: 2, windows: 3, longest: 2, spins: 1, fallbacks: 0 }),
     };
     let verified = [("pass", None), ("fail", Some("run 1".into())), ("not supported", Some("no".into()))]
@@ -76,6 +77,15 @@ fn what_is_written_is_read_back_equal() {
 fn fields_of_a_later_build_are_skipped() {
     let json = json().replacen("\"name\"", "\"more\": {\"a\": [1e5, {}]}, \"name\"", 1);
     assert_eq!(Report::from_json(json.as_bytes()), Ok(report()));
+}
+
+#[test]
+fn reports_of_builds_that_counted_no_commands_are_read() {
+    let mut report = report();
+    report.devices[0].measured[0].recorded = None;
+    let json = report.to_json().unwrap();
+    assert!(!String::from_utf8_lossy(&json).contains("recorded"));
+    assert_eq!(Report::from_json(&json), Ok(report));
 }
 
 #[test]

@@ -107,7 +107,10 @@ fn one_place_is_known_under_several_names() {
     let inside = |name: &str| folder.path().join(name);
     fs::create_dir(inside("sub")).unwrap();
     fs::write(inside("there"), "before").unwrap();
-    let is_one = |a: &str, b: &str| prepare(&inside(a)).unwrap().is_place_of(&prepare(&inside(b)).unwrap());
+    let is_one = |a: &str, b: &str| {
+        let [a, b] = [a, b].map(|name| Destination::File(inside(name)));
+        a.is_place_of(&b)
+    };
     for name in ["there", "new"] {
         assert!(is_one(name, name));
         assert!(is_one(name, &format!("sub/../{name}")));
@@ -122,6 +125,12 @@ fn one_place_is_known_under_several_names() {
         assert!(!is_one("link", "there"));
         std::os::unix::fs::symlink("sub", inside("folder")).unwrap();
         assert!(is_one("folder/new", "sub/new"));
+        // Without waiting for its reader.
+        assert!(std::process::Command::new("mkfifo").arg(inside("pipe")).status().unwrap().success());
+        assert!(is_one("pipe", "sub/../pipe"));
+        assert!(!is_one("pipe", "there"));
+        let null = Destination::File("/dev/null".into());
+        assert!(!null.is_place_of(&null));
     }
 }
 

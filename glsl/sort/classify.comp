@@ -1,0 +1,189 @@
+// Lists segments by their lengths, and tells how far the dispatches go that sort them.
+//
+// A subgroup adds all that it has for a list at once. The last workgroup to be done makes the schedule. Segments that
+// begin in rising order, as they should, fit their lists; a class that has more of them than fit is not sorted at all.
+//
+// Dispatch: an invocation for each of segment_count.
+// Reads:    segments, segment_count words: where each begins, the next ends it, and element_count the last.
+// Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
+//           short_capacity, small_capacity and large_capacity entries of LIST_WORDS; long_segments, up to long_capacity
+//           of LONG_WORDS; schedule, SCHEDULE_WORDS for each of 5 dispatches.
+// Shared:   1 word.
+// CPU twin: reference::sort::segments::classify.
+// Source:   bins of segments by their lengths are those of Hou, Liu, Wang and Feng, "Fast Segmented Sort on GPUs",
+//           ICS 2017, and of CUB's DeviceSegmentedSort.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_ballot : require
+#include "common/dispatch.glsl"
+#include "sort/segments.glsl"
+
+// Shorter ones are in order already.
+layout(constant_id = 1) const uint MIN_EXTENT = 2;
+// The longest of each class; longer ones are long.
+layout(constant_id = 2) const uint MAX_SHORT = 32;
+layout(constant_id = 3) const uint MAX_SMALL = 512;
+layout(constant_id = 4) const uint MAX_LARGE = 4096;
+// Short segments of a workgroup.
+layout(constant_id = 5) const uint SHORT_PER_WORKGROUP = 16;
+layout(constant_id = 6) const uint TILE_ITEMS = 4096;
+layout(constant_id = 7) const uint RADIX = 256;
+
+layout(push_constant, std430) uniform Push {
+    Words segments;
+    Words state;
+    Words schedule;
+    Words short_segments;
+    Words small_segments;
+    Words large_segments;
+    Words long_segments;
+    uint segment_count;
+    uint element_count;
+    uint short_capacity;
+    uint small_capacity;
+    uint large_capacity;
+    uint long_capacity;
+    uint tile_capacity;
+    // Workgroups in a row of a dispatch.
+    uint max_row;
+} push;
+
+// Classes, and their words of state: how many segments there are of each.
+const uint SHORT = 0;
+const uint SMALL = 1;
+const uint LARGE = 2;
+const uint LONG = 3;
+const uint CLASSES = 4;
+// Tiles of long segments; whether they are beyond counting; workgroups that are done.
+const uint TILES = 4;
+const uint OVERFLOW = 5;
+const uint DONE = 6;
+
+// A dispatch for each class, of which that of LONG takes a workgroup for each segment; and behind them that of all tiles.
+const uint TILES_DISPATCH = CLASSES;
+
+shared uint s_is_last;
+
+uint ceil_div(uint dividend, uint divisor) {
+    return dividend / divisor + (dividend % divisor == 0 ? 0 : 1);
+}
+
+uint class_of(uint extent) {
+    if (extent < MIN_EXTENT) {
+        return CLASSES;
+    }
+    return extent <= MAX_SHORT ? SHORT : extent <= MAX_SMALL ? SMALL : extent <= MAX_LARGE ? LARGE : LONG;
+}
+
+uint capacity_of(uint kind) {
+    return kind == SHORT ? push.short_capacity : kind == SMALL ? push.small_capacity :
+        kind == LARGE ? push.large_capacity : push.long_capacity;
+}
+
+// The entry at `slot` of a class's list. Addresses are chosen, not pointers: SwiftShader crashes on a pointer that a branch
+// has chosen.
+Words entry_of(uint kind, uint slot) {
+    uvec2 list = kind == SHORT ? uvec2(push.short_segments) : kind == SMALL ? uvec2(push.small_segments) :
+        kind == LARGE ? uvec2(push.large_segments) : uvec2(push.long_segments);
+    return advance_words(Words(list), slot, kind == LONG ? LONG_WORDS : LIST_WORDS);
+}
+
+// A place in its list for each lane that has a segment of a class. All lanes of the subgroup must call it.
+uint slot_in_list(uint kind) {
+    uint slot = 0;
+    [[unroll]] for (uint c = 0; c < CLASSES; c++) {
+        uvec4 votes = subgroupBallot(kind == c);
+        uint first = 0;
+        if (subgroupElect() && any(notEqual(votes, uvec4(0)))) {
+            first = atomicAdd(push.state.word[c], subgroupBallotBitCount(votes));
+        }
+        first = subgroupBroadcastFirst(first);
+        slot = kind == c ? first + subgroupBallotExclusiveBitCount(votes) : slot;
+    }
+    return slot;
+}
+
+void schedule_dispatch(uint index, uint count, uint per_workgroup) {
+    Words words = advance_words(push.schedule, index, SCHEDULE_WORDS);
+    uint workgroup_count = ceil_div(count, per_workgroup);
+    uint grid_rows = max(ceil_div(workgroup_count, push.max_row), 1);
+    words.word[0] = ceil_div(workgroup_count, grid_rows);
+    words.word[1] = grid_rows;
+    words.word[2] = 1;
+    words.word[SCHEDULED] = count;
+    words.word[SCHEDULED_COUNTS] = count * RADIX;
+}
+
+void schedule_all() {
+    [[unroll]] for (uint kind = SHORT; kind < LONG; kind++) {
+        uint count = atomicOr(push.state.word[kind], 0u);
+        count = count <= capacity_of(kind) ? count : 0;
+        schedule_dispatch(kind, count, kind == SHORT ? SHORT_PER_WORKGROUP : 1);
+    }
+    uint long_count = atomicOr(push.state.word[LONG], 0u);
+    uint tile_count = atomicOr(push.state.word[TILES], 0u);
+    bool fit = atomicOr(push.state.word[OVERFLOW], 0u) == 0 && long_count <= push.long_capacity &&
+        tile_count <= push.tile_capacity;
+    schedule_dispatch(LONG, fit ? long_count : 0, 1);
+    schedule_dispatch(TILES_DISPATCH, fit ? tile_count : 0, 1);
+}
+
+void main() {
+    uint workgroup = workgroup_index();
+    uint workgroup_count = ceil_div(push.segment_count, WORKGROUP_SIZE);
+    // Beyond the last, a workgroup's first segment need not fit 32 bits.
+    if (workgroup >= workgroup_count) {
+        return;
+    }
+    uint first = workgroup * WORKGROUP_SIZE;
+    uint index = invocation_index();
+    Segment segment = Segment(0, 0);
+    if (index < push.segment_count - first) {
+        Words begins = advance_words(push.segments, first, 1);
+        segment.begin = min(begins.word[index], push.element_count);
+        uint end = push.element_count;
+        if (index + 1 < push.segment_count - first) {
+            end = min(begins.word[index + 1], end);
+        }
+        segment.extent = end - min(segment.begin, end);
+    }
+
+    uint kind = class_of(segment.extent);
+    uint slot = slot_in_list(kind);
+    uint first_tile = 0;
+    uint tile_count = ceil_div(segment.extent, TILE_ITEMS);
+    if (kind == LONG) {
+        first_tile = atomicAdd(push.state.word[TILES], tile_count);
+        uint carry;
+        uaddCarry(first_tile, tile_count, carry);
+        if (carry != 0) {
+            atomicOr(push.state.word[OVERFLOW], 1u);
+        }
+    }
+    if (kind < CLASSES && slot < capacity_of(kind)) {
+        Words entry = entry_of(kind, slot);
+        entry.word[0] = segment.begin;
+        entry.word[1] = segment.extent;
+        if (kind == LONG) {
+            entry.word[2] = first_tile;
+            entry.word[3] = tile_count;
+        }
+    }
+
+    // Whoever is last finds what all others have told.
+    memoryBarrierBuffer();
+    barrier();
+    if (index == 0) {
+        s_is_last = atomicAdd(push.state.word[DONE], 1u) + 1 == workgroup_count ? 1 : 0;
+    }
+    barrier();
+    if (s_is_last == 0) {
+        return;
+    }
+    memoryBarrierBuffer();
+    if (index == 0) {
+        schedule_all();
+    }
+}

@@ -1,0 +1,49 @@
+// Copies keys and values back to the caller's arrays, where a sort has left them aside.
+//
+// Dispatch: the workgroups of its schedule, which may be none.
+// Reads:    keys_aside, element_count * key_words words, and values_aside, element_count * value_words words; schedule.
+// Writes:   keys and values, as many words.
+// Shared:   nothing.
+// CPU twin: a copy is its own.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "common/dispatch.glsl"
+#include "sort/schedule.glsl"
+
+// Keys that a workgroup takes.
+layout(constant_id = 1) const uint TILE_ITEMS = 4096;
+
+layout(push_constant, std430) uniform Push {
+    Words keys;
+    Words keys_aside;
+    Words values;
+    Words values_aside;
+    Words schedule;
+    uint key_words;
+    // 0 without values.
+    uint value_words;
+} push;
+
+// The words of one tile, `words` for each of `extent` elements, as neighbours have them.
+void copy_tile(Words from, Words to, uint tile, uint words, uint extent) {
+    Words source = advance_words(from, tile, TILE_ITEMS * words);
+    Words destination = advance_words(to, tile, TILE_ITEMS * words);
+    for (uint i = gl_LocalInvocationIndex; i < extent * words; i += WORKGROUP_SIZE) {
+        destination.word[i] = source.word[i];
+    }
+}
+
+void main() {
+    uint tile = workgroup_index();
+    Scheduled copy = load_schedule(push.schedule);
+    if (tile >= copy.tile_count) {
+        return;
+    }
+    uint extent = tile_extent(copy, tile, TILE_ITEMS);
+    copy_tile(push.keys_aside, push.keys, tile, push.key_words, extent);
+    if (push.value_words > 0) {
+        copy_tile(push.values_aside, push.values, tile, push.value_words, extent);
+    }
+}

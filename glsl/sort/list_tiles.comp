@@ -1,0 +1,31 @@
+// Tells of each tile of the long segments of which of them it is.
+//
+// Dispatch: the workgroups of its schedule, which may be none: one for each long segment.
+// Reads:    long_segments, as many as schedule counts; schedule.
+// Writes:   tiles, a word for each tile of these segments.
+// Shared:   nothing.
+// CPU twin: reference::sort::segments::list_tiles.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "common/dispatch.glsl"
+#include "sort/segments.glsl"
+
+layout(push_constant, std430) uniform Push {
+    Words long_segments;
+    Words tiles;
+    Words schedule;
+} push;
+
+void main() {
+    uint slot = workgroup_index();
+    if (slot >= push.schedule.word[SCHEDULED]) {
+        return;
+    }
+    Words entry = advance_words(push.long_segments, slot, LONG_WORDS);
+    uint tile_count = entry.word[3];
+    Words tiles = advance_words(push.tiles, entry.word[2], 1);
+    for (uint tile = gl_LocalInvocationIndex; tile < tile_count; tile += WORKGROUP_SIZE) {
+        tiles.word[tile] = slot;
+    }
+}

@@ -1,0 +1,248 @@
+// Looks at all keys once, before the first pass of a sort: which bits of their order differ, and with BINS, how many keys
+// have each digit of each pass. The last workgroup to be done then makes the schedule of the passes, each of which is one
+// dispatch for each portion of the keys.
+//
+// Dispatch: tile_count workgroups.
+// Reads:    keys, element_count keys; tiles_on_device, tile_count and last_extent, where it is not null.
+// Writes:   state, which begins as 0: 5 words; schedule, SCHEDULE_WORDS for each portion of each of PASS_COUNT passes, and
+//           for the copy behind them; with BINS bins, which begin as 0: RADIX words for each portion of each pass, of
+//           which those of the first in the end tell where the first key of each digit goes.
+// Shared:   the workgroup scan's, 1 word, and with BINS RADIX * PASS_COUNT words.
+// CPU twin: reference::sort::survey.
+// Source:   the one histogram of Adinets and Merrill, "Onesweep", 2022; that what all keys agree in need not be sorted by is
+//           as old as radix sort.
+
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "common/tiles.glsl"
+#include "common/workgroup_scan.glsl"
+#include "sort/schedule.glsl"
+#include "sort/tile.glsl"
+
+layout(constant_id = 7) const uint PASS_COUNT = 4;
+
+layout(push_constant, std430) uniform Push {
+    Words keys;
+    Words state;
+    Words schedule;
+    Words bins;
+    Words tiles_on_device;
+    uint tile_count;
+    // Keys in the last tile; all others are full.
+    uint last_extent;
+    // The tiles of a pass, and their last extent, may be others.
+    uint pass_tile_items;
+    // What a portion holds, and how many of them there are.
+    uint portion_tiles;
+    uint portion_count;
+    // The bits to sort by, which the passes share out as evenly as they go.
+    uint begin_bit;
+    uint end_bit;
+    // Workgroups in a row of a dispatch.
+    uint max_row;
+    // One of the following.
+    uint aim;
+} push;
+
+// The keys are to end where they were: passes in which all agree are left out.
+const uint IN_PLACE = 0;
+// The keys are to end where the last pass leaves them, which the host knows: all passes run.
+const uint ANYWHERE = 1;
+// The keys stay as they are, and their places are told.
+const uint PLACES = 2;
+
+// Words of state: bits of the order that some key has, and that some key lacks; and workgroups that are done.
+const uint SET = 0;
+const uint CLEAR = 2;
+const uint DONE = 4;
+
+shared uint s_is_last;
+#ifdef BINS
+shared uint s_bins[RADIX * PASS_COUNT];
+#endif
+
+// The bits of a pass.
+Digit digit_of_pass(uint pass) {
+    uint bits = push.end_bit - push.begin_bit;
+    uint least = bits / PASS_COUNT;
+    uint wider = bits % PASS_COUNT;
+    uint width = least + (pass < wider ? 1 : 0);
+    uint shift = push.begin_bit + pass * least + min(pass, wider);
+    // Behind the last bit there is nothing left to shift to.
+    return Digit(width == 0 ? 0 : shift, (1u << width) - 1);
+}
+
+uint ceil_div(uint dividend, uint divisor) {
+    return dividend / divisor + (dividend % divisor == 0 ? 0 : 1);
+}
+
+// How far a dispatch goes, and between which arrays.
+void schedule_dispatch(uint index, uint tile_count, uint last_extent, Route route) {
+    Words words = advance_words(push.schedule, index, SCHEDULE_WORDS);
+    uint grid_rows = max(ceil_div(tile_count, push.max_row), 1);
+    words.word[0] = ceil_div(tile_count, grid_rows);
+    words.word[1] = grid_rows;
+    words.word[2] = 1;
+    words.word[3] = tile_count;
+    words.word[4] = last_extent;
+    words.word[5] = route_word(route);
+    words.word[6] = tile_count * RADIX;
+}
+
+// A pass, portion by portion.
+void schedule_pass(uint pass, uint tile_count, uint last_extent, Route route) {
+    for (uint portion = 0; portion < push.portion_count; portion++) {
+        uint first = min(portion * push.portion_tiles, tile_count);
+        uint tiles = min(tile_count - first, push.portion_tiles);
+        bool is_last = first + tiles == tile_count;
+        uint extent = is_last ? last_extent : push.pass_tile_items;
+        schedule_dispatch(pass * push.portion_count + portion, tiles, extent, route);
+    }
+}
+
+// Which passes run, by one invocation: those in whose digit not all keys agree. `differing` has the bits in which some
+// differ.
+void schedule_passes(Key differing, uint element_count) {
+    uint tile_count = ceil_div(element_count, push.pass_tile_items);
+    uint last_extent = element_count - (max(tile_count, 1) - 1) * push.pass_tile_items;
+    bool is_argsort = push.aim == PLACES;
+    uint run_count = 0;
+    for (uint pass = 0; pass < PASS_COUNT; pass++) {
+        Digit digit = digit_of_pass(pass);
+        run_count += bits_of(differing, digit.shift, digit.mask) != 0 ? 1 : 0;
+    }
+    // Places are told by the last pass that runs, so that one must.
+    bool first_must_run = is_argsort && run_count == 0;
+    bool all_must_run = push.aim == ANYWHERE;
+    uint runs_left = all_must_run ? PASS_COUNT : first_must_run ? 1 : run_count;
+    uint runs = 0;
+    for (uint pass = 0; pass < PASS_COUNT; pass++) {
+        Digit digit = digit_of_pass(pass);
+        bool must_run = all_must_run || first_must_run && pass == 0;
+        bool is_run = must_run || bits_of(differing, digit.shift, digit.mask) != 0;
+        uint from = runs % 2 == 0 ? CALLERS : ASIDE;
+        uint to = runs % 2 == 0 ? ASIDE : CALLERS;
+        Route route = Route(from, to, from, to, runs % 2);
+        if (is_argsort) {
+            route.keys_from = runs == 0 ? CALLERS : runs % 2 == 0 ? OTHER : ASIDE;
+            route.keys_to = runs % 2 == 0 ? ASIDE : OTHER;
+            // The last run puts the places where the caller wants them.
+            route.values_from = runs == 0 ? OTHER : runs_left % 2 == 1 ? ASIDE : CALLERS;
+            route.values_to = runs_left % 2 == 1 ? CALLERS : ASIDE;
+        }
+        schedule_pass(pass, is_run ? tile_count : 0, last_extent, route);
+        runs += is_run ? 1 : 0;
+        runs_left -= is_run ? 1 : 0;
+    }
+    // What has ended aside is copied back.
+    bool is_copied = push.aim == IN_PLACE && runs % 2 == 1;
+    Route back = Route(ASIDE, CALLERS, ASIDE, CALLERS, 0);
+    schedule_dispatch(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back);
+}
+
+#ifdef BINS
+// Where the first key of each digit goes, in a pass. All of the workgroup must call it, with a barrier since shared memory
+// was last used.
+void scan_bins(uint pass) {
+    uint own_total = 0;
+    uint own_first[OWN_DIGITS];
+    Words bins = advance_words(push.bins, pass * push.portion_count, RADIX);
+    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+        uint d = invocation_index() * OWN_DIGITS + k;
+        own_first[k] = own_total;
+        // As others have added to it: not from a cache of one's own.
+        own_total += d < RADIX ? atomicAdd(bins.word[d], 0u) : 0;
+    }
+    uint all;
+    uint prefix = workgroup_exclusive_scan(subgroup_reduce(own_total), all);
+    prefix += subgroup_exclusive_scan(own_total);
+    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+        uint d = invocation_index() * OWN_DIGITS + k;
+        if (d < RADIX) {
+            atomicExchange(bins.word[d], prefix + own_first[k]);
+        }
+    }
+    barrier();
+}
+#endif
+
+void main() {
+    Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    uint tile = workgroup_index();
+    if (tile >= tiles.count) {
+        return;
+    }
+    uint extent = tile + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+    Words keys = advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS);
+#ifdef BINS
+    for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
+        s_bins[d] = 0;
+    }
+    barrier();
+#endif
+
+    Key set = Key(0);
+    Key clear = Key(0);
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        if (place_after(i) < extent) {
+            Key order = ordered(load_key(keys, place_after(i)));
+            set |= order;
+            clear |= ~order;
+#ifdef BINS
+            for (uint pass = 0; pass < PASS_COUNT; pass++) {
+                Digit digit = digit_of_pass(pass);
+                atomicAdd(s_bins[pass * RADIX + bits_of(order, digit.shift, digit.mask)], 1u);
+            }
+#endif
+        }
+    }
+    set = subgroupOr(set);
+    clear = subgroupOr(clear);
+    if (subgroupElect()) {
+#if KEY_WORDS == 2
+        atomicOr(push.state.word[SET], set.x);
+        atomicOr(push.state.word[SET + 1], set.y);
+        atomicOr(push.state.word[CLEAR], clear.x);
+        atomicOr(push.state.word[CLEAR + 1], clear.y);
+#else
+        atomicOr(push.state.word[SET], set);
+        atomicOr(push.state.word[CLEAR], clear);
+#endif
+    }
+#ifdef BINS
+    barrier();
+    for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
+        if (s_bins[d] != 0) {
+            Words bins = advance_words(push.bins, d / RADIX * push.portion_count, RADIX);
+            atomicAdd(bins.word[d % RADIX], s_bins[d]);
+        }
+    }
+#endif
+
+    // Whoever is last finds what all others have told.
+    memoryBarrierBuffer();
+    barrier();
+    if (invocation_index() == 0) {
+        s_is_last = atomicAdd(push.state.word[DONE], 1u) + 1 == tiles.count ? 1 : 0;
+    }
+    barrier();
+    if (s_is_last == 0) {
+        return;
+    }
+    memoryBarrierBuffer();
+    if (invocation_index() == 0) {
+#if KEY_WORDS == 2
+        uvec2 differing = uvec2(atomicOr(push.state.word[SET], 0u), atomicOr(push.state.word[SET + 1], 0u)) &
+            uvec2(atomicOr(push.state.word[CLEAR], 0u), atomicOr(push.state.word[CLEAR + 1], 0u));
+#else
+        uint differing = atomicOr(push.state.word[SET], 0u) & atomicOr(push.state.word[CLEAR], 0u);
+#endif
+        schedule_passes(differing, (tiles.count - 1) * TILE_ITEMS + tiles.last_extent);
+    }
+#ifdef BINS
+    for (uint pass = 0; pass < PASS_COUNT; pass++) {
+        scan_bins(pass);
+    }
+#endif
+}

@@ -1,0 +1,34 @@
+//! Files that say where segments begin.
+
+use anyhow::Result;
+
+use crate::error::Ended;
+use crate::files::{self, Source};
+use crate::words::Doing;
+
+/// Where segments of what one would `verb` begin, ascending and not past the end: that of `count` `things`.
+pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
+    let _doing = Doing::new(format_args!("reading {source}"));
+    let table = files::read_row_numbers(source)?;
+    // Rather of a program that failed than of somebody who wants no segments: such an .npy file is not empty.
+    if table.words.is_empty() && table.header().is_empty() {
+        return Err(
+            Ended::usage(format!("{source}: is empty; leave out --segments to {verb} all at once")).into()
+        );
+    }
+    let begins = table.words;
+    if let Some(i) = (1..begins.len()).find(|&i| begins[i] < begins[i - 1]) {
+        let (before, after) = (begins[i - 1], begins[i]);
+        return Err(Ended::usage(format!(
+            "{source}: segments are not ascending: {after} at index {i} is behind {before}; sort them"
+        ))
+        .into());
+    }
+    match begins.last() {
+        Some(&last) if last as usize > count => Err(Ended::usage(format!(
+            "{source}: a segment begins at {last}, and there are {count} {things}; leave it out"
+        ))
+        .into()),
+        _ => Ok(begins),
+    }
+}

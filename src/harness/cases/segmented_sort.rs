@@ -1,0 +1,346 @@
+//! The cases of segmented sorts: every class of segments by itself and all of them together, at their seams.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{Case, Effort, PolicyName, SortValues, Work, is_sampled, small_workgroup};
+use crate::ElementType;
+use crate::harness::inputs::{Input, SplitMix64};
+use crate::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPolicy, SortConfig, TileShape, ValueSize};
+use crate::vk::Capabilities;
+
+/// A segmented sort's parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentedSortCase {
+    /// The type of the keys.
+    pub element: ElementType,
+    /// What goes with them.
+    pub values: SortValues,
+    /// Whether the greatest comes first.
+    pub is_descending: bool,
+    /// The bits that are sorted by.
+    pub bits: Range<u32>,
+    /// How long segments are.
+    pub segments: SegmentMix,
+    /// Whether all classes are of small segments.
+    pub has_small_tiles: bool,
+    /// Bytes by which the keys miss a multiple of 16.
+    pub misalignment: u32,
+    /// Bytes by which the values miss one.
+    pub values_misalignment: u32,
+}
+
+/// How long segments are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SegmentMix {
+    /// There are none.
+    None,
+    /// Up to 24 keys, and none as well.
+    Short,
+    /// More than a workgroup holds, most of them.
+    Long,
+    /// Half as many of every length as of half that length.
+    PowerLaw,
+    /// All keys in one.
+    Whole,
+    /// Some, and all are empty.
+    Empty,
+    /// About the most keys that each class takes, and about whole tiles.
+    Seams,
+    /// Short ones, the first of them behind a third of the keys.
+    Late,
+}
+
+impl SegmentMix {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::None,
+        Self::Short,
+        Self::Long,
+        Self::PowerLaw,
+        Self::Whole,
+        Self::Empty,
+        Self::Seams,
+        Self::Late,
+    ];
+
+    /// What it is called in the names of cases.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Short => "short",
+            Self::Long => "long",
+            Self::PowerLaw => "power-law",
+            Self::Whole => "whole",
+            Self::Empty => "empty",
+            Self::Seams => "seams",
+            Self::Late => "late",
+        }
+    }
+
+    /// Where segments of `count` keys begin.
+    fn begins(self, count: u64, policy: &SegmentedSortPolicy) -> Vec<u32> {
+        let (first, mut extent): (u64, Box<dyn FnMut(u64) -> u64>) = match self {
+            Self::None => return Vec::new(),
+            Self::Whole => return vec![0],
+            Self::Empty => return vec![count as u32; 100],
+            Self::Short => (0, Box::new(|draw| draw % 25)),
+            Self::Late => (count / 3 + 1, Box::new(|draw| draw % 25)),
+            Self::Long => {
+                let [.., large] = policy.max_extents();
+                (0, Box::new(move |draw| draw % (4 * u64::from(large))))
+            }
+            Self::PowerLaw => (0, Box::new(|draw| (draw >> 32) % (2 << draw.trailing_zeros().min(28)))),
+            Self::Seams => {
+                let whole = policy.max_extents().into_iter().chain([policy.tile.tile_items()]);
+                let whole: Vec<_> = whole.chain([1, 3 * policy.tile.tile_items()]).collect();
+                let mut index = 0;
+                let next = move |_| {
+                    index += 1;
+                    u64::from(whole[index / 3 % whole.len()]) + index as u64 % 3 - 1
+                };
+                (0, Box::new(next))
+            }
+        };
+        let mut random = SplitMix64(count);
+        let mut begins = Vec::new();
+        let mut begin = first.min(count);
+        // The last may be empty, and end with the keys.
+        loop {
+            begins.push(begin as u32);
+            if begin == count {
+                return begins;
+            }
+            begin = (begin + extent(random.next_u64())).min(count);
+        }
+    }
+}
+
+impl SegmentedSortCase {
+    /// Keys of u32 alone, ascending by all of their bits, aligned, by the policy that is chosen.
+    pub const fn keys_of_u32(segments: SegmentMix) -> Self {
+        Self {
+            element: ElementType::U32,
+            values: SortValues::None,
+            is_descending: false,
+            bits: 0..32,
+            segments,
+            has_small_tiles: false,
+            misalignment: 0,
+            values_misalignment: 0,
+        }
+    }
+
+    /// The same of other keys, by all of their bits, with values, in either direction.
+    const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+        Self { element, values, is_descending, bits: 0..element.bits(), ..self }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> SegmentedSortPolicy {
+        let mut policy = SegmentedSortPolicy::choose(capabilities).policy;
+        if self.has_small_tiles {
+            let workgroup_size = small_workgroup(capabilities);
+            let shape = |items_per_invocation| TileShape { workgroup_size, items_per_invocation };
+            policy.cluster = ClusterShape { workgroup_size, lanes: 4, items_per_invocation: 3 };
+            policy.workgroups = [shape(4), shape(8)];
+            policy.tile = shape(5);
+            policy.scan = PolicyName::Small.sort(capabilities, crate::sort::SortAlgorithm::Radix8Bit).scan;
+        }
+        policy
+    }
+
+    /// What a plan is made for, but for its policy.
+    pub fn config(&self) -> SegmentedSortConfig {
+        let config = match self.values {
+            SortValues::None => SortConfig::keys(self.element),
+            SortValues::B4 => SortConfig::pairs(self.element, ValueSize::B4),
+            SortValues::B8 => SortConfig::pairs(self.element, ValueSize::B8),
+            SortValues::Places => SortConfig::argsort(self.element),
+        };
+        let config = if self.is_descending { config.descending() } else { config };
+        config.bits(self.bits.clone()).into()
+    }
+
+    /// Where segments of `count` keys begin.
+    pub(in crate::harness) fn begins(&self, capabilities: &Capabilities, count: u64) -> Vec<u32> {
+        self.segments.begins(count, &self.policy(capabilities))
+    }
+}
+
+impl fmt::Display for SegmentedSortCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "segmented_sort:{}:type={}", self.values.name(), self.element)?;
+        if self.is_descending {
+            write!(f, ";order=descending")?;
+        }
+        let policy = if self.has_small_tiles { "small" } else { "default" };
+        write!(f, ";segments={};policy={policy}", self.segments.name())?;
+        write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
+        match self.values_misalignment {
+            0 => Ok(()),
+            missed => write!(f, ";values-misalign={missed}"),
+        }
+    }
+}
+
+/// The cases that prove a device right.
+pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for segments in SegmentMix::ALL {
+        for has_small_tiles in [true, false] {
+            let has_all_classes = matches!(segments, SegmentMix::PowerLaw | SegmentMix::Seams);
+            if effort == Effort::Quick && !has_small_tiles && !has_all_classes {
+                continue;
+            }
+            let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
+            // Values show what a sort of keys alone cannot.
+            let sort = sort.of(ElementType::U32, SortValues::B4, false);
+            let [.., large] = sort.policy(capabilities).max_extents().map(u64::from);
+            let mut add = |count, input| {
+                cases.push(Case { work: Work::SegmentedSort(sort.clone()), count, input });
+            };
+            for count in [0, 1, 2, 1000, large, large + 1] {
+                add(count, Input::ConstantDigit);
+            }
+            add(if has_small_tiles { 20_011 } else { 9 * large + 7 }, Input::TwoValued);
+            if effort != Effort::Quick {
+                add(99_991, Input::Uniform);
+                for input in Input::ALL {
+                    add(3 * large + 5, input);
+                }
+            }
+            if effort == Effort::Full {
+                add((1 << 22) + 1, Input::Uniform);
+            }
+        }
+    }
+    cases.extend(typed_cases(effort, capabilities));
+    cases
+}
+
+/// Every type of keys, with every kind of values, in either direction, all classes at once; and parts of keys, and memory
+/// at any address.
+fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let kinds =
+        ElementType::ALL.into_iter().flat_map(|element| SortValues::ALL.map(|values| (element, values)));
+    let kinds = kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)]);
+    for (index, (element, values, is_descending)) in kinds.enumerate() {
+        let seams = SegmentedSortCase::keys_of_u32(SegmentMix::Seams).of(element, values, is_descending);
+        let mut add = |sort: &SegmentedSortCase, count, input| {
+            cases.push(Case { work: Work::SegmentedSort(sort.clone()), count, input });
+        };
+        // One direction of each kind, by turns, tells most: a plan takes long to compile.
+        let is_of_turn = index % 2 == index / 2 % 2;
+        let is_taken = match effort {
+            Effort::Quick => is_of_turn && is_sampled(index / 2),
+            Effort::Normal => is_of_turn,
+            Effort::Full => true,
+        };
+        if !is_taken {
+            continue;
+        }
+        let small = SegmentedSortCase { has_small_tiles: true, ..seams.clone() };
+        add(&small, 20_023, Input::Extremes);
+        let width = element.bits();
+        let ranges = [width / 3..3 * width / 4, width - 1..width, 0..1, 5..5, 0..9];
+        let part = SegmentedSortCase {
+            bits: ranges[index % ranges.len()].clone(),
+            misalignment: [4, 8, 12][index % 3],
+            values_misalignment: [12, 0, 4, 8][index % 4],
+            ..small
+        };
+        if effort == Effort::Full || is_sampled(index / 6) {
+            add(&part, 9_973, Input::Extremes);
+        }
+        if effort == Effort::Full || is_sampled(index / 6 + 1) {
+            let [.., large] = seams.policy(capabilities).max_extents().map(u64::from);
+            add(&seams, 9 * large + 5, Input::Extremes);
+        }
+        if effort == Effort::Full {
+            let power_law = SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams };
+            add(&power_law, (1 << 20) + 7, Input::Extremes);
+        }
+    }
+    cases
+}
+
+/// The works that are worth measuring: what each class is for, and all of them.
+pub(super) fn bench_works() -> Vec<Work> {
+    let mixes = [SegmentMix::Short, SegmentMix::PowerLaw, SegmentMix::Long];
+    mixes.map(|segments| Work::SegmentedSort(SegmentedSortCase::keys_of_u32(segments))).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{capabilities, expect_unique};
+    use super::*;
+
+    #[test]
+    fn ids_are_unique() {
+        for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
+            expect_unique(&verify_cases(effort, &capabilities()));
+        }
+    }
+
+    #[test]
+    fn every_type_has_every_kind_of_values() {
+        let cases = verify_cases(Effort::Normal, &capabilities());
+        for element in ElementType::ALL {
+            for values in SortValues::ALL {
+                let is_it = |case: &Case| {
+                    let Work::SegmentedSort(sort) = &case.work else { return false };
+                    (sort.element, sort.values, sort.segments) == (element, values, SegmentMix::Seams)
+                        && sort.bits == (0..element.bits())
+                };
+                assert!(cases.iter().any(is_it), "{element} {values:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_for_good() {
+        let keys = SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw);
+        let id = "segmented_sort:keys:type=u32;segments=power-law;policy=default;bits=0:32;misalign=0";
+        assert_eq!(keys.to_string(), id);
+        let pairs = keys.of(ElementType::F64, SortValues::B8, true);
+        let pairs = SegmentedSortCase { values_misalignment: 8, has_small_tiles: true, ..pairs };
+        let id = "segmented_sort:pairs8:type=f64;order=descending;segments=power-law;policy=small;bits=0:64;\
+                  misalign=0;values-misalign=8";
+        assert_eq!(pairs.to_string(), id);
+    }
+
+    /// The lengths of segments, the last of which ends with the keys.
+    fn extents(mix: SegmentMix, count: u64) -> Vec<u64> {
+        let case = SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(mix) };
+        let begins = case.begins(&capabilities(), count);
+        let ends = begins.iter().skip(1).map(|&begin| begin.into()).chain([count]);
+        begins.iter().zip(ends).map(|(&begin, end): (_, u64)| end - u64::from(begin)).collect()
+    }
+
+    #[test]
+    fn mixes_are_what_their_names_say() {
+        let case =
+            SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::Long) };
+        let [short, small, large] = case.policy(&capabilities()).max_extents().map(u64::from);
+        for mix in SegmentMix::ALL {
+            for count in [0, 1, 2, 10_000] {
+                let begins = SegmentedSortCase::keys_of_u32(mix).begins(&capabilities(), count);
+                assert!(
+                    begins.is_sorted() && begins.iter().all(|&begin| u64::from(begin) <= count),
+                    "{mix:?}"
+                );
+            }
+        }
+        let longest = |mix| extents(mix, 100_000).into_iter().max().unwrap_or(0);
+        assert_eq!((longest(SegmentMix::Short), longest(SegmentMix::Empty)), (24, 0));
+        assert_eq!((extents(SegmentMix::None, 9).len(), extents(SegmentMix::Whole, 9)), (0, vec![9]));
+        assert!(longest(SegmentMix::Long) > 3 * large && longest(SegmentMix::PowerLaw) > large);
+        assert_eq!(extents(SegmentMix::Late, 9_000).iter().sum::<u64>(), 5_999);
+        let seams = extents(SegmentMix::Seams, 100_000);
+        for extent in [0, 1, 2, short, short + 1, small, small + 1, large, large + 1, large - 1] {
+            assert!(seams.contains(&extent), "{extent}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Onesweep: a single dispatch a pass, in which tiles look back at what earlier ones have told.
+//!
+//! ```text
+//!   survey ──► bins: where the first key of each digit of each pass goes
+//!   onesweep, for each pass:  keys ──► aside ──► keys ──► …   (places: keys ──► aside ──► other ──► aside ──► …)
+//!   copy, where an odd number of passes ran: aside ──► keys
+//! ```
+//!
+//! A word of what tiles tell holds counts of up to 30 bits, so that a dispatch takes a portion of that many keys at most,
+//! and hands its bins on to the next. Statuses begin as 0: the first pass that runs finds them filled, and each one clears
+//! those of the next, in the other of two regions.
+
+use super::arrays::{Arrays, Aside};
+use super::config::{SortBuffers, SortConfig};
+use super::digit::Digit;
+use super::policy::SortPolicy;
+use super::survey::{PassShape, Survey, SurveyLayout};
+use crate::error::Result;
+use crate::kernels::{self, Kernel};
+use crate::primitives::{Count, ScratchCursor};
+use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct OnesweepPush for [
+        SORT_ONESWEEP_KEY1,
+        SORT_ONESWEEP_KEY1_VALUE1,
+        SORT_ONESWEEP_KEY1_VALUE2,
+        SORT_ONESWEEP_KEY2,
+        SORT_ONESWEEP_KEY2_VALUE1,
+        SORT_ONESWEEP_KEY2_VALUE2,
+    ] {
+        keys: AddressRange,
+        keys_aside: AddressRange,
+        keys_other: AddressRange,
+        values: AddressRange,
+        values_aside: AddressRange,
+        bins: AddressRange,
+        next_bins: AddressRange,
+        region: AddressRange,
+        other_region: AddressRange,
+        schedule: AddressRange,
+        first_tile: u32,
+        shift: u32,
+        digit_mask: u32,
+    }
+}
+
+/// By the words of a key, and by those of a value.
+const KERNELS: [[&Kernel; 3]; 2] = [
+    [&kernels::SORT_ONESWEEP_KEY1, &kernels::SORT_ONESWEEP_KEY1_VALUE1, &kernels::SORT_ONESWEEP_KEY1_VALUE2],
+    [&kernels::SORT_ONESWEEP_KEY2, &kernels::SORT_ONESWEEP_KEY2_VALUE1, &kernels::SORT_ONESWEEP_KEY2_VALUE2],
+];
+
+/// Bytes of what lies before the statuses of a portion.
+const TICKET_SIZE: u64 = 16;
+
+#[derive(Debug)]
+pub(super) struct Onesweep {
+    config: SortConfig,
+    passes: PassShape,
+    radix: u32,
+    survey: Survey,
+    pipeline: Pipeline,
+}
+
+/// Where things lie in scratch.
+#[derive(Debug)]
+struct Layout {
+    /// What begins as 0 comes first: the survey's words, and the first region of statuses.
+    zeroed_size: u64,
+    survey: SurveyLayout,
+    regions: [u64; 2],
+    /// Of a whole portion.
+    statuses_size: u64,
+    /// Of a region.
+    region_size: u64,
+    aside: Aside,
+    size: u64,
+}
+
+impl Onesweep {
+    pub(super) fn new(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
+        let radix_bits = policy.algorithm.radix_bits();
+        let passes = PassShape {
+            count: config.pass_count(radix_bits),
+            tile_items: policy.tile_items(),
+            portion_tiles: policy.portion_tiles(),
+            has_bins: true,
+        };
+        let [numbers, descending] = config.constants();
+        let constants = [
+            numbers,
+            descending,
+            ("RADIX_BITS", radix_bits),
+            ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
+            ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities())),
+        ];
+        let kernel = KERNELS[config.key.words() as usize - 1][config.values.words() as usize];
+        let options = PipelineOptions {
+            workgroup_size: policy.workgroup_size,
+            constants: &constants,
+            subgroup_size: policy.subgroup_size,
+        };
+        Ok(Self {
+            config: *config,
+            passes,
+            radix: 1 << radix_bits,
+            survey: Survey::new(device, config, policy, passes)?,
+            pipeline: Pipeline::new(device, kernel, options)?,
+        })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.survey.pipelines().chain([&self.pipeline])
+    }
+
+    pub(super) fn pass_count(&self) -> u32 {
+        self.passes.count
+    }
+
+    fn layout(&self, count: u64) -> Layout {
+        let tile_count = count.div_ceil(self.passes.tile_items.into());
+        let tile_size = u64::from(self.radix) * 4;
+        let statuses_size = TICKET_SIZE + u64::from(self.passes.portion_tiles) * tile_size;
+        let mut cursor = ScratchCursor::default();
+        let survey = self.survey.layout(&mut cursor, count);
+        let tickets_size = u64::from(survey.portion_count) * TICKET_SIZE;
+        let region_size = tile_count.saturating_mul(tile_size).saturating_add(tickets_size);
+        let first = cursor.take(region_size);
+        let zeroed_size = cursor.size;
+        Layout {
+            zeroed_size,
+            survey,
+            regions: [first, cursor.take(region_size)],
+            statuses_size,
+            region_size,
+            aside: Aside::take(&mut cursor, &self.config, count),
+            size: cursor.size,
+        }
+    }
+
+    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
+        self.layout(max_count).size
+    }
+
+    /// Where the result of so many keys lies, of a sort that may leave it anywhere.
+    pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
+        Arrays::new(&self.config, buffers, &self.layout(max_count).aside, max_count)
+    }
+
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SortBuffers,
+        count: Count,
+    ) -> Result<()> {
+        let layout = self.layout(count.max());
+        let scratch = buffers.scratch;
+        recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
+        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        self.survey.record(recorder, scratch, &layout.survey, buffers.keys, count)?;
+
+        let arrays = Arrays::new(&self.config, buffers, &layout.aside, count.max());
+        let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
+        let portions = layout.survey.portion_count;
+        for (pass, portion) in (0..self.passes.count).flat_map(|pass| (0..portions).map(move |p| (pass, p))) {
+            if (pass, portion) != (0, 0) {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
+            let bins = |portion| {
+                let (offset, size) = self.survey.bins(&layout.survey, pass, portion);
+                scratch.slice(offset, size).addresses()
+            };
+            let first = u64::from(portion) * layout.statuses_size;
+            let size = layout.statuses_size.min(layout.region_size - first);
+            let [region, other_region] =
+                layout.regions.map(|offset| scratch.slice(offset + first, size).addresses());
+            let scheduled = self.survey.scheduled(&layout.survey, pass, portion);
+            let is_last = portion + 1 == portions;
+            let push = OnesweepPush {
+                keys,
+                keys_aside,
+                keys_other,
+                values,
+                values_aside,
+                bins: bins(portion),
+                next_bins: if is_last { AddressRange::default() } else { bins(portion + 1) },
+                region,
+                other_region,
+                schedule: scheduled.words(scratch),
+                first_tile: portion * self.passes.portion_tiles,
+                shift,
+                digit_mask,
+            };
+            recorder.dispatch_indirect(&self.pipeline, &push, scheduled.workgroups(scratch))?;
+        }
+        self.survey.record_copy(recorder, scratch, &layout.survey, &arrays)
+    }
+}

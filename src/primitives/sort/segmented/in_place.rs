@@ -1,0 +1,153 @@
+//! Segments that some lanes or a workgroup hold: one dispatch for each class, which reads and writes them once.
+
+use super::policy::SegmentedSortPolicy;
+use super::{Schedule, SegmentedSortBuffers};
+use crate::error::Result;
+use crate::kernels::{self, Kernel};
+use crate::primitives::sort::config::SortConfig;
+use crate::primitives::sort::policy::TileShape;
+use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+
+push_constants! {
+    struct ShortPush for [
+        SORT_SHORT_SEGMENTS_KEY1,
+        SORT_SHORT_SEGMENTS_KEY1_VALUE1,
+        SORT_SHORT_SEGMENTS_KEY1_VALUE2,
+        SORT_SHORT_SEGMENTS_KEY2,
+        SORT_SHORT_SEGMENTS_KEY2_VALUE1,
+        SORT_SHORT_SEGMENTS_KEY2_VALUE2,
+    ] {
+        keys: AddressRange,
+        sorted: AddressRange,
+        values: AddressRange,
+        sorted_values: AddressRange,
+        list: AddressRange,
+        schedule: AddressRange,
+        low_mask: u32,
+        high_mask: u32,
+    }
+}
+
+push_constants! {
+    struct WorkgroupPush for [
+        SORT_SINGLE_WORKGROUP_LISTED_KEY1,
+        SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE1,
+        SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE2,
+        SORT_SINGLE_WORKGROUP_LISTED_KEY2,
+        SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE1,
+        SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE2,
+    ] {
+        keys: AddressRange,
+        sorted: AddressRange,
+        values: AddressRange,
+        sorted_values: AddressRange,
+        list: AddressRange,
+        schedule: AddressRange,
+        begin_bit: u32,
+        end_bit: u32,
+    }
+}
+
+/// By the words of a key, and by those of a value.
+const SHORT_KERNELS: [[&Kernel; 3]; 2] = [
+    [
+        &kernels::SORT_SHORT_SEGMENTS_KEY1,
+        &kernels::SORT_SHORT_SEGMENTS_KEY1_VALUE1,
+        &kernels::SORT_SHORT_SEGMENTS_KEY1_VALUE2,
+    ],
+    [
+        &kernels::SORT_SHORT_SEGMENTS_KEY2,
+        &kernels::SORT_SHORT_SEGMENTS_KEY2_VALUE1,
+        &kernels::SORT_SHORT_SEGMENTS_KEY2_VALUE2,
+    ],
+];
+const WORKGROUP_KERNELS: [[&Kernel; 3]; 2] = [
+    [
+        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1,
+        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE1,
+        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE2,
+    ],
+    [
+        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2,
+        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE1,
+        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE2,
+    ],
+];
+
+/// Short segments, small ones and large ones.
+pub(super) const CLASS_COUNT: usize = 3;
+
+#[derive(Debug)]
+pub(super) struct InPlace {
+    config: SortConfig,
+    classes: [Pipeline; CLASS_COUNT],
+}
+
+impl InPlace {
+    pub(super) fn new(device: &Device, config: &SortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
+        let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
+        let SegmentedSortPolicy { cluster, workgroups: [small, large], subgroup_size, .. } = *policy;
+        let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
+            Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+        };
+        let [numbers, descending] = config.constants();
+        let short = [
+            numbers,
+            descending,
+            ("CLUSTER_LANES", cluster.lanes),
+            ("ITEMS_PER_INVOCATION", cluster.items_per_invocation),
+        ];
+        let workgroup = |shape: TileShape| {
+            let constants = [
+                numbers,
+                descending,
+                ("RADIX_BITS", SegmentedSortPolicy::WORKGROUP_RADIX_BITS),
+                ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
+                // A segment begins at any key.
+                ("QUAD_ACCESS", 0),
+            ];
+            pipeline(WORKGROUP_KERNELS[key][value], shape.workgroup_size, &constants)
+        };
+        Ok(Self {
+            config: *config,
+            classes: [
+                pipeline(SHORT_KERNELS[key][value], cluster.workgroup_size, &short)?,
+                workgroup(small)?,
+                workgroup(large)?,
+            ],
+        })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.classes.iter()
+    }
+
+    /// One class, of which `list` has the segments.
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SegmentedSortBuffers,
+        class: usize,
+        list: AddressRange,
+        schedule: Schedule,
+    ) -> Result<()> {
+        let SegmentedSortBuffers { keys, values, .. } = *buffers;
+        let none = AddressRange::default();
+        // The places of keys are told, and the keys left alone.
+        let (sorted, values, sorted_values) =
+            if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
+        let (pipeline, workgroups) = (&self.classes[class], schedule.workgroups(class));
+        let schedule = schedule.of(class).addresses();
+        let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
+        if class > 0 {
+            let push =
+                WorkgroupPush { keys, sorted, values, sorted_values, list, schedule, begin_bit, end_bit };
+            return recorder.dispatch_indirect(pipeline, &push, workgroups);
+        }
+        let below = |bit: u32| if bit < 64 { (1u64 << bit) - 1 } else { u64::MAX };
+        let mask = below(end_bit) & !below(begin_bit);
+        let (low_mask, high_mask) = (mask as u32, (mask >> 32) as u32);
+        let push = ShortPush { keys, sorted, values, sorted_values, list, schedule, low_mask, high_mask };
+        recorder.dispatch_indirect(pipeline, &push, workgroups)
+    }
+}

@@ -1,0 +1,273 @@
+//! Segments that no workgroup holds: the passes of a radix sort over the tiles of all of them together.
+//!
+//! Counts lie segment by segment, of each as those of a plain sort, and are scanned as one: where a digit of a tile goes
+//! in its segment is what the scan has there, less what it has at the segment's first.
+
+use super::policy::SegmentedSortPolicy;
+use super::{Schedule, SegmentedSortBuffers};
+use crate::error::Result;
+use crate::kernels::{self, Kernel};
+use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
+use crate::primitives::sort::config::SortConfig;
+use crate::primitives::sort::digit::Digit;
+use crate::primitives::{Count, ScratchCursor};
+use crate::vk::{
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+};
+
+push_constants! {
+    struct ListTilesPush for [SORT_LIST_TILES] {
+        long_segments: AddressRange,
+        tiles: AddressRange,
+        schedule: AddressRange,
+    }
+}
+
+push_constants! {
+    struct CountPush for [SORT_COUNT_BINS_LISTED_KEY1, SORT_COUNT_BINS_LISTED_KEY2] {
+        keys: AddressRange,
+        counts: AddressRange,
+        tiles: AddressRange,
+        long_segments: AddressRange,
+        schedule: AddressRange,
+        shift: u32,
+        digit_mask: u32,
+    }
+}
+
+push_constants! {
+    struct ScatterPush for [
+        SORT_SCATTER_LISTED_KEY1,
+        SORT_SCATTER_LISTED_KEY1_VALUE1,
+        SORT_SCATTER_LISTED_KEY1_VALUE2,
+        SORT_SCATTER_LISTED_KEY2,
+        SORT_SCATTER_LISTED_KEY2_VALUE1,
+        SORT_SCATTER_LISTED_KEY2_VALUE2,
+    ] {
+        keys: AddressRange,
+        sorted: AddressRange,
+        values: AddressRange,
+        sorted_values: AddressRange,
+        offsets: AddressRange,
+        tiles: AddressRange,
+        long_segments: AddressRange,
+        schedule: AddressRange,
+        shift: u32,
+        digit_mask: u32,
+    }
+}
+
+/// By the words of a key, and by those of a value.
+const COUNT_KERNELS: [&Kernel; 2] =
+    [&kernels::SORT_COUNT_BINS_LISTED_KEY1, &kernels::SORT_COUNT_BINS_LISTED_KEY2];
+const SCATTER_KERNELS: [[&Kernel; 3]; 2] = [
+    [
+        &kernels::SORT_SCATTER_LISTED_KEY1,
+        &kernels::SORT_SCATTER_LISTED_KEY1_VALUE1,
+        &kernels::SORT_SCATTER_LISTED_KEY1_VALUE2,
+    ],
+    [
+        &kernels::SORT_SCATTER_LISTED_KEY2,
+        &kernels::SORT_SCATTER_LISTED_KEY2_VALUE1,
+        &kernels::SORT_SCATTER_LISTED_KEY2_VALUE2,
+    ],
+];
+
+/// Bytes of an entry of the list.
+const LONG_SIZE: u64 = 16;
+const RADIX: u64 = 1 << SegmentedSortPolicy::TILE_RADIX_BITS;
+/// Counts of all tiles have places of 31 bits: what a kernel indexes by.
+const MAX_TILE_COUNT: u64 = (1 << 31) / RADIX;
+/// Their dispatches in the schedule.
+const SEGMENTS: usize = 3;
+const TILES: usize = 4;
+
+#[derive(Debug)]
+pub(super) struct Long {
+    config: SortConfig,
+    tile_items: u32,
+    /// Keys of the shortest long segment.
+    min_extent: u64,
+    pass_count: u32,
+    list_tiles: Pipeline,
+    count: Pipeline,
+    scatter: Pipeline,
+    scan: ScanPlan,
+}
+
+/// Where things lie in scratch. Nothing does where no segment can be long.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Layout {
+    /// Entries of the list, and of that of tiles.
+    pub(super) capacity: u64,
+    pub(super) tile_capacity: u64,
+    segments: u64,
+    tiles: u64,
+    counts: u64,
+    scan: u64,
+    scan_size: u64,
+    /// Of as many keys as the caller has; two such arrays where those stay as they are.
+    keys: [u64; 2],
+    values: u64,
+}
+
+impl Layout {
+    /// The list of long segments.
+    pub(super) fn segments(&self, scratch: BufferRange) -> AddressRange {
+        scratch.slice(self.segments, self.capacity * LONG_SIZE).addresses()
+    }
+
+    fn tiles(&self, scratch: BufferRange) -> AddressRange {
+        scratch.slice(self.tiles, self.tile_capacity * 4).addresses()
+    }
+
+    fn count_count(&self) -> u64 {
+        self.tile_capacity * RADIX
+    }
+}
+
+impl Long {
+    pub(super) fn new(device: &Device, config: &SortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
+        let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
+        let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = *policy;
+        let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
+            Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+        };
+        let [numbers, descending] = config.constants();
+        let radix_bits = SegmentedSortPolicy::TILE_RADIX_BITS;
+        let subgroups = tile.max_subgroups(subgroup_size, device.capabilities());
+        let constants = [
+            numbers,
+            descending,
+            ("RADIX_BITS", radix_bits),
+            ("ITEMS_PER_INVOCATION", tile.items_per_invocation),
+            ("MAX_SUBGROUPS", subgroups),
+        ];
+        let [.., max_large] = policy.max_extents();
+        let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
+        Ok(Self {
+            config: *config,
+            tile_items: tile.tile_items(),
+            min_extent: u64::from(max_large) + 1,
+            // Without bits, nobody has written the places yet.
+            pass_count: if config.is_argsort() { pass_count.max(2) } else { pass_count },
+            list_tiles: pipeline(&kernels::SORT_LIST_TILES, cluster.workgroup_size, &[])?,
+            // Counting needs no tables of subgroups.
+            count: pipeline(COUNT_KERNELS[key], tile.workgroup_size, &constants[..4])?,
+            scatter: pipeline(SCATTER_KERNELS[key][value], tile.workgroup_size, &constants)?,
+            scan: ScanPlan::new(device, ScanConfig::exclusive().counts_on_device().policy(policy.scan))?,
+        })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.list_tiles, &self.count, &self.scatter].into_iter().chain(self.scan.pipelines())
+    }
+
+    /// The most keys whose tiles can be counted, however they are shared out.
+    pub(super) fn max_count(&self) -> u64 {
+        let (tile, segment) = (u64::from(self.tile_items), self.min_extent);
+        // Each segment may leave a tile that is not full.
+        (MAX_TILE_COUNT.saturating_mul(tile).saturating_mul(segment) / (tile + segment)).min(u32::MAX.into())
+    }
+
+    /// Of `count` keys, of which up to `capacity` segments are long.
+    pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64, capacity: u64) -> Layout {
+        if capacity == 0 {
+            return Layout::default();
+        }
+        let tile_capacity = (count / u64::from(self.tile_items)).saturating_add(capacity);
+        let mut keys = || cursor.take(count.saturating_mul(self.config.key_size()));
+        let aside = keys();
+        let keys = [aside, if self.config.is_argsort() { keys() } else { aside }];
+        let values = cursor.take(count.saturating_mul(self.config.value_size()));
+        let segments = cursor.take(capacity.saturating_mul(LONG_SIZE));
+        let tiles = cursor.take(tile_capacity.saturating_mul(4));
+        let count_count = tile_capacity.saturating_mul(RADIX);
+        let counts = cursor.take(count_count.saturating_mul(4));
+        let scan_size = self.scan.scratch_requirements(count_count).size;
+        let scan = cursor.take(scan_size);
+        Layout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, keys, values }
+    }
+
+    /// Bytes that are read and written for each key.
+    pub(super) fn traffic_size(&self, config: &SortConfig) -> u64 {
+        let (keys, values) = (config.key_size(), config.value_size());
+        // The first pass of an argsort makes its places up.
+        let made_up = if config.is_argsort() { values } else { 0 };
+        u64::from(self.pass_count) * (3 * keys + 2 * values) - made_up
+    }
+
+    pub(super) fn list_tiles(
+        &self,
+        recorder: &mut Recorder<'_>,
+        layout: &Layout,
+        scratch: BufferRange,
+        schedule: Schedule,
+    ) -> Result<()> {
+        let push = ListTilesPush {
+            long_segments: layout.segments(scratch),
+            tiles: layout.tiles(scratch),
+            schedule: schedule.of(SEGMENTS).addresses(),
+        };
+        recorder.dispatch_indirect(&self.list_tiles, &push, schedule.workgroups(SEGMENTS))
+    }
+
+    /// All passes, behind [`Self::list_tiles`] and a barrier.
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SegmentedSortBuffers,
+        layout: &Layout,
+        schedule: Schedule,
+        count: u64,
+    ) -> Result<()> {
+        let scratch = buffers.scratch;
+        let counts = scratch.slice(layout.counts, layout.count_count() * 4).addresses();
+        let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
+        let scan_count = Count::Device { address: schedule.counts(TILES), max: layout.count_count() as u32 };
+        let (long_segments, tiles) = (layout.segments(scratch), layout.tiles(scratch));
+        let workgroups = schedule.workgroups(TILES);
+        let schedule = schedule.of(TILES).addresses();
+        let in_scratch = |offset: u64, size: u64| scratch.slice(offset, count * size).addresses();
+        let aside = layout.keys.map(|offset| in_scratch(offset, self.config.key_size()));
+        let values_aside = in_scratch(layout.values, self.config.value_size());
+        let is_argsort = self.config.is_argsort();
+
+        let mut keys = buffers.keys;
+        // What an argsort begins with are the keys' places.
+        let mut values = if is_argsort { AddressRange::default() } else { buffers.values };
+        for pass in 0..self.pass_count {
+            let is_even = pass.is_multiple_of(2);
+            let sorted = match (is_even, is_argsort) {
+                (true, _) => aside[0],
+                (false, true) => aside[1],
+                (false, false) => buffers.keys,
+            };
+            let sorted_values = if is_even { values_aside } else { buffers.values };
+            let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.pass_count, pass);
+            if pass > 0 {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            let push = CountPush { keys, counts, tiles, long_segments, schedule, shift, digit_mask };
+            recorder.dispatch_indirect(&self.count, &push, workgroups)?;
+            // A scan whose count is on the device has a barrier of its own before it looks at what is counted.
+            self.scan.record(recorder, &scan_buffers, scan_count)?;
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            let push = ScatterPush {
+                keys,
+                sorted,
+                values,
+                sorted_values,
+                offsets: counts,
+                tiles,
+                long_segments,
+                schedule,
+                shift,
+                digit_mask,
+            };
+            recorder.dispatch_indirect(&self.scatter, &push, workgroups)?;
+            (keys, values) = (sorted, sorted_values);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! Sort of many segments at once, each by what suits its length.
+//!
+//! ```text
+//!   segments ── classify ──► lists of short, small, large and long segments, and how far each dispatch goes
+//!   short:  some lanes of a subgroup hold each         small, large:  a workgroup holds each
+//!   long:   tiles of all of them together, pass by pass as in a sort of everything
+//! ```
+//!
+//! Nothing depends on the order in which a list is filled: each segment is sorted by itself.
+
+mod config;
+mod in_place;
+mod long;
+mod policy;
+
+pub use config::{SegmentedSortBuffers, SegmentedSortConfig};
+pub use policy::{ClusterShape, SegmentedSortPolicy};
+
+use ash::vk;
+
+use super::config::SortConfig;
+use crate::error::{Error, Result};
+use crate::kernels;
+use crate::primitives::{ScratchCursor, ScratchRequirements};
+use crate::vk::{
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+};
+use in_place::{CLASS_COUNT as IN_PLACE, InPlace};
+use long::Long;
+
+push_constants! {
+    struct ClassifyPush for [SORT_CLASSIFY] {
+        segments: AddressRange,
+        state: AddressRange,
+        schedule: AddressRange,
+        short_segments: AddressRange,
+        small_segments: AddressRange,
+        large_segments: AddressRange,
+        long_segments: AddressRange,
+        segment_count: u32,
+        element_count: u32,
+        short_capacity: u32,
+        small_capacity: u32,
+        large_capacity: u32,
+        long_capacity: u32,
+        tile_capacity: u32,
+        max_row: u32,
+    }
+}
+
+/// Bytes of an entry in the list of a class that one dispatch sorts.
+const LIST_SIZE: u64 = 8;
+/// Bytes of what the kernel counts, which begins as 0.
+const STATE_SIZE: u64 = 32;
+/// Bytes of a dispatch in the schedule; what an indirect dispatch reads of it comes first.
+const SCHEDULE_SIZE: u64 = 32;
+const INDIRECT_SIZE: u64 = 12;
+/// In the schedule: one of each class in place, one of long segments and one of their tiles.
+const DISPATCHES: u64 = IN_PLACE as u64 + 2;
+/// Where the counts of all tiles stand in that of tiles.
+const COUNTS_OFFSET: u64 = 24;
+
+/// A sort of segments, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
+#[derive(Debug)]
+pub struct SegmentedSortPlan {
+    device: Device,
+    config: SegmentedSortConfig,
+    policy: SegmentedSortPolicy,
+    classify: Pipeline,
+    in_place: InPlace,
+    long: Long,
+}
+
+/// What a recording of so many keys and segments needs.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    state: u64,
+    schedule: u64,
+    /// Entries of the lists in place, and where they lie.
+    capacities: [u64; IN_PLACE],
+    lists: [u64; IN_PLACE],
+    long: long::Layout,
+    size: u64,
+}
+
+impl Layout {
+    fn schedule(&self, scratch: BufferRange) -> Schedule {
+        Schedule(scratch.slice(self.schedule, DISPATCHES * SCHEDULE_SIZE))
+    }
+}
+
+/// How far the dispatches go, as the device writes it down.
+#[derive(Debug, Clone, Copy)]
+struct Schedule(BufferRange);
+
+impl Schedule {
+    fn of(self, dispatch: usize) -> BufferRange {
+        self.0.slice(dispatch as u64 * SCHEDULE_SIZE, SCHEDULE_SIZE)
+    }
+
+    fn workgroups(self, dispatch: usize) -> BufferRange {
+        self.of(dispatch).slice(0, INDIRECT_SIZE)
+    }
+
+    /// The counts of all tiles, of which that dispatch is.
+    fn counts(self, dispatch: usize) -> vk::DeviceAddress {
+        self.of(dispatch).address + COUNTS_OFFSET
+    }
+}
+
+impl SegmentedSortPlan {
+    /// The most segments of one sort: places in their lists are 32-bit numbers.
+    pub const MAX_SEGMENT_COUNT: u64 = u32::MAX as u64;
+
+    /// Makes every pipeline that any recording may need.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a bit range outside of the key and for the policy of a plain sort,
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device,
+    /// and whatever the driver's compiler says.
+    pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {
+        let config = config.into();
+        config.check()?;
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| SegmentedSortPolicy::choose(capabilities).policy);
+        policy.check(capabilities)?;
+        let sort = &config.sort;
+        let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = policy;
+        let [max_short, max_small, max_large] = policy.max_extents();
+        let constants = [
+            ("MIN_EXTENT", min_extent(sort)),
+            ("MAX_SHORT", max_short),
+            ("MAX_SMALL", max_small),
+            ("MAX_LARGE", max_large),
+            ("SHORT_PER_WORKGROUP", cluster.segments_per_workgroup()),
+            ("TILE_ITEMS", tile.tile_items()),
+            ("RADIX", 1 << SegmentedSortPolicy::TILE_RADIX_BITS),
+        ];
+        let workgroup_size = cluster.workgroup_size;
+        let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+        Ok(Self {
+            device: device.clone(),
+            config,
+            policy,
+            classify: Pipeline::new(device, &kernels::SORT_CLASSIFY, options)?,
+            in_place: InPlace::new(device, sort, &policy)?,
+            long: Long::new(device, sort, &policy)?,
+        })
+    }
+
+    /// What the plan was made for.
+    pub fn config(&self) -> &SegmentedSortConfig {
+        &self.config
+    }
+
+    /// How it goes about it.
+    pub fn policy(&self) -> &SegmentedSortPolicy {
+        &self.policy
+    }
+
+    /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
+    pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::once(&self.classify).chain(self.in_place.pipelines()).chain(self.long.pipelines())
+    }
+
+    /// The most keys of a recording: 2^32 - 1, or fewer where the policy's tiles are small.
+    pub fn max_count(&self) -> u64 {
+        self.long.max_count()
+    }
+
+    /// An error for more keys than [`Self::max_count`], or more segments than [`Self::MAX_SEGMENT_COUNT`].
+    pub(crate) fn check_counts(&self, count: u64, segment_count: u64) -> Result<()> {
+        let what = "one segmented sort of this policy";
+        for (count, max) in [(count, self.max_count()), (segment_count, Self::MAX_SEGMENT_COUNT)] {
+            if count > max {
+                return Err(Error::TooManyElements { count, max, what });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing moves: what is in order already stays as it is, but its places are to be told.
+    fn records_nothing(&self, count: u64, segment_count: u64) -> bool {
+        let sort = &self.config.sort;
+        let is_in_order = sort.bit_count() == 0 && !sort.is_argsort();
+        count < min_extent(sort).into() || segment_count == 0 || is_in_order
+    }
+
+    fn layout(&self, count: u64, segment_count: u64) -> Layout {
+        let max_extents = self.policy.max_extents().map(u64::from);
+        let [short, small, large] = max_extents;
+        let min_extents = [min_extent(&self.config.sort).into(), short + 1, small + 1];
+        // Segments that do not overlap share the keys.
+        let capacities = min_extents.map(|extent| segment_count.min(count / extent));
+        let mut cursor = ScratchCursor::default();
+        let state = cursor.take(STATE_SIZE);
+        let schedule = cursor.take(DISPATCHES * SCHEDULE_SIZE);
+        let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
+        let long = self.long.layout(&mut cursor, count, segment_count.min(count / (large + 1)));
+        Layout { state, schedule, capacities, lists, long, size: cursor.size }
+    }
+
+    /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys in up to `max_segment_count` segments: at most
+    /// 40 bytes for each segment; and where one may be longer than a workgroup holds, as many keys again, values too of
+    /// pairs, of an argsort twice as many keys and their places, and a word for each tile and digit with what their scan
+    /// needs.
+    pub fn scratch_requirements(&self, max_count: u64, max_segment_count: u64) -> ScratchRequirements {
+        let size = match self.records_nothing(max_count, max_segment_count) {
+            true => 0,
+            false => self.layout(max_count, max_segment_count).size,
+        };
+        ScratchRequirements::new(size)
+    }
+
+    /// Bytes of keys and values that a recording of segments of these lengths reads and writes; what is kept of segments
+    /// and tiles is not counted.
+    pub fn traffic_size(&self, extents: impl IntoIterator<Item = u64>) -> u64 {
+        let sort = &self.config.sort;
+        let [.., large] = self.policy.max_extents();
+        let moved = sort.key_size() + sort.value_size();
+        let in_place = if sort.is_argsort() { moved } else { 2 * moved };
+        let of_segment = |extent: u64| match extent {
+            _ if self.records_nothing(extent, 1) => 0,
+            _ if extent <= large.into() => extent.saturating_mul(in_place),
+            _ => extent.saturating_mul(self.long.traffic_size(sort)),
+        };
+        extents.into_iter().map(of_segment).fold(0, u64::saturating_add)
+    }
+
+    /// Records the sort of `count` keys, each of `segment_count` segments by itself, by the bits of the configuration.
+    ///
+    /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
+    /// 2. **Memory**: `keys` of at least `count * SortConfig::key_size()` bytes, `values` of `count *
+    ///    SortConfig::value_size()` and `segments` of `segment_count * 4`, at multiples of 4, in buffers with
+    ///    `SHADER_DEVICE_ADDRESS`, apart from one another. `scratch` as [`Self::scratch_requirements`] says, its content of
+    ///    no matter, and used by nothing else until the work is done.
+    /// 3. **Commands**: a fill, a transfer-to-compute barrier, a dispatch that looks at the segments, and a barrier to
+    ///    indirect dispatches; up to three of these, for what one dispatch sorts. Where `count` is more than a
+    ///    workgroup holds, one that lists tiles, and for each pass one that counts, those of a scan, and one that
+    ///    scatters, all indirect: of no workgroups where no segment is so long. Between them are compute-to-compute barriers,
+    ///    and the scan's own. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and `segments`, of an
+    ///    argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`, which COMPUTE_SHADER and
+    ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; ends with COMPUTE_SHADER / SHADER_WRITE of `keys`
+    ///    (but for an argsort) and `values`, with no barrier before or after. Leaves a compute pipeline and push
+    ///    constants bound, and touches no other state.
+    /// 4. **Limits**: no keys, no segments, a single key and an empty bit range record nothing; but an argsort tells the
+    ///    places of keys that stay. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments. A segment
+    ///    that begins at or beyond `count` is empty. Of segments that do not begin in rising order, any may be left
+    ///    unsorted, and what they share be lost, come twice or be mixed of two; no other memory is touched for it.
+    /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one among
+    ///    all keys, not those of its segment. Keys that agree in the bits of the configuration keep their order. What is in
+    ///    no segment stays as it is, an argsort's places as well.
+    ///
+    /// # Errors
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
+    /// [`Error::TooManyElements`]. Nothing is recorded then.
+    ///
+    /// # Safety
+    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
+    /// other thread meanwhile. The ranges are live memory of the device, made with the usage named above, when the
+    /// commands run, and the plan outlives them. The caller orders their accesses with what comes before and after.
+    pub unsafe fn cmd_sort(
+        &self,
+        command_buffer: vk::CommandBuffer,
+        buffers: &SegmentedSortBuffers,
+        count: u64,
+        segment_count: u64,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
+        self.record(&mut recorder, buffers, count, segment_count)
+    }
+
+    /// [`Self::cmd_sort`] for whoever has a recorder.
+    pub(crate) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SegmentedSortBuffers,
+        count: u64,
+        segment_count: u64,
+    ) -> Result<()> {
+        self.check_counts(count, segment_count)?;
+        if self.records_nothing(count, segment_count) {
+            return Ok(());
+        }
+        let requirements = self.scratch_requirements(count, segment_count);
+        let buffers = buffers.checked(&self.config.sort, count, segment_count, requirements)?;
+        let layout = self.layout(count, segment_count);
+        let schedule = layout.schedule(buffers.scratch);
+        let state = buffers.scratch.slice(layout.state, STATE_SIZE);
+        recorder.fill(state, 0);
+        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        let list = |class: usize| {
+            let (offset, size) = (layout.lists[class], layout.capacities[class] * LIST_SIZE);
+            buffers.scratch.slice(offset, size).addresses()
+        };
+        let [short_capacity, small_capacity, large_capacity] = layout.capacities.map(|count| count as u32);
+        let push = ClassifyPush {
+            segments: buffers.segments,
+            state: state.addresses(),
+            schedule: schedule.0.addresses(),
+            short_segments: list(0),
+            small_segments: list(1),
+            large_segments: list(2),
+            long_segments: layout.long.segments(buffers.scratch),
+            segment_count: segment_count as u32,
+            element_count: count as u32,
+            short_capacity,
+            small_capacity,
+            large_capacity,
+            long_capacity: layout.long.capacity as u32,
+            tile_capacity: layout.long.tile_capacity as u32,
+            max_row: self.device.capabilities().max_workgroup_count[0],
+        };
+        let workgroup_count = segment_count.div_ceil(self.policy.cluster.workgroup_size.into());
+        recorder.dispatch(&self.classify, &push, workgroup_count)?;
+        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+        if layout.long.capacity > 0 {
+            self.long.list_tiles(recorder, &layout.long, buffers.scratch, schedule)?;
+        }
+        for class in 0..IN_PLACE {
+            // No two segments share keys, but barriers are of whole arrays.
+            if layout.capacities[class] > 0 {
+                if class > 0 {
+                    recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+                }
+                self.in_place.record(recorder, &buffers, class, list(class), schedule)?;
+            }
+        }
+        if layout.long.capacity > 0 {
+            // What an argsort's first pass reads, nothing has written since the barriers above.
+            if !self.config.sort.is_argsort() {
+                recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+            }
+            self.long.record(recorder, &buffers, &layout.long, schedule, count)?;
+        }
+        Ok(())
+    }
+}
+
+/// Keys of the shortest segment of which there is something to do.
+fn min_extent(sort: &SortConfig) -> u32 {
+    if sort.is_argsort() { 1 } else { 2 }
+}

@@ -1,0 +1,185 @@
+//! How a segmented sort is tuned, as a value.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::primitives::scan::{ScanConfig, ScanPolicy};
+use crate::primitives::sort::policy::{SortAlgorithm, TileShape};
+use crate::primitives::{Choice, check_workgroup};
+use crate::vk::Capabilities;
+
+/// Neighbouring lanes of a subgroup that hold a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClusterShape {
+    /// Invocations in a workgroup, which has as many clusters as that holds.
+    pub workgroup_size: u32,
+    /// Lanes of a cluster: a power of two, and no more than a subgroup has.
+    pub lanes: u32,
+    /// Keys that a lane takes: at most 16.
+    pub items_per_invocation: u32,
+}
+
+impl ClusterShape {
+    /// Keys in a cluster.
+    pub const fn items(&self) -> u32 {
+        self.lanes.saturating_mul(self.items_per_invocation)
+    }
+
+    /// Segments of a workgroup.
+    pub(super) const fn segments_per_workgroup(&self) -> u32 {
+        self.workgroup_size / self.lanes
+    }
+
+    fn check(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> Result<()> {
+        let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        check_workgroup(self.workgroup_size, capabilities)?;
+        let widest = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;
+        if !self.workgroup_size.is_multiple_of(widest) {
+            return invalid("workgroup_size is a multiple of the subgroup size");
+        }
+        if !self.lanes.is_power_of_two() || self.lanes > fewest_lanes(subgroup_size, capabilities) {
+            return invalid("the lanes of a cluster are a power of two, and of one subgroup");
+        }
+        if !(1..=16).contains(&self.items_per_invocation) {
+            return invalid("a lane of a cluster takes 1 to 16 keys");
+        }
+        Ok(())
+    }
+}
+
+/// The lanes that every subgroup has.
+fn fewest_lanes(subgroup_size: Option<u32>, capabilities: &Capabilities) -> u32 {
+    subgroup_size.unwrap_or(capabilities.min_subgroup_size)
+}
+
+/// How a segmented sort goes about it: what sorts a segment depends on how many keys it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct SegmentedSortPolicy {
+    /// What holds a short segment: some lanes of a subgroup.
+    pub cluster: ClusterShape,
+    /// What holds longer ones: a small workgroup each, or a large one.
+    pub workgroups: [TileShape; 2],
+    /// The tiles of all others, by digits of 8 bits; its items are any number up to 64.
+    pub tile: TileShape,
+    /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
+    pub subgroup_size: Option<u32>,
+    /// How the counts of tiles are scanned.
+    pub scan: ScanPolicy,
+}
+
+impl SegmentedSortPolicy {
+    /// Bits of a digit in a workgroup.
+    pub(super) const WORKGROUP_RADIX_BITS: u32 = SortAlgorithm::SingleWorkgroup.radix_bits();
+    /// Bits of a digit in a tile.
+    pub(super) const TILE_RADIX_BITS: u32 = SortAlgorithm::Radix8Bit.radix_bits();
+
+    /// The policy for a device, with the reason.
+    pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
+        let widest = capabilities.max_subgroup_size;
+        let lanes = 1 << capabilities.min_subgroup_size.clamp(1, 8).ilog2();
+        let counts = ScanConfig::exclusive().counts_on_device();
+        let workgroup = |workgroup_size: u32| {
+            workgroup_size.max(widest).min(capabilities.max_workgroup_invocations) / 32 * 32
+        };
+        // Segments that are little longer than a workgroup holds fill no larger tiles; and of 8,192 keys in 512 invocations
+        // even wide ones stay in registers.
+        let TileShape { workgroup_size, items_per_invocation } = TileShape::matched(capabilities);
+        let items_per_invocation = items_per_invocation.min((8192 / workgroup_size.max(1)).max(1));
+        Choice {
+            policy: Self {
+                cluster: ClusterShape {
+                    workgroup_size: workgroup(128),
+                    lanes,
+                    items_per_invocation: (32 / lanes).min(16),
+                },
+                workgroups: [
+                    TileShape { workgroup_size: workgroup(64), items_per_invocation: 8 },
+                    TileShape::largest(capabilities, Self::WORKGROUP_RADIX_BITS),
+                ],
+                tile: TileShape { workgroup_size, items_per_invocation },
+                subgroup_size: None,
+                scan: ScanPolicy::choose(capabilities, &counts).policy,
+            },
+            reason: "each segment is sorted by the least that holds it, once read and once written; only what no \
+                     workgroup holds takes passes",
+        }
+    }
+
+    /// The same, in subgroups of `size` lanes, those of the counts' scan too.
+    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
+        self.subgroup_size = Some(size);
+        self.scan = self.scan.with_subgroup_size(size);
+        self
+    }
+
+    /// The longest segments of each class but the last, which takes all others: those of a cluster, of the small
+    /// workgroup and of the large one.
+    pub const fn max_extents(&self) -> [u32; 3] {
+        let [small, large] = &self.workgroups;
+        [self.cluster.items(), small.tile_items(), large.tile_items()]
+    }
+
+    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        let counts = ScanConfig::exclusive().counts_on_device();
+        if let Some(reason) = self.scan.algorithm.refusal(&counts) {
+            return invalid(reason);
+        }
+        self.cluster.check(self.subgroup_size, capabilities)?;
+        for shape in &self.workgroups {
+            shape.check(Self::WORKGROUP_RADIX_BITS, self.subgroup_size, capabilities)?;
+        }
+        self.tile.check_matched(Self::TILE_RADIX_BITS, self.subgroup_size, capabilities)?;
+        if !self.max_extents().is_sorted_by(|shorter, longer| shorter < longer) {
+            return invalid(
+                "a cluster holds fewer keys than the small workgroup, and that fewer than the large one",
+            );
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for SegmentedSortPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [short, small, large] = self.max_extents();
+        let ClusterShape { workgroup_size, lanes, items_per_invocation } = self.cluster;
+        write!(
+            f,
+            "segments of up to {short} keys: {lanes} lanes, {items_per_invocation} items per invocation, "
+        )?;
+        write!(f, "workgroup {workgroup_size}; ")?;
+        for (max, TileShape { workgroup_size, items_per_invocation }) in
+            [small, large].into_iter().zip(self.workgroups)
+        {
+            write!(
+                f,
+                "of up to {max}: workgroup {workgroup_size}, {items_per_invocation} items per invocation; "
+            )?;
+        }
+        let TileShape { workgroup_size, items_per_invocation } = self.tile;
+        write!(
+            f,
+            "others: radix-8bit, workgroup {workgroup_size}, {items_per_invocation} items per invocation"
+        )?;
+        if let Some(size) = self.subgroup_size {
+            write!(f, "; subgroups of {size}")?;
+        }
+        write!(f, "; counts by {}", self.scan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
+        let capabilities = Capabilities::default();
+        let chosen = SegmentedSortPolicy::choose(&capabilities).policy;
+        let endless = ClusterShape { lanes: u32::MAX, ..chosen.cluster };
+        for policy in [chosen, SegmentedSortPolicy { cluster: endless, ..chosen }] {
+            assert!(policy.check(&capabilities).is_err(), "{policy}");
+        }
+    }
+}

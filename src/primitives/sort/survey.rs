@@ -1,0 +1,272 @@
+//! One look at all keys before the first pass, which tells the passes whether they run, how far, and between which arrays;
+//! and the copy behind the last, where the result has ended aside.
+//!
+//! ```text
+//!   survey ──► schedule of every pass and of the copy ──► indirect dispatches
+//!      └─────► bins: where the first key of each digit of each pass goes
+//! ```
+
+use ash::vk;
+
+use super::arrays::Arrays;
+use super::config::{Aim, SortConfig};
+use super::policy::SortPolicy;
+use crate::error::Result;
+use crate::kernels::{self, Kernel};
+use crate::primitives::prepare::{Cut, LevelsOnDevice, Prepare};
+use crate::primitives::{Count, ScratchCursor, Tiles};
+use crate::vk::{
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+};
+
+push_constants! {
+    struct SurveyPush for [SORT_SURVEY_KEY1, SORT_SURVEY_KEY1_BINS, SORT_SURVEY_KEY2, SORT_SURVEY_KEY2_BINS] {
+        keys: AddressRange,
+        state: AddressRange,
+        schedule: AddressRange,
+        bins: AddressRange,
+        tiles_on_device: AddressRange,
+        tile_count: u32,
+        last_extent: u32,
+        pass_tile_items: u32,
+        portion_tiles: u32,
+        portion_count: u32,
+        begin_bit: u32,
+        end_bit: u32,
+        max_row: u32,
+        aim: u32,
+    }
+}
+
+push_constants! {
+    struct CopyPush for [SORT_COPY] {
+        keys: AddressRange,
+        keys_aside: AddressRange,
+        values: AddressRange,
+        values_aside: AddressRange,
+        schedule: AddressRange,
+        key_words: u32,
+        value_words: u32,
+    }
+}
+
+/// Keys that an invocation looks at: so many that few workgroups add to one count.
+const ITEMS_PER_INVOCATION: u32 = 32;
+/// What is known of the bits of all keys, and how many workgroups are done.
+const STATE_SIZE: u64 = 32;
+/// A dispatch in the schedule, in bytes; what an indirect dispatch reads of it comes first, and `counts` is where it tells
+/// how many counts its tiles have.
+const SCHEDULE_SIZE: u64 = 32;
+const INDIRECT_SIZE: u64 = 12;
+const COUNTS_OFFSET: u64 = 24;
+
+/// What the survey is to know of the passes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PassShape {
+    /// How many there are.
+    pub(super) count: u32,
+    /// Keys in a tile.
+    pub(super) tile_items: u32,
+    /// Tiles that one dispatch takes at most.
+    pub(super) portion_tiles: u32,
+    /// Whether the bins of each are counted beforehand.
+    pub(super) has_bins: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Survey {
+    config: SortConfig,
+    passes: PassShape,
+    radix: u32,
+    tile_items: u32,
+    pipeline: Pipeline,
+    copy: Pipeline,
+    /// Where counts may be on the device.
+    prepare: Option<Prepare>,
+}
+
+/// Where its words lie in scratch. All of them begin as 0.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SurveyLayout {
+    state: u64,
+    schedule: u64,
+    bins: u64,
+    levels: u64,
+    /// Dispatches of a pass.
+    pub(super) portion_count: u32,
+}
+
+impl Survey {
+    pub(super) fn new(
+        device: &Device,
+        config: &SortConfig,
+        policy: &SortPolicy,
+        passes: PassShape,
+    ) -> Result<Self> {
+        let (workgroup_size, subgroup_size) = (policy.workgroup_size, policy.subgroup_size);
+        let radix_bits = policy.algorithm.radix_bits();
+        let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
+            Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+        };
+        let [numbers, descending] = config.constants();
+        let kernel = match (config.key.words(), passes.has_bins) {
+            (1, false) => &kernels::SORT_SURVEY_KEY1,
+            (1, true) => &kernels::SORT_SURVEY_KEY1_BINS,
+            (_, false) => &kernels::SORT_SURVEY_KEY2,
+            (_, true) => &kernels::SORT_SURVEY_KEY2_BINS,
+        };
+        let constants = [
+            numbers,
+            descending,
+            ("RADIX_BITS", radix_bits),
+            ("ITEMS_PER_INVOCATION", ITEMS_PER_INVOCATION),
+            // A sort by no bits records nothing, and yet has its pipelines.
+            ("PASS_COUNT", passes.count.max(1)),
+        ];
+        let prepare = || Prepare::new(device, subgroup_size);
+        Ok(Self {
+            config: *config,
+            passes,
+            radix: 1 << radix_bits,
+            tile_items: workgroup_size.saturating_mul(ITEMS_PER_INVOCATION),
+            pipeline: pipeline(kernel, &constants)?,
+            copy: pipeline(&kernels::SORT_COPY, &[("TILE_ITEMS", passes.tile_items)])?,
+            prepare: config.counts_on_device.then(prepare).transpose()?,
+        })
+    }
+
+    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.pipeline, &self.copy].into_iter().chain(self.prepare.as_ref().map(Prepare::pipeline))
+    }
+
+    /// Bytes of the bins of a portion.
+    fn bins_size(&self) -> u64 {
+        if self.passes.has_bins { u64::from(self.radix) * 4 } else { 0 }
+    }
+
+    pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> SurveyLayout {
+        let tile_count = count.div_ceil(self.passes.tile_items.into());
+        // No scratch holds the keys of more.
+        let portions = tile_count.div_ceil(self.passes.portion_tiles.into()).clamp(1, u32::MAX.into());
+        let dispatches = portions.saturating_mul(self.passes.count.into());
+        SurveyLayout {
+            state: cursor.take(STATE_SIZE),
+            schedule: cursor.take((dispatches + 1).saturating_mul(SCHEDULE_SIZE)),
+            bins: cursor.take(dispatches.saturating_mul(self.bins_size())),
+            levels: cursor.take(if self.prepare.is_some() { LevelsOnDevice::size(1) } else { 0 }),
+            portion_count: portions as u32,
+        }
+    }
+
+    /// Records it, behind a fill of what begins as 0, and a barrier to the passes.
+    pub(super) fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        scratch: BufferRange,
+        layout: &SurveyLayout,
+        keys: AddressRange,
+        count: Count,
+    ) -> Result<()> {
+        let in_scratch = |offset: u64, size: u64| scratch.slice(offset, size).addresses();
+        let dispatches = self.dispatches(layout);
+        let tiles = Tiles::new(count.max(), self.tile_items)?;
+        let mut push = SurveyPush {
+            keys,
+            state: in_scratch(layout.state, STATE_SIZE),
+            schedule: in_scratch(layout.schedule, (dispatches + 1) * SCHEDULE_SIZE),
+            bins: in_scratch(layout.bins, dispatches * self.bins_size()),
+            tiles_on_device: AddressRange::default(),
+            tile_count: tiles.count,
+            last_extent: tiles.last_extent,
+            pass_tile_items: self.passes.tile_items,
+            portion_tiles: self.passes.portion_tiles,
+            portion_count: layout.portion_count,
+            begin_bit: self.config.begin_bit,
+            end_bit: self.config.end_bit,
+            max_row: recorder.device().capabilities().max_workgroup_count[0],
+            aim: self.config.aim().number(),
+        };
+        match (count, &self.prepare) {
+            (Count::Device { address, max }, Some(prepare)) => {
+                let levels = LevelsOnDevice(scratch.slice(layout.levels, LevelsOnDevice::size(1)));
+                let tile_items = self.tile_items;
+                let cut = Cut { max_count: max, tile_items, level_count: 1, column_count: 1 };
+                prepare.record(recorder, address, levels, cut)?;
+                push.tiles_on_device = levels.tiles(0);
+                recorder.dispatch_indirect(&self.pipeline, &push, levels.workgroups(0))?;
+            }
+            _ => recorder.dispatch(&self.pipeline, &push, tiles.count.into())?,
+        }
+        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+        Ok(())
+    }
+
+    /// What the host does not know of a dispatch of a pass.
+    pub(super) fn scheduled(&self, layout: &SurveyLayout, pass: u32, portion: u32) -> Scheduled {
+        self.nth(layout, u64::from(pass) * u64::from(layout.portion_count) + u64::from(portion))
+    }
+
+    fn nth(&self, layout: &SurveyLayout, index: u64) -> Scheduled {
+        Scheduled { schedule: layout.schedule + index * SCHEDULE_SIZE }
+    }
+
+    /// Where the first key of each digit goes, of a portion of a pass, in scratch: offset and size.
+    pub(super) fn bins(&self, layout: &SurveyLayout, pass: u32, portion: u32) -> (u64, u64) {
+        let index = u64::from(pass) * u64::from(layout.portion_count) + u64::from(portion);
+        (layout.bins + index * self.bins_size(), self.bins_size())
+    }
+
+    /// Copies the result to where the caller wants it, if it has ended aside. Where the host knows that it has not, or the
+    /// caller takes it from there, nothing is recorded.
+    pub(super) fn record_copy(
+        &self,
+        recorder: &mut Recorder<'_>,
+        scratch: BufferRange,
+        layout: &SurveyLayout,
+        arrays: &Arrays,
+    ) -> Result<()> {
+        if self.config.aim() != Aim::InPlace {
+            return Ok(());
+        }
+        let copy = self.nth(layout, self.dispatches(layout));
+        let push = CopyPush {
+            keys: arrays.keys,
+            keys_aside: arrays.keys_aside,
+            values: arrays.values,
+            values_aside: arrays.values_aside,
+            schedule: copy.words(scratch),
+            key_words: self.config.key.words(),
+            value_words: self.config.values.words(),
+        };
+        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        recorder.dispatch_indirect(&self.copy, &push, copy.workgroups(scratch))
+    }
+
+    /// Of all passes.
+    fn dispatches(&self, layout: &SurveyLayout) -> u64 {
+        u64::from(self.passes.count) * u64::from(layout.portion_count)
+    }
+}
+
+/// Where a dispatch stands in the schedule.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scheduled {
+    schedule: u64,
+}
+
+impl Scheduled {
+    /// What its kernel is told.
+    pub(super) fn words(self, scratch: BufferRange) -> AddressRange {
+        scratch.slice(self.schedule, SCHEDULE_SIZE).addresses()
+    }
+
+    /// How far it goes.
+    pub(super) fn workgroups(self, scratch: BufferRange) -> BufferRange {
+        scratch.slice(self.schedule, INDIRECT_SIZE)
+    }
+
+    /// How many counts its tiles have, for a scan of them.
+    pub(super) fn count_of_counts(self, scratch: BufferRange) -> vk::DeviceAddress {
+        scratch.slice(self.schedule + COUNTS_OFFSET, 4).address
+    }
+}

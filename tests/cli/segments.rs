@@ -1,0 +1,110 @@
+//! Sorts of segments, from files to files, held to sorts of the standard library.
+
+use super::sorts::TYPES;
+use super::{Folder, bytes, npy, random, run, run_with, subsweep, words};
+
+/// Begins in a file of the tests of sorts: segments of every class, empty ones, and keys in none.
+fn begins(count: usize) -> Vec<u32> {
+    let mut begins = vec![3, 3];
+    let mut begin = 3;
+    for (index, word) in random(400).into_iter().enumerate() {
+        begin += match index {
+            7 => 5_000,
+            _ if index % 50 == 0 => word >> 23,
+            _ => word >> 27,
+        };
+        begins.push(begin.min(count as u32));
+    }
+    begins
+}
+
+/// The places of keys, each segment in order; `compare` two of them.
+fn places(count: usize, begins: &[u32], compare: impl Fn(usize, usize) -> std::cmp::Ordering) -> Vec<usize> {
+    let mut places: Vec<_> = (0..count).collect();
+    let ends = begins.iter().skip(1).copied().chain([count as u32]);
+    for (&begin, end) in begins.iter().zip(ends) {
+        places[begin as usize..end as usize].sort_by(|&a, &b| compare(a, b));
+    }
+    places
+}
+
+fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
+    places.iter().flat_map(|&place| &payload[place * size..][..size]).copied().collect()
+}
+
+#[test]
+fn each_segment_is_sorted_with_its_values_and_for_its_places() {
+    let folder = Folder::new();
+    for (index, keys) in TYPES.iter().enumerate() {
+        let payload = keys.payload();
+        let count = payload.len() / keys.size;
+        let begins = begins(count);
+        let starts = folder.file(
+            "starts",
+            if index % 2 == 0 {
+                bytes(&begins)
+            } else {
+                npy("<u4", &format!("({},)", begins.len()), &bytes(&begins))
+            },
+        );
+        let shape = format!("({count},)");
+        let file = npy(keys.descr, &shape, &payload);
+        let is_descending = index % 3 == 1;
+        let direction = is_descending.then_some("--descending");
+        let key = |place: usize| &payload[place * keys.size..][..keys.size];
+        let places = places(count, &begins, |a, b| {
+            let order = (keys.compare)(key(a), key(b));
+            if is_descending { order.reverse() } else { order }
+        });
+        let sorted = npy(keys.descr, &shape, &gathered(&payload, keys.size, &places));
+
+        let mut command = subsweep(["sort", "-", "--segments", &starts]);
+        assert!(run_with(command.args(direction), &file).done() == sorted, "{}", keys.descr);
+        let mut command = subsweep(["sort", "-", "--segments", &starts, "--argsort"]);
+        let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
+        let stdout = run_with(command.args(direction), &file).done();
+        assert!(stdout == npy("<u4", &shape, &bytes(&permutation)), "{}", keys.descr);
+
+        let (input, values) = (folder.file("keys", &file), bytes(&random(count)));
+        let values_path = folder.file("values", npy("<i4", &shape, &values));
+        let (output, values_output) = (folder.argument("out"), folder.argument("values_out"));
+        let mut command = subsweep(["sort", &input, "--segments", &starts, "--values", &values_path]);
+        run(command.args(["-o", &output, "--values-output", &values_output]).args(direction)).done();
+        assert!(folder.read("out") == sorted, "{}", keys.descr);
+        let moved = npy("<i4", &shape, &gathered(&values, 4, &places));
+        assert!(folder.read("values_out") == moved, "{}", keys.descr);
+    }
+}
+
+#[test]
+fn part_of_a_key_sorts_segments_too() {
+    let folder = Folder::new();
+    let keys = random(6_000);
+    let begins = begins(keys.len());
+    let starts = folder.file("starts", bytes(&begins));
+    let part = |place: usize| keys[place] >> 7 & 0x1f;
+    let places = places(keys.len(), &begins, |a, b| part(a).cmp(&part(b)));
+    let expected: Vec<_> = places.iter().map(|&place| keys[place]).collect();
+    let mut command = subsweep(["sort", "-", "--type", "u32", "--bits", "7:12", "--segments", &starts]);
+    assert!(words(&run_with(&mut command, &bytes(&keys)).done()) == expected);
+}
+
+#[test]
+fn segments_may_be_a_stream_and_may_be_none_or_empty() {
+    let folder = Folder::new();
+    let input = folder.file("keys", bytes(&[3, 2, 1, 0]));
+    let sort = |segments: &[u8]| {
+        let mut command = subsweep(["sort", &input, "--type", "u32", "--segments", "-"]);
+        words(&run_with(&mut command, segments).done())
+    };
+    assert_eq!(sort(&bytes(&[0, 2])), [2, 3, 0, 1]);
+    assert_eq!(sort(&bytes(&[1])), [3, 0, 1, 2]);
+    assert_eq!(sort(&bytes(&[4, 4])), [3, 2, 1, 0]);
+    assert_eq!(sort(&npy("<u4", "(0,)", b"")), [3, 2, 1, 0]);
+    let nothing = folder.file("nothing", b"");
+    let starts = folder.file("starts", bytes(&[0, 0]));
+    let stdout = run(&mut subsweep(["sort", &nothing, "--type", "u32", "--segments", &starts])).done();
+    assert_eq!(stdout, b"");
+    let mut command = subsweep(["sort", &input, "--type", "u32", "--segments", "-", "--argsort"]);
+    assert_eq!(words(&run_with(&mut command, &bytes(&[2])).done()), [0, 1, 3, 2]);
+}

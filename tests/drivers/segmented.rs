@@ -1,0 +1,205 @@
+//! Sorts of segments: what a caller gives, what comes back, and what stays whole whatever the segments say.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::harness::{SegmentMix, SegmentedSortCase};
+use subsweep::headless::Gpu;
+use subsweep::sort::{
+    SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortAlgorithm,
+    SortConfig, SortPolicy, ValueSize,
+};
+use subsweep::vk::{AddressRange, BufferRange};
+use subsweep::{ElementType, Error};
+
+use super::cases::expect_silence;
+use super::twins::rig::{Access, Memory, random};
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
+        let gpu = Arc::clone(gpu);
+        Trial::test(format!("segments: {name}"), move || {
+            run(&gpu)?;
+            expect_silence(&gpu, "segments")
+        })
+    };
+    vec![
+        trial("slices are sorted in them", slices),
+        trial("what does not fit is refused and left as it was", refusals),
+        trial("in any order they touch nothing else", in_any_order),
+    ]
+}
+
+const BEGINS: [u32; 8] = [2, 2, 7, 40, 300, 5_000, 5_001, 6_000];
+const COUNT: usize = 6_000;
+
+/// The places of keys, each of the segments in order.
+fn places<K: Copy>(keys: &[K], compare: impl Fn(&K, &K) -> std::cmp::Ordering) -> Vec<u32> {
+    let mut places: Vec<u32> = (0..keys.len() as u32).collect();
+    let ends = BEGINS.iter().skip(1).copied().chain([keys.len() as u32]);
+    for (&begin, end) in BEGINS.iter().zip(ends) {
+        let segment = &mut places[begin as usize..end as usize];
+        segment.sort_by(|&a, &b| compare(&keys[a as usize], &keys[b as usize]));
+    }
+    places
+}
+
+fn slices(gpu: &Gpu) -> Result<(), Failed> {
+    let keys: Vec<i64> = random(4, COUNT).iter().map(|word| i64::from(word % 200) - 100).collect();
+    let places = places(&keys, |a, b| b.cmp(a));
+    let sorted: Vec<_> = places.iter().map(|&place| keys[place as usize]).collect();
+
+    let mut got = keys.clone();
+    gpu.segmented_sort(SortConfig::keys(ElementType::I64).descending(), &mut got, &BEGINS)?;
+    assert!(got == sorted);
+    let argsort = SortConfig::argsort(ElementType::I64).descending();
+    assert!(gpu.segmented_argsort(argsort, &keys, &BEGINS)? == places);
+    let (mut got, mut values) = (keys, (0..COUNT as u64).map(|place| [place as u32, 7]).collect::<Vec<_>>());
+    let pairs = SortConfig::pairs(ElementType::I64, ValueSize::B8).descending();
+    gpu.segmented_sort_pairs(pairs, &mut got, &mut values, &BEGINS)?;
+    assert!(got == sorted && values.iter().zip(&places).all(|(value, &place)| *value == [place, 7]));
+
+    // Nothing to sort, and places nonetheless.
+    let plain = SortConfig::keys(ElementType::U32);
+    gpu.segmented_sort::<u32>(plain, &mut [], &[0, 0])?;
+    let mut three = [3u32, 2, 1];
+    gpu.segmented_sort(plain, &mut three, &[])?;
+    gpu.segmented_sort(plain.bits(9..9), &mut three, &[0])?;
+    gpu.segmented_sort(plain, &mut three, &[0, 1, 2, 3])?;
+    assert_eq!(three, [3, 2, 1]);
+    let argsort = SortConfig::argsort(ElementType::U32);
+    assert_eq!(gpu.segmented_argsort(argsort, &three, &[])?, [0, 1, 2]);
+    assert_eq!(gpu.segmented_argsort(argsort, &three, &[1])?, [0, 2, 1]);
+    assert_eq!(gpu.segmented_argsort(argsort.bits(9..9), &three, &[0])?, [0, 1, 2]);
+    assert_eq!(gpu.segmented_argsort::<u32>(argsort, &[], &[0])?, [0; 0]);
+    Ok(())
+}
+
+fn refusals(gpu: &Gpu) -> Result<(), Failed> {
+    let keys = SortConfig::keys(ElementType::U32);
+    let mut three = [3u32, 2, 1];
+    let out_of_place =
+        |index, begin, earliest| Err(Error::SegmentOutOfPlace { index, begin, earliest, latest: 3 });
+    assert_eq!(gpu.segmented_sort(keys, &mut three, &[0, 2, 1]), out_of_place(2, 1, 2));
+    assert_eq!(gpu.segmented_sort(keys, &mut three, &[0, 4]), out_of_place(1, 4, 0));
+    let unsupported = |result: subsweep::Result<()>| matches!(result, Err(Error::Unsupported { .. }));
+    let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B4);
+    let argsort = SortConfig::argsort(ElementType::U32);
+    assert!(unsupported(gpu.segmented_argsort(pairs, &three, &[0]).map(drop)));
+    assert!(unsupported(gpu.segmented_sort_pairs(argsort, &mut three, &mut [0u32; 3], &[0])));
+    let plain = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+    assert!(unsupported(gpu.segmented_sort(keys.policy(plain), &mut three, &[0])));
+    let sizes = Error::ValueSizeMismatch { expected: 4, got: 0 };
+    assert_eq!(gpu.segmented_sort(pairs, &mut three, &[0]), Err(sizes));
+    let counts = Error::ValueCountMismatch { key_count: 3, value_count: 2 };
+    assert_eq!(gpu.segmented_sort_pairs(pairs, &mut three, &mut [0u32; 2], &[0]), Err(counts));
+    assert_eq!(three, [3, 2, 1]);
+    refused_buffers(gpu)?;
+
+    let chosen = SegmentedSortPolicy::choose(gpu.capabilities()).policy;
+    let refused = |change: fn(&mut SegmentedSortPolicy)| {
+        let mut policy = chosen;
+        change(&mut policy);
+        let config = SegmentedSortConfig::new(keys).policy(policy);
+        let plan = SegmentedSortPlan::new(gpu.device(), config);
+        assert!(matches!(plan, Err(Error::InvalidPolicy { .. })), "{policy}");
+    };
+    refused(|policy| policy.cluster.lanes = 3);
+    refused(|policy| policy.cluster.lanes = 0);
+    refused(|policy| policy.cluster.lanes = 256);
+    refused(|policy| policy.cluster.items_per_invocation = 17);
+    refused(|policy| policy.cluster.workgroup_size = 33);
+    refused(|policy| policy.workgroups.reverse());
+    refused(|policy| policy.workgroups[1].items_per_invocation = 6);
+    refused(|policy| policy.tile.items_per_invocation = 65);
+    Ok(())
+}
+
+fn part(range: BufferRange, offset: u64, size: u64) -> BufferRange {
+    BufferRange { offset: range.offset + offset, size, address: range.address + offset, ..range }
+}
+
+fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
+    let plan = gpu.segmented_sort_plan(SortConfig::pairs(ElementType::U32, ValueSize::B4))?;
+    let needed = plan.scratch_requirements(100, 10).size;
+    let memory = gpu.allocate(2048 + needed)?;
+    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let scratch = part(memory.range(), 2048, needed);
+    let sort = |keys, values, segments, scratch: BufferRange| {
+        let buffers = SegmentedSortBuffers::new(keys, segments, scratch).values(values);
+        // SAFETY: nothing is recorded, since each of these is refused.
+        unsafe { gpu.submit(|recorder| plan.cmd_sort(recorder.command_buffer(), &buffers, 100, 10)) }
+            .map(|_| ())
+    };
+    let (keys, values, segments) = (at(0, 400), at(400, 400), at(800, 40));
+    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    assert_eq!(sort(at(0, 396), values, segments, scratch), too_small("keys", 400, 396));
+    assert_eq!(sort(keys, at(400, 396), segments, scratch), too_small("values", 400, 396));
+    assert_eq!(sort(keys, values, at(800, 36), scratch), too_small("segments", 40, 36));
+    let address = memory.range().address + 802;
+    let misaligned = Error::Misaligned { what: "segments", address, alignment: 4 };
+    assert_eq!(sort(keys, values, at(802, 40), scratch), Err(misaligned));
+    let overlap = |first| Err(Error::Overlap { first, second: "segments" });
+    assert_eq!(sort(keys, values, at(396, 40), scratch), overlap("keys"));
+    assert_eq!(sort(keys, values, at(796, 40), scratch), overlap("values"));
+    assert_eq!(sort(keys, values, at(2044, 40), scratch), overlap("scratch"));
+    let short = part(scratch, 0, needed - 16);
+    let got = needed - 16;
+    assert_eq!(sort(keys, values, segments, short), Err(Error::ScratchTooSmall { needed, got }));
+    assert_eq!(plan.scratch_requirements(u64::MAX, u64::MAX).size, u64::MAX);
+    let max = plan.max_count();
+    let buffers = SegmentedSortBuffers::new(keys, segments, scratch).values(values);
+    // SAFETY: nothing is recorded, since it is refused.
+    let refused =
+        unsafe { gpu.submit(|recorder| plan.cmd_sort(recorder.command_buffer(), &buffers, max + 1, 10)) };
+    assert!(matches!(refused, Err(Error::TooManyElements { count, .. }) if count == max + 1));
+    Ok(())
+}
+
+/// Segments that fall, that are all of everything, and that begin anywhere: keys may be lost, but memory beside them stays
+/// whole, and every value is one that there was.
+fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
+    let small =
+        SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw) };
+    let config = SortConfig::pairs(ElementType::U32, ValueSize::B4);
+    let config = SegmentedSortConfig::new(config).policy(small.policy(gpu.capabilities()));
+    let plan = gpu.segmented_sort_plan(config)?;
+    let count = 20_000u32;
+    let falling: Vec<u32> = (0..count).rev().step_by(3).collect();
+    let to_and_fro: Vec<u32> = (0..3_000).map(|index| [0, u32::MAX][index % 2]).collect();
+    let anywhere: Vec<u32> = random(8, 2_000).iter().map(|word| word % (count + 100)).collect();
+    let long: Vec<u32> = random(9, 40).iter().map(|word| word % count).collect();
+    let keys: Vec<u32> = random(3, count as usize);
+    let known: HashSet<u32> = keys.iter().copied().collect();
+    for (index, begins) in [falling, to_and_fro, anywhere, long].into_iter().enumerate() {
+        let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
+        let values_memory = Memory::of(gpu, &keys, Access::Words)?;
+        let segments = Memory::of(gpu, &begins, Access::Words)?;
+        let segment_count = begins.len() as u64;
+        let scratch_size = plan.scratch_requirements(count.into(), segment_count).size;
+        // Guards behind it tell what a kernel writes beyond.
+        let scratch = gpu.allocate(scratch_size + 256)?;
+        gpu.upload(&scratch, scratch_size, &[0x5a5a_5a5a; 64])?;
+        let buffers = SegmentedSortBuffers::new(
+            keys_memory.range(),
+            segments.range(),
+            part(scratch.range(), 0, scratch_size),
+        );
+        let buffers = buffers.values(values_memory.range());
+        // SAFETY: the memory lives until `submit` has waited.
+        unsafe {
+            gpu.submit(|recorder| {
+                plan.cmd_sort(recorder.command_buffer(), &buffers, count.into(), segment_count)
+            })
+        }?;
+        assert!(segments.read()? == begins, "segments {index}");
+        for (what, memory) in [("keys", &keys_memory), ("values", &values_memory)] {
+            let is_known = memory.read()?.iter().all(|word| known.contains(word));
+            assert!(is_known, "segments {index}: {what} that there were not");
+        }
+        let words = gpu.read(&scratch, (scratch_size / 4) as usize + 64)?;
+        assert!(words[words.len() - 64..].iter().all(|&word| word == 0x5a5a_5a5a), "segments {index}");
+    }
+    Ok(())
+}

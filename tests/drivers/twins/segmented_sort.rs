@@ -1,0 +1,441 @@
+//! The kernels of a sort of segments.
+
+use libtest_mimic::Failed;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::reference::lanes::Workgroup;
+use subsweep::reference::oracle;
+use subsweep::reference::sort::segments::{self as twin, Capacities, Classes, Cluster, LongSegment, Segment};
+use subsweep::reference::sort::{Digit, MatchShape, Shape};
+
+use super::rig::{Access, Memory, POISON, Rig, Value, compare, random};
+use super::sort::{moved, nth_order, order_constants, widths};
+
+/// Small enough that a few thousand keys have segments of every class.
+const MAX_EXTENTS: [u32; 3] = [12, 40, 100];
+const TILE_ITEMS: u32 = 32;
+
+/// Words of a schedule, of which the kernels go by some.
+const SCHEDULE_WORDS: usize = 8;
+
+fn workgroup_size(gpu: &Gpu) -> u32 {
+    gpu.capabilities().max_subgroup_size.max(32)
+}
+
+fn workgroup(gpu: &Gpu) -> Workgroup {
+    Workgroup { size: workgroup_size(gpu) as usize, lanes: gpu.capabilities().subgroup_size as usize }
+}
+
+/// Begins of segments in `count` keys, some empty, behind some keys that are in none.
+fn begins(count: u32) -> Vec<u32> {
+    let mut begins = vec![5, 5];
+    for word in random(9, 1000) {
+        let extent = [word >> 29, word >> 26, word >> 24, word >> 22][word as usize % 4];
+        begins.push((begins[begins.len() - 1] + extent).min(count));
+    }
+    begins
+}
+
+/// Segments of up to `max` keys that share no keys, and leave some out, in an order of the device's kind.
+fn listed(count: u32, max: u32) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut begin = 3;
+    for word in random(max as usize, count as usize) {
+        // About as many as there may be, none, and whatever lies between.
+        let extent = [max, max - 1, word % (max + 1), 1][word as usize >> 30];
+        if begin + extent > count {
+            break;
+        }
+        segments.push(Segment { begin, extent });
+        begin += extent + word / 3 % 2;
+    }
+    segments.reverse();
+    segments
+}
+
+/// The words of a list, and one entry more, which none should take.
+fn words_of(segments: &[Segment]) -> Vec<u32> {
+    let words = segments.iter().flat_map(|segment| [segment.begin, segment.extent]);
+    words.chain([0, 2]).collect()
+}
+
+fn words_of_long(long: &[LongSegment]) -> Vec<u32> {
+    let words =
+        |long: &LongSegment| [long.segment.begin, long.segment.extent, long.first_tile, long.tile_count];
+    long.iter().flat_map(words).collect()
+}
+
+/// What a kernel reads of a schedule.
+fn schedule(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
+    let mut words = [POISON; SCHEDULE_WORDS];
+    words[3] = count as u32;
+    Memory::of(gpu, &words, Access::Words)
+}
+
+/// Begins that rise, that fall, with lists that are too short, and with more tiles than 32 bits count.
+pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let rising = begins(20_000);
+    let falling: Vec<_> = rising.iter().rev().copied().collect();
+    let beyond = [&rising[..50], &[u32::MAX; 3]].concat();
+    // Every other one is of all keys.
+    let endless: Vec<_> = (0..64).map(|index| if index % 2 == 0 { 0 } else { u32::MAX }).collect();
+    for (min_extent, begins, count, limit) in [
+        (2, &rising, 20_000, u32::MAX),
+        (1, &rising, 20_000, u32::MAX),
+        (2, &rising, 20_000, 7),
+        (2, &falling, 20_000, 40),
+        (1, &beyond, 1_234, u32::MAX),
+        (1, &endless, u32::MAX, u32::MAX),
+        (2, &vec![0], 3_000, u32::MAX),
+        (2, &vec![7], 5, u32::MAX),
+    ] {
+        let classes = Classes {
+            min_extent,
+            max_extents: MAX_EXTENTS,
+            short_per_workgroup: 5,
+            tile_items: TILE_ITEMS,
+            radix: 256,
+            max_row: 11,
+        };
+        let room = limit.min(begins.len() as u32);
+        let tiles = limit.min(count / TILE_ITEMS + room);
+        let capacities = Capacities { in_place: [room; 3], long: room, tiles };
+        let expected = twin::classify(&classes, begins, count, &capacities);
+        let constants = [
+            ("MIN_EXTENT", min_extent),
+            ("MAX_SHORT", MAX_EXTENTS[0]),
+            ("MAX_SMALL", MAX_EXTENTS[1]),
+            ("MAX_LARGE", MAX_EXTENTS[2]),
+            ("SHORT_PER_WORKGROUP", classes.short_per_workgroup),
+            ("TILE_ITEMS", TILE_ITEMS),
+            ("RADIX", classes.radix),
+        ];
+        let size = workgroup_size(gpu);
+        let rig = Rig::new(gpu, kernel, size, &constants)?;
+        let segments = Memory::of(gpu, begins, Access::Words)?;
+        let state = Memory::of(gpu, &[0; 8], Access::Words)?;
+        let schedule = Memory::poisoned(gpu, 5 * SCHEDULE_WORDS, Access::Words)?;
+        let list = |words| Memory::poisoned(gpu, room as usize * words, Access::Words);
+        let [short, small, large, long] = [list(2)?, list(2)?, list(2)?, list(4)?];
+        let number = |number: u32| Value::Number(number as usize);
+        rig.run(
+            &[
+                ("segments", Value::Pointer(&segments)),
+                ("state", Value::Pointer(&state)),
+                ("schedule", Value::Pointer(&schedule)),
+                ("short_segments", Value::Pointer(&short)),
+                ("small_segments", Value::Pointer(&small)),
+                ("large_segments", Value::Pointer(&large)),
+                ("long_segments", Value::Pointer(&long)),
+                ("segment_count", Value::Number(begins.len())),
+                ("element_count", number(count)),
+                ("short_capacity", number(room)),
+                ("small_capacity", number(room)),
+                ("large_capacity", number(room)),
+                ("long_capacity", number(room)),
+                ("tile_capacity", number(tiles)),
+                ("max_row", number(classes.max_row)),
+            ],
+            begins.len().div_ceil(size as usize),
+        )?;
+        let case = format!("{}, {} segments of {count} keys, {capacities:?}", kernel.name, begins.len());
+        compare(&case, "segments", &segments, begins)?;
+        // Extents and routes are not told here.
+        let words = expected
+            .schedule
+            .iter()
+            .flat_map(|&[x, y, z, count, counts]| [x, y, z, count, POISON, POISON, counts, POISON]);
+        compare(&case, "schedule", &schedule, &words.collect::<Vec<_>>())?;
+        for (class, memory) in [short, small, large].iter().enumerate() {
+            let got = entries::<2>(memory)?;
+            if expected.in_place[class].len() < room as usize {
+                let mut expected: Vec<_> =
+                    expected.in_place[class].iter().map(|of| [of.begin, of.extent]).collect();
+                expected.sort_unstable();
+                assert_eq!(got, expected, "{case}, class {class}");
+            }
+        }
+        let got = entries::<4>(&long)?;
+        if expected.schedule[3][3] > 0 {
+            // By their first tiles they lie side by side, whoever was first.
+            let mut next = 0;
+            let mut by_tile = got.clone();
+            by_tile.sort_unstable_by_key(|&[.., first_tile, _]| first_tile);
+            for [_, extent, first_tile, tile_count] in by_tile {
+                assert_eq!((first_tile, tile_count), (next, extent.div_ceil(TILE_ITEMS)), "{case}");
+                next += tile_count;
+            }
+            assert_eq!(next, expected.schedule[4][3], "{case}");
+            let mut expected: Vec<_> =
+                expected.long.iter().map(|long| [long.segment.begin, long.segment.extent]).collect();
+            expected.sort_unstable();
+            assert!(got.iter().map(|&[begin, extent, ..]| [begin, extent]).eq(expected), "{case}");
+        }
+    }
+    Ok(())
+}
+
+/// What was written of a list, in order.
+fn entries<const N: usize>(memory: &Memory<'_>) -> Result<Vec<[u32; N]>, String> {
+    let words = memory.read()?;
+    let (entries, _) = words.as_chunks();
+    let mut entries: Vec<[u32; N]> = entries.iter().copied().filter(|entry| *entry != [POISON; N]).collect();
+    entries.sort_unstable();
+    Ok(entries)
+}
+
+/// Long segments of `count` keys, in an order of their tiles that is not that of their keys.
+fn long_segments(count: u32) -> Vec<LongSegment> {
+    let mut first_tile = 0;
+    let long = |segment: Segment| {
+        let tile_count = segment.extent.div_ceil(TILE_ITEMS);
+        let long = LongSegment { segment, first_tile, tile_count };
+        first_tile += tile_count;
+        long
+    };
+    let segments = listed(count, 10 * TILE_ITEMS + 1);
+    let mut long: Vec<_> = segments.into_iter().filter(|of| of.extent > 0).map(long).collect();
+    long.rotate_left(2);
+    long
+}
+
+fn tile_count(long: &[LongSegment]) -> usize {
+    long.iter().map(|long| long.tile_count as usize).sum()
+}
+
+pub fn list_tiles(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let rig = Rig::new(gpu, kernel, workgroup_size(gpu), &[])?;
+    // Some of more tiles than the workgroup has invocations.
+    let huge = LongSegment {
+        segment: Segment { begin: 0, extent: 5_000 * TILE_ITEMS },
+        first_tile: 0,
+        tile_count: 5_000,
+    };
+    for long in [long_segments(3_000), vec![huge]] {
+        let mut expected = vec![POISON; tile_count(&long)];
+        twin::list_tiles(&long, &mut expected);
+        let segments = Memory::of(gpu, &words_of_long(&long), Access::Words)?;
+        let tiles = Memory::poisoned(gpu, expected.len(), Access::Words)?;
+        let schedule = schedule(gpu, long.len())?;
+        let push = [
+            ("long_segments", Value::Pointer(&segments)),
+            ("tiles", Value::Pointer(&tiles)),
+            ("schedule", Value::Pointer(&schedule)),
+        ];
+        rig.run(&push, long.len())?;
+        compare(kernel.name, "long segments", &segments, &words_of_long(&long))?;
+        compare(kernel.name, "tiles", &tiles, &expected)?;
+    }
+    Ok(())
+}
+
+/// Keys and values, with where they are to go, of a kernel that sorts segments in one dispatch.
+struct InPlace<'a> {
+    gpu: &'a Gpu,
+    kernel: &'static Kernel,
+    rig: Rig<'a>,
+    per_workgroup: usize,
+    segments: &'a [Segment],
+}
+
+impl InPlace<'_> {
+    /// In place and apart, with values and for places.
+    fn check(&self, keys: &[u32], places: &[u32], bits: Vec<(&'static str, usize)>) -> Result<(), Failed> {
+        let (gpu, kernel) = (self.gpu, self.kernel);
+        let (key_words, value_words) = widths(kernel);
+        let count = places.len();
+        let told = random(5, count * value_words);
+        let own: Vec<u32> = (0..count as u32).collect();
+        for is_argsort in [false, true] {
+            if is_argsort && value_words != 1 {
+                continue;
+            }
+            let keys_memory = Memory::of(gpu, keys, Access::Words)?;
+            let values = Memory::of(gpu, if is_argsort { &own } else { &told }, Access::Words)?;
+            let list = Memory::of(gpu, &words_of(self.segments), Access::Words)?;
+            let schedule = schedule(gpu, self.segments.len())?;
+            let has_values = value_words > 0;
+            let pointer = |is_there, memory| if is_there { Value::Pointer(memory) } else { Value::Null };
+            let mut push = vec![
+                ("keys", Value::Pointer(&keys_memory)),
+                ("sorted", pointer(!is_argsort, &keys_memory)),
+                ("values", pointer(has_values && !is_argsort, &values)),
+                ("sorted_values", pointer(has_values, &values)),
+                ("list", Value::Pointer(&list)),
+                ("schedule", Value::Pointer(&schedule)),
+            ];
+            push.extend(bits.iter().map(|&(name, number)| (name, Value::Number(number))));
+            self.rig.run(&push, self.segments.len().div_ceil(self.per_workgroup))?;
+            let case =
+                format!("{}, {} segments, {bits:?}, argsort: {is_argsort}", kernel.name, self.segments.len());
+            let sorted = if is_argsort { keys.to_vec() } else { moved(keys, key_words, places) };
+            compare(&case, "keys", &keys_memory, &sorted)?;
+            if has_values {
+                let before = if is_argsort { &own } else { &told };
+                compare(&case, "values", &values, &moved(before, value_words, places))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keys of which many are equal.
+fn keys(count: u32, key_words: usize) -> Vec<u32> {
+    random(1, count as usize * key_words).into_iter().map(|word| word & 0xc000_0003).collect()
+}
+
+const COUNT: u32 = 3_001;
+
+/// Clusters of every width that every device has, and of more lanes where there are.
+pub fn short_segments(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let (key_words, value_words) = widths(kernel);
+    let lanes = gpu.capabilities().min_subgroup_size;
+    let key_bits = 32 * key_words as u32;
+    for (index, (lanes, items)) in [(4, 3), (1, 2), (lanes, 2), (2, 16)].into_iter().enumerate() {
+        let order = nth_order(index + key_words + value_words);
+        let mut constants = order_constants(order);
+        constants.extend([("CLUSTER_LANES", lanes), ("ITEMS_PER_INVOCATION", items)]);
+        let size = workgroup_size(gpu);
+        let rig = Rig::new(gpu, kernel, size, &constants)?;
+        let cluster = Cluster { lanes: lanes as usize, items_per_invocation: items as usize };
+        let segments = listed(COUNT, lanes * items);
+        let per_workgroup = (size / lanes) as usize;
+        let check = InPlace { gpu, kernel, rig, per_workgroup, segments: &segments };
+        let keys = keys(COUNT, key_words);
+        for bits in [0..key_bits, 1..9, key_bits - 1..key_bits, 7..7] {
+            let below = |bit: u32| ((1u128 << bit) - 1) as u64;
+            let mask = below(bits.end) & !below(bits.start);
+            let places = twin::short_segments(&cluster, order, mask, &keys, key_words, &segments);
+            let masks = vec![("low_mask", mask as u32 as usize), ("high_mask", (mask >> 32) as usize)];
+            check.check(&keys, &places, masks)?;
+        }
+    }
+    Ok(())
+}
+
+pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let (key_words, value_words) = widths(kernel);
+    let key_bits = 32 * key_words as u32;
+    for (index, items) in [4, 8].into_iter().enumerate() {
+        let order = nth_order(index + key_words + value_words);
+        let mut constants = order_constants(order);
+        constants.extend([("RADIX_BITS", 4), ("ITEMS_PER_INVOCATION", items), ("QUAD_ACCESS", 0)]);
+        let rig = Rig::new(gpu, kernel, workgroup_size(gpu), &constants)?;
+        let shape = Shape { workgroup: workgroup(gpu), radix_bits: 4, items_per_invocation: items as usize };
+        let segments = listed(COUNT, shape.tile_items() as u32);
+        let check = InPlace { gpu, kernel, rig, per_workgroup: 1, segments: &segments };
+        let keys = keys(COUNT, key_words);
+        for bits in [0..key_bits, 1..9, key_bits - 1..key_bits, 7..7] {
+            let places = twin::sort_each(&shape, order, &keys, key_words, bits.clone(), &segments);
+            let range = vec![("begin_bit", bits.start as usize), ("end_bit", bits.end as usize)];
+            check.check(&keys, &places, range)?;
+        }
+    }
+    Ok(())
+}
+
+/// Counts and moves of tiles of long segments, the one kernel or the other.
+pub fn pass(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let (key_words, value_words) = widths(kernel);
+    let is_count = kernel.name.starts_with("sort/count_bins");
+    let order = nth_order(key_words + value_words);
+    let workgroup = workgroup(gpu);
+    let items = TILE_ITEMS as usize / 32;
+    let shape = MatchShape { workgroup, radix_bits: 8, items_per_invocation: items };
+    // Lists are made for tiles of 32 keys; wider subgroups have more in theirs.
+    let scale = (shape.tile_items() as u32).div_ceil(TILE_ITEMS);
+    let long: Vec<_> = long_segments(9_000)
+        .into_iter()
+        .map(|long| Segment { begin: long.segment.begin * scale, extent: long.segment.extent * scale })
+        .scan(0, |first_tile, segment| {
+            let tile_count = segment.extent.div_ceil(shape.tile_items() as u32);
+            let long = LongSegment { segment, first_tile: *first_tile, tile_count };
+            *first_tile += tile_count;
+            Some(long)
+        })
+        .collect();
+    let count = 9_000 * scale as usize;
+    let tile_count = tile_count(&long);
+    let mut tiles = vec![POISON; tile_count];
+    twin::list_tiles(&long, &mut tiles);
+    let mut constants = order_constants(order);
+    constants.extend([("RADIX_BITS", 8), ("ITEMS_PER_INVOCATION", items as u32)]);
+    if !is_count {
+        constants.push(("MAX_SUBGROUPS", workgroup.subgroup_count() as u32));
+    }
+    let rig = Rig::new(gpu, kernel, workgroup.size as u32, &constants)?;
+    let keys = random(7, count * key_words);
+    let key_bits = 32 * key_words as u32;
+    for digit in [
+        Digit { shift: 0, mask: 255 },
+        Digit { shift: key_bits - 8, mask: 255 },
+        Digit { shift: 9, mask: 1 },
+        Digit { shift: 0, mask: 0 },
+    ] {
+        let digits = order.digits(&keys, key_words, digit);
+        let mut counts = vec![POISON; tile_count * shape.radix()];
+        twin::count_bins(&shape, &digits, &mut counts, &long);
+        let offsets = oracle::exclusive_scan(&counts, 1);
+        let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
+        let tiles_memory = Memory::of(gpu, &tiles, Access::Words)?;
+        let segments = Memory::of(gpu, &words_of_long(&long), Access::Words)?;
+        let schedule = schedule(gpu, tile_count)?;
+        let counts_memory = if is_count {
+            Memory::poisoned(gpu, counts.len(), Access::Words)?
+        } else {
+            Memory::of(gpu, &offsets, Access::Words)?
+        };
+        let told = random(3, count * value_words);
+        let own: Vec<u32> = (0..count as u32).collect();
+        for is_argsort in [false, true] {
+            if is_argsort && value_words != 1 {
+                continue;
+            }
+            let sorted = Memory::poisoned(gpu, keys.len(), Access::Words)?;
+            let values = Memory::of(gpu, &told, Access::Words)?;
+            let sorted_values = Memory::poisoned(gpu, told.len(), Access::Words)?;
+            let pointer = |is_there, memory| if is_there { Value::Pointer(memory) } else { Value::Null };
+            rig.run(
+                &[
+                    ("keys", Value::Pointer(&keys_memory)),
+                    ("sorted", Value::Pointer(&sorted)),
+                    ("values", pointer(value_words > 0 && !is_argsort, &values)),
+                    ("sorted_values", pointer(value_words > 0, &sorted_values)),
+                    ("counts", Value::Pointer(&counts_memory)),
+                    ("offsets", Value::Pointer(&counts_memory)),
+                    ("tiles", Value::Pointer(&tiles_memory)),
+                    ("long_segments", Value::Pointer(&segments)),
+                    ("schedule", Value::Pointer(&schedule)),
+                    ("shift", Value::Number(digit.shift as usize)),
+                    ("digit_mask", Value::Number(digit.mask as usize)),
+                ],
+                tile_count,
+            )?;
+            let case =
+                format!("{}, {tile_count} tiles, {digit:?}, {order:?}, argsort: {is_argsort}", kernel.name);
+            compare(&case, "keys", &keys_memory, &keys)?;
+            compare(&case, "counts", &counts_memory, if is_count { &counts } else { &offsets })?;
+            if is_count {
+                continue;
+            }
+            let places = twin::scatter(&shape, &digits, &offsets, &long);
+            compare(&case, "sorted", &sorted, &scattered(&keys, key_words, &places))?;
+            if value_words > 0 {
+                let before = if is_argsort { &own } else { &told };
+                compare(&case, "sorted values", &sorted_values, &scattered(before, value_words, &places))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Elements of `size` words, each at its place if it has one.
+fn scattered(words: &[u32], size: usize, places: &[Option<u32>]) -> Vec<u32> {
+    let mut scattered = vec![POISON; words.len()];
+    for (element, place) in words.chunks_exact(size).zip(places) {
+        if let Some(place) = place {
+            scattered[*place as usize * size..][..size].copy_from_slice(element);
+        }
+    }
+    scattered
+}
