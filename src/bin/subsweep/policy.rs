@@ -121,9 +121,14 @@ pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig
             policy: ScanPolicy::tuned(algorithm, capabilities, config),
             reason: "it is asked for with --algorithm, tuned for the device",
         },
-        (Some(PolicyKind::Seed | PolicyKind::SeedBinByBin), _) => {
+        (Some(PolicyKind::Seed), _) => {
             Choice { policy: ScanPolicy::seed(), reason: "it is asked for with --policy seed" }
         }
+        // Its scans have no bins.
+        (Some(PolicyKind::SeedBinByBin), _) => Choice {
+            policy: ScanPolicy::seed(),
+            reason: "it is the seed's, asked for with --policy seed-bin-by-bin",
+        },
     }
 }
 

@@ -5,7 +5,7 @@ use crate::primitives::ScratchCursor;
 use crate::vk::AddressRange;
 
 /// Where those aside lie in scratch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Aside {
     /// As many keys as the caller has; two such arrays where those stay as they are.
     keys: [u64; 2],

@@ -10,6 +10,7 @@ mod digit;
 mod onesweep;
 mod passes;
 mod policy;
+mod schedule;
 mod segmented;
 mod single_workgroup;
 mod survey;

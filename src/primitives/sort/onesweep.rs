@@ -156,9 +156,7 @@ impl Onesweep {
     ) -> Result<()> {
         let layout = self.layout(count.max());
         let scratch = buffers.scratch;
-        recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
-        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
-        self.survey.record(recorder, scratch, &layout.survey, buffers.keys, count)?;
+        self.survey.record(recorder, scratch, layout.zeroed_size, &layout.survey, buffers.keys, count)?;
 
         let arrays = Arrays::new(&self.config, buffers, &layout.aside, count.max());
         let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
@@ -168,15 +166,12 @@ impl Onesweep {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
-            let bins = |portion| {
-                let (offset, size) = self.survey.bins(&layout.survey, pass, portion);
-                scratch.slice(offset, size).addresses()
-            };
+            let bins = |portion| self.survey.bins(scratch, &layout.survey, pass, portion);
             let first = u64::from(portion) * layout.statuses_size;
             let size = layout.statuses_size.min(layout.region_size - first);
             let [region, other_region] =
                 layout.regions.map(|offset| scratch.slice(offset + first, size).addresses());
-            let scheduled = self.survey.scheduled(&layout.survey, pass, portion);
+            let scheduled = self.survey.scheduled(scratch, &layout.survey, pass, portion);
             let is_last = portion + 1 == portions;
             let push = OnesweepPush {
                 keys,
@@ -188,12 +183,12 @@ impl Onesweep {
                 next_bins: if is_last { AddressRange::default() } else { bins(portion + 1) },
                 region,
                 other_region,
-                schedule: scheduled.words(scratch),
+                schedule: scheduled.words(),
                 first_tile: portion * self.passes.portion_tiles,
                 shift,
                 digit_mask,
             };
-            recorder.dispatch_indirect(&self.pipeline, &push, scheduled.workgroups(scratch))?;
+            recorder.dispatch_indirect(&self.pipeline, &push, scheduled.workgroups())?;
         }
         self.survey.record_copy(recorder, scratch, &layout.survey, &arrays)
     }

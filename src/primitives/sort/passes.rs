@@ -268,9 +268,7 @@ impl Passes {
             // No more than `max_count` has.
             Count::Device { .. } => Some(layout.counter_count as u32),
         };
-        recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
-        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
-        self.survey.record(recorder, scratch, &layout.survey, buffers.keys, count)?;
+        self.survey.record(recorder, scratch, layout.zeroed_size, &layout.survey, buffers.keys, count)?;
 
         let arrays = Arrays::new(&self.config, buffers, &layout.aside, count.max());
         let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
@@ -283,8 +281,8 @@ impl Passes {
         };
         for pass in 0..self.passes.count {
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
-            let scheduled = self.survey.scheduled(&layout.survey, pass, 0);
-            let (schedule, workgroups) = (scheduled.words(scratch), scheduled.workgroups(scratch));
+            let scheduled = self.survey.scheduled(scratch, &layout.survey, pass, 0);
+            let (schedule, workgroups) = (scheduled.words(), scheduled.workgroups());
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
@@ -297,7 +295,7 @@ impl Passes {
                     Count::Host(layout.counter_count)
                 }
                 // Before it touches them, the scan looks at their count, and has a barrier behind that.
-                Some(max) => Count::Device { address: scheduled.count_of_counts(scratch), max },
+                Some(max) => Count::Device { address: scheduled.count_of_counts(), max },
             };
             self.scan.record(recorder, &scan_buffers, counter_count)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);

@@ -6,11 +6,10 @@
 //!      └─────► bins: where the first key of each digit of each pass goes
 //! ```
 
-use ash::vk;
-
 use super::arrays::Arrays;
 use super::config::{Aim, SortConfig};
 use super::policy::SortPolicy;
+use super::schedule::{Schedule, Scheduled};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::prepare::{Cut, LevelsOnDevice, Prepare};
@@ -54,11 +53,6 @@ push_constants! {
 const ITEMS_PER_INVOCATION: u32 = 32;
 /// What is known of the bits of all keys, and how many workgroups are done.
 const STATE_SIZE: u64 = 32;
-/// A dispatch in the schedule, in bytes; what an indirect dispatch reads of it comes first, and `counts` is where it tells
-/// how many counts its tiles have.
-const SCHEDULE_SIZE: u64 = 32;
-const INDIRECT_SIZE: u64 = 12;
-const COUNTS_OFFSET: u64 = 24;
 
 /// What the survey is to know of the passes.
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +88,13 @@ pub(super) struct SurveyLayout {
     levels: u64,
     /// Dispatches of a pass.
     pub(super) portion_count: u32,
+}
+
+impl SurveyLayout {
+    /// Of a dispatch of a pass, among those of all.
+    fn index(&self, pass: u32, portion: u32) -> u64 {
+        u64::from(pass) * u64::from(self.portion_count) + u64::from(portion)
+    }
 }
 
 impl Survey {
@@ -151,30 +152,33 @@ impl Survey {
         let dispatches = portions.saturating_mul(self.passes.count.into());
         SurveyLayout {
             state: cursor.take(STATE_SIZE),
-            schedule: cursor.take((dispatches + 1).saturating_mul(SCHEDULE_SIZE)),
+            schedule: cursor.take(Schedule::size(dispatches + 1)),
             bins: cursor.take(dispatches.saturating_mul(self.bins_size())),
             levels: cursor.take(if self.prepare.is_some() { LevelsOnDevice::size(1) } else { 0 }),
             portion_count: portions as u32,
         }
     }
 
-    /// Records it, behind a fill of what begins as 0, and a barrier to the passes.
+    /// Records it, behind a fill of what begins as 0, which is the first `zeroed_size` bytes of `scratch`; and a barrier to
+    /// the passes.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
         scratch: BufferRange,
+        zeroed_size: u64,
         layout: &SurveyLayout,
         keys: AddressRange,
         count: Count,
     ) -> Result<()> {
+        recorder.fill(scratch.slice(0, zeroed_size), 0);
+        recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let in_scratch = |offset: u64, size: u64| scratch.slice(offset, size).addresses();
-        let dispatches = self.dispatches(layout);
         let tiles = Tiles::new(count.max(), self.tile_items)?;
         let mut push = SurveyPush {
             keys,
             state: in_scratch(layout.state, STATE_SIZE),
-            schedule: in_scratch(layout.schedule, (dispatches + 1) * SCHEDULE_SIZE),
-            bins: in_scratch(layout.bins, dispatches * self.bins_size()),
+            schedule: self.schedule(scratch, layout).words(),
+            bins: in_scratch(layout.bins, self.dispatches(layout) * self.bins_size()),
             tiles_on_device: AddressRange::default(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
@@ -202,22 +206,30 @@ impl Survey {
     }
 
     /// What the host does not know of a dispatch of a pass.
-    pub(super) fn scheduled(&self, layout: &SurveyLayout, pass: u32, portion: u32) -> Scheduled {
-        self.nth(layout, u64::from(pass) * u64::from(layout.portion_count) + u64::from(portion))
+    pub(super) fn scheduled(
+        &self,
+        scratch: BufferRange,
+        layout: &SurveyLayout,
+        pass: u32,
+        portion: u32,
+    ) -> Scheduled {
+        self.schedule(scratch, layout).nth(layout.index(pass, portion))
     }
 
-    fn nth(&self, layout: &SurveyLayout, index: u64) -> Scheduled {
-        Scheduled { schedule: layout.schedule + index * SCHEDULE_SIZE }
+    /// Where the first key of each digit goes, of a portion of a pass.
+    pub(super) fn bins(
+        &self,
+        scratch: BufferRange,
+        layout: &SurveyLayout,
+        pass: u32,
+        portion: u32,
+    ) -> AddressRange {
+        let size = self.bins_size();
+        scratch.slice(layout.bins + layout.index(pass, portion) * size, size).addresses()
     }
 
-    /// Where the first key of each digit goes, of a portion of a pass, in scratch: offset and size.
-    pub(super) fn bins(&self, layout: &SurveyLayout, pass: u32, portion: u32) -> (u64, u64) {
-        let index = u64::from(pass) * u64::from(layout.portion_count) + u64::from(portion);
-        (layout.bins + index * self.bins_size(), self.bins_size())
-    }
-
-    /// Copies the result to where the caller wants it, if it has ended aside. Where the host knows that it has not, or the
-    /// caller takes it from there, nothing is recorded.
+    /// Copies the result to where the caller wants it, if it has ended aside. Nothing is recorded where the caller takes it
+    /// from wherever it is, and for places, which never end there.
     pub(super) fn record_copy(
         &self,
         recorder: &mut Recorder<'_>,
@@ -228,45 +240,27 @@ impl Survey {
         if self.config.aim() != Aim::InPlace {
             return Ok(());
         }
-        let copy = self.nth(layout, self.dispatches(layout));
+        let copy = self.schedule(scratch, layout).nth(self.dispatches(layout));
         let push = CopyPush {
             keys: arrays.keys,
             keys_aside: arrays.keys_aside,
             values: arrays.values,
             values_aside: arrays.values_aside,
-            schedule: copy.words(scratch),
+            schedule: copy.words(),
             key_words: self.config.key.words(),
             value_words: self.config.values.words(),
         };
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        recorder.dispatch_indirect(&self.copy, &push, copy.workgroups(scratch))
+        recorder.dispatch_indirect(&self.copy, &push, copy.workgroups())
+    }
+
+    /// Of all passes, and of the copy.
+    fn schedule(&self, scratch: BufferRange, layout: &SurveyLayout) -> Schedule {
+        Schedule::new(scratch, layout.schedule, self.dispatches(layout) + 1)
     }
 
     /// Of all passes.
     fn dispatches(&self, layout: &SurveyLayout) -> u64 {
         u64::from(self.passes.count) * u64::from(layout.portion_count)
-    }
-}
-
-/// Where a dispatch stands in the schedule.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Scheduled {
-    schedule: u64,
-}
-
-impl Scheduled {
-    /// What its kernel is told.
-    pub(super) fn words(self, scratch: BufferRange) -> AddressRange {
-        scratch.slice(self.schedule, SCHEDULE_SIZE).addresses()
-    }
-
-    /// How far it goes.
-    pub(super) fn workgroups(self, scratch: BufferRange) -> BufferRange {
-        scratch.slice(self.schedule, INDIRECT_SIZE)
-    }
-
-    /// How many counts its tiles have, for a scan of them.
-    pub(super) fn count_of_counts(self, scratch: BufferRange) -> vk::DeviceAddress {
-        scratch.slice(self.schedule + COUNTS_OFFSET, 4).address
     }
 }

@@ -1,11 +1,12 @@
 //! Segments that some lanes or a workgroup hold: one dispatch for each class, which reads and writes them once.
 
+use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
-use super::{Schedule, SegmentedSortBuffers};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::sort::config::SortConfig;
 use crate::primitives::sort::policy::TileShape;
+use crate::primitives::sort::schedule::Schedule;
 use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
@@ -136,8 +137,8 @@ impl InPlace {
         // The places of keys are told, and the keys left alone.
         let (sorted, values, sorted_values) =
             if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
-        let (pipeline, workgroups) = (&self.classes[class], schedule.workgroups(class));
-        let schedule = schedule.of(class).addresses();
+        let (pipeline, workgroups) = (&self.classes[class], schedule.nth(class as u64).workgroups());
+        let schedule = schedule.nth(class as u64).words();
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
         if class > 0 {
             let push =

@@ -3,13 +3,15 @@
 //! Counts lie segment by segment, of each as those of a plain sort, and are scanned as one: where a digit of a tile goes
 //! in its segment is what the scan has there, less what it has at the segment's first.
 
+use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
-use super::{Schedule, SegmentedSortBuffers};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
-use crate::primitives::sort::config::SortConfig;
+use crate::primitives::sort::arrays::{Arrays, Aside};
+use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::sort::digit::Digit;
+use crate::primitives::sort::schedule::Schedule;
 use crate::primitives::{Count, ScratchCursor};
 use crate::vk::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
@@ -79,8 +81,8 @@ const RADIX: u64 = 1 << SegmentedSortPolicy::TILE_RADIX_BITS;
 /// Counts of all tiles have places of 31 bits: what a kernel indexes by.
 const MAX_TILE_COUNT: u64 = (1 << 31) / RADIX;
 /// Their dispatches in the schedule.
-const SEGMENTS: usize = 3;
-const TILES: usize = 4;
+const SEGMENTS: u64 = 3;
+const TILES: u64 = 4;
 
 #[derive(Debug)]
 pub(super) struct Long {
@@ -106,9 +108,7 @@ pub(super) struct Layout {
     counts: u64,
     scan: u64,
     scan_size: u64,
-    /// Of as many keys as the caller has; two such arrays where those stay as they are.
-    keys: [u64; 2],
-    values: u64,
+    aside: Aside,
 }
 
 impl Layout {
@@ -176,17 +176,14 @@ impl Long {
             return Layout::default();
         }
         let tile_capacity = (count / u64::from(self.tile_items)).saturating_add(capacity);
-        let mut keys = || cursor.take(count.saturating_mul(self.config.key_size()));
-        let aside = keys();
-        let keys = [aside, if self.config.is_argsort() { keys() } else { aside }];
-        let values = cursor.take(count.saturating_mul(self.config.value_size()));
+        let aside = Aside::take(cursor, &self.config, count);
         let segments = cursor.take(capacity.saturating_mul(LONG_SIZE));
         let tiles = cursor.take(tile_capacity.saturating_mul(4));
         let count_count = tile_capacity.saturating_mul(RADIX);
         let counts = cursor.take(count_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(count_count).size;
         let scan = cursor.take(scan_size);
-        Layout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, keys, values }
+        Layout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, aside }
     }
 
     /// Bytes that are read and written for each key.
@@ -207,9 +204,9 @@ impl Long {
         let push = ListTilesPush {
             long_segments: layout.segments(scratch),
             tiles: layout.tiles(scratch),
-            schedule: schedule.of(SEGMENTS).addresses(),
+            schedule: schedule.nth(SEGMENTS).words(),
         };
-        recorder.dispatch_indirect(&self.list_tiles, &push, schedule.workgroups(SEGMENTS))
+        recorder.dispatch_indirect(&self.list_tiles, &push, schedule.nth(SEGMENTS).workgroups())
     }
 
     /// All passes, behind [`Self::list_tiles`] and a barrier.
@@ -224,13 +221,14 @@ impl Long {
         let scratch = buffers.scratch;
         let counts = scratch.slice(layout.counts, layout.count_count() * 4).addresses();
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
-        let scan_count = Count::Device { address: schedule.counts(TILES), max: layout.count_count() as u32 };
+        let scheduled = schedule.nth(TILES);
+        let scan_count =
+            Count::Device { address: scheduled.count_of_counts(), max: layout.count_count() as u32 };
         let (long_segments, tiles) = (layout.segments(scratch), layout.tiles(scratch));
-        let workgroups = schedule.workgroups(TILES);
-        let schedule = schedule.of(TILES).addresses();
-        let in_scratch = |offset: u64, size: u64| scratch.slice(offset, count * size).addresses();
-        let aside = layout.keys.map(|offset| in_scratch(offset, self.config.key_size()));
-        let values_aside = in_scratch(layout.values, self.config.value_size());
+        let (schedule, workgroups) = (scheduled.words(), scheduled.workgroups());
+        let plain = SortBuffers::new(buffers.keys, scratch).values(buffers.values);
+        let Arrays { keys_aside, keys_other, values_aside, .. } =
+            Arrays::new(&self.config, &plain, &layout.aside, count);
         let is_argsort = self.config.is_argsort();
 
         let mut keys = buffers.keys;
@@ -239,8 +237,8 @@ impl Long {
         for pass in 0..self.pass_count {
             let is_even = pass.is_multiple_of(2);
             let sorted = match (is_even, is_argsort) {
-                (true, _) => aside[0],
-                (false, true) => aside[1],
+                (true, _) => keys_aside,
+                (false, true) => keys_other,
                 (false, false) => buffers.keys,
             };
             let sorted_values = if is_even { values_aside } else { buffers.values };

@@ -19,6 +19,7 @@ pub use policy::{ClusterShape, SegmentedSortPolicy};
 use ash::vk;
 
 use super::config::SortConfig;
+use super::schedule::Schedule;
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::{ScratchCursor, ScratchRequirements};
@@ -52,13 +53,8 @@ push_constants! {
 const LIST_SIZE: u64 = 8;
 /// Bytes of what the kernel counts, which begins as 0.
 const STATE_SIZE: u64 = 32;
-/// Bytes of a dispatch in the schedule; what an indirect dispatch reads of it comes first.
-const SCHEDULE_SIZE: u64 = 32;
-const INDIRECT_SIZE: u64 = 12;
 /// In the schedule: one of each class in place, one of long segments and one of their tiles.
 const DISPATCHES: u64 = IN_PLACE as u64 + 2;
-/// Where the counts of all tiles stand in that of tiles.
-const COUNTS_OFFSET: u64 = 24;
 
 /// A sort of segments, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
@@ -85,26 +81,7 @@ struct Layout {
 
 impl Layout {
     fn schedule(&self, scratch: BufferRange) -> Schedule {
-        Schedule(scratch.slice(self.schedule, DISPATCHES * SCHEDULE_SIZE))
-    }
-}
-
-/// How far the dispatches go, as the device writes it down.
-#[derive(Debug, Clone, Copy)]
-struct Schedule(BufferRange);
-
-impl Schedule {
-    fn of(self, dispatch: usize) -> BufferRange {
-        self.0.slice(dispatch as u64 * SCHEDULE_SIZE, SCHEDULE_SIZE)
-    }
-
-    fn workgroups(self, dispatch: usize) -> BufferRange {
-        self.of(dispatch).slice(0, INDIRECT_SIZE)
-    }
-
-    /// The counts of all tiles, of which that dispatch is.
-    fn counts(self, dispatch: usize) -> vk::DeviceAddress {
-        self.of(dispatch).address + COUNTS_OFFSET
+        Schedule::new(scratch, self.schedule, DISPATCHES)
     }
 }
 
@@ -115,7 +92,8 @@ impl SegmentedSortPlan {
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key and for the policy of a plain sort,
+    /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy, counts on
+    /// the device, and results anywhere;
     /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device,
     /// and whatever the driver's compiler says.
     pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {
@@ -194,7 +172,7 @@ impl SegmentedSortPlan {
         let capacities = min_extents.map(|extent| segment_count.min(count / extent));
         let mut cursor = ScratchCursor::default();
         let state = cursor.take(STATE_SIZE);
-        let schedule = cursor.take(DISPATCHES * SCHEDULE_SIZE);
+        let schedule = cursor.take(Schedule::size(DISPATCHES));
         let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
         let long = self.long.layout(&mut cursor, count, segment_count.min(count / (large + 1)));
         Layout { state, schedule, capacities, lists, long, size: cursor.size }
@@ -298,7 +276,7 @@ impl SegmentedSortPlan {
         let push = ClassifyPush {
             segments: buffers.segments,
             state: state.addresses(),
-            schedule: schedule.0.addresses(),
+            schedule: schedule.words(),
             short_segments: list(0),
             small_segments: list(1),
             large_segments: list(2),
