@@ -19,6 +19,11 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer Quads {
     uvec4 quad[];
 };
 
+// Whether there is nothing to point to.
+bool is_null(Words words) {
+    return all(equal(uvec2(words), uvec2(0)));
+}
+
 // `address` + `count` * `size` bytes, in 64 bits.
 uvec2 advance(uvec2 address, uint count, uint size) {
     uint high, low, carry;

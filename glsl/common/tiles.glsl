@@ -13,7 +13,7 @@ struct Tiles {
 
 // Those that the host tells, or, where it does not know them, `on_device`, which is null elsewhere.
 Tiles tiles_of(uint count, uint last_extent, Words on_device) {
-    if (any(notEqual(uvec2(on_device), uvec2(0)))) {
+    if (!is_null(on_device)) {
         return Tiles(on_device.word[0], on_device.word[1]);
     }
     return Tiles(count, last_extent);

@@ -329,7 +329,7 @@ void main() {
         tell_prefix(status_of(tile), combine(carry, total));
     }
     // Before everything, and in what no tile tells: a tile that is summed up again needs to know nothing of it.
-    if (any(notEqual(uvec2(push.initial), uvec2(0)))) {
+    if (!is_null(push.initial)) {
         carry = combine(load_value(push.initial), carry);
     }
     Words destination = advance_words(push.destination, place_of(tile), TILE_ITEMS * ELEMENT_WORDS);

@@ -48,7 +48,7 @@ void main() {
     uint heads = 0;
 #ifdef SEGMENTED
     heads = load_heads(push.heads, tile, tiles);
-    if (any(notEqual(uvec2(push.initial), uvec2(0)))) {
+    if (!is_null(push.initial)) {
         initial = load_value(column_from(push.initial, 0, 1, push.column_count, tile.column));
     }
 #endif

@@ -11,6 +11,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common/address.glsl"
 #include "common/dispatch.glsl"
+#include "common/grid.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words count;
@@ -27,10 +28,6 @@ layout(push_constant, std430) uniform Push {
 
 const uint LEVEL_WORDS = 8;
 
-uint ceil_div(uint dividend, uint divisor) {
-    return dividend / divisor + (dividend % divisor == 0 ? 0 : 1);
-}
-
 void main() {
     uint rows = min(push.count.word[0], push.max_count);
     if (gl_LocalInvocationIndex != 0) {
@@ -38,12 +35,8 @@ void main() {
     }
     for (uint level = 0; level < push.level_count; level++) {
         uint tile_count = ceil_div(rows, push.tile_items);
-        uint workgroup_count = tile_count * push.column_count;
-        uint grid_rows = max(ceil_div(workgroup_count, push.max_row), 1);
         Words words = advance_words(push.levels, level, LEVEL_WORDS);
-        words.word[0] = ceil_div(workgroup_count, grid_rows);
-        words.word[1] = grid_rows;
-        words.word[2] = 1;
+        store_grid(words, tile_count * push.column_count, push.max_row);
         words.word[3] = tile_count;
         words.word[4] = rows - (max(tile_count, 1) - 1) * push.tile_items;
         rows = tile_count;

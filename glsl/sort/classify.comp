@@ -18,6 +18,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #include "common/dispatch.glsl"
+#include "common/grid.glsl"
 #include "sort/segments.glsl"
 
 // Shorter ones are in order already.
@@ -66,10 +67,6 @@ const uint TILES_DISPATCH = CLASSES;
 
 shared uint s_is_last;
 
-uint ceil_div(uint dividend, uint divisor) {
-    return dividend / divisor + (dividend % divisor == 0 ? 0 : 1);
-}
-
 uint class_of(uint extent) {
     if (extent < MIN_EXTENT) {
         return CLASSES;
@@ -107,11 +104,7 @@ uint slot_in_list(uint kind) {
 
 void schedule_dispatch(uint index, uint count, uint per_workgroup) {
     Words words = advance_words(push.schedule, index, SCHEDULE_WORDS);
-    uint workgroup_count = ceil_div(count, per_workgroup);
-    uint grid_rows = max(ceil_div(workgroup_count, push.max_row), 1);
-    words.word[0] = ceil_div(workgroup_count, grid_rows);
-    words.word[1] = grid_rows;
-    words.word[2] = 1;
+    store_grid(words, ceil_div(count, per_workgroup), push.max_row);
     words.word[SCHEDULED] = count;
     words.word[SCHEDULED_COUNTS] = count * RADIX;
 }

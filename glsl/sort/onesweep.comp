@@ -225,7 +225,7 @@ void main() {
         count_silent(keys, silent - 1, digit);
     }
 
-    bool hands_on = tile + 1 == pass.tile_count && any(notEqual(uvec2(push.next_bins), uvec2(0)));
+    bool hands_on = tile + 1 == pass.tile_count && !is_null(push.next_bins);
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
         uint d = invocation_index() * OWN_DIGITS + k;
         if (d < RADIX) {

@@ -62,8 +62,7 @@ void main() {
     uint first_place = listed.first_place;
     Words keys = push.keys;
     Words sorted = push.sorted;
-    bool are_places = all(equal(uvec2(push.values), uvec2(0)));
-    Values values = Values(push.values, push.sorted_values, are_places);
+    Values values = Values(push.values, push.sorted_values, is_null(push.values));
 #else
     uint tile = workgroup_index();
     Scheduled pass = load_schedule(push.schedule);

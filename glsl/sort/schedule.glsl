@@ -12,6 +12,10 @@
 #include "common/address.glsl"
 
 const uint SCHEDULE_WORDS = 8;
+const uint SCHEDULED = 3;
+const uint LAST_EXTENT = 4;
+const uint ROUTE = 5;
+const uint SCHEDULED_COUNTS = 6;
 
 // Bits of a route: the keys' array before and after, the values', and which of two regions of statuses is in use.
 const uint CALLERS = 0;
@@ -39,10 +43,10 @@ struct Scheduled {
 };
 
 Scheduled load_schedule(Words schedule) {
-    uint route = schedule.word[5];
+    uint route = schedule.word[ROUTE];
     return Scheduled(
-        schedule.word[3],
-        schedule.word[4],
+        schedule.word[SCHEDULED],
+        schedule.word[LAST_EXTENT],
         Route(route & 3, route >> 2 & 3, route >> 4 & 3, route >> 6 & 3, route >> 8 & 1)
     );
 }

@@ -14,8 +14,6 @@
 const uint LIST_WORDS = 2;
 const uint LONG_WORDS = 4;
 
-const uint SCHEDULED = 3;
-const uint SCHEDULED_COUNTS = 6;
 
 // Keys that are sorted by themselves: so many from the place of the first on.
 struct Segment {

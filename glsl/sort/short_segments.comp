@@ -37,10 +37,6 @@ layout(push_constant, std430) uniform Push {
 
 const uint SEGMENTS_PER_WORKGROUP = WORKGROUP_SIZE / CLUSTER_LANES;
 
-bool is_null(Words words) {
-    return all(equal(uvec2(words), uvec2(0)));
-}
-
 // The bits of a key's order that count.
 Key compared(Key key) {
 #if KEY_WORDS == 2

@@ -38,10 +38,6 @@ layout(push_constant, std430) uniform Push {
     uint end_bit;
 } push;
 
-bool is_null(Words words) {
-    return all(equal(uvec2(words), uvec2(0)));
-}
-
 #ifdef LISTED
 // What the workgroup sorts.
 Segment segment;

@@ -15,6 +15,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#include "common/grid.glsl"
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
 #include "sort/schedule.glsl"
@@ -73,21 +74,14 @@ Digit digit_of_pass(uint pass) {
     return Digit(width == 0 ? 0 : shift, (1u << width) - 1);
 }
 
-uint ceil_div(uint dividend, uint divisor) {
-    return dividend / divisor + (dividend % divisor == 0 ? 0 : 1);
-}
-
 // How far a dispatch goes, and between which arrays.
 void schedule_dispatch(uint index, uint tile_count, uint last_extent, Route route) {
     Words words = advance_words(push.schedule, index, SCHEDULE_WORDS);
-    uint grid_rows = max(ceil_div(tile_count, push.max_row), 1);
-    words.word[0] = ceil_div(tile_count, grid_rows);
-    words.word[1] = grid_rows;
-    words.word[2] = 1;
-    words.word[3] = tile_count;
-    words.word[4] = last_extent;
-    words.word[5] = route_word(route);
-    words.word[6] = tile_count * RADIX;
+    store_grid(words, tile_count, push.max_row);
+    words.word[SCHEDULED] = tile_count;
+    words.word[LAST_EXTENT] = last_extent;
+    words.word[ROUTE] = route_word(route);
+    words.word[SCHEDULED_COUNTS] = tile_count * RADIX;
 }
 
 // A pass, portion by portion.
