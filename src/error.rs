@@ -228,16 +228,14 @@ fn bytes(needed: Option<u64>) -> String {
 fn value_size_mismatch(expected: u64, got: u64) -> String {
     match (expected, got) {
         (0, _) => format!(
-            "values of {got} bytes came with a configuration of keys alone; take SortConfig::pairs, or call Gpu::sort \
-             without them"
+            "values of {got} bytes came with a configuration of keys alone; configure pairs, or leave the values out"
         ),
         (_, 0) => format!(
-            "no values came with a configuration of values of {expected} bytes; call Gpu::sort_pairs with them, or \
-             Gpu::argsort with a SortConfig::argsort"
+            "no values came with a configuration of values of {expected} bytes; take the call for pairs, or for places \
+             that for an argsort"
         ),
         _ => format!(
-            "values of {got} bytes came with a configuration of values of {expected} bytes; give SortConfig::pairs \
-             their ValueSize"
+            "values of {got} bytes came with a configuration of values of {expected} bytes; give it their ValueSize"
         ),
     }
 }
@@ -265,12 +263,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_another_size_are_told_what_to_call() {
-        for (expected, got, what) in [
-            (8, 0, "call Gpu::sort_pairs with them, or Gpu::argsort"),
-            (0, 4, "take SortConfig::pairs, or call Gpu::sort without them"),
-            (8, 4, "give SortConfig::pairs their ValueSize"),
-        ] {
+    fn values_of_another_size_are_told_what_to_do() {
+        for (expected, got, what) in
+            [(8, 0, "take the call for pairs"), (0, 4, "configure pairs"), (8, 4, "give it their ValueSize")]
+        {
             let text = Error::ValueSizeMismatch { expected, got }.to_string();
             assert!(text.contains(what) && !text.contains('\n'), "{text}");
         }

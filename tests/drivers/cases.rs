@@ -13,9 +13,10 @@ use subsweep::scan::ScanOperator;
 use subsweep::sort::SortAlgorithm;
 use subsweep::vk::HazardChecker;
 
-use super::rows::Watch;
+use super::rows::{Row, Watch};
 
-pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
+pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
+    let watch = row.watch;
     let layout = watch.layout();
     let mut groups = BTreeMap::<String, Vec<Case>>::new();
     for case in verify_cases(watch.effort(), gpu.capabilities()) {
@@ -26,7 +27,9 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
     }
     groups
         .into_iter()
-        .map(|(name, cases)| {
+        .enumerate()
+        .filter(|(index, _)| row.takes(*index))
+        .map(|(_, (name, cases))| {
             let gpu = Arc::clone(gpu);
             Trial::test(name, move || verify(&gpu, &cases, layout))
         })

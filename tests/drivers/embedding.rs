@@ -36,7 +36,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("nothing is recorded for nothing", nothing_for_nothing),
         trial("wide accesses are for what is aligned, and for nothing else", wide_accesses),
         trial("every submission is between its barriers", outer_barriers),
-        trial("one plan serves several ranges in one command buffer", shared_plan),
+        trial("one plan serves several ranges and counts in one command buffer", shared_plan),
     ]
 }
 
@@ -259,6 +259,11 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         sort(exact, scratch, max + 1),
         Err(Error::TooManyElements { count: max + 1, max, what: "one sort of this policy" })
     );
+    // Each portion is a dispatch of each pass.
+    let mut small = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities());
+    small.portion_items = 1;
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(small))?;
+    assert_eq!(plan.max_count(), 4096 * u64::from(small.tile_items()));
     refused_values(gpu)?;
 
     let scan = |config, source, destination| {
@@ -643,7 +648,7 @@ fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32))?;
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).counts_on_device())?;
     let count = 5000u32;
     let room = plan.scratch_requirements(count.into());
     let frame = || -> Result<(GpuBuffer, GpuBuffer)> {
@@ -655,11 +660,14 @@ fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
     for ((keys, _), input) in frames.iter().zip(&inputs) {
         gpu.upload(keys, 0, input)?;
     }
+    let told = gpu.allocate(4)?;
+    gpu.upload(&told, 0, &[count])?;
+    let counts = [Count::Host(count.into()), Count::Device { address: told.range().address, max: count }];
     let record = |recorder: &mut Recorder<'_>| {
-        frames.iter().try_for_each(|(keys, scratch)| {
+        frames.iter().zip(counts).try_for_each(|((keys, scratch), count)| {
             let buffers = SortBuffers::new(keys.range().addresses(), scratch.range());
             // SAFETY: the frames live until `submit` has waited, and each has memory of its own.
-            unsafe { plan.cmd_sort(recorder.command_buffer(), &buffers, u64::from(count)) }
+            unsafe { plan.cmd_sort(recorder.command_buffer(), &buffers, count) }
         })
     };
     // SAFETY: as above.

@@ -66,7 +66,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     children::announce(&format!("{}, {} lanes", identity.driver_text(), gpu.capabilities().subgroup_size));
     let mut trials = bugs::trials(&gpu, row.watch);
     if !matches!(row.watch, Watch::Bug(_)) {
-        trials.extend(cases::trials(&gpu, row.watch));
+        trials.extend(cases::trials(&gpu, row));
         trials.extend(twins::trials(&gpu, row.watch.layout()));
         trials.extend(embedding::trials(&gpu));
         trials.extend(slices::trials(&gpu));

@@ -17,6 +17,16 @@ pub struct Row {
     /// Lanes that the driver must turn out to have.
     lanes: u32,
     pub watch: Watch,
+    share: Share,
+}
+
+/// How much of the table of cases a row runs. All of it is worth hours, most of them the driver's compiler's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Share {
+    Whole,
+    /// Of the groups of cases, every third from this one on: these rows differ from one that runs the whole in their
+    /// lanes or their version alone.
+    Third(usize),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +50,8 @@ enum Driver {
     SwiftShader,
 }
 
-const fn lavapipe(name: &'static str, lanes: u32, watch: Watch) -> Row {
-    Row { name, driver: Driver::Lavapipe { vector_width: 32 * lanes, is_newer: false }, lanes, watch }
+const fn lavapipe(name: &'static str, lanes: u32, watch: Watch, share: Share) -> Row {
+    Row { name, driver: Driver::Lavapipe { vector_width: 32 * lanes, is_newer: false }, lanes, watch, share }
 }
 
 impl Row {
@@ -49,28 +59,49 @@ impl Row {
     pub fn has_faults(&self) -> bool {
         self.name == "lavapipe-8"
     }
+
+    /// Whether this row runs the group of cases that is the `index`-th by name.
+    pub fn takes(&self, index: usize) -> bool {
+        match self.share {
+            Share::Third(first) if !is_full() => index % 3 == first,
+            Share::Whole | Share::Third(_) => true,
+        }
+    }
+}
+
+/// Whether every row is to run every case that there is, the product of all kinds with them: `SUBSWEEP_MATRIX=full`.
+fn is_full() -> bool {
+    std::env::var("SUBSWEEP_MATRIX").is_ok_and(|matrix| matrix == "full")
 }
 
 impl children::Row for Row {
     const ALL: &'static [Self] = &[
         // Those that take longest come first, so that the last do not run alone.
-        Row { name: "swiftshader-4", driver: Driver::SwiftShader, lanes: 4, watch: Watch::Usual },
-        lavapipe("lavapipe-8-bounds", 8, Watch::Bounds),
-        lavapipe("lavapipe-8", 8, Watch::Usual),
-        lavapipe("lavapipe-4", 4, Watch::Usual),
-        lavapipe("lavapipe-16", 16, Watch::Usual),
+        Row {
+            name: "swiftshader-4",
+            driver: Driver::SwiftShader,
+            lanes: 4,
+            watch: Watch::Usual,
+            share: Share::Whole,
+        },
+        lavapipe("lavapipe-8-bounds", 8, Watch::Bounds, Share::Whole),
+        lavapipe("lavapipe-8", 8, Watch::Usual, Share::Whole),
+        lavapipe("lavapipe-4", 4, Watch::Usual, Share::Third(0)),
+        lavapipe("lavapipe-16", 16, Watch::Usual, Share::Third(1)),
         Row {
             name: "lavapipe-25-8",
             driver: Driver::Lavapipe { vector_width: 256, is_newer: true },
             lanes: 8,
             watch: Watch::Usual,
+            share: Share::Third(2),
         },
-        lavapipe("lavapipe-32", 32, Watch::Bug("LANES_END_AT_16")),
+        lavapipe("lavapipe-32", 32, Watch::Bug("LANES_END_AT_16"), Share::Whole),
         Row {
             name: "lavapipe-25-32",
             driver: Driver::Lavapipe { vector_width: 1024, is_newer: true },
             lanes: 32,
             watch: Watch::Bug("LANES_END_AT_16"),
+            share: Share::Whole,
         },
     ];
 
@@ -129,6 +160,7 @@ fn path_in(variable: &str) -> Option<PathBuf> {
 impl Watch {
     pub fn effort(self) -> Effort {
         match self {
+            Self::Usual if is_full() => Effort::Full,
             Self::Usual => Effort::Normal,
             Self::Bounds | Self::Bug(_) => Effort::Quick,
         }

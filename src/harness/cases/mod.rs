@@ -54,6 +54,9 @@ pub enum PolicyName {
     Small,
     /// What a plan takes that is asked for nothing: the algorithm too is chosen for the device.
     Chosen,
+    /// As plans choose on some device or other: one workgroup sorts what it holds, and the algorithm what it does not.
+    /// Scans know of no such thing.
+    HandOver,
 }
 
 impl PolicyName {
@@ -65,6 +68,7 @@ impl PolicyName {
             Self::SeedBinByBin => "seed-bin-by-bin",
             Self::Small => "small",
             Self::Chosen => "chosen",
+            Self::HandOver => "hand-over",
         }
     }
 
@@ -77,7 +81,7 @@ impl PolicyName {
     ) -> ScanPolicy {
         let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
         match self {
-            Self::Default => ScanPolicy::tuned(algorithm, capabilities, config),
+            Self::Default | Self::HandOver => ScanPolicy::tuned(algorithm, capabilities, config),
             Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
             Self::Small => small.with_algorithm(algorithm).reproducible(config),
             Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
@@ -94,6 +98,10 @@ impl PolicyName {
                 SortPolicy { ranking, ..SortPolicy::seed(algorithm, capabilities) }
             }
             Self::Chosen => SortPolicy::choose(capabilities).policy,
+            Self::HandOver => {
+                let single_workgroup = SortPolicy::choose(capabilities).policy.single_workgroup;
+                SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities) }
+            }
             Self::Small => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);

@@ -61,7 +61,7 @@ impl Strategy {
     fn max_count(&self) -> u64 {
         match self {
             Self::Passes(passes) => passes.max_count(),
-            Self::Onesweep(_) => SortPlan::MAX_COUNT,
+            Self::Onesweep(onesweep) => onesweep.max_count().min(SortPlan::MAX_COUNT),
         }
     }
 
@@ -150,7 +150,7 @@ impl SortPlan {
         single.chain(self.strategy.iter().flat_map(Strategy::pipelines))
     }
 
-    /// The most keys of a recording: [`Self::MAX_COUNT`], or fewer where the policy's tiles are small; of
+    /// The most keys of a recording: [`Self::MAX_COUNT`], or fewer where the policy's tiles or portions are small; of
     /// `single-workgroup` what one workgroup holds.
     pub fn max_count(&self) -> u64 {
         let single = self.single_workgroup.as_ref().map_or(0, SingleWorkgroup::max_count);
@@ -213,14 +213,14 @@ impl SortPlan {
     ///    nothing else until the work is done.
     /// 3. **Commands**: one dispatch where [`SortPolicy::single_workgroup`] holds all keys, or the most that a count on the
     ///    device may be. Else a fill and a barrier, a dispatch that looks at all keys and a barrier to indirect ones; for
-    ///    each pass one indirect dispatch of `onesweep` for every portion of the keys, or one that counts, those of a scan, and one that scatters; and
-    ///    unless the result may lie anywhere or is an argsort's, one more that copies what has ended aside; with
-    ///    compute-to-compute barriers between them. A count on the device takes a dispatch and a barrier more at first, and
-    ///    a dispatch more of every scan. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and count, of an argsort
-    ///    SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of
-    ///    `keys` (but for an argsort), `values` and `scratch`, whose last accesses are also COMPUTE_SHADER / SHADER_READ and
-    ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ, with no barrier before or after. Leaves a compute pipeline and push
-    ///    constants bound, and touches no other state.
+    ///    each pass one indirect dispatch of `onesweep` for every portion of the keys, or one that counts, those of a scan,
+    ///    and one that scatters; and unless the result may lie anywhere or is an argsort's, one more that copies what has
+    ///    ended aside; with compute-to-compute barriers between them. A count on the device takes a dispatch and a barrier
+    ///    more at first, and a dispatch more of every scan. The first access is COMPUTE_SHADER / SHADER_READ of `keys`,
+    ///    `values` and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; ends with
+    ///    COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and `scratch`, whose last accesses are also
+    ///    COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ, with no barrier before or after. Leaves a
+    ///    compute pipeline and push constants bound, and touches no other state.
     /// 4. **Limits**: `count` of 0 or 1, and an empty bit range, record nothing; but an argsort tells the places of keys
     ///    that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as that. At most
     ///    [`Self::max_count`] keys, and what the device's memory holds.

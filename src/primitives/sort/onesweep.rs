@@ -51,6 +51,9 @@ const KERNELS: [[&Kernel; 3]; 2] = [
     [&kernels::SORT_ONESWEEP_KEY2, &kernels::SORT_ONESWEEP_KEY2_VALUE1, &kernels::SORT_ONESWEEP_KEY2_VALUE2],
 ];
 
+/// Portions of a sort: each is a dispatch of each pass, and one invocation writes the schedule of them all.
+const MAX_PORTIONS: u64 = 4096;
+
 /// Bytes of what lies before the statuses of a portion.
 const TICKET_SIZE: u64 = 16;
 
@@ -116,6 +119,10 @@ impl Onesweep {
 
     pub(super) fn pass_count(&self) -> u32 {
         self.passes.count
+    }
+
+    pub(super) fn max_count(&self) -> u64 {
+        MAX_PORTIONS * u64::from(self.passes.portion_tiles) * u64::from(self.passes.tile_items)
     }
 
     fn layout(&self, count: u64) -> Layout {

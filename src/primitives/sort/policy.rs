@@ -212,8 +212,8 @@ pub struct SortPolicy {
     pub workgroup_size: u32,
     /// Keys that an invocation takes: a multiple of 4, at most 252; of matching lanes any number up to 64.
     pub items_per_invocation: u32,
-    /// The most keys that one dispatch of a pass of `onesweep` moves, at most 2^30 - 1: more take several. At least a tile
-    /// is taken, and whole tiles.
+    /// The most keys that one dispatch of a pass of `onesweep` moves, at most 2^30 - 1: more take several, of which a sort
+    /// has up to 4,096. At least a tile is taken, and whole tiles.
     pub portion_items: u32,
     /// The shape of the one workgroup that sorts as many keys as it holds in a single dispatch; `None` sorts them as more
     /// are sorted.
@@ -407,11 +407,12 @@ impl fmt::Display for SortPolicy {
         write!(f, "{name}: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
         write!(f, "ranked by {ranking}")?;
         self.write_subgroups(f)?;
-        // Its tiles carry the counts themselves.
-        if self.algorithm == SortAlgorithm::Onesweep {
-            return Ok(());
+        match (self.algorithm, self.portion_items) {
+            // Its tiles carry the counts themselves.
+            (SortAlgorithm::Onesweep, Self::MAX_PORTION_ITEMS) => Ok(()),
+            (SortAlgorithm::Onesweep, portion_items) => write!(f, "; portions of {portion_items} keys"),
+            _ => write!(f, "; counts by {}", self.scan),
         }
-        write!(f, "; counts by {}", self.scan)
     }
 }
 

@@ -1,185 +1,14 @@
-//! The cases of sorts.
+//! The cases that prove a device right.
 
-use std::fmt;
-use std::ops::Range;
-
-use super::{
-    Case, CountFrom, Effort, LARGE, PolicyName, Work, bench_counts, every_fourfold, is_sampled,
-    preset_counts, sizes,
-};
+use super::super::{Case, CountFrom, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
+use super::{ANY_COUNT, OF_SEED, SortCase, SortValues, algorithms};
 use crate::ElementType;
 use crate::harness::inputs::Input;
-use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
+use crate::sort::SortAlgorithm;
 use crate::vk::Capabilities;
 
-/// The algorithms that take as many keys as there are.
-const ANY_COUNT: [SortAlgorithm; 4] =
-    [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
-
-/// Those that the seed has.
-const OF_SEED: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
-
-/// Those that `policy` tunes, of as many keys as there are.
-const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
-    match policy {
-        PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
-        PolicyName::Default | PolicyName::Small => &ANY_COUNT,
-        // It takes one by itself.
-        PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
-    }
-}
-
-/// A radix sort's parameters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SortCase {
-    /// The type of the keys.
-    pub element: ElementType,
-    /// What goes with them.
-    pub values: SortValues,
-    /// Whether the greatest comes first.
-    pub is_descending: bool,
-    /// How it is gone about; [`PolicyName::Chosen`] takes one by itself.
-    pub algorithm: SortAlgorithm,
-    /// How it is tuned.
-    pub policy: PolicyName,
-    /// The bits that are sorted by.
-    pub bits: Range<u32>,
-    /// Bytes by which the keys miss a multiple of 16.
-    pub misalignment: u32,
-    /// Bytes by which the values miss one.
-    pub values_misalignment: u32,
-    /// Who knows how many keys there are.
-    pub count_from: CountFrom,
-    /// Whether the result may lie anywhere.
-    pub is_anywhere: bool,
-}
-
-/// What goes with the keys of a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SortValues {
-    /// Nothing.
-    None,
-    /// 4 bytes each.
-    B4,
-    /// 8 bytes each.
-    B8,
-    /// Where they come from, which is the only result.
-    Places,
-}
-
-impl SortValues {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Places];
-
-    /// What a sort with them is called.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::None => "keys",
-            Self::B4 => "pairs4",
-            Self::B8 => "pairs8",
-            Self::Places => "argsort",
-        }
-    }
-
-    /// Bytes that are moved with each key.
-    pub(in crate::harness) const fn moved_size(self) -> u64 {
-        match self {
-            Self::None | Self::Places => 0,
-            Self::B4 => 4,
-            Self::B8 => 8,
-        }
-    }
-}
-
-impl SortCase {
-    /// Keys of u32 alone, ascending by all of their bits, aligned.
-    pub const fn keys_of_u32(algorithm: SortAlgorithm, policy: PolicyName) -> Self {
-        Self {
-            element: ElementType::U32,
-            values: SortValues::None,
-            is_descending: false,
-            algorithm,
-            policy,
-            bits: 0..32,
-            misalignment: 0,
-            values_misalignment: 0,
-            count_from: CountFrom::Host,
-            is_anywhere: false,
-        }
-    }
-
-    /// Keys of u32 alone as a plan sorts them that is asked for nothing.
-    fn chosen() -> Self {
-        Self::keys_of_u32(algorithms(PolicyName::Chosen)[0], PolicyName::Chosen)
-    }
-
-    /// What differs in bytes: the keys, pairs of them with 4 bytes, and keys of u64.
-    fn kinds(&self) -> [Self; 3] {
-        [
-            self.clone(),
-            self.clone().of(ElementType::U32, SortValues::B4, false),
-            self.clone().of(ElementType::U64, SortValues::None, false),
-        ]
-    }
-
-    /// The same of other keys, by all of their bits, with values, in either direction.
-    const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
-        Self { element, values, is_descending, bits: 0..element.bits(), ..self }
-    }
-
-    /// The policy of its plan on a device.
-    pub fn policy(&self, capabilities: &Capabilities) -> SortPolicy {
-        self.policy.sort(capabilities, self.algorithm)
-    }
-
-    /// What a plan is made for, but for its policy.
-    pub fn config(&self) -> SortConfig {
-        let config = match self.values {
-            SortValues::None => SortConfig::keys(self.element),
-            SortValues::B4 => SortConfig::pairs(self.element, ValueSize::B4),
-            SortValues::B8 => SortConfig::pairs(self.element, ValueSize::B8),
-            SortValues::Places => SortConfig::argsort(self.element),
-        };
-        let config = if self.is_descending { config.descending() } else { config };
-        let config = if self.is_anywhere { config.anywhere() } else { config };
-        let config = match self.count_from {
-            CountFrom::Host => config,
-            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
-        };
-        config.bits(self.bits.clone())
-    }
-}
-
-impl fmt::Display for SortCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sort:{}:type={}", self.values.name(), self.element)?;
-        // Ascending sorts were there first, and their names are for good.
-        if self.is_descending {
-            write!(f, ";order=descending")?;
-        }
-        if self.policy != PolicyName::Chosen {
-            write!(f, ";algorithm={}", self.algorithm.name())?;
-        }
-        write!(
-            f,
-            ";policy={};bits={}:{};misalign={}",
-            self.policy.name(),
-            self.bits.start,
-            self.bits.end,
-            self.misalignment
-        )?;
-        if self.values_misalignment > 0 {
-            write!(f, ";values-misalign={}", self.values_misalignment)?;
-        }
-        if self.is_anywhere {
-            write!(f, ";result=anywhere")?;
-        }
-        f.write_str(self.count_from.parameter())
-    }
-}
-
 /// The cases that prove a device right.
-pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = u32_key_cases(effort, capabilities);
     cases.extend(typed_sort_cases(effort, capabilities));
     cases.extend(seam_cases(effort, capabilities));
@@ -446,7 +275,8 @@ fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Ca
     cases
 }
 
-/// Around the last count that one workgroup sorts, where a plan that is asked for nothing goes over to many.
+/// Around the last count that one workgroup sorts, where a plan that is asked for nothing goes over to many: to those of
+/// this device, and to a GPU's of many lanes.
 fn hand_over_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let policy = SortCase::chosen().policy(capabilities);
     let last = u64::from(policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()));
@@ -460,6 +290,8 @@ fn hand_over_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let of = |(element, values, is_descending)| SortCase::chosen().of(element, values, is_descending);
         sorts.extend(others.map(of));
     }
+    let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::HandOver);
+    sorts.push(onesweep.of(ElementType::U32, SortValues::B4, false));
     let mut cases = Vec::new();
     for sort in sorts {
         let mut counts = vec![0, 1, 257, last - 1, last, last + 1, 2 * last, 4 * last + 11];
@@ -495,7 +327,7 @@ fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Every type, kind of values, direction and algorithm by every pair of bits at the ends, a third and three quarters of
-/// the key, in small tiles.
+/// the key, in small tiles but of the one workgroup.
 fn sort_product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut sorts = Vec::new();
     for element in ElementType::ALL {
@@ -503,9 +335,10 @@ fn sort_product_cases(capabilities: &Capabilities) -> Vec<Case> {
         let bounds = [0, width / 3, 3 * width / 4, width];
         for values in SortValues::ALL {
             for is_descending in [false, true] {
-                for algorithm in ANY_COUNT {
-                    let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
-                    let sort = small.of(element, values, is_descending);
+                let small = ANY_COUNT.map(|algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Small));
+                let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
+                for sort in small.into_iter().chain([single]) {
+                    let sort = sort.of(element, values, is_descending);
                     for (index, begin) in bounds.into_iter().enumerate() {
                         for end in &bounds[index..] {
                             sorts.push(SortCase { bits: begin..*end, ..sort.clone() });
@@ -518,94 +351,22 @@ fn sort_product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for sort in sorts {
         let tile = u64::from(sort.policy(capabilities).tile_items());
+        let (more, most) = match sort.algorithm {
+            SortAlgorithm::SingleWorkgroup => (tile / 3 + 1, tile - 5),
+            _ => (5 * tile + 9, tile * tile / 2 + 5),
+        };
         // What the other tables have not: beyond the quick sizes and the inputs that they are tried on.
         for (count, input) in [
             (3, Input::Extremes),
             (tile, Input::OrganPipe),
-            (5 * tile + 9, Input::Extremes),
-            (tile * tile / 2 + 5, Input::Entropy { ands: 2 }),
+            (more, Input::Extremes),
+            (most, Input::Entropy { ands: 2 }),
         ] {
             cases.push(Case { work: Work::Sort(sort.clone()), count, input });
         }
     }
     cases
 }
-
-/// The cases that are worth measuring.
-///
-/// Every algorithm at most counts, one workgroup at those that it holds, and at all of them what a plan does that is asked
-/// for nothing; and at one count every algorithm on other inputs than uniform ones.
-pub(super) fn bench_cases(effort: Effort) -> Vec<Case> {
-    let tuned = |algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Default);
-    let (counts, kind_counts, chosen_counts, input_count, inputs) = match effort {
-        // 2^20 would take a CPU more than a minute.
-        Effort::Quick => {
-            (vec![1 << 16, 1 << 18], vec![1 << 16], every_fourfold(18), 1 << 16, &TELLING_INPUTS[..1])
-        }
-        Effort::Normal => {
-            let kind_counts = vec![1 << 16, 1 << 20, 1 << 22];
-            (bench_counts(effort), kind_counts, every_fourfold(24), 1 << 22, &TELLING_INPUTS[..])
-        }
-        // The first is the uniform one.
-        Effort::Full => {
-            (bench_counts(effort), bench_counts(effort), every_fourfold(28), 1 << 22, &Input::ALL[1..])
-        }
-    };
-    let single_counts: Vec<u64> = chosen_counts.iter().copied().filter(|&count| count <= 1 << 12).collect();
-
-    let mut cases = Vec::new();
-    let mut add = |sort: &SortCase, counts: &[u64], input| {
-        let case = |&count| Case { work: Work::Sort(sort.clone()), count, input };
-        cases.extend(counts.iter().map(case));
-    };
-    for sort in SortCase::chosen().kinds() {
-        add(&sort, &chosen_counts, Input::Uniform);
-    }
-    for sort in tuned(SortAlgorithm::SingleWorkgroup).kinds() {
-        add(&sort, &single_counts, Input::Uniform);
-    }
-    for algorithm in ANY_COUNT {
-        let [keys, pairs, wide_keys] = tuned(algorithm).kinds();
-        add(&keys, &counts, Input::Uniform);
-        for sort in [&pairs, &wide_keys] {
-            add(sort, &kind_counts, Input::Uniform);
-        }
-        for &input in inputs {
-            add(&keys, &[input_count], input);
-            if effort == Effort::Full {
-                add(&pairs, &[input_count], input);
-                add(&wide_keys, &[input_count], input);
-            }
-        }
-    }
-    for algorithm in OF_SEED {
-        add(&SortCase::keys_of_u32(algorithm, PolicyName::Seed), &counts, Input::Uniform);
-    }
-    cases
-}
-
-/// The sorts that tutorial 13 compares, as it has them and tuned: what `bench --preset tutorial-13` measures.
-pub fn tutorial_13_bench_cases(effort: Effort) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for policy in [PolicyName::Seed, PolicyName::SeedBinByBin, PolicyName::Default] {
-        for algorithm in OF_SEED {
-            let sort = SortCase::keys_of_u32(algorithm, policy);
-            let case = |&count| Case { work: Work::Sort(sort.clone()), count, input: Input::Uniform };
-            cases.extend(preset_counts(effort).iter().map(case));
-        }
-    }
-    cases
-}
-
-/// Inputs of which one at least is not to the liking of any algorithm: little entropy, digits that all keys have, and runs
-/// of them.
-const TELLING_INPUTS: [Input; 5] = [
-    Input::Entropy { ands: 4 },
-    Input::Entropy { ands: 2 },
-    Input::Sorted,
-    Input::Constant(0),
-    Input::ConstantDigit,
-];
 
 #[cfg(test)]
 mod tests {
@@ -626,59 +387,6 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_fits_its_algorithm() {
-        let capabilities = Capabilities { min_subgroup_size: 8, ..capabilities() };
-        let verified = [Effort::Quick, Effort::Normal, Effort::Full]
-            .into_iter()
-            .flat_map(|effort| [verify_cases(effort, &capabilities), bench_cases(effort)].concat());
-        for case in verified {
-            if let Work::Sort(sort) = &case.work {
-                let checked = sort.policy(&capabilities).check(&capabilities);
-                assert_eq!(checked, Ok(()), "{}", case.id());
-            }
-        }
-    }
-
-    /// Whether `cases` measure all of `counts`, of keys of a policy in an algorithm if it is named.
-    #[track_caller]
-    fn expect_counts(effort: Effort, part: &str, counts: &[u64]) {
-        let cases = bench_cases(effort);
-        for count in counts {
-            let id = format!("{part};n={count};input=uniform");
-            assert!(cases.iter().any(|case| case.id() == id), "{effort:?}: {id}");
-        }
-    }
-
-    #[test]
-    fn what_is_promised_is_measured() {
-        let all = every_fourfold(28);
-        let keys = "sort:keys:type=u32";
-        let rest = "bits=0:32;misalign=0";
-        for (effort, counts) in
-            [(Effort::Quick, &all[..6]), (Effort::Normal, &all[..9]), (Effort::Full, &all)]
-        {
-            expect_counts(effort, &format!("{keys};policy=chosen;{rest}"), counts);
-            let single = format!("{keys};algorithm=single-workgroup;policy=default;{rest}");
-            expect_counts(effort, &single, &[1 << 8, 1 << 10, 1 << 12]);
-        }
-        for algorithm in ANY_COUNT {
-            let name = algorithm.name();
-            for part in [
-                format!("sort:keys:type=u32;algorithm={name};policy=default;bits=0:32;misalign=0"),
-                format!("sort:pairs4:type=u32;algorithm={name};policy=default;bits=0:32;misalign=0"),
-                format!("sort:keys:type=u64;algorithm={name};policy=default;bits=0:64;misalign=0"),
-            ] {
-                expect_counts(Effort::Full, &part, &all);
-                expect_counts(Effort::Quick, &part, &[1 << 16]);
-                for input in Input::ALL {
-                    let id = format!("{part};n=4194304;input={input}");
-                    assert!(bench_cases(Effort::Full).iter().any(|case| case.id() == id), "{id}");
-                }
-            }
-        }
-    }
-
-    #[test]
     fn every_type_has_every_kind_of_values_in_either_direction() {
         let cases = verify_cases(Effort::Quick, &capabilities());
         for element in ElementType::ALL {
@@ -696,20 +404,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn ids_are_for_good() {
-        let keys = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);
-        assert_eq!(
-            keys.to_string(),
-            "sort:keys:type=u32;algorithm=radix-4bit;policy=default;bits=0:32;misalign=0"
-        );
-        assert_eq!(SortCase::chosen().to_string(), "sort:keys:type=u32;policy=chosen;bits=0:32;misalign=0");
-        let pairs = SortCase { values_misalignment: 8, ..keys.of(ElementType::F64, SortValues::B8, true) };
-        assert_eq!(
-            pairs.to_string(),
-            "sort:pairs8:type=f64;order=descending;algorithm=radix-4bit;policy=default;bits=0:64;misalign=0;values-misalign=8"
-        );
     }
 }

@@ -1,0 +1,218 @@
+//! The cases of sorts: what one is, those that prove a device right, and those that are worth measuring.
+
+mod bench;
+mod verify;
+
+use std::fmt;
+use std::ops::Range;
+
+pub(super) use bench::bench_cases;
+pub use bench::tutorial_13_bench_cases;
+pub(super) use verify::verify_cases;
+
+use super::{CountFrom, PolicyName};
+use crate::ElementType;
+use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
+use crate::vk::Capabilities;
+
+/// The algorithms that take as many keys as there are.
+const ANY_COUNT: [SortAlgorithm; 4] =
+    [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
+
+/// Those that the seed has.
+const OF_SEED: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
+
+/// Those that `policy` tunes, of as many keys as there are.
+const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
+    match policy {
+        PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
+        PolicyName::Default | PolicyName::Small | PolicyName::HandOver => &ANY_COUNT,
+        // It takes one by itself.
+        PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
+    }
+}
+
+/// A radix sort's parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortCase {
+    /// The type of the keys.
+    pub element: ElementType,
+    /// What goes with them.
+    pub values: SortValues,
+    /// Whether the greatest comes first.
+    pub is_descending: bool,
+    /// How it is gone about; [`PolicyName::Chosen`] takes one by itself.
+    pub algorithm: SortAlgorithm,
+    /// How it is tuned.
+    pub policy: PolicyName,
+    /// The bits that are sorted by.
+    pub bits: Range<u32>,
+    /// Bytes by which the keys miss a multiple of 16.
+    pub misalignment: u32,
+    /// Bytes by which the values miss one.
+    pub values_misalignment: u32,
+    /// Who knows how many keys there are.
+    pub count_from: CountFrom,
+    /// Whether the result may lie anywhere.
+    pub is_anywhere: bool,
+}
+
+/// What goes with the keys of a sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SortValues {
+    /// Nothing.
+    None,
+    /// 4 bytes each.
+    B4,
+    /// 8 bytes each.
+    B8,
+    /// Where they come from, which is the only result.
+    Places,
+}
+
+impl SortValues {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Places];
+
+    /// What a sort with them is called.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "keys",
+            Self::B4 => "pairs4",
+            Self::B8 => "pairs8",
+            Self::Places => "argsort",
+        }
+    }
+
+    /// Bytes that are moved with each key.
+    pub(in crate::harness) const fn moved_size(self) -> u64 {
+        match self {
+            Self::None | Self::Places => 0,
+            Self::B4 => 4,
+            Self::B8 => 8,
+        }
+    }
+}
+
+impl SortCase {
+    /// Keys of u32 alone, ascending by all of their bits, aligned.
+    pub const fn keys_of_u32(algorithm: SortAlgorithm, policy: PolicyName) -> Self {
+        Self {
+            element: ElementType::U32,
+            values: SortValues::None,
+            is_descending: false,
+            algorithm,
+            policy,
+            bits: 0..32,
+            misalignment: 0,
+            values_misalignment: 0,
+            count_from: CountFrom::Host,
+            is_anywhere: false,
+        }
+    }
+
+    /// Keys of u32 alone as a plan sorts them that is asked for nothing.
+    fn chosen() -> Self {
+        Self::keys_of_u32(algorithms(PolicyName::Chosen)[0], PolicyName::Chosen)
+    }
+
+    /// What differs in bytes: the keys, pairs of them with 4 bytes, and keys of u64.
+    fn kinds(&self) -> [Self; 3] {
+        [
+            self.clone(),
+            self.clone().of(ElementType::U32, SortValues::B4, false),
+            self.clone().of(ElementType::U64, SortValues::None, false),
+        ]
+    }
+
+    /// The same of other keys, by all of their bits, with values, in either direction.
+    const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+        Self { element, values, is_descending, bits: 0..element.bits(), ..self }
+    }
+
+    /// The policy of its plan on a device.
+    pub fn policy(&self, capabilities: &Capabilities) -> SortPolicy {
+        self.policy.sort(capabilities, self.algorithm)
+    }
+
+    /// What a plan is made for, but for its policy.
+    pub fn config(&self) -> SortConfig {
+        let config = match self.values {
+            SortValues::None => SortConfig::keys(self.element),
+            SortValues::B4 => SortConfig::pairs(self.element, ValueSize::B4),
+            SortValues::B8 => SortConfig::pairs(self.element, ValueSize::B8),
+            SortValues::Places => SortConfig::argsort(self.element),
+        };
+        let config = if self.is_descending { config.descending() } else { config };
+        let config = if self.is_anywhere { config.anywhere() } else { config };
+        let config = match self.count_from {
+            CountFrom::Host => config,
+            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
+        };
+        config.bits(self.bits.clone())
+    }
+}
+
+impl fmt::Display for SortCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sort:{}:type={}", self.values.name(), self.element)?;
+        // Ascending sorts were there first, and their names are for good.
+        if self.is_descending {
+            write!(f, ";order=descending")?;
+        }
+        if self.policy != PolicyName::Chosen {
+            write!(f, ";algorithm={}", self.algorithm.name())?;
+        }
+        write!(
+            f,
+            ";policy={};bits={}:{};misalign={}",
+            self.policy.name(),
+            self.bits.start,
+            self.bits.end,
+            self.misalignment
+        )?;
+        if self.values_misalignment > 0 {
+            write!(f, ";values-misalign={}", self.values_misalignment)?;
+        }
+        if self.is_anywhere {
+            write!(f, ";result=anywhere")?;
+        }
+        f.write_str(self.count_from.parameter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::cases::tests::capabilities;
+    use crate::harness::cases::{Effort, Work};
+
+    #[test]
+    fn every_policy_fits_its_algorithm() {
+        let capabilities = Capabilities { min_subgroup_size: 8, ..capabilities() };
+        let verified = [Effort::Quick, Effort::Normal, Effort::Full]
+            .into_iter()
+            .flat_map(|effort| [verify_cases(effort, &capabilities), bench_cases(effort)].concat());
+        for case in verified {
+            if let Work::Sort(sort) = &case.work {
+                let checked = sort.policy(&capabilities).check(&capabilities);
+                assert_eq!(checked, Ok(()), "{}", case.id());
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_for_good() {
+        let keys = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);
+        assert_eq!(
+            keys.to_string(),
+            "sort:keys:type=u32;algorithm=radix-4bit;policy=default;bits=0:32;misalign=0"
+        );
+        assert_eq!(SortCase::chosen().to_string(), "sort:keys:type=u32;policy=chosen;bits=0:32;misalign=0");
+        let pairs = SortCase { values_misalignment: 8, ..keys.of(ElementType::F64, SortValues::B8, true) };
+        assert_eq!(
+            pairs.to_string(),
+            "sort:pairs8:type=f64;order=descending;algorithm=radix-4bit;policy=default;bits=0:64;misalign=0;values-misalign=8"
+        );
+    }
+}
