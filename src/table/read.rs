@@ -88,7 +88,7 @@ pub enum TableError {
     /// A raw file that ends inside an element.
     #[error(
         "holds {size} bytes, which is no multiple of the {} bytes of a {element}; \
-         check --type, or whether it is complete",
+         check which type it holds, and whether it is complete",
         element.size()
     )]
     PartialElement {

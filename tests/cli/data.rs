@@ -224,13 +224,17 @@ fn raw_elements_are_gathered_by_indices_from_a_pipe() {
 #[test]
 fn nothing_is_gathered_to_nothing() {
     let folder = Folder::new();
-    let indices = folder.file("indices", b"");
+    let indices = folder.file("indices", npy("<u4", "(0,)", b""));
     let grid = npy("<f4", "(2, 3)", &[0; 24]);
     let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &grid).done();
     assert_eq!(stdout, npy("<f4", "(0, 3)", b""));
     let none = npy("<u4", "(0,)", b"");
     let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &none).done();
     assert_eq!(stdout, none);
+    // What a program has left that failed.
+    let empty = folder.file("empty", b"");
+    let mut command = subsweep(["gather", "-", "--indices", &empty]);
+    run_with(&mut command, &grid).refused(2, "is empty; give it indices");
 }
 
 #[test]

@@ -179,3 +179,13 @@ fn either_of_keys_and_values_may_be_a_stream() {
     assert_eq!(run_with(&mut subsweep(arguments), b"").done(), b"");
     assert_eq!(folder.read("out"), b"");
 }
+
+#[test]
+fn more_keys_than_one_workgroup_holds_are_refused() {
+    let folder = Folder::new();
+    let input = folder.file("in", vec![0; 4 << 17]);
+    let mut command = subsweep(["sort", &input, "--type", "u32", "--algorithm", "single-workgroup"]);
+    let ended = run(&mut command);
+    assert_eq!((ended.code, &*ended.stdout), (2, &b""[..]), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--algorithm single-workgroup sorts up to"), "{}", ended.stderr);
+}

@@ -103,7 +103,7 @@ mod unix {
         let ended = run(&mut command);
         assert_eq!(ended.code, 2, "{}", ended.stderr);
         assert!(
-            ended.stderr.trim_end().ends_with("free some space, or choose another place"),
+            ended.stderr.trim_end().ends_with("raise the limit (ulimit -f), or choose another place"),
             "{}",
             ended.stderr
         );

@@ -75,7 +75,9 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
             }
             None => {
                 let config = config.policy(policy::of_sort(common, gpu.capabilities()).policy);
-                check(gpu.sort_plan(config)?.scratch_requirements(count as u64).size)?;
+                let plan = gpu.sort_plan(config)?;
+                check_algorithm(common, plan.max_count(), count as u64)?;
+                check(plan.scratch_requirements(count as u64).size)?;
                 places.resize(if args.argsort { count } else { 0 }, 0);
                 let values = values_table.as_mut().map_or(&mut places, |table| &mut table.words);
                 gpu.sort_words(config, &mut keys.words, values)?;
@@ -149,6 +151,17 @@ fn check_segments(
         return Err(Ended::usage("standard input is one table; name a file for --segments"));
     }
     Ok(Some(segments))
+}
+
+/// Refuses more keys than the algorithm that is asked for takes on this device.
+fn check_algorithm(common: &Common, max_count: u64, count: u64) -> Result<(), Ended> {
+    match common.algorithm {
+        Some(algorithm) if count > max_count => Err(Ended::usage(format!(
+            "--algorithm {} sorts up to {max_count} keys on this device, and there are {count}; leave it out",
+            algorithm.name()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {

@@ -196,11 +196,16 @@ pub enum OutputProblem {
     #[error("cannot be reached ({0}); check the path")]
     Unreachable(io::Error),
     /// The directory that the file should be in takes none.
-    #[error("no file can be made in its directory ({0}); make the directory, or name another place")]
+    #[error(
+        "no file can be made in its directory ({0}); see that it is there and takes files, or name another place"
+    )]
     Folder(io::Error),
     /// There is no room for it, or not for so much. An existing file is as it was.
     #[error("could not be written ({0}); free some space, or choose another place")]
     NoRoom(io::Error),
+    /// It would be larger than a file may be here. An existing file is as it was.
+    #[error("could not be written ({0}); raise the limit (ulimit -f), or choose another place")]
+    TooLarge(io::Error),
     /// Writing failed on the way. An existing file is as it was.
     #[error("could not be written ({0})")]
     Write(io::Error),
@@ -213,9 +218,8 @@ impl OutputProblem {
     fn writing(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Self::NoRoom(error)
-            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoRoom(error),
+            io::ErrorKind::FileTooLarge => Self::TooLarge(error),
             _ => Self::Write(error),
         }
     }
