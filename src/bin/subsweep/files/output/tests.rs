@@ -286,7 +286,7 @@ mod unix {
 
     #[test]
     fn a_signal_leaves_nothing_but_what_was_there() {
-        use std::os::unix::process::ExitStatusExt;
+        use std::os::unix::process::{CommandExt, ExitStatusExt};
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         fs::write(&path, "before").unwrap();
@@ -295,6 +295,14 @@ mod unix {
             let test = "files::output::tests::unix::a_signal_while_a_file_is_written";
             command.args(["--exact", test, "--ignored"]);
             command.env("SUBSWEEP_TEST_OUTPUT", &path).env("SUBSWEEP_TEST_SIGNAL", signal.to_string());
+            // Whoever runs the tests may ignore it, as `nohup` does, and children inherit that.
+            let heed = move || {
+                // SAFETY: it may be called between fork and exec.
+                unsafe { libc::signal(signal, libc::SIG_DFL) };
+                Ok(())
+            };
+            // SAFETY: as above.
+            unsafe { command.pre_exec(heed) };
             let output = command.output().unwrap();
             assert_eq!(output.status.signal(), Some(signal), "{output:?}");
             assert_eq!(fs::read(&path).unwrap(), b"before");
