@@ -14,7 +14,6 @@
 const uint LIST_WORDS = 2;
 const uint LONG_WORDS = 4;
 
-
 // Keys that are sorted by themselves: so many from the place of the first on.
 struct Segment {
     uint begin;

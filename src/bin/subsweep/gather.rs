@@ -30,15 +30,7 @@ pub fn run(args: &GatherArgs, common: &Common) -> Result<()> {
     let words = row_words(&source, &table)?;
     let indices = {
         let _doing = Doing::new(format_args!("reading {indices_source}"));
-        let indices = files::read_row_numbers(&indices_source)?;
-        // Rather of a program that failed than of somebody who wants no rows: such an .npy file is not empty.
-        if indices.words.is_empty() && indices.header().is_empty() {
-            return Err(Ended::usage(format!(
-                "{indices_source}: is empty; give it indices, or an .npy file that has none"
-            ))
-            .into());
-        }
-        indices.words
+        files::read_row_numbers(&indices_source, "give it indices, or an .npy file that has none")?
     };
     check_indices(&indices_source, &indices, table.shape.rows())?;
     let output = Output::prepare(&destination, "-o", &[&source, &indices_source])?;

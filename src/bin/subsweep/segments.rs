@@ -9,14 +9,7 @@ use crate::words::Doing;
 /// Where segments of what one would `verb` begin, ascending and not past the end: that of `count` `things`.
 pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
     let _doing = Doing::new(format_args!("reading {source}"));
-    let table = files::read_row_numbers(source)?;
-    // Rather of a program that failed than of somebody who wants no segments: such an .npy file is not empty.
-    if table.words.is_empty() && table.header().is_empty() {
-        return Err(
-            Ended::usage(format!("{source}: is empty; leave out --segments to {verb} all at once")).into()
-        );
-    }
-    let begins = table.words;
+    let begins = files::read_row_numbers(source, &format!("leave out --segments to {verb} all at once"))?;
     if let Some(i) = (1..begins.len()).find(|&i| begins[i] < begins[i - 1]) {
         let (before, after) = (begins[i - 1], begins[i]);
         return Err(Ended::usage(format!(

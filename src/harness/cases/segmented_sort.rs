@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Case, Effort, PolicyName, SortValues, Work, is_sampled, small_workgroup};
 use crate::ElementType;
 use crate::harness::inputs::{Input, SplitMix64};
-use crate::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPolicy, SortConfig, TileShape, ValueSize};
+use crate::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPolicy, TileShape};
 use crate::vk::Capabilities;
 
 /// A segmented sort's parameters.
@@ -152,12 +152,7 @@ impl SegmentedSortCase {
 
     /// What a plan is made for, but for its policy.
     pub fn config(&self) -> SegmentedSortConfig {
-        let config = match self.values {
-            SortValues::None => SortConfig::keys(self.element),
-            SortValues::B4 => SortConfig::pairs(self.element, ValueSize::B4),
-            SortValues::B8 => SortConfig::pairs(self.element, ValueSize::B8),
-            SortValues::Places => SortConfig::argsort(self.element),
-        };
+        let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
         config.bits(self.bits.clone()).into()
     }

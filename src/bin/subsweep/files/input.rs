@@ -36,16 +36,23 @@ fn read_by(
     table.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
-/// Reads numbers that name rows, all of `source`: an array of u32, or raw ones, of which nobody has said the type.
-pub fn read_row_numbers(source: &Source) -> Result<Table, InputError> {
+/// Reads numbers that name rows, all of `source`: an array of u32, or raw ones, of which nobody has said the type. A file of
+/// nothing at all is refused, with what to do `instead`.
+pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, InputError> {
     const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: u64::MAX };
-    read(source, Some(ElementType::U32), &TAKEN).map_err(|error| match error.problem {
+    let table = read(source, Some(ElementType::U32), &TAKEN).map_err(|error| match error.problem {
         InputProblem::Table(TableError::TypeDisagrees { found, declared }) => {
             let (found, taken) = (found.to_string(), vec![declared]);
             InputError { problem: TableError::ElementNotTaken { found, taken }.into(), ..error }
         }
         problem => InputError { problem, ..error },
-    })
+    })?;
+    // Rather of a program that failed than of somebody who wants no numbers: such an .npy file is not empty.
+    if table.words.is_empty() && table.header().is_empty() {
+        let problem = InputProblem::NoNumbers { instead: instead.to_owned() };
+        return Err(InputError { input: source.to_string(), problem });
+    }
+    Ok(table.words)
 }
 
 /// Why no table was read. One line, with the file's name and what to do.
@@ -61,6 +68,12 @@ pub struct InputError {
 /// What can be wrong with an input.
 #[derive(Debug, thiserror::Error)]
 pub enum InputProblem {
+    /// Nothing at all, where numbers of rows are asked for.
+    #[error("is empty; {instead}")]
+    NoNumbers {
+        /// What to do.
+        instead: String,
+    },
     /// The file cannot be opened.
     #[error("cannot be opened ({0}); check the path and its permissions")]
     Open(io::Error),

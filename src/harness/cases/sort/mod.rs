@@ -84,6 +84,16 @@ impl SortValues {
         }
     }
 
+    /// A sort of keys of `element` with them, ascending by all bits.
+    pub(super) const fn config(self, element: ElementType) -> SortConfig {
+        match self {
+            Self::None => SortConfig::keys(element),
+            Self::B4 => SortConfig::pairs(element, ValueSize::B4),
+            Self::B8 => SortConfig::pairs(element, ValueSize::B8),
+            Self::Places => SortConfig::argsort(element),
+        }
+    }
+
     /// Bytes that are moved with each key.
     pub(in crate::harness) const fn moved_size(self) -> u64 {
         match self {
@@ -137,12 +147,7 @@ impl SortCase {
 
     /// What a plan is made for, but for its policy.
     pub fn config(&self) -> SortConfig {
-        let config = match self.values {
-            SortValues::None => SortConfig::keys(self.element),
-            SortValues::B4 => SortConfig::pairs(self.element, ValueSize::B4),
-            SortValues::B8 => SortConfig::pairs(self.element, ValueSize::B8),
-            SortValues::Places => SortConfig::argsort(self.element),
-        };
+        let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
         let config = if self.is_anywhere { config.anywhere() } else { config };
         let config = match self.count_from {
