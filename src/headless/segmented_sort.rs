@@ -119,7 +119,7 @@ impl Gpu {
         let mut sorted = self.sorted_by(config.sort(), keys, values, scratch_size, |recorder, buffers| {
             let SortBuffers { keys, values, scratch } = *buffers;
             let buffers = SegmentedSortBuffers::new(keys, begins, scratch).values(values);
-            plan.record(recorder, &buffers, count, segment_count)
+            plan.record(recorder, &buffers, count.into(), segment_count.into())
         })?;
         if config.sort().is_argsort() {
             let first = segments.first().map_or(sorted.values.len(), |&first| first as usize);

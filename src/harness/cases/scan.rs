@@ -167,6 +167,7 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
         cases.extend(scan_product_cases(capabilities));
     }
     cases.extend(chained_scan_cases(effort, capabilities));
+    cases.extend(counted_chained_cases(effort, capabilities));
     cases.extend(textbook_scan_cases(effort, capabilities));
 
     if effort == Effort::Full {
@@ -446,6 +447,41 @@ fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
     cases
 }
 
+/// The single pass where the device knows the count: of one tile, in one of several that there is room for, and in many;
+/// from either end, from an initial value, and with the fixed tree, which sums and products of floats have.
+fn counted_chained_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
+    let (host, device) = (Some(Place::Host), Some(Place::Device));
+    let algorithm = ScanAlgorithm::Chained;
+    let mut cases = Vec::new();
+    for (policy, kind, element, operator, is_reverse, initial) in [
+        (PolicyName::Small, inclusive, ElementType::U32, ScanOperator::Add, false, None),
+        (PolicyName::Small, exclusive, ElementType::U32, ScanOperator::Add, true, device),
+        (PolicyName::Small, exclusive, ElementType::F32, ScanOperator::Add, false, None),
+        (PolicyName::Small, inclusive, ElementType::F32, ScanOperator::Mul, true, host),
+        (PolicyName::Small, exclusive, ElementType::I64, ScanOperator::Min, false, host),
+        (PolicyName::Default, inclusive, ElementType::U32, ScanOperator::Add, true, None),
+        (PolicyName::Default, exclusive, ElementType::F64, ScanOperator::Add, false, None),
+    ] {
+        if effort == Effort::Quick && (policy == PolicyName::Default || element == ElementType::I64) {
+            continue;
+        }
+        let sums = ScanCase::sum_of_u32(policy);
+        let scan = ScanCase { kind, element, operator, is_reverse, initial, algorithm, ..sums };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let most = if policy == PolicyName::Small { 141 * tile + 3 } else { 9 * tile + 1 };
+        for count_from in [CountFrom::Device, CountFrom::DeviceBeyond] {
+            for (count, misalignment) in
+                [(0, 0), (1, 0), (tile - 1, 0), (tile, 0), (tile + 1, 0), (5 * tile + 3, 4), (most, 0)]
+            {
+                let work = Work::Scan(ScanCase { count_from, misalignment, ..scan.clone() });
+                cases.push(Case { work, count, input: Input::Telling });
+            }
+        }
+    }
+    cases
+}
+
 /// The textbooks' scans: each at the seams of its tiles, in place and out of place, and of both kinds where it has them.
 fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let is_known = |algorithm| {
@@ -525,6 +561,7 @@ mod tests {
             typed_scan_cases(Effort::Full, &capabilities),
             textbook_scan_cases(Effort::Full, &capabilities),
             scan_kind_cases(Effort::Full, &capabilities),
+            counted_chained_cases(Effort::Full, &capabilities),
             scan_product_cases(&capabilities),
         ]
         .concat();

@@ -38,7 +38,7 @@ use ash::vk;
 
 use super::{Count, ScratchRequirements, check_apart};
 use crate::error::{Error, Result};
-use crate::vk::{AddressRange, Device, Pipeline, Recorder};
+use crate::vk::{Device, Pipeline, Recorder};
 use block_doubling::BlockDoubling;
 use chained::Chained;
 use chunk_in_place::ChunkInPlace;
@@ -268,15 +268,15 @@ impl ScanPlan {
         if max_count == 0 {
             return Ok(());
         }
-        if let Count::Device { address, .. } = count {
+        if matches!(count, Count::Device { .. }) {
             if !self.config.counts_on_device {
                 return Err(Error::Unsupported {
                     reason: "the plan takes counts from the host alone: make it with ScanConfig::counts_on_device",
                 });
             }
-            let count = AddressRange::new(address, 4).aligned("the count", 4)?;
+            let on_device = count.on_device().aligned("the count", 4)?;
             let written = [("destination", buffers.destination), ("scratch", buffers.scratch.addresses())];
-            check_apart(("the count", count), &written)?;
+            check_apart(("the count", on_device), &written)?;
         }
         let buffers = buffers.checked(&self.config, max_count, self.scratch_requirements(max_count))?;
         if self.config.is_out_of_place && buffers.source == buffers.destination {
@@ -288,7 +288,7 @@ impl ScanPlan {
             Strategy::ReduceThenScan(strategy) => strategy.record(recorder, &buffers, count),
             Strategy::ChunkInPlace(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
             Strategy::ScanThenPropagate(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
-            Strategy::Chained(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::Chained(strategy) => strategy.record(recorder, &buffers, count),
             Strategy::BlockDoubling(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
             Strategy::Strided(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
         }

@@ -272,10 +272,7 @@ impl SortBuffers {
         count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
-        let on_device = match count {
-            Count::Device { address, .. } => AddressRange::new(address, 4).aligned("the count", 4)?,
-            Count::Host(_) => AddressRange::default(),
-        };
+        let on_device = count.on_device().aligned("the count", 4)?;
         let count = count.max();
         let size = |size: u64| count.saturating_mul(size);
         let keys = self.keys.prefix("keys", size(config.key_size()))?.aligned("keys", 4)?;

@@ -6,6 +6,10 @@
 //!   long:   tiles of all of them together, pass by pass as in a sort of everything
 //! ```
 //!
+//! What follows the lists goes by them alone, so that only `classify` needs to know how many keys and segments there are.
+//! Where the device alone knows that, there is room for the most, and the schedule begins as 0, for of no segments nobody
+//! writes it.
+//!
 //! Nothing depends on the order in which a list is filled: each segment is sorted by itself.
 
 mod config;
@@ -22,7 +26,8 @@ use super::config::SortConfig;
 use super::schedule::Schedule;
 use crate::error::{Error, Result};
 use crate::kernels;
-use crate::primitives::{ScratchCursor, ScratchRequirements};
+use crate::primitives::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
+use crate::primitives::{Count, ScratchCursor, ScratchRequirements};
 use crate::vk::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
 };
@@ -38,6 +43,8 @@ push_constants! {
         small_segments: AddressRange,
         large_segments: AddressRange,
         long_segments: AddressRange,
+        segment_count_on_device: AddressRange,
+        element_count_on_device: AddressRange,
         segment_count: u32,
         element_count: u32,
         short_capacity: u32,
@@ -62,6 +69,8 @@ pub struct SegmentedSortPlan {
     device: Device,
     config: SegmentedSortConfig,
     policy: SegmentedSortPolicy,
+    /// For counts on the device.
+    prepare: Option<Prepare>,
     classify: Pipeline,
     in_place: InPlace,
     long: Long,
@@ -70,8 +79,12 @@ pub struct SegmentedSortPlan {
 /// What a recording of so many keys and segments needs.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
+    /// What begins as 0 comes first: the state and the schedule.
+    zeroed_size: u64,
     state: u64,
     schedule: u64,
+    /// Of what `prepare.comp` writes.
+    levels_on_device: u64,
     /// Entries of the lists in place, and where they lie.
     capacities: [u64; IN_PLACE],
     lists: [u64; IN_PLACE],
@@ -92,8 +105,8 @@ impl SegmentedSortPlan {
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy, counts on
-    /// the device, and results anywhere;
+    /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy, and
+    /// results anywhere;
     /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device,
     /// and whatever the driver's compiler says.
     pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {
@@ -116,10 +129,12 @@ impl SegmentedSortPlan {
         ];
         let workgroup_size = cluster.workgroup_size;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+        let prepare = || Prepare::new(device, subgroup_size);
         Ok(Self {
             device: device.clone(),
             config,
             policy,
+            prepare: sort.counts_on_device.then(prepare).transpose()?,
             classify: Pipeline::new(device, &kernels::SORT_CLASSIFY, options)?,
             in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
@@ -138,7 +153,12 @@ impl SegmentedSortPlan {
 
     /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        std::iter::once(&self.classify).chain(self.in_place.pipelines()).chain(self.long.pipelines())
+        let prepare = self.prepare.as_ref().map(Prepare::pipeline);
+        prepare
+            .into_iter()
+            .chain([&self.classify])
+            .chain(self.in_place.pipelines())
+            .chain(self.long.pipelines())
     }
 
     /// The most keys of a recording: 2^32 - 1, or fewer where the policy's tiles are small.
@@ -173,9 +193,12 @@ impl SegmentedSortPlan {
         let mut cursor = ScratchCursor::default();
         let state = cursor.take(STATE_SIZE);
         let schedule = cursor.take(Schedule::size(DISPATCHES));
+        let zeroed_size = cursor.size;
+        let levels_on_device = cursor.take(if self.prepare.is_some() { LevelsOnDevice::size(1) } else { 0 });
         let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
         let long = self.long.layout(&mut cursor, count, segment_count.min(count / (large + 1)));
-        Layout { state, schedule, capacities, lists, long, size: cursor.size }
+        let size = cursor.size;
+        Layout { zeroed_size, state, schedule, levels_on_device, capacities, lists, long, size }
     }
 
     /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys in up to `max_segment_count` segments: at most
@@ -241,12 +264,12 @@ impl SegmentedSortPlan {
         &self,
         command_buffer: vk::CommandBuffer,
         buffers: &SegmentedSortBuffers,
-        count: u64,
-        segment_count: u64,
+        count: impl Into<Count>,
+        segment_count: impl Into<Count>,
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count, segment_count)
+        self.record(&mut recorder, buffers, count.into(), segment_count.into())
     }
 
     /// [`Self::cmd_sort`] for whoever has a recorder.
@@ -254,35 +277,44 @@ impl SegmentedSortPlan {
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SegmentedSortBuffers,
-        count: u64,
-        segment_count: u64,
+        count: Count,
+        segment_count: Count,
     ) -> Result<()> {
-        self.check_counts(count, segment_count)?;
-        if self.records_nothing(count, segment_count) {
+        let (max_count, max_segment_count) = (count.max(), segment_count.max());
+        self.check_counts(max_count, max_segment_count)?;
+        let is_on_device = |count| matches!(count, Count::Device { .. });
+        if [count, segment_count].into_iter().any(is_on_device) && !self.config.sort.counts_on_device {
+            return Err(Error::Unsupported {
+                reason: "the plan takes counts from the host alone: make it with SegmentedSortConfig::counts_on_device",
+            });
+        }
+        if self.records_nothing(max_count, max_segment_count) {
             return Ok(());
         }
-        let requirements = self.scratch_requirements(count, segment_count);
+        let requirements = self.scratch_requirements(max_count, max_segment_count);
         let buffers = buffers.checked(&self.config.sort, count, segment_count, requirements)?;
-        let layout = self.layout(count, segment_count);
-        let schedule = layout.schedule(buffers.scratch);
-        let state = buffers.scratch.slice(layout.state, STATE_SIZE);
-        recorder.fill(state, 0);
+        let scratch = buffers.scratch;
+        let layout = self.layout(max_count, max_segment_count);
+        let schedule = layout.schedule(scratch);
+        recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let list = |class: usize| {
             let (offset, size) = (layout.lists[class], layout.capacities[class] * LIST_SIZE);
-            buffers.scratch.slice(offset, size).addresses()
+            scratch.slice(offset, size).addresses()
         };
         let [short_capacity, small_capacity, large_capacity] = layout.capacities.map(|count| count as u32);
         let push = ClassifyPush {
             segments: buffers.segments,
-            state: state.addresses(),
+            state: scratch.slice(layout.state, STATE_SIZE).addresses(),
             schedule: schedule.words(),
             short_segments: list(0),
             small_segments: list(1),
             large_segments: list(2),
-            long_segments: layout.long.segments(buffers.scratch),
-            segment_count: segment_count as u32,
-            element_count: count as u32,
+            long_segments: layout.long.segments(scratch),
+            segment_count_on_device: segment_count.on_device(),
+            element_count_on_device: count.on_device(),
+            segment_count: max_segment_count as u32,
+            element_count: max_count as u32,
             short_capacity,
             small_capacity,
             large_capacity,
@@ -290,11 +322,13 @@ impl SegmentedSortPlan {
             tile_capacity: layout.long.tile_capacity as u32,
             max_row: self.device.capabilities().max_workgroup_count[0],
         };
-        let workgroup_count = segment_count.div_ceil(self.policy.cluster.workgroup_size.into());
-        recorder.dispatch(&self.classify, &push, workgroup_count)?;
+        let tiling = Tiling { tile_items: self.policy.cluster.workgroup_size, column_count: 1 };
+        let levels = (scratch, layout.levels_on_device);
+        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), segment_count, tiling, levels)?;
+        workgroups.dispatch(recorder, &self.classify, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
         if layout.long.capacity > 0 {
-            self.long.list_tiles(recorder, &layout.long, buffers.scratch, schedule)?;
+            self.long.list_tiles(recorder, &layout.long, scratch, schedule)?;
         }
         for class in 0..IN_PLACE {
             // No two segments share keys, but barriers are of whole arrays.
@@ -310,7 +344,7 @@ impl SegmentedSortPlan {
             if !self.config.sort.is_argsort() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            self.long.record(recorder, &buffers, &layout.long, schedule, count)?;
+            self.long.record(recorder, &buffers, &layout.long, schedule, max_count)?;
         }
         Ok(())
     }
