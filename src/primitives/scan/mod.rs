@@ -220,10 +220,10 @@ impl ScanPlan {
     /// 3. **Commands**: one dispatch for one tile, else two for each level of tiles above the first and one for the
     ///    last, with compute-to-compute barriers between them; of scan-then-propagate as many; of block doubling and the
     ///    strided scan one for each time that 1 doubles up to `count`, of the latter in place an even number of them; of
-    ///    the chained scan a fill, a transfer-to-compute barrier and one dispatch. Before that, an update of `scratch` for
-    ///    an initial value of the host's, a fill of it for segments by offsets, and behind these a transfer-to-compute
-    ///    barrier; a dispatch for offsets, one for a count on the device, and behind these a barrier, to indirect
-    ///    dispatches where the device has the count.
+    ///    the chained scan one. Before that, an update of `scratch` for an initial value of the host's, a fill of it for
+    ///    segments by offsets, or for what tiles of the chained scan tell, as many as the most of a count on the device
+    ///    has, and behind these a transfer-to-compute barrier; a dispatch for offsets, one for a count on the device, and
+    ///    behind these a barrier, to indirect dispatches where the device has the count.
     ///    The first access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and
     ///    TRANSFER / TRANSFER_WRITE of `scratch` where there is a fill or an update, else COMPUTE_SHADER / SHADER_WRITE of
     ///    it; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access

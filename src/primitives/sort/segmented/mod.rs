@@ -204,7 +204,7 @@ impl SegmentedSortPlan {
     /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys in up to `max_segment_count` segments: at most
     /// 40 bytes for each segment; and where one may be longer than a workgroup holds, as many keys again, values too of
     /// pairs, of an argsort twice as many keys and their places, and a word for each tile and digit with what their scan
-    /// needs.
+    /// needs. A plan for counts on the device takes 32 bytes more.
     pub fn scratch_requirements(&self, max_count: u64, max_segment_count: u64) -> ScratchRequirements {
         let size = match self.records_nothing(max_count, max_segment_count) {
             true => 0,
@@ -233,28 +233,32 @@ impl SegmentedSortPlan {
     /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `keys` of at least `count * SortConfig::key_size()` bytes, `values` of `count *
     ///    SortConfig::value_size()` and `segments` of `segment_count * 4`, at multiples of 4, in buffers with
-    ///    `SHADER_DEVICE_ADDRESS`, apart from one another. `scratch` as [`Self::scratch_requirements`] says, its content of
-    ///    no matter, and used by nothing else until the work is done.
+    ///    `SHADER_DEVICE_ADDRESS`, apart from one another; a count on the device is 4 bytes at a multiple of 4, apart from
+    ///    all that is written, and sizes are those of its maximum. `scratch` as [`Self::scratch_requirements`] says, its
+    ///    content of no matter, and used by nothing else until the work is done.
     /// 3. **Commands**: a fill, a transfer-to-compute barrier, a dispatch that looks at the segments, and a barrier to
     ///    indirect dispatches; up to three of these, for what one dispatch sorts. Where `count` is more than a
     ///    workgroup holds, one that lists tiles, and for each pass one that counts, those of a scan, and one that
     ///    scatters, all indirect: of no workgroups where no segment is so long. Between them are compute-to-compute barriers,
-    ///    and the scan's own. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and `segments`, of an
-    ///    argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`, which COMPUTE_SHADER and
+    ///    and the scan's own. Where the device has the count of segments, what looks at them is an indirect dispatch, too,
+    ///    behind one dispatch and such a barrier more. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and
+    ///    counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`, which COMPUTE_SHADER and
     ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; ends with COMPUTE_SHADER / SHADER_WRITE of `keys`
     ///    (but for an argsort) and `values`, with no barrier before or after. Leaves a compute pipeline and push
     ///    constants bound, and touches no other state.
     /// 4. **Limits**: no keys, no segments, a single key and an empty bit range record nothing; but an argsort tells the
-    ///    places of keys that stay. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments. A segment
-    ///    that begins at or beyond `count` is empty. Of segments that do not begin in rising order, any may be left
-    ///    unsorted, and what they share be lost, come twice or be mixed of two; no other memory is touched for it.
+    ///    places of keys that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as
+    ///    that. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments. A segment that begins at or
+    ///    beyond `count` is empty. Of segments that do not begin in rising order, any may be left unsorted, and what they
+    ///    share be lost, come twice or be mixed of two; no other memory is touched for it.
     /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one among
     ///    all keys, not those of its segment. Keys that agree in the bits of the configuration keep their order. What is in
     ///    no segment stays as it is, an argsort's places as well.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
-    /// [`Error::TooManyElements`]. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
+    /// for it. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
