@@ -81,6 +81,7 @@ fn recording_allocates_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let segmented = scan.policy(small).segments(SegmentsBy::Offsets).with_initial().reverse();
     let counted = scan.policy(small).counts_on_device();
     let by = |algorithm| scan.policy(small.with_algorithm(algorithm));
+    let counted_chained = by(ScanAlgorithm::Chained).counts_on_device();
     for (config, to) in [
         (scan.policy(small), to),
         (by(ScanAlgorithm::ScanThenPropagate), to),
@@ -88,7 +89,8 @@ fn recording_allocates_nothing(gpu: &Gpu) -> Result<(), Failed> {
         (by(ScanAlgorithm::Strided), to),
         (segmented, to),
         (counted, to),
-        (scan.policy(small.with_algorithm(ScanAlgorithm::Chained)), to),
+        (by(ScanAlgorithm::Chained), to),
+        (counted_chained, to),
         (scan.policy(small.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree()), to),
         (scan.policy(ScanPolicy::seed()), from),
         (scan.columns(16), from),
@@ -101,7 +103,7 @@ fn recording_allocates_nothing(gpu: &Gpu) -> Result<(), Failed> {
         // By the configuration that takes each.
         if config == segmented {
             buffers = buffers.segments(operands).initial(InitialValue::host(&[7u32])?);
-        } else if config == counted {
+        } else if [counted, counted_chained].contains(&config) {
             count = Count::Device { address: operands.address, max: rows as u32 };
         }
         let mut made = 0;
@@ -134,20 +136,26 @@ fn recording_allocates_nothing(gpu: &Gpu) -> Result<(), Failed> {
     }
     let whole = SegmentedSortCase::keys_of_u32(SegmentMix::Whole);
     let small = SegmentedSortCase { has_small_tiles: true, ..whole };
-    let plan = gpu.segmented_sort_plan(small.config().policy(small.policy(gpu.capabilities())))?;
+    let config = small.config().counts_on_device();
+    let plan = gpu.segmented_sort_plan(config.policy(small.policy(gpu.capabilities())))?;
     let scratch = gpu.allocate(plan.scratch_requirements(count, 4).size)?;
     let buffers = SegmentedSortBuffers::new(from, operands, scratch.range());
-    let mut made = 0;
-    let record = |recorder: &mut subsweep::vk::Recorder<'_>| {
-        let commands = recorder.command_buffer();
-        // SAFETY: the buffers live until `submit` has waited.
-        let (count, recorded) = allocations(|| unsafe { plan.cmd_sort(commands, &buffers, count, 4) });
-        made = count;
-        recorded
-    };
-    // SAFETY: as above.
-    unsafe { gpu.submit(record) }?;
-    assert_eq!(made, 0, "{}", plan.policy());
+    let on_device = |max| Count::Device { address: operands.address, max };
+    for counts in [[count.into(), Count::Host(4)], [on_device(count as u32), on_device(4)]] {
+        let [count, segment_count] = counts;
+        let mut made = 0;
+        let record = |recorder: &mut subsweep::vk::Recorder<'_>| {
+            let commands = recorder.command_buffer();
+            // SAFETY: the buffers live until `submit` has waited.
+            let (allocated, recorded) =
+                allocations(|| unsafe { plan.cmd_sort(commands, &buffers, count, segment_count) });
+            made = allocated;
+            recorded
+        };
+        // SAFETY: as above.
+        unsafe { gpu.submit(record) }?;
+        assert_eq!(made, 0, "{}", plan.policy());
+    }
     let plan = gpu.sort_plan(SortConfig::keys(ElementType::U32))?;
     let scratch = gpu.allocate(plan.scratch_requirements(count).size)?;
     let buffers = SortBuffers::new(from, scratch.range());
