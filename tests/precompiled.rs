@@ -12,8 +12,7 @@ use std::{env, fs};
 const BUILT: &str = env!("SUBSWEEP_SHADER_OUT");
 const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/precompiled");
 const BUILT_EXAMPLE: &str = env!("SUBSWEEP_SPLATS_OUT");
-const COMMITTED_EXAMPLE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/examples/splats/shaders/precompiled");
+const COMMITTED_EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/splats/shaders/precompiled");
 const MANIFEST: &str = "manifest.txt";
 
 #[test]

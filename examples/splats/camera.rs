@@ -12,9 +12,9 @@ pub struct Camera {
 impl Camera {
     /// What is nearer is not seen.
     pub const NEAR: f32 = 0.2;
-    const DISTANCE: f32 = 2.9;
-    const HEIGHT: f32 = 1.02;
-    const AIM: [f32; 3] = [0.0, -0.08, 0.0];
+    const DISTANCE: f32 = 2.75;
+    const HEIGHT: f32 = 0.86;
+    const AIM: [f32; 3] = [0.0, -0.03, 0.0];
     /// Where the turn begins: with the sun on the left and the waterfall in front.
     const FIRST_ANGLE: f32 = 1.15;
 
@@ -26,7 +26,7 @@ impl Camera {
         let right = normalized([-forward[2], 0.0, forward[0]]);
         let down = cross(forward, right);
         let row = |axis: [f32; 3]| [axis[0], axis[1], axis[2], -dot(axis, eye)];
-        Self { rows: [row(right), row(down), row(forward)], slope: 0.36 }
+        Self { rows: [row(right), row(down), row(forward)], slope: 0.285 }
     }
 }
 

@@ -56,9 +56,8 @@ impl Gpu {
         candidate: &Candidate,
     ) -> Result<Self> {
         let Candidate { physical_device, family_index, ref needs, .. } = *candidate;
-        let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(family_index)
-            .queue_priorities(&[1.0])];
+        let queues =
+            [vk::DeviceQueueCreateInfo::default().queue_family_index(family_index).queue_priorities(&[1.0])];
         // A renderer's own extensions and features would stand here, beside those that the library asks for.
         let extensions: Vec<_> = needs.extensions().iter().map(|name| name.as_ptr()).collect();
         let mut features = needs.features();
@@ -129,7 +128,8 @@ fn create_instance(entry: &ash::Entry, is_validated: bool) -> Result<ash::Instan
     let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
     let mut info = vk::InstanceCreateInfo::default().application_info(&application);
     if is_validated {
-        info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions).push_next(&mut features);
+        info =
+            info.enabled_layer_names(&layers).enabled_extension_names(&extensions).push_next(&mut features);
     }
     // SAFETY: everything that `info` points to is alive.
     unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
@@ -213,7 +213,8 @@ fn consider(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Re
     let family_index = families
         .iter()
         .position(|family| family.queue_flags.contains(wanted))
-        .with_context(|| format!("{name} has no queue that draws and computes"))? as u32;
+        .with_context(|| format!("{name} has no queue that draws and computes"))?
+        as u32;
     let rank = match properties.device_type {
         vk::PhysicalDeviceType::DISCRETE_GPU => 0,
         vk::PhysicalDeviceType::INTEGRATED_GPU => 1,

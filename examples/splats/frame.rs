@@ -99,7 +99,11 @@ impl<'g> Renderer<'g> {
             if self.order == Order::Reference {
                 slot.submit(|commands| {
                     self.record_projection(slot, commands, camera);
-                    self.barrier(commands, WRITTEN, (vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ));
+                    self.barrier(
+                        commands,
+                        WRITTEN,
+                        (vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ),
+                    );
                     Ok(())
                 })?;
                 slot.wait()?;
@@ -149,7 +153,11 @@ impl<'g> Renderer<'g> {
         unsafe {
             // The scan reads the flags in its kernels. Its scratch is the slot's: nobody else's, and waited for.
             self.barrier(commands, WRITTEN, (COMPUTE, vk::AccessFlags::SHADER_READ));
-            self.scan.cmd_scan(commands, &ScanBuffers::new(flags, places, slot.scratch()), u64::from(count))?;
+            self.scan.cmd_scan(
+                commands,
+                &ScanBuffers::new(flags, places, slot.scratch()),
+                u64::from(count),
+            )?;
 
             // It ends with writes of its kernels, which are read next.
             self.barrier(commands, WRITTEN, (COMPUTE, vk::AccessFlags::SHADER_READ));
@@ -172,7 +180,9 @@ impl<'g> Renderer<'g> {
             // been at work, begins with a fill.
             let sorted = (
                 COMPUTE | COPY,
-                vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE,
+                vk::AccessFlags::SHADER_READ
+                    | vk::AccessFlags::SHADER_WRITE
+                    | vk::AccessFlags::TRANSFER_WRITE,
             );
             self.barrier(commands, WRITTEN, sorted);
             let buffers = SortBuffers::new(keys, slot.scratch()).values(order);
@@ -186,8 +196,7 @@ impl<'g> Renderer<'g> {
     /// Steps 5 and 6, behind whoever has told the order and the draw's arguments.
     unsafe fn record_drawing(&self, slot: &Slot<'_>, commands: vk::CommandBuffer) {
         let (device, target) = (&self.gpu.raw, &slot.target);
-        let push =
-            SplatPush { order: slot.order.range.address, footprints: slot.footprints.range.address };
+        let push = SplatPush { order: slot.order.range.address, footprints: slot.footprints.range.address };
         let viewport = vk::Viewport {
             width: target.extent.width as f32,
             height: target.extent.height as f32,
@@ -224,14 +233,25 @@ impl<'g> Renderer<'g> {
             // The pass ends with a dependency of its own, to the copy.
             device.cmd_end_render_pass(commands);
             let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
-            device.cmd_copy_image_to_buffer(commands, target.image, layout, slot.pixels.range.buffer, &[copy]);
+            device.cmd_copy_image_to_buffer(
+                commands,
+                target.image,
+                layout,
+                slot.pixels.range.buffer,
+                &[copy],
+            );
             let host = (vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
             self.barrier(commands, (COPY, vk::AccessFlags::TRANSFER_WRITE), host);
         }
     }
 
     /// An invocation for each splat.
-    unsafe fn dispatch(&self, commands: vk::CommandBuffer, pipeline: &Pipeline<'_>, push: &impl bytemuck::Pod) {
+    unsafe fn dispatch(
+        &self,
+        commands: vk::CommandBuffer,
+        pipeline: &Pipeline<'_>,
+        push: &impl bytemuck::Pod,
+    ) {
         // SAFETY: as the caller promises.
         unsafe {
             pipeline.bind(commands, push);
@@ -242,8 +262,7 @@ impl<'g> Renderer<'g> {
 
     /// Whatever comes after sees what came before.
     unsafe fn barrier(&self, commands: vk::CommandBuffer, before: Access, after: Access) {
-        let memory =
-            [vk::MemoryBarrier::default().src_access_mask(before.1).dst_access_mask(after.1)];
+        let memory = [vk::MemoryBarrier::default().src_access_mask(before.1).dst_access_mask(after.1)];
         let none = vk::DependencyFlags::empty();
         // SAFETY: as the caller promises.
         unsafe {

@@ -3,7 +3,7 @@
 use std::f32::consts::{PI, TAU};
 
 use crate::camera::{dot, normalized};
-use crate::land::{LAKE, Land, SUN, WATER, rim, stream};
+use crate::land::{LAKE, Land, SUN, WATER, rim, stream, wetness};
 use crate::noise::{Random, mix, noise, smoothstep, sunflower};
 use crate::scene::{Blob, Color, Light, Scene, blend};
 
@@ -17,7 +17,7 @@ pub struct Tree {
 }
 
 /// Places to try for trees.
-const PLACES: u32 = 9000;
+const PLACES: u32 = 13_000;
 
 /// Plants trees where there is grass, and has them throw their shadows.
 pub fn plant(land: &mut Land) -> Vec<Tree> {
@@ -36,8 +36,9 @@ pub fn plant(land: &mut Land) -> Vec<Tree> {
             continue;
         }
         let is_cone = height + 0.06 * woods > random.within(0.08, 0.17);
-        let size = random.within(0.7, 1.25) * (1.0 - 1.2 * height.max(0.0));
-        let (tall, radius) = if is_cone { (0.074 * size, 0.019 * size) } else { (0.050 * size, 0.023 * size) };
+        let size = random.within(0.6, 1.3) * (1.0 - 1.2 * height.max(0.0));
+        let (tall, radius) =
+            if is_cone { (0.068 * size, 0.0165 * size) } else { (0.043 * size, 0.0185 * size) };
         let hue = random.unit();
         let color = match random.unit() {
             _ if is_cone => blend([0.035, 0.11, 0.045], [0.09, 0.19, 0.05], hue),
@@ -74,7 +75,8 @@ pub fn forest(scene: &mut Scene, trees: &[Tree], count: u32) {
                 let offset = [radius * x, (up + 0.05) * tree.height, radius * z];
                 (offset, normalized([x, 0.65, z]), up)
             } else {
-                let lumps = 1.0 + 0.22 * noise([5.0 * out[0] + 90.0 * tree.foot[0], 5.0 * out[2] + 4.0 * out[1]]);
+                let lumps =
+                    1.0 + 0.22 * noise([5.0 * out[0] + 90.0 * tree.foot[0], 5.0 * out[2] + 4.0 * out[1]]);
                 let radius = tree.radius * from_middle * lumps;
                 let middle = 0.62 * tree.height;
                 let offset = [radius * out[0], middle + 0.9 * radius * out[1], radius * out[2]];
@@ -105,17 +107,15 @@ pub fn water(scene: &mut Scene, count: u32) {
         let at = sunflower(index, pool_count);
         let at = [middle[0] + reach * at[0], middle[1] + reach * at[1]];
         let deep = WATER - scene.land.height(at);
-        if deep < 0.0 || at[0].hypot(at[1]) > rim(at) {
+        if deep < 0.0 || wetness(at) < 0.5 || at[0].hypot(at[1]) > rim(at) + 0.004 {
             continue;
         }
         let ripples = noise([60.0 * at[0], 110.0 * at[1]]) + 0.5 * noise([150.0 * at[0], 210.0 * at[1]]);
         let foam = smoothstep(0.006, 0.0, deep) * 0.7;
         let albedo = blend([0.07, 0.26, 0.34], [0.85, 0.9, 0.92], foam + 0.10 * ripples.max(0.0));
         let glint = smoothstep(0.62, 0.95, ripples);
-        let light = Light {
-            sun: 0.45 * scene.land.sunlight([at[0], WATER + 0.01, at[1]]) + 1.2 * glint,
-            sky: 0.9,
-        };
+        let light =
+            Light { sun: 0.45 * scene.land.sunlight([at[0], WATER + 0.01, at[1]]) + 1.2 * glint, sky: 0.9 };
         let opacity = mix(0.16, 0.42, smoothstep(0.0, 0.05, deep)) + 0.25 * foam;
         let blob = Blob {
             position: [at[0], WATER, at[1]],
@@ -135,19 +135,16 @@ fn waterfall(scene: &mut Scene, random: &mut Random, count: u32) {
     let along = [LAKE[0] / length, LAKE[1] / length];
     let edge = rim(along);
     for _ in 0..count {
-        let falls = random.unit().powf(1.25);
-        let spread = 0.026 + 0.030 * falls;
+        let falls = random.unit().powf(1.1);
+        let spread = 0.020 + 0.026 * falls;
         let across = spread * random.normal() * 0.8;
         // It goes on outwards for a while, as a thrown stone does.
         let out = edge + 0.01 + 0.11 * falls.sqrt() + 0.35 * spread * random.normal();
         // In the course of the stream at the rim.
         let (_, bend) = stream([along[0] * edge, along[1] * edge]);
         let off = across - bend;
-        let position = [
-            along[0] * out - along[1] * off,
-            WATER - 0.02 - 0.95 * falls,
-            along[1] * out + along[0] * off,
-        ];
+        let position =
+            [along[0] * out - along[1] * off, WATER - 0.02 - 0.66 * falls, along[1] * out + along[0] * off];
         let thin = 1.0 - falls;
         let strands = 0.5 + 0.5 * noise([170.0 * across / (1.0 + falls), 3.0 * falls]);
         let blob = Blob {
@@ -156,7 +153,7 @@ fn waterfall(scene: &mut Scene, random: &mut Random, count: u32) {
             along: mix(0.016, 0.022, falls),
             across: mix(0.0022, 0.006, falls),
             albedo: blend([0.35, 0.58, 0.66], [0.93, 0.96, 0.98], strands),
-            opacity: (0.34 * thin * thin + 0.02) * (0.4 + 0.6 * strands),
+            opacity: (0.30 * thin * thin + 0.010) * (0.4 + 0.6 * strands),
         };
         scene.add(blob, Light { sun: 0.55, sky: 1.0 }, false);
     }
@@ -182,10 +179,10 @@ pub fn clouds(scene: &mut Scene, count: u32) {
         let middle = [distance * angle.cos(), height, distance * angle.sin()];
         // Along the way around the island.
         let along = [-angle.sin(), 0.0, angle.cos()];
-        let puffs: Vec<_> = (0..14)
+        let puffs: Vec<_> = (0..20)
             .map(|_| {
                 let t = random.within(-1.0, 1.0);
-                let radius = size * mix(0.085, 0.035, t.abs()) * random.within(0.75, 1.2);
+                let radius = size * mix(0.080, 0.028, t.abs()) * random.within(0.65, 1.2);
                 let shift = 0.20 * size * t;
                 let center: [f32; 3] = [
                     middle[0] + shift * along[0] + 0.035 * size * random.normal(),
@@ -209,8 +206,8 @@ pub fn clouds(scene: &mut Scene, count: u32) {
             let blob = Blob {
                 position,
                 axis: out,
-                along: 0.28 * radius,
-                across: 0.34 * radius,
+                along: 0.20 * radius,
+                across: 0.26 * radius,
                 albedo: [0.95, 0.95, 0.97],
                 opacity: 0.10,
             };
@@ -221,15 +218,16 @@ pub fn clouds(scene: &mut Scene, count: u32) {
 
 /// A striped balloon with a basket.
 pub fn balloon(scene: &mut Scene, count: u32) {
-    const MIDDLE: [f32; 3] = [-0.30, 0.66, 0.62];
-    const RADIUS: f32 = 0.105;
+    const MIDDLE: [f32; 3] = [-0.36, 0.58, 0.66];
+    const RADIUS: f32 = 0.088;
     let basket_count = count / 12;
     let across = RADIUS * (4.0 * PI / count.max(1) as f32).sqrt() * 0.8;
     for index in 0..count {
         if index < basket_count {
             let mut random = Random::new(1000 + u64::from(index));
             let [x, y, z] = [0; 3].map(|_| random.within(-1.0, 1.0));
-            let position = [MIDDLE[0] + 0.016 * x, MIDDLE[1] - 1.72 * RADIUS + 0.012 * y, MIDDLE[2] + 0.016 * z];
+            let position =
+                [MIDDLE[0] + 0.016 * x, MIDDLE[1] - 1.66 * RADIUS + 0.012 * y, MIDDLE[2] + 0.016 * z];
             let blob = Blob {
                 position,
                 axis: [0.0, 1.0, 0.0],

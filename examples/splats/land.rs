@@ -23,7 +23,7 @@ pub struct Land {
 
 impl Land {
     /// Cells of the grid along either side.
-    const SIDE: usize = 640;
+    const SIDE: usize = 800;
     /// The grid reaches from minus this to this.
     const REACH: f32 = 1.15;
     const CELL: f32 = 2.0 * Self::REACH / (Self::SIDE - 1) as f32;
@@ -79,8 +79,8 @@ impl Land {
             }
         }
         // What is lower than around it sees less of the sky.
-        let around = blurred(&self.canopy, side, 14);
-        let near = blurred(&self.canopy, side, 4);
+        let around = blurred(&self.canopy, side, 18);
+        let near = blurred(&self.canopy, side, 5);
         let heights = around.iter().zip(&near).zip(&self.ground);
         self.openness = heights
             .map(|((around, near), ground)| {
@@ -146,33 +146,40 @@ pub fn stream([x, z]: [f32; 2]) -> (f32, f32) {
     (t, off + 0.035 * (9.0 * t).sin())
 }
 
+/// Whether water may stand here, from 0 to 1: in the lake and in the stream, but not along the rim.
+pub fn wetness(at: [f32; 2]) -> f32 {
+    let (t, off) = stream(at);
+    let lake = smoothstep(0.34, 0.28, (at[0] - LAKE[0]).hypot(at[1] - LAKE[1]));
+    lake.max(smoothstep(0.070, 0.055, off.abs()) * smoothstep(-0.02, 0.02, t))
+}
+
 /// How far below its top the island reaches, from 0 at the rim.
 pub fn depth(at: [f32; 2]) -> f32 {
     let inside = (1.0 - at[0].hypot(at[1]) / rim(at)).max(0.0);
     let cone = 0.16 * inside.powf(0.35) + 0.62 * inside.powf(1.15);
     let spikes = ridges([4.1 * at[0] + 3.0, 4.1 * at[1]], 4);
-    cone * (0.55 + 0.75 * spikes) + 0.05 * smoothstep(0.0, 0.1, inside) * fractal([13.0 * at[0], 13.0 * at[1]], 3)
+    cone * (0.55 + 0.75 * spikes)
+        + 0.05 * smoothstep(0.0, 0.1, inside) * fractal([13.0 * at[0], 13.0 * at[1]], 3)
 }
 
 /// How high the ground is, as it was made.
 fn elevation(at: [f32; 2]) -> f32 {
     let [x, z] = at;
     let inside = 1.0 - x.hypot(z) / rim(at);
-    let hill = |cx: f32, cz: f32, width: f32| {
-        (-((x - cx).powi(2) + (z - cz).powi(2)) / (width * width)).exp()
-    };
+    let hill =
+        |cx: f32, cz: f32, width: f32| (-((x - cx).powi(2) + (z - cz).powi(2)) / (width * width)).exp();
     let bent = [x + 0.05 * noise([3.0 * x, 3.0 * z]), z + 0.05 * noise([3.0 * x + 9.0, 3.0 * z])];
-    let crests = ridges([2.3 * bent[0] + 1.4, 2.3 * bent[1] + 0.2], 6);
+    let crests = ridges([2.5 * bent[0] + 1.4, 2.5 * bent[1] + 0.2], 8);
     let rolling = 0.075 + 0.05 * fractal([2.6 * x, 2.6 * z + 4.0], 5);
-    let peaks = 0.62 * hill(-0.30, -0.28, 0.36) * (0.25 + crests)
-        + 0.34 * hill(0.24, -0.46, 0.26) * (0.2 + crests)
+    let peaks = 0.66 * hill(-0.26, -0.26, 0.34) * (0.25 + crests)
+        + 0.36 * hill(0.26, -0.44, 0.26) * (0.2 + crests)
         + 0.22 * hill(-0.58, 0.16, 0.20) * (0.2 + crests);
     let mut height = rolling + peaks - 0.13 * hill(LAKE[0], LAKE[1], 0.21);
     let (t, off) = stream(at);
     let bed = smoothstep(0.075, 0.02, off.abs()) * smoothstep(-0.05, 0.05, t);
     height = mix(height, WATER - 0.022, bed);
-    let shore = smoothstep(0.0, 0.10, inside);
-    mix(-0.05, height, shore.max(bed * smoothstep(-0.01, 0.01, inside)))
+    let shore = smoothstep(0.0, 0.055, inside);
+    mix(-0.012, height, shore.max(bed * smoothstep(-0.01, 0.01, inside)))
 }
 
 /// The mean over a square of `2 * radius + 1` cells around each.

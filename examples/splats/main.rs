@@ -145,5 +145,6 @@ fn write(slot: &mut Slot<'_>, [width, height]: [u32; 2], path: &Path) -> Result<
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
-    encoder.write_header().and_then(|mut writer| writer.write_image_data(&opaque)).with_context(explain)
+    let mut writer = encoder.write_header().with_context(explain)?;
+    writer.write_image_data(&opaque).and_then(|()| writer.finish()).with_context(explain)
 }

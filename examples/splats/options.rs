@@ -83,8 +83,7 @@ impl Options {
                 "--device" => options.device = Some(value()?.to_lowercase()),
                 "--reference" | "--unsorted" => {
                     ensure!(options.order == Order::Device, "of --reference and --unsorted there can be one");
-                    options.order =
-                        if name == "--reference" { Order::Reference } else { Order::Unsorted };
+                    options.order = if name == "--reference" { Order::Reference } else { Order::Unsorted };
                 }
                 "--validate" => options.is_validated = true,
                 "--help" | "-h" => return Ok(None),

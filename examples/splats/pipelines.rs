@@ -114,8 +114,7 @@ impl<'g> Pipeline<'g> {
 
     /// A pipeline that is not there yet, with its layout.
     fn begin(gpu: &'g Gpu, stages: vk::ShaderStageFlags, push_size: usize) -> Result<Self> {
-        let ranges =
-            [vk::PushConstantRange { stage_flags: stages, offset: 0, size: push_size as u32 }];
+        let ranges = [vk::PushConstantRange { stage_flags: stages, offset: 0, size: push_size as u32 }];
         let ranges = if push_size > 0 { &ranges[..] } else { &[] };
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(ranges);
         // SAFETY: the device is alive, and so is everything that `info` points to.
@@ -151,8 +150,7 @@ impl<'g> Pipeline<'g> {
         ];
         let vertices = vk::PipelineVertexInputStateCreateInfo::default();
         let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
-        let viewport =
-            vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
         let rasterization = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
         let samples = vk::PipelineMultisampleStateCreateInfo::default()
             .rasterization_samples(vk::SampleCountFlags::TYPE_1);

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::camera::{dot, normalized};
 use crate::growth::{balloon, clouds, forest, plant, water};
-use crate::land::{Land, SUN, WATER, depth, rim};
+use crate::land::{Land, SUN, WATER, depth, rim, wetness};
 use crate::noise::{fractal, mix, noise, smoothstep, sunflower};
 
 /// Red, green and blue: linear.
@@ -53,9 +53,9 @@ pub struct Scene {
     pub splats: Vec<Splat>,
 }
 
-const SUN_COLOR: Color = [2.9, 2.25, 1.5];
-const SKY_COLOR: Color = [0.42, 0.55, 0.80];
-const GROUND_COLOR: Color = [0.20, 0.16, 0.13];
+const SUN_COLOR: Color = [3.5, 2.55, 1.55];
+const SKY_COLOR: Color = [0.32, 0.46, 0.74];
+const GROUND_COLOR: Color = [0.13, 0.10, 0.09];
 
 impl Scene {
     /// The island of `count` splats: each part of it gets its share.
@@ -66,9 +66,9 @@ impl Scene {
         scene.land.light();
         forest(&mut scene, &trees, share(0.33));
         rock(&mut scene, share(0.18));
-        water(&mut scene, share(0.06));
+        water(&mut scene, share(0.05));
         balloon(&mut scene, share(0.012));
-        clouds(&mut scene, share(0.018));
+        clouds(&mut scene, share(0.024));
         let rest = count - scene.splats.len() as u32;
         ground(&mut scene, rest);
         scene
@@ -81,7 +81,7 @@ impl Scene {
                 + SKY_COLOR[channel] * light.sky
                 + GROUND_COLOR[channel] * (1.0 - 0.6 * blob.axis[1]);
             // Bright light saturates, as on film.
-            let seen = 1.0 - (-1.25 * blob.albedo[channel] * falls).exp();
+            let seen = 1.0 - (-1.15 * blob.albedo[channel] * falls).exp();
             (seen.sqrt() * 255.0 + 0.5) as u8
         };
         let [x, y, z] = blob.axis;
@@ -136,14 +136,15 @@ fn ground(scene: &mut Scene, count: u32) {
 
         let grass = blend([0.10, 0.19, 0.035], [0.27, 0.30, 0.07], smoothstep(-0.7, 0.8, patches));
         let strata = 0.5 + 0.5 * (90.0 * height + 3.0 * patches).sin();
-        let stone = blend([0.24, 0.21, 0.19], [0.38, 0.33, 0.28], strata);
+        let stone = blend([0.19, 0.165, 0.155], [0.31, 0.265, 0.225], strata);
         let mut albedo = blend(grass, stone, smoothstep(0.86, 0.72, normal[1] - 0.05 * patches));
         albedo = blend(albedo, stone, smoothstep(0.22, 0.36, height + 0.03 * patches));
-        let snow = smoothstep(0.33, 0.42, height + 0.035 * patches) * smoothstep(0.45, 0.72, normal[1]);
+        let snow = smoothstep(0.26, 0.36, height + 0.035 * patches) * smoothstep(0.26, 0.48, normal[1]);
         albedo = blend(albedo, [0.92, 0.94, 0.98], snow);
-        let beach = smoothstep(WATER + 0.02, WATER + 0.006, height) * smoothstep(0.6, 0.85, normal[1]);
+        let wet = wetness(at);
+        let beach = wet * smoothstep(WATER + 0.02, WATER + 0.006, height) * smoothstep(0.6, 0.85, normal[1]);
         albedo = blend(albedo, [0.52, 0.43, 0.29], beach);
-        let bed = smoothstep(WATER, WATER - 0.05, height);
+        let bed = wet * smoothstep(WATER, WATER - 0.05, height);
         albedo = blend(albedo, [0.10, 0.22, 0.22], 0.8 * bed).map(|channel| channel * grain);
 
         // Where the ground is steep there is more of it below each point.
@@ -168,9 +169,9 @@ fn rock(scene: &mut Scene, count: u32) {
         let slope = |dx, dz| depth([at[0] + dx, at[1] + dz]) - depth([at[0] - dx, at[1] - dz]);
         let normal = normalized([-slope(STEP, 0.0), -2.0 * STEP, -slope(0.0, STEP)]);
         let deep = depth(at);
-        let position = [at[0], -0.045 - deep, at[1]];
+        let position = [at[0], 0.004 - deep, at[1]];
         let bands = 0.5 + 0.5 * (46.0 * position[1] + 4.0 * fractal([3.0 * at[0], 3.0 * at[1]], 3)).sin();
-        let stone = blend([0.25, 0.18, 0.14], [0.47, 0.36, 0.27], bands);
+        let stone = blend([0.22, 0.15, 0.11], [0.44, 0.32, 0.23], bands);
         let moss = smoothstep(0.16, 0.0, deep + 0.05 * noise([24.0 * at[0], 24.0 * at[1]]));
         let grain = 1.0 + 0.15 * noise([90.0 * at[0], 90.0 * (at[1] + position[1])]);
         let albedo = blend(stone, [0.15, 0.17, 0.06], 0.75 * moss).map(|channel| channel * grain);

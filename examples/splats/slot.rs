@@ -86,8 +86,7 @@ impl<'g> Slot<'g> {
     /// # Safety
     /// Whatever was submitted in this slot before has been waited for, and what `record` records is right.
     pub unsafe fn submit(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<()> {
-        let info =
-            vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: as the caller promises; the fence is not in use.
         unsafe {
             self.gpu.raw.begin_command_buffer(self.commands, &info)?;

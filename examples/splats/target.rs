@@ -28,8 +28,7 @@ impl<'g> Pass<'g> {
             .stencil_store_op(vk::AttachmentStoreOp::DONT_CARE)
             .initial_layout(vk::ImageLayout::UNDEFINED)
             .final_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)];
-        let colors =
-            [vk::AttachmentReference::default().layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)];
+        let colors = [vk::AttachmentReference::default().layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)];
         let subpasses = [vk::SubpassDescription::default()
             .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
             .color_attachments(&colors)];
@@ -40,7 +39,9 @@ impl<'g> Pass<'g> {
                 .src_subpass(vk::SUBPASS_EXTERNAL)
                 .src_stage_mask(drawn)
                 .dst_stage_mask(drawn)
-                .dst_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_READ | vk::AccessFlags::COLOR_ATTACHMENT_WRITE),
+                .dst_access_mask(
+                    vk::AccessFlags::COLOR_ATTACHMENT_READ | vk::AccessFlags::COLOR_ATTACHMENT_WRITE,
+                ),
             vk::SubpassDependency::default()
                 .dst_subpass(vk::SUBPASS_EXTERNAL)
                 .src_stage_mask(drawn)
