@@ -92,6 +92,15 @@ impl ScratchRequirements {
         }
         if self.size > 0 {
             scratch.addresses().aligned("scratch", self.alignment)?;
+            // Fills and indirect dispatches count in words from the start of the buffer.
+            if !scratch.offset.is_multiple_of(4) {
+                let (address, alignment) = (scratch.offset, 4);
+                return Err(Error::Misaligned { what: "scratch in its buffer", address, alignment });
+            }
+            let missing = self.usage & !scratch.usage;
+            if !missing.is_empty() {
+                return Err(Error::MissingUsage { what: "scratch", missing });
+            }
         }
         Ok(scratch.slice(0, self.size))
     }

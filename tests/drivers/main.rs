@@ -81,7 +81,6 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         Watch::Usual => {
             trials.extend(narrow::trials(&gpu));
             trials.extend(long_work::trials(&gpu));
-            trials.extend(allocations::trials(&gpu));
         }
         Watch::Bounds => trials.extend(races::trials(&gpu)),
         Watch::Bug(_) => {}

@@ -38,7 +38,7 @@ use ash::vk;
 
 use super::{Count, ScratchRequirements, check_apart};
 use crate::error::{Error, Result};
-use crate::vk::{AddressRange, Device, Pipeline, Recorder};
+use crate::vk::{Access, AddressRange, CommandCounts, Device, Pipeline, Recorder};
 use block_doubling::BlockDoubling;
 use chained::Chained;
 use chunk_in_place::ChunkInPlace;
@@ -254,20 +254,60 @@ impl ScanPlan {
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count.into())
+        self.record(&mut recorder, buffers, count)
     }
 
-    /// [`Self::cmd_scan`] for plans that hold this one, and for whoever has a recorder.
-    pub(crate) fn record(
+    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    pub fn first_access(&self) -> Access {
+        let is_chained = matches!(self.strategy, Strategy::Chained(_));
+        let marks_segments = self.config.segments == Some(SegmentsBy::Offsets);
+        let transfers = is_chained || marks_segments || self.config.has_initial;
+        if transfers { Access::COMPUTE.and(Access::TRANSFER_WRITE) } else { Access::COMPUTE }
+    }
+
+    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
+    /// an indirect dispatch has read is read by then, too.
+    pub fn last_access(&self) -> Access {
+        Access::COMPUTE_WRITE
+    }
+
+    /// The commands that [`Self::cmd_scan`] records of the same memory and count, and nothing besides: each dispatch
+    /// with its pipeline and push constants.
+    ///
+    /// # Errors
+    /// Those of `cmd_scan`.
+    pub fn commands(&self, buffers: &ScanBuffers, count: impl Into<Count>) -> Result<CommandCounts> {
+        let mut recorder = Recorder::dry(&self.device);
+        self.record(&mut recorder, buffers, count)?;
+        Ok(recorder.counts())
+    }
+
+    /// [`Self::cmd_scan`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
+    /// or beside other plans.
+    ///
+    /// # Errors
+    /// Those of `cmd_scan`; [`Error::ForeignDevice`] if the recorder is another device's.
+    pub fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: impl Into<Count>,
+    ) -> Result<()> {
+        let count = count.into();
+        recorder.check_device(&self.device)?;
+        if count.max() == 0 {
+            return Ok(());
+        }
+        recorder.plan(c"subsweep scan", |recorder| self.record_commands(recorder, buffers, count))
+    }
+
+    fn record_commands(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
         count: Count,
     ) -> Result<()> {
         let max_count = count.max();
-        if max_count == 0 {
-            return Ok(());
-        }
         if let Count::Device { address, .. } = count {
             if !self.config.counts_on_device {
                 return Err(Error::Unsupported {

@@ -170,6 +170,7 @@ impl Survey {
         keys: AddressRange,
         count: Count,
     ) -> Result<()> {
+        recorder.phase(c"survey");
         recorder.fill(scratch.slice(0, zeroed_size), 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let in_scratch = |offset: u64, size: u64| scratch.slice(offset, size).addresses();
@@ -250,6 +251,7 @@ impl Survey {
             key_words: self.config.key.words(),
             value_words: self.config.values.words(),
         };
+        recorder.phase(c"copy");
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         recorder.dispatch_indirect(&self.copy, &push, copy.workgroups())
     }

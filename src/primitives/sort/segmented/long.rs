@@ -243,6 +243,7 @@ impl Long {
             };
             let sorted_values = if is_even { values_aside } else { buffers.values };
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.pass_count, pass);
+            recorder.phase(c"count");
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
@@ -250,6 +251,7 @@ impl Long {
             recorder.dispatch_indirect(&self.count, &push, workgroups)?;
             // A scan whose count is on the device has a barrier of its own before it looks at what is counted.
             self.scan.record(recorder, &scan_buffers, scan_count)?;
+            recorder.phase(c"scatter");
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
                 keys,

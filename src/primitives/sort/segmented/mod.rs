@@ -24,7 +24,8 @@ use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::{ScratchCursor, ScratchRequirements};
 use crate::vk::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+    Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Pipeline, PipelineOptions, Recorder,
+    push_constants,
 };
 use in_place::{CLASS_COUNT as IN_PLACE, InPlace};
 use long::Long;
@@ -249,23 +250,68 @@ impl SegmentedSortPlan {
         self.record(&mut recorder, buffers, count, segment_count)
     }
 
-    /// [`Self::cmd_sort`] for whoever has a recorder.
-    pub(crate) fn record(
+    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    pub fn first_access(&self) -> Access {
+        Access::COMPUTE.and(Access::TRANSFER_WRITE)
+    }
+
+    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
+    /// an indirect dispatch has read is read by then, too.
+    pub fn last_access(&self) -> Access {
+        Access::COMPUTE_WRITE
+    }
+
+    /// The commands that [`Self::cmd_sort`] records of the same memory and counts, and nothing besides: each dispatch
+    /// with its pipeline and push constants.
+    ///
+    /// # Errors
+    /// Those of `cmd_sort`.
+    pub fn commands(
+        &self,
+        buffers: &SegmentedSortBuffers,
+        count: u64,
+        segment_count: u64,
+    ) -> Result<CommandCounts> {
+        let mut recorder = Recorder::dry(&self.device);
+        self.record(&mut recorder, buffers, count, segment_count)?;
+        Ok(recorder.counts())
+    }
+
+    /// [`Self::cmd_sort`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
+    /// or beside other plans.
+    ///
+    /// # Errors
+    /// Those of `cmd_sort`; [`Error::ForeignDevice`] if the recorder is another device's.
+    pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SegmentedSortBuffers,
         count: u64,
         segment_count: u64,
     ) -> Result<()> {
+        recorder.check_device(&self.device)?;
         self.check_counts(count, segment_count)?;
         if self.records_nothing(count, segment_count) {
             return Ok(());
         }
+        recorder.plan(c"subsweep segmented sort", |recorder| {
+            self.record_commands(recorder, buffers, count, segment_count)
+        })
+    }
+
+    fn record_commands(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SegmentedSortBuffers,
+        count: u64,
+        segment_count: u64,
+    ) -> Result<()> {
         let requirements = self.scratch_requirements(count, segment_count);
         let buffers = buffers.checked(&self.config.sort, count, segment_count, requirements)?;
         let layout = self.layout(count, segment_count);
         let schedule = layout.schedule(buffers.scratch);
         let state = buffers.scratch.slice(layout.state, STATE_SIZE);
+        recorder.phase(c"classify");
         recorder.fill(state, 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let list = |class: usize| {
