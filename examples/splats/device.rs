@@ -4,15 +4,12 @@
 
 use std::ffi::{CStr, c_void};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use subsweep::ash::{self, vk};
 use subsweep::vk::DeviceRequirements;
 
-/// A device and its one queue, with all that it was made from. Whatever is made of it borrows it, and is gone before it.
+/// A device and its one queue. Whatever is made of it borrows it, and is gone before it.
 pub struct Gpu {
-    _entry: ash::Entry,
-    instance: ash::Instance,
-    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     /// The device's functions and handle.
     pub raw: ash::Device,
     /// The same device as the library takes it: plans are made with it.
@@ -23,6 +20,15 @@ pub struct Gpu {
     pub family_index: u32,
     /// What memory there is.
     pub memory: vk::PhysicalDeviceMemoryProperties,
+    // What the device was made from goes last.
+    _instance: Instance,
+}
+
+/// An instance, and who listens to its validation layer.
+struct Instance {
+    raw: ash::Instance,
+    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    _entry: ash::Entry,
 }
 
 /// A physical device that will do.
@@ -41,47 +47,49 @@ impl Gpu {
     /// # Errors
     /// One line that says what is lacking, or whatever Vulkan says.
     pub fn open(name: Option<&str>, is_validated: bool) -> Result<Self> {
-        // SAFETY: the system's loader is trusted to be one.
-        let entry = unsafe { ash::Entry::load() }.context("there is no Vulkan loader")?;
-        let instance = create_instance(&entry, is_validated)?;
-        let messenger = is_validated.then(|| listen(&entry, &instance)).transpose()?;
-        let candidate = choose(&instance, name)?;
-        Self::create(entry, instance, messenger, &candidate)
+        let instance = Instance::new(is_validated)?;
+        let mut candidate = choose(&instance.raw, name)?;
+        if is_validated {
+            // The instance has what debuggers read: they will show which of the library's dispatches is which.
+            candidate.needs = candidate.needs.with_debug_utils();
+        }
+        Self::create(instance, &candidate)
     }
 
-    fn create(
-        entry: ash::Entry,
-        instance: ash::Instance,
-        messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
-        candidate: &Candidate,
-    ) -> Result<Self> {
+    fn create(instance: Instance, candidate: &Candidate) -> Result<Self> {
         let Candidate { physical_device, family_index, ref needs, .. } = *candidate;
         let queues =
             [vk::DeviceQueueCreateInfo::default().queue_family_index(family_index).queue_priorities(&[1.0])];
-        // A renderer's own extensions and features would stand here, beside those that the library asks for.
+        // A renderer's own extensions and features would stand in `info` already, and be added to.
         let extensions: Vec<_> = needs.extensions().iter().map(|name| name.as_ptr()).collect();
         let mut features = needs.features();
         let info =
             vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
-        let info = features.chain_into(info);
+        // SAFETY: there is no chain yet.
+        let info = unsafe { features.merge_into(info) };
         // SAFETY: the device is the instance's, and everything that `info` points to is alive.
-        let raw = unsafe { instance.create_device(physical_device, &info, None) }
+        let raw = unsafe { instance.raw.create_device(physical_device, &info, None) }
             .context("the device cannot be opened")?;
         // SAFETY: the device was made from these, with what `needs` says, and outlives its adoption: see `drop`.
         let adopted = unsafe {
+            let cache = vk::PipelineCache::null();
             subsweep::vk::Device::from_raw(
-                &instance,
+                &instance.raw,
                 physical_device,
                 raw.clone(),
                 needs.enabled(),
-                vk::PipelineCache::null(),
+                cache,
             )
-        }?;
+        };
+        let adopted = adopted.inspect_err(|_| {
+            // SAFETY: nothing was made of it.
+            unsafe { raw.destroy_device(None) };
+        })?;
         // SAFETY: the family has one queue of this device.
         let queue = unsafe { raw.get_device_queue(family_index, 0) };
         // SAFETY: the device is the instance's.
-        let memory = unsafe { instance.get_physical_device_memory_properties(physical_device) };
-        Ok(Self { _entry: entry, instance, messenger, raw, adopted, queue, family_index, memory })
+        let memory = unsafe { instance.raw.get_physical_device_memory_properties(physical_device) };
+        Ok(Self { raw, adopted, queue, family_index, memory, _instance: instance })
     }
 
     /// The device's and its driver's name.
@@ -89,54 +97,56 @@ impl Gpu {
         let identity = &self.adopted.capabilities().identity;
         format!("{} ({})", identity.name, identity.driver_name)
     }
-
-    /// Submits recorded commands, which signal `fence` when they are done.
-    ///
-    /// # Errors
-    /// Whatever Vulkan says.
-    ///
-    /// # Safety
-    /// The commands are recorded to their end, and what they use lives until the fence is signalled.
-    pub unsafe fn submit(&self, commands: vk::CommandBuffer, fence: vk::Fence) -> Result<()> {
-        let commands = [commands];
-        let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
-        // SAFETY: as the caller promises.
-        Ok(unsafe { self.raw.queue_submit(self.queue, &submits, fence) }?)
-    }
 }
 
 impl Drop for Gpu {
     fn drop(&mut self) {
         // SAFETY: whatever was made of the device borrowed it and is gone; the adopted one makes no call when dropped.
-        unsafe {
-            self.raw.destroy_device(None);
-            if let Some((debug, messenger)) = &self.messenger {
-                debug.destroy_debug_utils_messenger(*messenger, None);
-            }
-            self.instance.destroy_instance(None);
-        }
+        unsafe { self.raw.destroy_device(None) };
     }
 }
 
-/// An instance for Vulkan 1.2, whose validation layer looks at synchronisation too.
-fn create_instance(entry: &ash::Entry, is_validated: bool) -> Result<ash::Instance> {
-    let application =
-        vk::ApplicationInfo::default().application_name(c"splats").api_version(vk::API_VERSION_1_2);
-    let layers = [c"VK_LAYER_KHRONOS_validation".as_ptr()];
-    let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
-    let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
-    let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
-    let mut info = vk::InstanceCreateInfo::default().application_info(&application);
-    if is_validated {
-        info =
-            info.enabled_layer_names(&layers).enabled_extension_names(&extensions).push_next(&mut features);
+impl Instance {
+    /// An instance for Vulkan 1.2, whose validation layer looks at synchronisation too.
+    fn new(is_validated: bool) -> Result<Self> {
+        // SAFETY: the system's loader is trusted to be one.
+        let entry = unsafe { ash::Entry::load() }.context("there is no Vulkan loader")?;
+        let application =
+            vk::ApplicationInfo::default().application_name(c"splats").api_version(vk::API_VERSION_1_2);
+        let layers = [c"VK_LAYER_KHRONOS_validation".as_ptr()];
+        let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
+        let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+        let mut info = vk::InstanceCreateInfo::default().application_info(&application);
+        if is_validated {
+            info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
+            info = info.push_next(&mut features);
+        }
+        // SAFETY: everything that `info` points to is alive.
+        let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => anyhow!("there is no Vulkan driver that works"),
+            vk::Result::ERROR_LAYER_NOT_PRESENT => anyhow!("the validation layer is not installed"),
+            result => anyhow!("no instance of Vulkan: {result}"),
+        })?;
+        // From here on an early return destroys the instance.
+        let mut instance = Self { raw, messenger: None, _entry: entry };
+        if is_validated {
+            instance.messenger = Some(listen(&instance._entry, &instance.raw)?);
+        }
+        Ok(instance)
     }
-    // SAFETY: everything that `info` points to is alive.
-    unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
-        vk::Result::ERROR_INCOMPATIBLE_DRIVER => anyhow::anyhow!("there is no Vulkan driver that works"),
-        vk::Result::ERROR_LAYER_NOT_PRESENT => anyhow::anyhow!("the validation layer is not installed"),
-        result => anyhow::anyhow!("no instance of Vulkan: {result}"),
-    })
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: the device that was made from the instance is gone.
+        unsafe {
+            if let Some((debug, messenger)) = &self.messenger {
+                debug.destroy_debug_utils_messenger(*messenger, None);
+            }
+            self.raw.destroy_instance(None);
+        }
+    }
 }
 
 /// Has the layer's messages printed.

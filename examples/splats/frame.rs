@@ -7,13 +7,14 @@
 //! 5. one indirect draw of as many instances;
 //! 6. a copy of the picture to where the host sees it.
 //!
-//! Steps 2 and 4 are this library's, and the barriers around them follow from what `cmd_scan` and `cmd_sort` say of their
-//! first and last accesses. Nothing else is to be known of what happens between.
+//! Steps 2 and 4 are this library's. The barriers around them name what the plans' `first_access` and `last_access` say;
+//! nothing else is to be known of what happens between.
 
 use anyhow::Result;
 use subsweep::ash::vk;
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan, ValueSize};
+use subsweep::vk::Access;
 use subsweep::{Count, ElementType};
 
 use crate::camera::Camera;
@@ -40,11 +41,9 @@ pub struct Renderer<'g> {
     pass: Pass<'g>,
 }
 
-/// Stages, and what they do to memory.
-type Access = (vk::PipelineStageFlags, vk::AccessFlags);
-
-const COMPUTE: vk::PipelineStageFlags = vk::PipelineStageFlags::COMPUTE_SHADER;
-const COPY: vk::PipelineStageFlags = vk::PipelineStageFlags::TRANSFER;
+/// What a draw reads: how many instances there are, and in its vertices which splats, and where they fall.
+const DRAWN: Access = Access::INDIRECT_READ
+    .and(Access { stages: vk::PipelineStageFlags::VERTEX_SHADER, access: vk::AccessFlags::SHADER_READ });
 
 impl<'g> Renderer<'g> {
     /// The local size of both kernels.
@@ -97,32 +96,28 @@ impl<'g> Renderer<'g> {
         // SAFETY: as the caller promises; each step is recorded behind the ones that it builds upon.
         unsafe {
             if self.order == Order::Reference {
-                slot.submit(|commands| {
+                slot.commands.submit(|commands| {
                     self.record_projection(slot, commands, camera);
-                    self.barrier(
-                        commands,
-                        WRITTEN,
-                        (vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ),
-                    );
+                    self.barrier(commands, Access::COMPUTE_WRITE, Access::HOST_READ);
                     Ok(())
                 })?;
-                slot.wait()?;
+                slot.commands.wait()?;
                 crate::reference::sort(slot, self.splat_count);
-                return slot.submit(|commands| {
-                    self.record_drawing(slot, commands);
+                return slot.commands.submit(|commands| {
+                    self.record_drawing(slot, commands, Access::COMPUTE_WRITE);
                     Ok(())
                 });
             }
-            slot.submit(|commands| {
+            slot.commands.submit(|commands| {
                 self.record_projection(slot, commands, camera);
-                self.record_sorting(slot, commands)?;
-                self.record_drawing(slot, commands);
+                let sorted = self.record_sorting(slot, commands)?;
+                self.record_drawing(slot, commands, sorted);
                 Ok(())
             })
         }
     }
 
-    /// Step 1. Its last access is [`WRITTEN`].
+    /// Step 1, which ends with writes of a kernel.
     unsafe fn record_projection(&self, slot: &Slot<'_>, commands: vk::CommandBuffer, camera: &Camera) {
         let [width, height] = self.size.map(|size| size as f32);
         let focal = 0.5 * height / camera.slope;
@@ -144,23 +139,18 @@ impl<'g> Renderer<'g> {
         unsafe { self.dispatch(commands, &self.project, &push) };
     }
 
-    /// Steps 2 to 4, behind step 1. Its last access is [`WRITTEN`] of what is drawn.
-    unsafe fn record_sorting(&self, slot: &Slot<'_>, commands: vk::CommandBuffer) -> Result<()> {
+    /// Steps 2 to 4, behind step 1. Returns what they end with.
+    unsafe fn record_sorting(&self, slot: &Slot<'_>, commands: vk::CommandBuffer) -> Result<Access> {
         let count = self.splat_count;
         let [flags, places] = [&slot.flags, &slot.places].map(|buffer| buffer.range.addresses());
         let [keys, order] = [&slot.keys, &slot.order].map(|buffer| buffer.range.addresses());
         // SAFETY: the commands are being recorded; the memory is the slot's, as large as the count and the plans say.
         unsafe {
-            // The scan reads the flags in its kernels. Its scratch is the slot's: nobody else's, and waited for.
-            self.barrier(commands, WRITTEN, (COMPUTE, vk::AccessFlags::SHADER_READ));
-            self.scan.cmd_scan(
-                commands,
-                &ScanBuffers::new(flags, places, slot.scratch()),
-                u64::from(count),
-            )?;
+            self.barrier(commands, Access::COMPUTE_WRITE, self.scan.first_access());
+            let buffers = ScanBuffers::new(flags, places, slot.scratch.range);
+            self.scan.cmd_scan(commands, &buffers, u64::from(count))?;
 
-            // It ends with writes of its kernels, which are read next.
-            self.barrier(commands, WRITTEN, (COMPUTE, vk::AccessFlags::SHADER_READ));
+            self.barrier(commands, self.scan.last_access(), Access::COMPUTE);
             let push = CompactPush {
                 depths: slot.depths.range.address,
                 flags: flags.address,
@@ -173,28 +163,21 @@ impl<'g> Renderer<'g> {
             };
             self.dispatch(commands, &self.compact, &push);
             if self.order == Order::Unsorted {
-                return Ok(());
+                return Ok(Access::COMPUTE_WRITE);
             }
 
-            // The sort's kernels read keys, values and count, and write them again, while its scratch, where the scan has
-            // been at work, begins with a fill.
-            let sorted = (
-                COMPUTE | COPY,
-                vk::AccessFlags::SHADER_READ
-                    | vk::AccessFlags::SHADER_WRITE
-                    | vk::AccessFlags::TRANSFER_WRITE,
-            );
-            self.barrier(commands, WRITTEN, sorted);
-            let buffers = SortBuffers::new(keys, slot.scratch()).values(order);
-            // How many there are is known where they are drawn, and nowhere else; here, just how many there may be.
+            // The sort works where the scan has worked; that, too, is over by now.
+            self.barrier(commands, Access::COMPUTE_WRITE, self.sort.first_access());
+            let buffers = SortBuffers::new(keys, slot.scratch.range).values(order);
+            // How many there are is known on the device, where they are drawn; here, how many there may be.
             let seen = Count::Device { address: slot.instance_count(), max: count };
             self.sort.cmd_sort(commands, &buffers, seen)?;
         }
-        Ok(())
+        Ok(self.sort.last_access())
     }
 
     /// Steps 5 and 6, behind whoever has told the order and the draw's arguments.
-    unsafe fn record_drawing(&self, slot: &Slot<'_>, commands: vk::CommandBuffer) {
+    unsafe fn record_drawing(&self, slot: &Slot<'_>, commands: vk::CommandBuffer, told: Access) {
         let (device, target) = (&self.gpu.raw, &slot.target);
         let push = SplatPush { order: slot.order.range.address, footprints: slot.footprints.range.address };
         let viewport = vk::Viewport {
@@ -216,12 +199,7 @@ impl<'g> Renderer<'g> {
             .image_extent(target.extent.into());
         // SAFETY: the commands are being recorded; all handles are the slot's or the renderer's own.
         unsafe {
-            // The sort ends with writes of its kernels; so does the kernel that counts.
-            let drawn = (
-                vk::PipelineStageFlags::DRAW_INDIRECT | vk::PipelineStageFlags::VERTEX_SHADER,
-                vk::AccessFlags::INDIRECT_COMMAND_READ | vk::AccessFlags::SHADER_READ,
-            );
-            self.barrier(commands, WRITTEN, drawn);
+            self.barrier(commands, told, DRAWN);
             device.cmd_begin_render_pass(commands, &info, vk::SubpassContents::INLINE);
             device.cmd_set_viewport(commands, 0, &[viewport]);
             device.cmd_set_scissor(commands, 0, &[target.area()]);
@@ -240,8 +218,7 @@ impl<'g> Renderer<'g> {
                 slot.pixels.range.buffer,
                 &[copy],
             );
-            let host = (vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
-            self.barrier(commands, (COPY, vk::AccessFlags::TRANSFER_WRITE), host);
+            self.barrier(commands, Access::TRANSFER_WRITE, Access::HOST_READ);
         }
     }
 
@@ -262,14 +239,12 @@ impl<'g> Renderer<'g> {
 
     /// Whatever comes after sees what came before.
     unsafe fn barrier(&self, commands: vk::CommandBuffer, before: Access, after: Access) {
-        let memory = [vk::MemoryBarrier::default().src_access_mask(before.1).dst_access_mask(after.1)];
+        let memory =
+            [vk::MemoryBarrier::default().src_access_mask(before.access).dst_access_mask(after.access)];
         let none = vk::DependencyFlags::empty();
         // SAFETY: as the caller promises.
         unsafe {
-            self.gpu.raw.cmd_pipeline_barrier(commands, before.0, after.0, none, &memory, &[], &[]);
+            self.gpu.raw.cmd_pipeline_barrier(commands, before.stages, after.stages, none, &memory, &[], &[]);
         }
     }
 }
-
-/// What kernels end with.
-const WRITTEN: Access = (COMPUTE, vk::AccessFlags::SHADER_WRITE);

@@ -8,6 +8,7 @@
 //! Transactions on Graphics 2023: a scene of Gaussians, which are sorted by depth in every frame and blended.
 
 mod camera;
+mod commands;
 mod device;
 mod frame;
 mod growth;
@@ -28,6 +29,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use camera::Camera;
+use commands::Commands;
 use device::Gpu;
 use frame::Renderer;
 use memory::{Buffer, Place};
@@ -74,7 +76,7 @@ fn run(options: &Options) -> Result<()> {
     for frame in 0..options.frame_count as usize + FRAMES_IN_FLIGHT {
         let slot = &mut slots[frame % FRAMES_IN_FLIGHT];
         if let Some(done) = frame.checked_sub(FRAMES_IN_FLIGHT) {
-            slot.wait()?;
+            slot.commands.wait()?;
             write(slot, options.size, &folder.join(format!("frame-{done:03}.png")))?;
             if shows_progress {
                 eprint!("\rsplats: {} of {} frames", done + 1, options.frame_count);
@@ -110,28 +112,24 @@ fn upload<'g>(gpu: &'g Gpu, splats: &[Splat]) -> Result<Buffer<'g>> {
     let seen = [vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
         .dst_access_mask(vk::AccessFlags::SHADER_READ)];
-    let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(gpu.family_index);
-    // SAFETY: all handles are the device's; the work is waited for before anything that it uses goes.
+    let commands = Commands::new(gpu)?;
+    // SAFETY: both buffers are as large as what is copied, and live until it has been waited for.
     unsafe {
-        let pool = gpu.raw.create_command_pool(&pool_info, None)?;
-        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        let commands = gpu.raw.allocate_command_buffers(&info)?[0];
-        gpu.raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
-        gpu.raw.cmd_copy_buffer(commands, staging.range.buffer, buffer.range.buffer, &region);
-        gpu.raw.cmd_pipeline_barrier(
-            commands,
-            vk::PipelineStageFlags::TRANSFER,
-            vk::PipelineStageFlags::COMPUTE_SHADER,
-            vk::DependencyFlags::empty(),
-            &seen,
-            &[],
-            &[],
-        );
-        gpu.raw.end_command_buffer(commands)?;
-        gpu.submit(commands, vk::Fence::null())?;
-        gpu.raw.queue_wait_idle(gpu.queue)?;
-        gpu.raw.destroy_command_pool(pool, None);
-    }
+        commands.submit(|commands| {
+            gpu.raw.cmd_copy_buffer(commands, staging.range.buffer, buffer.range.buffer, &region);
+            gpu.raw.cmd_pipeline_barrier(
+                commands,
+                vk::PipelineStageFlags::TRANSFER,
+                vk::PipelineStageFlags::COMPUTE_SHADER,
+                vk::DependencyFlags::empty(),
+                &seen,
+                &[],
+                &[],
+            );
+            Ok(())
+        })
+    }?;
+    commands.wait()?;
     Ok(buffer)
 }
 

@@ -45,7 +45,7 @@ impl<'g> Buffer<'g> {
         let info = vk::BufferCreateInfo::default().size(size).usage(USAGE);
         // SAFETY: the device is alive.
         let raw = unsafe { gpu.raw.create_buffer(&info, None) }?;
-        let range = BufferRange { buffer: raw, size, ..BufferRange::NONE };
+        let range = BufferRange { buffer: raw, size, usage: USAGE, ..BufferRange::NONE };
         // From here on an early return destroys what there is.
         let mut buffer = Self { gpu, memory: vk::DeviceMemory::null(), mapped: std::ptr::null_mut(), range };
         // SAFETY: the buffer is alive, and gets memory as it wants it, once; what is mapped is of the host's.
