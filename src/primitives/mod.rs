@@ -47,6 +47,14 @@ impl Count {
         }
     }
 
+    /// Where the device finds it; nothing where the host knows it.
+    const fn on_device(self) -> AddressRange {
+        match self {
+            Self::Host(_) => AddressRange::new(0, 0),
+            Self::Device { address, .. } => AddressRange::new(address, size_of::<u32>() as u64),
+        }
+    }
+
     /// The count, for a plan that cannot do with one on the device.
     fn on_host(self) -> Result<u64> {
         match self {

@@ -11,7 +11,7 @@ pub use policy::GatherPolicy;
 
 use ash::vk;
 
-use super::prepare::{Cut, LevelsOnDevice, Prepare};
+use super::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
 use super::{Count, ScratchCursor, ScratchRequirements, Tiles};
 use crate::error::{Error, Result};
 use crate::kernels;
@@ -250,16 +250,16 @@ impl GatherPlan {
         count: Count,
     ) -> Result<()> {
         let max_count = count.max();
-        let (address, requirements) = match (count, &self.prepare) {
-            (Count::Host(_), _) => (None, ScratchRequirements::new(0)),
-            (Count::Device { address, .. }, Some(_)) => (Some(address), self.scratch_requirements()),
+        let requirements = match (count, &self.prepare) {
+            (Count::Host(_), _) => ScratchRequirements::new(0),
+            (Count::Device { .. }, Some(_)) => self.scratch_requirements(),
             (Count::Device { .. }, None) => {
                 return Err(Error::Unsupported {
                     reason: "the plan takes counts from the host alone: make it with GatherConfig::counts_on_device",
                 });
             }
         };
-        let buffers = buffers.checked(&self.config, max_count, address, requirements)?;
+        let buffers = buffers.checked(&self.config, count, requirements)?;
         let mover = self.aligned.as_ref().filter(|mover| mover.takes(&buffers)).unwrap_or(&self.any_address);
         let tiles = mover.tiles(max_count)?;
         let source_count = buffers.source.size / self.config.element_size();
@@ -272,23 +272,16 @@ impl GatherPlan {
             last_extent: tiles.last_extent,
             source_count: u32::try_from(source_count).unwrap_or(u32::MAX),
         };
-        let column_count = mover.shape.parts_per_element;
-        match (count, &self.prepare) {
-            (Count::Device { address, max }, Some(prepare)) => {
-                let levels = LevelsOnDevice(buffers.scratch);
-                let tile_items = mover.shape.tile_elements;
-                let cut = Cut { max_count: max, tile_items, level_count: 1, column_count };
-                recorder.phase(c"prepare");
-                prepare.record(recorder, address, levels, cut)?;
-                recorder.phase(c"gather");
-                push.tiles_on_device = levels.tiles(0);
-                recorder.dispatch_indirect(&mover.pipeline, &push, levels.workgroups(0))
-            }
-            _ => {
-                let workgroup_count = u64::from(tiles.count) * u64::from(column_count);
-                recorder.dispatch(&mover.pipeline, &push, workgroup_count)
-            }
+        let tiling =
+            Tiling { tile_items: mover.shape.tile_elements, column_count: mover.shape.parts_per_element };
+        let levels = (buffers.scratch, 0);
+        if matches!(count, Count::Device { .. }) {
+            recorder.phase(c"prepare");
         }
+        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), count, tiling, levels)?;
+        push.tiles_on_device = workgroups.tiles_on_device();
+        recorder.phase(c"gather");
+        workgroups.dispatch(recorder, &mover.pipeline, &push)
     }
 }
 

@@ -272,10 +272,7 @@ impl SortBuffers {
         count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
-        let on_device = match count {
-            Count::Device { address, .. } => AddressRange::new(address, 4).aligned("the count", 4)?,
-            Count::Host(_) => AddressRange::default(),
-        };
+        let on_device = count.on_device().aligned("the count", 4)?;
         let count = count.max();
         if config.value_size() == 0 && self.values.size > 0 {
             return Err(Error::Unsupported {

@@ -11,7 +11,8 @@ use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy, SegmentsBy,
 };
 use subsweep::sort::{
-    SegmentedSortBuffers, SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy,
+    SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig,
+    SortPlan, SortPolicy,
 };
 use subsweep::vk::{
     Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Finding, HazardChecker, Recorder,
@@ -29,10 +30,12 @@ pub struct Subject {
     pub name: String,
     pub first: Access,
     pub last: Access,
-    pub record: Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>,
+    pub record: Record,
     pub commands: Box<dyn Fn() -> Result<CommandCounts>>,
     pub scratch_size: u64,
 }
+
+type Record = Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>;
 
 /// Where a subject's memory lies: the count, and four arrays of [`COUNT`] words; and scratch.
 #[derive(Clone, Copy)]
@@ -64,7 +67,8 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let tiles = ScanPolicy::tiled(64, 4, 4);
     let plain = ScanConfig::inclusive();
     let with_all = plain.segments(SegmentsBy::Offsets).with_initial().counts_on_device();
-    let chained = tiles.with_algorithm(ScanAlgorithm::Chained);
+    let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
+    let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();
     let of = |algorithm| plain.policy(tiles.with_algorithm(algorithm));
     let initial = InitialValue::host(&[7u32])?;
     let apart = ScanBuffers::new(first, second, room.scratch);
@@ -73,8 +77,9 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         ("a scan", plain.policy(tiles), apart, host),
         ("a scan in place of a count on the device", plain.counts_on_device(), in_place, room.count()),
         ("a scan of segments", with_all, apart.segments(third).initial(initial), room.count()),
-        ("a chained scan", plain.out_of_place().policy(chained), apart, host),
-        ("the same in a fixed tree", plain.out_of_place().policy(chained.with_fixed_tree()), apart, host),
+        ("a chained scan", chained, apart, host),
+        ("a chained scan of a count on the device", chained.counts_on_device(), apart, room.count()),
+        ("a chained scan in a fixed tree", chained.policy(fixed_tree), apart, host),
         ("scan-then-propagate", of(ScanAlgorithm::ScanThenPropagate), in_place, host),
         ("the seed's scan", plain.policy(ScanPolicy::seed()), in_place, host),
         ("block doubling", of(ScanAlgorithm::BlockDoubling), apart, host),
@@ -115,18 +120,25 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     }
 
     let segments = AddressRange { size: 400, ..third };
-    let config = SortConfig::keys(ElementType::U32);
-    let plan = Arc::new(SegmentedSortPlan::new(device, config)?);
-    let counted = Arc::clone(&plan);
+    let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).counts_on_device();
     let buffers = SegmentedSortBuffers::new(first, segments, room.scratch);
-    subjects.push(Subject {
-        name: "a segmented sort".to_owned(),
-        first: plan.first_access(),
-        last: plan.last_access(),
-        scratch_size: plan.scratch_requirements(COUNT.into(), 100).size,
-        record: Box::new(move |recorder| plan.record(recorder, &buffers, u64::from(COUNT), 100u64)),
-        commands: Box::new(move || counted.commands(&buffers, u64::from(COUNT), 100u64)),
-    });
+    let few = match room.count() {
+        Count::Device { address, .. } => Count::Device { address, max: 100 },
+        count => count,
+    };
+    for counts in [(host, Count::Host(100)), (room.count(), few)] {
+        let plan = Arc::new(SegmentedSortPlan::new(device, config)?);
+        let counted = Arc::clone(&plan);
+        let (count, segment_count) = counts;
+        subjects.push(Subject {
+            name: format!("a segmented sort, {count:?}"),
+            first: plan.first_access(),
+            last: plan.last_access(),
+            scratch_size: plan.scratch_requirements(COUNT.into(), 100).size,
+            record: Box::new(move |recorder| plan.record(recorder, &buffers, count, segment_count)),
+            commands: Box::new(move || counted.commands(&buffers, count, segment_count)),
+        });
+    }
 
     let plan = Arc::new(GatherPlan::new(device, GatherConfig::elements(1).counts_on_device())?);
     let counted = Arc::clone(&plan);

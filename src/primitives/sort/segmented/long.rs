@@ -209,14 +209,14 @@ impl Long {
         recorder.dispatch_indirect(&self.list_tiles, &push, schedule.nth(SEGMENTS).workgroups())
     }
 
-    /// All passes, behind [`Self::list_tiles`] and a barrier.
+    /// All passes over up to `max_count` keys, behind [`Self::list_tiles`] and a barrier.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SegmentedSortBuffers,
         layout: &Layout,
         schedule: Schedule,
-        count: u64,
+        max_count: u64,
     ) -> Result<()> {
         let scratch = buffers.scratch;
         let counts = scratch.slice(layout.counts, layout.count_count() * 4).addresses();
@@ -228,7 +228,7 @@ impl Long {
         let (schedule, workgroups) = (scheduled.words(), scheduled.workgroups());
         let plain = SortBuffers::new(buffers.keys, scratch).values(buffers.values);
         let Arrays { keys_aside, keys_other, values_aside, .. } =
-            Arrays::new(&self.config, &plain, &layout.aside, count);
+            Arrays::new(&self.config, &plain, &layout.aside, max_count);
         let is_argsort = self.config.is_argsort();
 
         let mut keys = buffers.keys;
