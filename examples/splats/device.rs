@@ -117,10 +117,11 @@ impl Instance {
         let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
         let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
         let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+        let mut messages = listener();
         let mut info = vk::InstanceCreateInfo::default().application_info(&application);
         if is_validated {
             info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
-            info = info.push_next(&mut features);
+            info = info.push_next(&mut features).push_next(&mut messages);
         }
         // SAFETY: everything that `info` points to is alive.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
@@ -131,7 +132,10 @@ impl Instance {
         // From here on an early return destroys the instance.
         let mut instance = Self { raw, messenger: None, _entry: entry };
         if is_validated {
-            instance.messenger = Some(listen(&instance._entry, &instance.raw)?);
+            let debug = ash::ext::debug_utils::Instance::new(&instance._entry, &instance.raw);
+            // SAFETY: the instance is alive and has the extension.
+            let messenger = unsafe { debug.create_debug_utils_messenger(&listener(), None) }?;
+            instance.messenger = Some((debug, messenger));
         }
         Ok(instance)
     }
@@ -150,22 +154,15 @@ impl Drop for Instance {
 }
 
 /// Has the layer's messages printed.
-fn listen(
-    entry: &ash::Entry,
-    instance: &ash::Instance,
-) -> Result<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)> {
-    let debug = ash::ext::debug_utils::Instance::new(entry, instance);
-    let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
+fn listener() -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    vk::DebugUtilsMessengerCreateInfoEXT::default()
         .message_severity(
             vk::DebugUtilsMessageSeverityFlagsEXT::WARNING | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
         )
         .message_type(
             vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION | vk::DebugUtilsMessageTypeFlagsEXT::PERFORMANCE,
         )
-        .pfn_user_callback(Some(print_message));
-    // SAFETY: the instance is alive and has the extension.
-    let messenger = unsafe { debug.create_debug_utils_messenger(&info, None) }?;
-    Ok((debug, messenger))
+        .pfn_user_callback(Some(print_message))
 }
 
 unsafe extern "system" fn print_message(

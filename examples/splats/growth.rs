@@ -60,7 +60,7 @@ pub fn forest(scene: &mut Scene, trees: &[Tree], count: u32) {
     let count_each = count / trees.len().max(1) as u32;
     for tree in trees {
         // What there are fewer of is larger.
-        let across = 0.30 * tree.radius * (90.0 / count_each.max(1) as f32).sqrt().clamp(0.2, 3.0);
+        let across = 0.25 * tree.radius * (90.0 / count_each.max(1) as f32).sqrt().clamp(0.2, 3.0);
         for _ in 0..count_each {
             let out = random.direction();
             // Most leaves are near the outside.
@@ -76,7 +76,7 @@ pub fn forest(scene: &mut Scene, trees: &[Tree], count: u32) {
                 (offset, normalized([x, 0.65, z]), up)
             } else {
                 let lumps =
-                    1.0 + 0.22 * noise([5.0 * out[0] + 90.0 * tree.foot[0], 5.0 * out[2] + 4.0 * out[1]]);
+                    1.0 + 0.30 * noise([5.0 * out[0] + 90.0 * tree.foot[0], 5.0 * out[2] + 4.0 * out[1]]);
                 let radius = tree.radius * from_middle * lumps;
                 let middle = 0.62 * tree.height;
                 let offset = [radius * out[0], middle + 0.9 * radius * out[1], radius * out[2]];
@@ -88,8 +88,8 @@ pub fn forest(scene: &mut Scene, trees: &[Tree], count: u32) {
             let near_sun = std::array::from_fn(|axis| position[axis] + 0.9 * tree.radius * SUN[axis]);
             let sun = facing * scene.land.sunlight(near_sun);
             let light = Light { sun, sky: mix(0.22, 0.9, up) * mix(0.5, 1.0, from_middle) };
-            let albedo = tree.color.map(|channel| channel * random.within(0.75, 1.3));
-            let blob = Blob { position, axis: normal, along: 0.45 * across, across, albedo, opacity: 0.72 };
+            let albedo = tree.color.map(|channel| channel * random.within(0.6, 1.4));
+            let blob = Blob { position, axis: normal, along: 0.45 * across, across, albedo, opacity: 0.78 };
             scene.add(blob, light, false);
         }
     }
@@ -168,7 +168,7 @@ pub fn clouds(scene: &mut Scene, count: u32) {
         [0.35, 1.16, -0.10, 1.15],
         [2.75, 1.10, 0.42, 0.85],
         [5.6, 1.05, 0.50, 1.1],
-        [4.3, 1.15, 0.30, 1.2],
+        [4.85, 1.12, 0.34, 1.25],
         [3.7, 1.1, -0.05, 1.0],
         [1.2, 0.62, -0.52, 0.8],
         [4.9, 0.9, -0.35, 1.0],
