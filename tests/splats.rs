@@ -17,10 +17,13 @@ use anyhow::{Context as _, Result, ensure};
 use children::{Missing, is_gate_on, mesa_manifest, mesa25, only_driver};
 use libtest_mimic::{Arguments, Failed, Trial};
 
+/// What a process needs to find one driver and no other, or why it cannot be had.
+type Environment = Result<Vec<(&'static str, OsString)>, Missing>;
+
 /// A driver, and how much it draws.
 struct Row {
     name: &'static str,
-    environment: fn() -> Result<Vec<(&'static str, OsString)>, Missing>,
+    environment: fn() -> Environment,
     /// What the device's name begins with.
     device: &'static str,
     splat_count: u32,
@@ -205,7 +208,7 @@ fn missing(what: &str, is_failure: bool) -> Missing {
     Missing { what: format!("{what} is missing; tools/setup test installs it"), is_failure }
 }
 
-fn lavapipe() -> Result<Vec<(&'static str, OsString)>, Missing> {
+fn lavapipe() -> Environment {
     let manifest =
         mesa_manifest("lvp").ok_or_else(|| missing("lavapipe", is_gate_on(&["debian 12", "ubuntu"])))?;
     let mut environment = only_driver(&manifest);
@@ -213,13 +216,13 @@ fn lavapipe() -> Result<Vec<(&'static str, OsString)>, Missing> {
     Ok(environment)
 }
 
-fn swiftshader() -> Result<Vec<(&'static str, OsString)>, Missing> {
+fn swiftshader() -> Environment {
     let manifest = path_in("SUBSWEEP_SWIFTSHADER_ICD");
     let manifest = manifest.ok_or_else(|| missing("SwiftShader", is_gate_on(&["debian 12"])))?;
     Ok(only_driver(&manifest))
 }
 
-fn bounds() -> Result<Vec<(&'static str, OsString)>, Missing> {
+fn bounds() -> Environment {
     let layer = path_in("SUBSWEEP_VALIDATION_DIR");
     let layer = layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
     let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt");
