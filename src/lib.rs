@@ -2,8 +2,10 @@
 //!
 //! The floors, from the ground: [`kernels`], what the shaders are; [`vk`], what every primitive needs of Vulkan;
 //! [`scan`], [`sort`] and [`gather`], plans that record into a caller's command buffer; and, with the feature `headless`,
-//! a device of one's own with safe calls on slices.
+//! a device of one's own with safe calls on slices. With the feature `capi` the same plans are there for C.
 
+#[cfg(feature = "capi")]
+pub mod capi;
 pub mod error;
 #[cfg(feature = "cli")]
 pub mod harness;
