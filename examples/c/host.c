@@ -72,7 +72,8 @@ void host_create(Host *host) {
 
     create_instance(host);
     requirements = choose_physical_device(host);
-    queue.queueFamilyIndex = compute_family(host);
+    host->queue_family = compute_family(host);
+    queue.queueFamilyIndex = host->queue_family;
     queue.queueCount = 1;
     queue.pQueuePriorities = &priority;
     info.queueCreateInfoCount = 1;
@@ -87,8 +88,8 @@ void host_create(Host *host) {
     host->features = subsweep_requirements_features(requirements);
     subsweep_requirements_destroy(requirements);
 
-    vkGetDeviceQueue(host->device, queue.queueFamilyIndex, 0, &host->queue);
-    pool.queueFamilyIndex = queue.queueFamilyIndex;
+    vkGetDeviceQueue(host->device, host->queue_family, 0, &host->queue);
+    pool.queueFamilyIndex = host->queue_family;
     host_check(vkCreateCommandPool(host->device, &pool, NULL, &host->pool), "vkCreateCommandPool");
 }
 

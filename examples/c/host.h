@@ -16,6 +16,7 @@ typedef struct Host {
     /* What subsweep had enabled on the device. */
     SubsweepFeatureFlags features;
     VkDevice device;
+    uint32_t queue_family;
     VkQueue queue;
     VkCommandPool pool;
 } Host;
