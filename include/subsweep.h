@@ -14,7 +14,7 @@
 #ifndef SUBSWEEP_H
 #define SUBSWEEP_H
 
-/* Made by cbindgen from src/capi: SUBSWEEP_BLESS=1 cargo test --features capi --test capi. Not to be edited. */
+/* Made by cbindgen from src/capi: SUBSWEEP_BLESS=1 cargo test --features capi --test capi_header. Not to be edited. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@
 #define SUBSWEEP_ERROR_STRUCT_SIZE -2000000002
 
 /**
- * A number that stands for something does not, or a name: SUBSWEEP_ELEMENT_TYPE_… and the like, flags,
+ * A number that stands for something does not, or a name: SUBSWEEP_ELEMENT_TYPE_... and the like, flags,
  * algorithms.
  */
 #define SUBSWEEP_ERROR_UNKNOWN_VALUE -2000000003
@@ -132,7 +132,7 @@ typedef struct SubsweepSegmentedSortPlan SubsweepSegmentedSortPlan;
 typedef struct SubsweepSortPlan SubsweepSortPlan;
 
 /**
- * The optional features that a device was, or will be, created with: several of SUBSWEEP_FEATURE_….
+ * The optional features that a device was, or will be, created with: several of SUBSWEEP_FEATURE_....
  */
 typedef uint32_t SubsweepFeatureFlags;
 
@@ -172,32 +172,32 @@ typedef struct SubsweepDeviceCreateInfo {
 } SubsweepDeviceCreateInfo;
 
 /**
- * What else a plan for scans is to do: several of SUBSWEEP_SCAN_….
+ * What else a plan for scans is to do: several of SUBSWEEP_SCAN_....
  */
 typedef uint32_t SubsweepScanFlags;
 
 /**
- * Whether an element's result counts the element itself: one of SUBSWEEP_SCAN_KIND_….
+ * Whether an element's result counts the element itself: one of SUBSWEEP_SCAN_KIND_....
  */
 typedef uint32_t SubsweepScanKind;
 
 /**
- * From which end a scan begins: one of SUBSWEEP_SCAN_DIRECTION_….
+ * From which end a scan begins: one of SUBSWEEP_SCAN_DIRECTION_....
  */
 typedef uint32_t SubsweepScanDirection;
 
 /**
- * The type of an element or a key: one of SUBSWEEP_ELEMENT_TYPE_….
+ * The type of an element or a key: one of SUBSWEEP_ELEMENT_TYPE_....
  */
 typedef uint32_t SubsweepElementType;
 
 /**
- * What elements are combined by: one of SUBSWEEP_SCAN_OPERATOR_….
+ * What elements are combined by: one of SUBSWEEP_SCAN_OPERATOR_....
  */
 typedef uint32_t SubsweepScanOperator;
 
 /**
- * What says where segments begin, each of which is scanned by itself: one of SUBSWEEP_SEGMENTS_BY_…. The first
+ * What says where segments begin, each of which is scanned by itself: one of SUBSWEEP_SEGMENTS_BY_.... The first
  * row begins one in any case.
  */
 typedef uint32_t SubsweepSegmentsBy;
@@ -368,12 +368,12 @@ typedef struct SubsweepScanInfo {
 } SubsweepScanInfo;
 
 /**
- * What else a plan for sorts is to do: several of SUBSWEEP_SORT_….
+ * What else a plan for sorts is to do: several of SUBSWEEP_SORT_....
  */
 typedef uint32_t SubsweepSortFlags;
 
 /**
- * What goes with each key: one of SUBSWEEP_SORT_VALUES_….
+ * What goes with each key: one of SUBSWEEP_SORT_VALUES_....
  */
 typedef uint32_t SubsweepSortValues;
 
@@ -460,7 +460,7 @@ typedef struct SubsweepSortResult {
 } SubsweepSortResult;
 
 /**
- * What else a plan for gathers is to do: several of SUBSWEEP_GATHER_….
+ * What else a plan for gathers is to do: several of SUBSWEEP_GATHER_....
  */
 typedef uint32_t SubsweepGatherFlags;
 
