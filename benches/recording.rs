@@ -168,9 +168,9 @@ impl<'d> Bare<'d> {
                     Call::Fill => raw.cmd_fill_buffer(commands, self.filled, 0, self.fill_size, 0),
                     Call::Barrier(barrier) => {
                         let memory = [vk::MemoryBarrier::default()
-                            .src_access_mask(barrier.src_access)
-                            .dst_access_mask(barrier.dst_access)];
-                        let (from, to) = (barrier.src_stages, barrier.dst_stages);
+                            .src_access_mask(barrier.before.access)
+                            .dst_access_mask(barrier.after.access)];
+                        let (from, to) = (barrier.before.stages, barrier.after.stages);
                         let flags = vk::DependencyFlags::empty();
                         raw.cmd_pipeline_barrier(commands, from, to, flags, &memory, &[], &[]);
                     }

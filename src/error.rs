@@ -1,5 +1,6 @@
 //! One error type for the whole library: typed, with numbers in it, and with advice.
 
+use std::ffi::CStr;
 use std::time::Duration;
 
 use ash::vk;
@@ -133,9 +134,28 @@ pub enum Error {
         /// What the allocator said.
         reason: String,
     },
-    /// Memory of one device was given to another.
-    #[error("the buffer belongs to another device; allocate it with the one that uses it")]
-    ForeignBuffer,
+    /// What was made for one device was given to another.
+    #[error(
+        "a plan, a buffer and a recorder are not of one device; make them all from the one that uses them"
+    )]
+    ForeignDevice,
+    /// A device was adopted, of which a function cannot be had.
+    #[error(
+        "the device has no {}; adopt it with its own instance, and with what it was created with",
+        name.to_string_lossy()
+    )]
+    MissingFunction {
+        /// The Vulkan function.
+        name: &'static CStr,
+    },
+    /// A buffer was made without a usage that is needed of it, as its range says.
+    #[error("{what} lacks a usage: make its buffer with {missing:?}")]
+    MissingUsage {
+        /// Which range.
+        what: &'static str,
+        /// The flags that it lacks.
+        missing: vk::BufferUsageFlags,
+    },
     /// A table whose last row is not whole.
     #[error("{value_count} values are no whole rows of {columns}")]
     RaggedTable {

@@ -1,4 +1,4 @@
-// How many tiles there are, whoever knows it.
+// How many elements there are, and how many tiles, whoever knows it.
 
 #ifndef SUBSWEEP_TILES
 #define SUBSWEEP_TILES
@@ -17,6 +17,15 @@ Tiles tiles_of(uint count, uint last_extent, Words on_device) {
         return Tiles(on_device.word[0], on_device.word[1]);
     }
     return Tiles(count, last_extent);
+}
+
+// The elements that the host tells, or, where it does not know them, those of `on_device`, which is null elsewhere: then
+// no more than `count` are taken.
+uint count_of(uint count, Words on_device) {
+    if (!is_null(on_device)) {
+        return min(on_device.word[0], count);
+    }
+    return count;
 }
 
 #endif

@@ -15,7 +15,7 @@
 //
 // Dispatch: tile_count workgroups, in any order; more are left alone.
 // Reads:    source, element_count elements, which nobody may overwrite meanwhile: a tile may be read again; initial, an
-//           element, where it is not null.
+//           element, where it is not null; tiles_on_device, tile_count and last_extent, where it is not null.
 // Writes:   destination, element_count elements; state, which begins as 0: 4 words, STATUS_WORDS for each tile, and with
 //           FIXED_TREE as many for each group.
 //           With COUNTED counts, 4 words, which go on from what they were.
@@ -37,6 +37,8 @@ layout(push_constant, std430) uniform Push {
     // The next tile; from word 4 on the tiles' statuses, and behind them the groups'.
     Words state;
     Words initial;
+    Words tiles_on_device;
+    // Tiles, or where only the device knows how many: the most that there may be.
     uint tile_count;
     // Elements in the last tile; all others are full.
     uint last_extent;
@@ -59,13 +61,15 @@ shared uint s_tile;
 shared uint s_silent_tile;
 shared Element s_carry;
 
+Tiles tiles;
+
 // Where a tile lies in memory.
 uint place_of(uint tile) {
-    return REVERSE ? push.tile_count - 1 - tile : tile;
+    return REVERSE ? tiles.count - 1 - tile : tile;
 }
 
 uint extent_of(uint tile) {
-    return place_of(tile) + 1 < push.tile_count ? TILE_ITEMS : push.last_extent;
+    return place_of(tile) + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
 }
 
 Words source_of(uint tile) {
@@ -76,7 +80,7 @@ Words status_of(uint tile) {
     return advance_words(advance_words(push.state, 1, 4), tile, STATUS_WORDS);
 }
 
-// What comes before a group, which is told as a prefix.
+// What comes before a group, which is told as a prefix. Groups lie behind all tiles that there is room for.
 Words status_of_group(uint group) {
     return advance_words(status_of(push.tile_count), group, STATUS_WORDS);
 }
@@ -312,7 +316,8 @@ void main() {
     }
     barrier();
     uint tile = s_tile;
-    if (tile >= push.tile_count) {
+    tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
+    if (tile >= tiles.count) {
         return;
     }
     uint extent = extent_of(tile);

@@ -3,8 +3,9 @@
 // A subgroup adds all that it has for a list at once. The last workgroup to be done makes the schedule. Segments that
 // begin in rising order, as they should, fit their lists; a class that has more of them than fit is not sorted at all.
 //
-// Dispatch: an invocation for each of segment_count.
-// Reads:    segments, segment_count words: where each begins, the next ends it, and element_count the last.
+// Dispatch: an invocation for each of segment_count; of none, the schedule stays as it is, which should be 0.
+// Reads:    segments, segment_count words: where each begins, the next ends it, and element_count the last;
+//           segment_count_on_device and element_count_on_device, where they are not null, one word each.
 // Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
 //           short_capacity, small_capacity and large_capacity entries of LIST_WORDS; long_segments, up to long_capacity
 //           of LONG_WORDS; schedule, SCHEDULE_WORDS for each of 5 dispatches.
@@ -19,6 +20,7 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 #include "common/dispatch.glsl"
 #include "common/grid.glsl"
+#include "common/tiles.glsl"
 #include "sort/segments.glsl"
 
 // Shorter ones are in order already.
@@ -40,6 +42,9 @@ layout(push_constant, std430) uniform Push {
     Words small_segments;
     Words large_segments;
     Words long_segments;
+    // Where they are not null, words that say how many there are, of which no more than the following are taken.
+    Words segment_count_on_device;
+    Words element_count_on_device;
     uint segment_count;
     uint element_count;
     uint short_capacity;
@@ -125,7 +130,9 @@ void schedule_all() {
 
 void main() {
     uint workgroup = workgroup_index();
-    uint workgroup_count = ceil_div(push.segment_count, WORKGROUP_SIZE);
+    uint segment_count = count_of(push.segment_count, push.segment_count_on_device);
+    uint element_count = count_of(push.element_count, push.element_count_on_device);
+    uint workgroup_count = ceil_div(segment_count, WORKGROUP_SIZE);
     // Beyond the last, a workgroup's first segment need not fit 32 bits.
     if (workgroup >= workgroup_count) {
         return;
@@ -133,11 +140,11 @@ void main() {
     uint first = workgroup * WORKGROUP_SIZE;
     uint index = invocation_index();
     Segment segment = Segment(0, 0);
-    if (index < push.segment_count - first) {
+    if (index < segment_count - first) {
         Words begins = advance_words(push.segments, first, 1);
-        segment.begin = min(begins.word[index], push.element_count);
-        uint end = push.element_count;
-        if (index + 1 < push.segment_count - first) {
+        segment.begin = min(begins.word[index], element_count);
+        uint end = element_count;
+        if (index + 1 < segment_count - first) {
             end = min(begins.word[index + 1], end);
         }
         segment.extent = end - min(segment.begin, end);

@@ -18,6 +18,8 @@
 #include "sort/exchange.glsl"
 #ifdef LISTED
 #include "sort/segments.glsl"
+#else
+#include "common/tiles.glsl"
 #endif
 
 layout(push_constant, std430) uniform Push {
@@ -90,10 +92,7 @@ void main() {
     if (workgroup_index() > 0) {
         return;
     }
-    uint extent = push.element_count;
-    if (!is_null(push.count_on_device)) {
-        extent = min(extent, push.count_on_device.word[0]);
-    }
+    uint extent = count_of(push.element_count, push.count_on_device);
 #endif
     load_items(FROM_FIRST(push.keys, KEY_WORDS), extent);
 #if VALUE_WORDS > 0

@@ -1,7 +1,7 @@
-//! What is read beside the source: by a scan an initial value and where segments begin, by a gather indices, by either a
-//! count.
+//! What is read beside the source: by a scan an initial value and where segments begin, by a gather indices, by any a
+//! count, and by a segmented sort one of segments behind it.
 
-use super::cases::{CountFrom, GatherCase, Place, ScanCase, SortCase};
+use super::cases::{CountFrom, GatherCase, Place, ScanCase, SegmentedSortCase, SortCase};
 use super::inputs::{Input, SplitMix64};
 use super::numbers::Numbers;
 use crate::scan::SegmentsBy;
@@ -79,6 +79,14 @@ impl Operands<Vec<u32>> {
     /// Those of `sort` over `rows` keys.
     pub fn of_sort(sort: &SortCase, rows: usize) -> Self {
         Self { count: count(sort.count_from, rows), ..Self::default() }
+    }
+
+    /// Those of `sort` over `rows` keys in segments that begin at `begins`. What is beyond them would begin before all.
+    pub fn of_segmented_sort(sort: &SegmentedSortCase, rows: usize, begins: &[u32]) -> Self {
+        let mut segments = begins.to_vec();
+        segments.resize(sort.count_from.room(begins.len() as u64) as usize, 0);
+        let counts = [rows, begins.len()].map(|of| count(sort.count_from, of));
+        Self { count: counts.concat(), segments, ..Self::default() }
     }
 
     /// Those of `gather` over `count` elements.

@@ -61,7 +61,7 @@ pub struct Workload<'g> {
 enum Job {
     Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
     Sort { plan: Arc<SortPlan>, count_from: CountFrom },
-    SegmentedSort { plan: Arc<SegmentedSortPlan>, begins: Vec<u32> },
+    SegmentedSort { plan: Arc<SegmentedSortPlan>, begins: Vec<u32>, count_from: CountFrom },
     Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
 }
 
@@ -280,11 +280,15 @@ impl<'g> Workload<'g> {
                 }
                 Ok(())
             }
-            Job::SegmentedSort { plan, begins } => {
+            Job::SegmentedSort { plan, count_from, .. } => {
                 let buffers = SegmentedSortBuffers::new(source, operands.segments, scratch);
                 let buffers = buffers.values(self.values.range(&self.memories).addresses());
-                let count = self.source.count * 4 / plan.config().sort().key_size();
-                plan.record(recorder, &buffers, count, begins.len() as u64)
+                let room = self.source.count * 4 / plan.config().sort().key_size();
+                let segment_room = operands.segments.size / 4;
+                // One behind the other.
+                let of_segments = AddressRange::new(operands.count.address + 4, 4);
+                let segment_count = count(*count_from, of_segments, segment_room);
+                plan.record(recorder, &buffers, count(*count_from, operands.count, room), segment_count)
             }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();
@@ -350,7 +354,7 @@ impl<'g> Workload<'g> {
         match &self.job {
             Job::Scan { plan, .. } => plan.traffic_size(size / plan.config().row_size()),
             Job::Sort { plan, .. } => plan.traffic_size(size / plan.config().key_size()),
-            Job::SegmentedSort { plan, begins } => {
+            Job::SegmentedSort { plan, begins, .. } => {
                 let count = size / plan.config().sort().key_size();
                 let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([count]);
                 plan.traffic_size(begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin)))
@@ -490,9 +494,11 @@ impl Prepared {
                 let config = sort.config();
                 let plan = gpu.segmented_sort_plan(config.policy(sort.policy(capabilities)))?;
                 let begins = sort.begins(capabilities, case.count);
+                let room = sort.count_from.room(case.count);
+                let operands = Operands::of_segmented_sort(sort, case.count as usize, &begins);
                 Ok(Self {
-                    scratch: plan.scratch_requirements(case.count, begins.len() as u64),
-                    job: Job::SegmentedSort { plan, begins: begins.clone() },
+                    scratch: plan.scratch_requirements(room, operands.segments.len() as u64),
+                    job: Job::SegmentedSort { plan, begins: begins.clone(), count_from: sort.count_from },
                     expectation: Expectation::SegmentedSort {
                         sort: SortExpectation {
                             element: sort.element,
@@ -500,15 +506,15 @@ impl Prepared {
                             is_descending: sort.is_descending,
                             bits: sort.bits.clone(),
                         },
-                        begins: begins.clone(),
+                        begins,
                     },
                     in_place: true,
                     misalignment: sort.misalignment,
-                    room: case.count,
+                    room,
                     row_size: config.sort().key_size(),
-                    values_size: case.count * config.sort().value_size(),
+                    values_size: room * config.sort().value_size(),
                     values_misalignment: sort.values_misalignment,
-                    operands: Operands { segments: begins, ..Operands::default() },
+                    operands,
                 })
             }
             Work::Gather(gather) => {

@@ -117,8 +117,12 @@ impl Instance {
         let properties = unsafe { self.raw.get_physical_device_properties(physical_device) };
         // SAFETY: as above, and the instance is made for Vulkan 1.3.
         let requirements = unsafe { DeviceRequirements::query(&self.raw, physical_device) };
+        let requirements = requirements.map(|requirements| match self.messenger {
+            Some(_) => requirements.with_debug_utils(),
+            None => requirements,
+        });
         let has_vulkan_1_2 = properties.api_version >= vk::API_VERSION_1_2;
-        let enabled = requirements.as_ref().map_or(EnabledFeatures::NONE, DeviceRequirements::enabled);
+        let enabled = requirements.as_ref().map_or(EnabledFeatures::REQUIRED, DeviceRequirements::enabled);
         Candidate {
             instance: Arc::clone(self),
             physical_device,

@@ -256,7 +256,7 @@ impl Gpu {
             .initial(initial)
             .segments(scratch_range(&segments).slice(0, size_of_val(inputs.segments) as u64).addresses());
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count.into())) }?;
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
         self.download(result, words)
     }
 
@@ -308,7 +308,7 @@ impl Gpu {
         let table = table.range().slice(0, size_of_val(source) as u64).addresses();
         let buffers = GatherBuffers::new(table, places.range().addresses(), result.range().addresses());
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count.into())) }?;
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
         let word_count = usize::try_from(size / 4).map_err(|_| out_of_host_memory(size))?;
         self.read(&result, word_count)
     }
@@ -383,7 +383,7 @@ impl Gpu {
     /// waits.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], and those of [`Self::submit`].
+    /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], and those of [`Self::submit`].
     pub fn upload(&self, buffer: &GpuBuffer, offset: u64, words: &[u32]) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(words);
         let mut staging = lock(&self.staging);
@@ -410,7 +410,7 @@ impl Gpu {
     /// The first `word_count` words of `buffer`, in chunks through the staging buffer; waits for each.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignBuffer`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].
+    /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].
     pub fn read(&self, buffer: &GpuBuffer, word_count: usize) -> Result<Vec<u32>> {
         let mut staging = lock(&self.staging);
         let range = self.checked(buffer, 0, word_count.saturating_mul(4))?;
@@ -442,7 +442,7 @@ impl Gpu {
         // The staging memory of a device that was given up may still be in use.
         self.device.check()?;
         if !buffer.is_from(&self.memory) {
-            return Err(Error::ForeignBuffer);
+            return Err(Error::ForeignDevice);
         }
         let (range, size) = (buffer.range(), size as u64);
         let needed = offset.saturating_add(size);

@@ -99,7 +99,7 @@ impl Gpu {
         plan.check_count(count)?;
         let scratch_size = plan.scratch_requirements(count).size;
         self.sorted_by(&config, keys, values, scratch_size, |recorder, buffers| {
-            plan.record(recorder, buffers, count.into())
+            plan.record(recorder, buffers, count)
         })
     }
 

@@ -7,7 +7,7 @@ use ash::vk;
 use super::WorkOptions;
 use super::pace::Pace;
 use crate::error::{Error, Result};
-use crate::vk::{Barrier, Device, Pacing, Recorder, Timestamps};
+use crate::vk::{Access, Barrier, Device, Pacing, Recorder, Timestamps};
 
 pub(super) struct Submitter {
     device: Device,
@@ -214,33 +214,16 @@ impl Pacing for Submitter {
     }
 }
 
-const WORK: vk::PipelineStageFlags = vk::PipelineStageFlags::from_raw(
-    vk::PipelineStageFlags::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags::TRANSFER.as_raw(),
-);
-const WORK_WRITES: vk::AccessFlags = vk::AccessFlags::from_raw(
-    vk::AccessFlags::SHADER_WRITE.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw(),
-);
+/// All that is submitted here.
+const WORK: Access = Access::COMPUTE.and(Access::TRANSFER);
 
 /// This submission sees, and may overwrite, what earlier ones wrote.
-const AFTER_EARLIER_SUBMISSIONS: Barrier = Barrier {
-    name: "after earlier submissions",
-    src_stages: WORK,
-    src_access: WORK_WRITES,
-    dst_stages: WORK,
-    dst_access: vk::AccessFlags::from_raw(
-        vk::AccessFlags::SHADER_READ.as_raw()
-            | vk::AccessFlags::TRANSFER_READ.as_raw()
-            | WORK_WRITES.as_raw(),
-    ),
-};
+const AFTER_EARLIER_SUBMISSIONS: Barrier =
+    Barrier { name: "after earlier submissions", before: WORK_WRITES, after: WORK };
 /// The host sees what this submission wrote, once the fence is signalled.
-const BEFORE_THE_HOST: Barrier = Barrier {
-    name: "before the host",
-    src_stages: WORK,
-    src_access: WORK_WRITES,
-    dst_stages: vk::PipelineStageFlags::HOST,
-    dst_access: vk::AccessFlags::HOST_READ,
-};
+const BEFORE_THE_HOST: Barrier =
+    Barrier { name: "before the host", before: WORK_WRITES, after: Access::HOST_READ };
+const WORK_WRITES: Access = Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE);
 
 impl Drop for Submitter {
     fn drop(&mut self) {

@@ -47,6 +47,14 @@ impl Count {
         }
     }
 
+    /// Where the device finds it; nothing where the host knows it.
+    const fn on_device(self) -> AddressRange {
+        match self {
+            Self::Host(_) => AddressRange::new(0, 0),
+            Self::Device { address, .. } => AddressRange::new(address, size_of::<u32>() as u64),
+        }
+    }
+
     /// The count, for a plan that cannot do with one on the device.
     fn on_host(self) -> Result<u64> {
         match self {
@@ -92,6 +100,15 @@ impl ScratchRequirements {
         }
         if self.size > 0 {
             scratch.addresses().aligned("scratch", self.alignment)?;
+            // Fills and indirect dispatches count in words from the start of the buffer.
+            if !scratch.offset.is_multiple_of(4) {
+                let (address, alignment) = (scratch.offset, 4);
+                return Err(Error::Misaligned { what: "scratch in its buffer", address, alignment });
+            }
+            let missing = self.usage & !scratch.usage;
+            if !missing.is_empty() {
+                return Err(Error::MissingUsage { what: "scratch", missing });
+            }
         }
         Ok(scratch.slice(0, self.size))
     }

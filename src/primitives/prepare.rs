@@ -5,10 +5,12 @@ use std::mem::size_of;
 
 use ash::vk;
 
+use super::Count;
 use crate::error::Result;
 use crate::kernels;
 use crate::vk::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, PushConstants, Recorder,
+    push_constants,
 };
 
 push_constants! {
@@ -104,5 +106,64 @@ impl LevelsOnDevice {
     /// A level's tiles.
     pub(super) fn tiles(self, level: usize) -> AddressRange {
         self.0.slice(level as u64 * LEVEL_SIZE + INDIRECT_SIZE, TILES_SIZE).addresses()
+    }
+}
+
+/// The workgroups of a dispatch over tiles, and who knows how many.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Workgroups {
+    Host(u64),
+    Device(LevelsOnDevice),
+}
+
+/// Tiles that one dispatch goes over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tiling {
+    pub tile_items: u32,
+    /// Workgroups for each tile.
+    pub column_count: u32,
+}
+
+impl Workgroups {
+    /// Those of `count` elements. Where the device alone knows the count, records what writes them down at `offset` in
+    /// `scratch`, and a barrier to what goes by it.
+    pub(super) fn new(
+        recorder: &mut Recorder<'_>,
+        prepare: Option<&Prepare>,
+        count: Count,
+        tiling: Tiling,
+        (scratch, offset): (BufferRange, u64),
+    ) -> Result<Self> {
+        let Tiling { tile_items, column_count } = tiling;
+        match (count, prepare) {
+            (Count::Device { address, max }, Some(prepare)) => {
+                let levels = LevelsOnDevice(scratch.slice(offset, LevelsOnDevice::size(1)));
+                let cut = Cut { max_count: max, tile_items, level_count: 1, column_count };
+                prepare.record(recorder, address, levels, cut)?;
+                Ok(Self::Device(levels))
+            }
+            _ => Ok(Self::Host(count.max().div_ceil(tile_items.into()) * u64::from(column_count))),
+        }
+    }
+
+    /// Where the device finds the tiles, if it alone knows them.
+    pub(super) fn tiles_on_device(self) -> AddressRange {
+        match self {
+            Self::Host(_) => AddressRange::default(),
+            Self::Device(levels) => levels.tiles(0),
+        }
+    }
+
+    /// Records the dispatch.
+    pub(super) fn dispatch<P: PushConstants>(
+        self,
+        recorder: &mut Recorder<'_>,
+        pipeline: &Pipeline,
+        push: &P,
+    ) -> Result<()> {
+        match self {
+            Self::Host(workgroup_count) => recorder.dispatch(pipeline, push, workgroup_count),
+            Self::Device(levels) => recorder.dispatch_indirect(pipeline, push, levels.workgroups(0)),
+        }
     }
 }

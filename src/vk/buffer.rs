@@ -61,21 +61,39 @@ pub struct BufferRange {
     pub size: u64,
     /// The device address of the range's first byte: the buffer's plus `offset`.
     pub address: vk::DeviceAddress,
+    /// What the buffer was made with, as far as it matters: Vulkan cannot be asked.
+    pub usage: vk::BufferUsageFlags,
 }
 
 impl BufferRange {
     /// No memory: for scratch where none is needed.
-    pub const NONE: Self = Self { buffer: vk::Buffer::null(), offset: 0, size: 0, address: 0 };
+    pub const NONE: Self = Self {
+        buffer: vk::Buffer::null(),
+        offset: 0,
+        size: 0,
+        address: 0,
+        usage: vk::BufferUsageFlags::empty(),
+    };
 
     /// The same bytes, by address alone.
     pub const fn addresses(&self) -> AddressRange {
         AddressRange::new(self.address, self.size)
     }
 
-    /// `size` bytes from `offset` on. The caller has checked that they lie inside.
-    pub(crate) fn slice(&self, offset: u64, size: u64) -> Self {
-        debug_assert!(offset + size <= self.size, "{offset} + {size} > {}", self.size);
-        Self { buffer: self.buffer, offset: self.offset + offset, size, address: self.address + offset }
+    /// `size` bytes from `offset` on.
+    ///
+    /// # Panics
+    /// If they do not lie inside.
+    pub fn slice(&self, offset: u64, size: u64) -> Self {
+        let is_inside = offset.checked_add(size).is_some_and(|end| end <= self.size);
+        assert!(is_inside, "{size} bytes from {offset} on are not inside of {}", self.size);
+        Self { offset: self.offset + offset, size, address: self.address + offset, ..*self }
+    }
+}
+
+impl From<BufferRange> for AddressRange {
+    fn from(range: BufferRange) -> Self {
+        range.addresses()
     }
 }
 
@@ -139,7 +157,7 @@ impl Buffer {
 
     /// The whole buffer. Its address is 0 before [`Self::bind`], and without `SHADER_DEVICE_ADDRESS`.
     pub fn range(&self) -> BufferRange {
-        BufferRange { buffer: self.raw, offset: 0, size: self.size, address: self.address }
+        BufferRange { buffer: self.raw, offset: 0, size: self.size, address: self.address, usage: self.usage }
     }
 }
 

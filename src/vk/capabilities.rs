@@ -143,8 +143,8 @@ impl Capabilities {
                 subgroup_size_control: now.enabled.subgroup_size_control && was.enabled.subgroup_size_control,
                 compute_full_subgroups: now.enabled.compute_full_subgroups
                     && was.enabled.compute_full_subgroups,
-                pipeline_executable_info: was.enabled.pipeline_executable_info,
                 shader_float64: now.enabled.shader_float64 && was.enabled.shader_float64,
+                ..was.enabled
             },
             ..was
         };
@@ -201,7 +201,7 @@ mod tests {
 
     fn device(sizes: [u32; 3], subgroup_size_control: bool) -> Capabilities {
         let [min_subgroup_size, subgroup_size, max_subgroup_size] = sizes;
-        let enabled = EnabledFeatures { subgroup_size_control, ..EnabledFeatures::NONE };
+        let enabled = EnabledFeatures { subgroup_size_control, ..EnabledFeatures::REQUIRED };
         let max_workgroup_subgroups = 32;
         Capabilities {
             subgroup_size,

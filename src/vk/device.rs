@@ -1,15 +1,17 @@
 //! A Vulkan device, opened here or adopted from the caller.
 
 use std::any::Any;
+use std::ffi::CStr;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use ash::ext::debug_utils;
 use ash::khr::pipeline_executable_properties as executables;
 use ash::vk;
 
-use super::capabilities::Capabilities;
-use super::recorder::Trace;
+use super::capabilities::{Capabilities, text};
 use super::requirements::{DeviceRequirements, EnabledFeatures};
+use super::trace::Trace;
 use crate::error::{Error, Result};
 
 /// A handle to a Vulkan device; clones share it. Plans and pipelines hold one.
@@ -22,6 +24,7 @@ struct Inner {
     raw: ash::Device,
     capabilities: Capabilities,
     executables: Option<executables::Device>,
+    debug_utils: Option<debug_utils::Device>,
     pipeline_cache: vk::PipelineCache,
     trace: Option<Arc<dyn Trace>>,
     splits_dispatches: bool,
@@ -67,9 +70,10 @@ impl Device {
             .queue_priorities(&[1.0])];
         let extensions: Vec<_> = requirements.extensions().iter().map(|name| name.as_ptr()).collect();
         let mut features = requirements.features();
-        let info = features.chain_into(
-            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions),
-        );
+        let info =
+            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
+        // SAFETY: there is no chain yet.
+        let info = unsafe { features.merge_into(info) };
         // SAFETY: as the caller promises; everything that `info` points to is alive.
         let raw = unsafe { instance.create_device(physical_device, &info, None) }
             .map_err(Error::vulkan("vkCreateDevice"))?;
@@ -80,6 +84,7 @@ impl Device {
         Ok(Self {
             inner: Arc::new(Inner {
                 executables: executables_of(instance, &raw, requirements.enabled()),
+                debug_utils: debug_utils_of(instance, &raw, requirements.enabled()),
                 raw,
                 capabilities,
                 pipeline_cache: vk::PipelineCache::null(),
@@ -97,12 +102,14 @@ impl Device {
     /// Pipelines are made with `pipeline_cache`, which may be null.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] where the physical device lacks what [`DeviceRequirements::query`] asks for.
+    /// [`Error::MissingFeature`] where the physical device lacks what [`DeviceRequirements::query`] asks for or what
+    /// `enabled` names, and where `enabled` lacks what is needed; [`Error::MissingFunction`] where a function that is
+    /// called cannot be had of the instance for the device.
     ///
     /// # Safety
     /// - `instance` was made for Vulkan 1.2 or later, `physical_device` is one of its devices, and `device` was made
     ///   from it.
-    /// - `device` was created with the feature `bufferDeviceAddress` and with every feature that `enabled` names.
+    /// - `device` was created with every feature that `enabled` names, and the extensions that these are of.
     /// - `device` and `pipeline_cache` outlive this value, its clones, and everything made from them.
     /// - `pipeline_cache` is used by no other thread while a plan is made, unless it is internally synchronised.
     pub unsafe fn from_raw(
@@ -113,12 +120,18 @@ impl Device {
         pipeline_cache: vk::PipelineCache,
     ) -> Result<Self> {
         // SAFETY: as the caller promises.
-        unsafe { DeviceRequirements::query(instance, physical_device) }?;
+        let requirements = unsafe { DeviceRequirements::query(instance, physical_device) }?;
+        // SAFETY: as the caller promises.
+        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
+        requirements.check(enabled, &text(properties.device_name_as_c_str()))?;
+        // SAFETY: as the caller promises.
+        unsafe { check_functions(instance, device.handle(), enabled) }?;
         // SAFETY: as the caller promises.
         let capabilities = unsafe { Capabilities::read(instance, physical_device, enabled) };
         Ok(Self {
             inner: Arc::new(Inner {
                 executables: executables_of(instance, &device, enabled),
+                debug_utils: debug_utils_of(instance, &device, enabled),
                 raw: device,
                 capabilities,
                 pipeline_cache,
@@ -149,6 +162,16 @@ impl Device {
     /// The functions that tell what a pipeline was compiled to, on a device that was made for it.
     pub(super) fn executables(&self) -> Option<&executables::Device> {
         self.inner.executables.as_ref()
+    }
+
+    /// The functions that name and label, where the instance has them.
+    pub(super) fn debug_utils(&self) -> Option<&debug_utils::Device> {
+        self.inner.debug_utils.as_ref()
+    }
+
+    /// Whether both are the same `VkDevice`.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.inner.raw.handle() == other.inner.raw.handle()
     }
 
     /// Who listens to what is recorded.
@@ -187,6 +210,63 @@ fn executables_of(
     enabled: EnabledFeatures,
 ) -> Option<executables::Device> {
     enabled.pipeline_executable_info.then(|| executables::Device::new(instance, device))
+}
+
+fn debug_utils_of(
+    instance: &ash::Instance,
+    device: &ash::Device,
+    enabled: EnabledFeatures,
+) -> Option<debug_utils::Device> {
+    enabled.debug_utils.then(|| debug_utils::Device::new(instance, device))
+}
+
+/// Functions of the device that plans and recorders call.
+const FUNCTIONS: [&CStr; 16] = [
+    c"vkCreatePipelineLayout",
+    c"vkDestroyPipelineLayout",
+    c"vkCreateShaderModule",
+    c"vkDestroyShaderModule",
+    c"vkCreateComputePipelines",
+    c"vkDestroyPipeline",
+    c"vkCmdBindPipeline",
+    c"vkCmdPushConstants",
+    c"vkCmdDispatch",
+    c"vkCmdDispatchIndirect",
+    c"vkCmdPipelineBarrier",
+    c"vkCmdFillBuffer",
+    c"vkCmdUpdateBuffer",
+    c"vkCmdCopyBuffer",
+    c"vkCmdWriteTimestamp",
+    c"vkGetBufferDeviceAddress",
+];
+/// Those of `VK_EXT_debug_utils`.
+const DEBUG_FUNCTIONS: [&CStr; 3] =
+    [c"vkSetDebugUtilsObjectNameEXT", c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
+/// Those of `VK_KHR_pipeline_executable_properties`.
+const EXECUTABLE_FUNCTIONS: [&CStr; 3] = [
+    c"vkGetPipelineExecutablePropertiesKHR",
+    c"vkGetPipelineExecutableStatisticsKHR",
+    c"vkGetPipelineExecutableInternalRepresentationsKHR",
+];
+
+/// Fails for a function that is not there: `ash` would panic when it is first called.
+///
+/// # Safety
+/// `device` is a device of `instance`.
+unsafe fn check_functions(
+    instance: &ash::Instance,
+    device: vk::Device,
+    enabled: EnabledFeatures,
+) -> Result<()> {
+    let debug = DEBUG_FUNCTIONS.iter().filter(|_| enabled.debug_utils);
+    let executable = EXECUTABLE_FUNCTIONS.iter().filter(|_| enabled.pipeline_executable_info);
+    for &name in FUNCTIONS.iter().chain(debug).chain(executable) {
+        // SAFETY: as the caller promises.
+        if unsafe { instance.get_device_proc_addr(device, name.as_ptr()) }.is_none() {
+            return Err(Error::MissingFunction { name });
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Device {

@@ -13,8 +13,9 @@ use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
 
+use super::barrier::Barrier;
 use super::buffer::AddressRange;
-use super::recorder::{Barrier, Command, Trace, Workgroups};
+use super::trace::{Command, Trace, Workgroups};
 
 /// A [`Trace`] that checks every command buffer as it ends. Give it to
 /// [`WorkOptions::trace`](crate::headless::WorkOptions::trace) or [`OpenOptions::trace`](super::OpenOptions).
@@ -216,13 +217,15 @@ fn ordered<'b>(from: Touch, to: Touch, barriers: impl Iterator<Item = &'b Barrie
     let mut waiting = vk::PipelineStageFlags::empty();
     let (mut is_available, mut is_visible) = (false, false);
     for barrier in barriers {
-        if !with_earlier(barrier.src_stages).intersects(from.stage | waiting) {
+        if !with_earlier(barrier.before.stages).intersects(from.stage | waiting) {
             continue;
         }
-        waiting |= with_later(barrier.dst_stages);
-        is_available |= barrier.src_stages.contains(from.stage) && barrier.src_access.contains(from.access);
-        is_visible |=
-            is_available && barrier.dst_stages.contains(to.stage) && barrier.dst_access.contains(to.access);
+        waiting |= with_later(barrier.after.stages);
+        is_available |=
+            barrier.before.stages.contains(from.stage) && barrier.before.access.contains(from.access);
+        is_visible |= is_available
+            && barrier.after.stages.contains(to.stage)
+            && barrier.after.access.contains(to.access);
     }
     if !waiting.contains(to.stage) {
         Err(Missing::Execution)
@@ -281,6 +284,7 @@ impl fmt::Display for Missing {
 mod tests {
     use super::*;
     use crate::kernels::{PROBE_COPY, SCAN_CHUNK_SUM_U32X1, SCAN_REDUCE_WORDS32X1};
+    use crate::vk::Access;
 
     const A: AddressRange = AddressRange::new(0x1000, 64);
     const B: AddressRange = AddressRange::new(0x2000, 64);
@@ -330,7 +334,8 @@ mod tests {
         let access = vk::AccessFlags::INDIRECT_COMMAND_READ;
         // It waits for the shader, but not for what the shader wrote.
         assert_eq!(missing(&[copy(&[A, B]), COMPUTE, indirect(&[C, A])]), [Missing::Execution]);
-        let half = Barrier { dst_access: vk::AccessFlags::SHADER_READ, ..Barrier::COMPUTE_TO_INDIRECT };
+        let mut half = Barrier::COMPUTE_TO_INDIRECT;
+        half.after.access = vk::AccessFlags::SHADER_READ;
         let half = [copy(&[A, B]), Command::Barrier(half), indirect(&[C, A])];
         assert_eq!(missing(&half), [Missing::Visibility(access)]);
         // What was read so may be overwritten by whoever waits for the shader behind it.
@@ -385,12 +390,13 @@ mod tests {
         assert_eq!(findings(&[fill, barrier(to_compute), copy(&[A, B])]), []);
         let fill = || Command::Fill { range: A };
         assert_eq!(missing(&[fill(), COMPUTE, copy(&[A, B])]), [Missing::Execution]);
-        let unavailable = Barrier { src_access: vk::AccessFlags::TRANSFER_READ, ..to_compute };
+        let mut unavailable = to_compute;
+        unavailable.before.access = vk::AccessFlags::TRANSFER_READ;
         assert_eq!(
             missing(&[fill(), barrier(unavailable), copy(&[A, B])]),
             [Missing::Availability(vk::AccessFlags::TRANSFER_WRITE)]
         );
-        let invisible = Barrier { dst_access: vk::AccessFlags::SHADER_WRITE, ..to_compute };
+        let invisible = Barrier { after: Access::COMPUTE_WRITE, ..to_compute };
         assert_eq!(
             missing(&[fill(), barrier(invisible), copy(&[A, B])]),
             [Missing::Visibility(vk::AccessFlags::SHADER_READ)]

@@ -4,33 +4,41 @@
 //! addresses, pipelines without descriptors, and a [`Recorder`] through which every command goes.
 //! What is made here is destroyed when dropped; what was adopted never is.
 
+mod barrier;
 mod buffer;
 mod capabilities;
 mod device;
+mod features;
 mod hazards;
 mod identity;
+mod phases;
 mod pipeline;
 mod push_constants;
 mod recorder;
 mod requirements;
 mod statistics;
 mod timestamps;
+mod trace;
 mod workarounds;
 
+pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
 pub use capabilities::Capabilities;
 #[cfg(feature = "headless")]
 pub(crate) use capabilities::text;
 pub use device::{Device, OpenOptions};
+pub use features::FeatureChain;
 pub use hazards::{Finding, HazardChecker, Missing};
 pub use identity::{DeviceIdentity, DriverVersion};
+pub use phases::TimestampSlots;
 pub use pipeline::{Pipeline, PipelineOptions, Specialization};
 pub(crate) use push_constants::push_constants;
 pub use push_constants::{PushBlock, PushConstants, PushField};
 #[cfg(feature = "headless")]
 pub(crate) use recorder::Pacing;
-pub use recorder::{Barrier, Command, CommandCounts, Recorder, Trace, Workgroups};
-pub use requirements::{DeviceRequirements, EnabledFeatures, FeatureChain};
+pub use recorder::{CommandCounts, Recorder};
+pub use requirements::{DeviceRequirements, EnabledFeatures};
 pub use statistics::{Representation, Statistic, StatisticValue};
 pub use timestamps::Timestamps;
+pub use trace::{Command, Trace, Workgroups};
 pub use workarounds::{Affected, DRIVER_BUGS, DriverBug, Workarounds};

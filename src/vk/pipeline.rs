@@ -1,5 +1,6 @@
 //! A compute pipeline of one kernel: push constants only, no descriptors.
 
+use std::ffi::CString;
 use std::fmt;
 
 use ash::vk;
@@ -75,6 +76,7 @@ impl Pipeline {
         let mut pipeline =
             Self { device: device.clone(), kernel, specialization, layout, raw: vk::Pipeline::null() };
         pipeline.raw = pipeline.compile(options, requested, full)?;
+        pipeline.set_name()?;
         Ok(pipeline)
     }
 
@@ -137,6 +139,17 @@ impl Pipeline {
             Ok(pipelines) => Ok(pipelines[0]),
             Err((_, error)) => Err(Error::vulkan("vkCreateComputePipelines")(error)),
         }
+    }
+
+    /// Names the pipeline after its kernel, where `VK_EXT_debug_utils` is on.
+    fn set_name(&self) -> Result<()> {
+        let Some(debug_utils) = self.device.debug_utils() else { return Ok(()) };
+        let name = format!("subsweep {} {}", self.kernel.name, self.specialization);
+        let name = CString::new(name).expect("no name of ours holds a zero");
+        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(self.raw).object_name(&name);
+        // SAFETY: the pipeline is the device's, and used by nobody yet.
+        unsafe { debug_utils.set_debug_utils_object_name(&info) }
+            .map_err(Error::vulkan("vkSetDebugUtilsObjectNameEXT"))
     }
 
     /// The device that the pipeline is of.

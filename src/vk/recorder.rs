@@ -4,133 +4,15 @@ use std::fmt;
 
 use ash::vk;
 
-use super::buffer::{AddressRange, BufferRange};
+use super::barrier::Barrier;
+use super::buffer::BufferRange;
 use super::device::Device;
+use super::phases::Phases;
 use super::pipeline::Pipeline;
 use super::push_constants::{PushBlock, PushConstants};
+use super::trace::{Command, Trace, Workgroups};
 use super::workarounds::Workarounds;
 use crate::error::{Error, Result};
-use crate::kernels::Kernel;
-
-/// A global memory barrier with a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Barrier {
-    /// What it is for, in a few words.
-    pub name: &'static str,
-    /// The stages that must be done.
-    pub src_stages: vk::PipelineStageFlags,
-    /// Their accesses, made available.
-    pub src_access: vk::AccessFlags,
-    /// The stages that wait.
-    pub dst_stages: vk::PipelineStageFlags,
-    /// Their accesses, to which the former are made visible.
-    pub dst_access: vk::AccessFlags,
-}
-
-const SHADER_ACCESS: vk::AccessFlags =
-    vk::AccessFlags::from_raw(vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::SHADER_WRITE.as_raw());
-
-const TRANSFER_ACCESS: vk::AccessFlags = vk::AccessFlags::from_raw(
-    vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw(),
-);
-
-impl Barrier {
-    /// A dispatch reads or overwrites what an earlier one wrote, or overwrites what it read.
-    pub const COMPUTE_TO_COMPUTE: Self = Self {
-        name: "compute to compute",
-        src_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
-        src_access: vk::AccessFlags::SHADER_WRITE,
-        dst_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
-        dst_access: SHADER_ACCESS,
-    };
-    /// A dispatch reads or overwrites what a fill or a copy wrote.
-    pub const TRANSFER_TO_COMPUTE: Self = Self {
-        name: "transfer to compute",
-        src_stages: vk::PipelineStageFlags::TRANSFER,
-        src_access: vk::AccessFlags::TRANSFER_WRITE,
-        dst_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
-        dst_access: SHADER_ACCESS,
-    };
-    /// A dispatch reads or overwrites what an earlier one wrote, or takes its workgroups from there.
-    pub const COMPUTE_TO_INDIRECT: Self = Self {
-        name: "compute to indirect",
-        src_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
-        src_access: vk::AccessFlags::SHADER_WRITE,
-        dst_stages: vk::PipelineStageFlags::from_raw(
-            vk::PipelineStageFlags::DRAW_INDIRECT.as_raw() | vk::PipelineStageFlags::COMPUTE_SHADER.as_raw(),
-        ),
-        dst_access: vk::AccessFlags::from_raw(
-            vk::AccessFlags::INDIRECT_COMMAND_READ.as_raw() | SHADER_ACCESS.as_raw(),
-        ),
-    };
-    /// A copy reads, or a fill or copy overwrites, what a dispatch touched.
-    pub const COMPUTE_TO_TRANSFER: Self = Self {
-        name: "compute to transfer",
-        src_stages: vk::PipelineStageFlags::COMPUTE_SHADER,
-        src_access: vk::AccessFlags::SHADER_WRITE,
-        dst_stages: vk::PipelineStageFlags::TRANSFER,
-        dst_access: TRANSFER_ACCESS,
-    };
-}
-
-/// One recorded command and the memory that it touches.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Command<'a> {
-    /// A kernel; `ranges` are those of its pointers, in the order of [`Kernel::push_constants`], which says whether
-    /// each is read or written.
-    Dispatch {
-        /// The kernel.
-        kernel: &'static Kernel,
-        /// What its pointers stand for.
-        ranges: &'a [AddressRange],
-        /// How many workgroups.
-        workgroups: Workgroups,
-        /// The specialization constants that its pipeline was made with.
-        constants: &'a [(&'static str, u32)],
-    },
-    /// A fill with one word.
-    Fill {
-        /// What is written.
-        range: AddressRange,
-    },
-    /// Words that stand in the command buffer.
-    Update {
-        /// What is written.
-        range: AddressRange,
-    },
-    /// A copy.
-    Copy {
-        /// What is read.
-        source: AddressRange,
-        /// What is written.
-        destination: AddressRange,
-    },
-    /// A barrier.
-    Barrier(Barrier),
-    /// A recording begins, and all earlier work is done and seen.
-    Begin,
-    /// What has been recorded so far is submitted by itself, and the recording goes on; barriers order across it. Comes
-    /// behind the dispatch before which, or in the midst of which, it cuts.
-    Submit,
-    /// A recording ends.
-    End,
-}
-
-/// How many workgroups a dispatch has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Workgroups {
-    /// Per dimension.
-    Direct([u32; 3]),
-    /// As three words say that the device reads.
-    Indirect(AddressRange),
-}
-
-/// Told of every command that is recorded: for tests and for counting. Off unless a device was opened with one.
-pub trait Trace: Send + Sync {
-    /// `command` is about to be recorded into `command_buffer`.
-    fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>);
-}
 
 /// Keeps submissions short, for whoever submits what is recorded.
 pub(crate) trait Pacing: Send + Sync {
@@ -161,8 +43,11 @@ pub struct CommandCounts {
 pub struct Recorder<'d> {
     device: &'d Device,
     command_buffer: vk::CommandBuffer,
+    is_dry: bool,
     counts: CommandCounts,
     pace: Option<&'d mut dyn Pacing>,
+    trace: Option<&'d dyn Trace>,
+    pub(super) phases: Phases<'d>,
 }
 
 const _: () = {
@@ -182,10 +67,31 @@ impl<'d> Recorder<'d> {
     /// # Safety
     /// `command_buffer` is of this device, is in the recording state outside of a render pass, is used by nobody else
     /// meanwhile, and belongs to a queue family that can compute. What is given to the recorder's functions is of this
-    /// device and outlives the work: pipelines; ranges, in memory that is bound, large enough for what their kernel
-    /// does with the block's other values, and made with the usage that the command needs.
+    /// device and outlives the work: pipelines and plans; ranges, in memory that is bound, large enough for what their
+    /// kernel does with the block's other values, and made with the usage that the command needs; and what a plan's
+    /// `cmd_*` function asks of its memory besides.
     pub unsafe fn new(device: &'d Device, command_buffer: vk::CommandBuffer) -> Self {
-        Self { device, command_buffer, counts: CommandCounts::default(), pace: None }
+        Self { command_buffer, is_dry: false, ..Self::dry(device) }
+    }
+
+    /// Will record nothing, and count what it would have recorded.
+    pub fn dry(device: &'d Device) -> Self {
+        Self {
+            device,
+            command_buffer: vk::CommandBuffer::null(),
+            is_dry: true,
+            counts: CommandCounts::default(),
+            pace: None,
+            trace: None,
+            phases: Phases::default(),
+        }
+    }
+
+    /// Tells `trace` of every command, beside who listens to the device: a
+    /// [`HazardChecker`](super::HazardChecker), say, between [`Self::begin`] and [`Self::end`].
+    pub fn traced_by(mut self, trace: &'d dyn Trace) -> Self {
+        self.trace = Some(trace);
+        self
     }
 
     /// As [`Self::new`], in the submissions of `pace`, of which `command_buffer` is the first. Barriers order commands
@@ -200,7 +106,7 @@ impl<'d> Recorder<'d> {
         command_buffer: vk::CommandBuffer,
         pace: &'d mut dyn Pacing,
     ) -> Self {
-        Self { device, command_buffer, counts: CommandCounts::default(), pace: Some(pace) }
+        Self { command_buffer, is_dry: false, pace: Some(pace), ..Self::dry(device) }
     }
 
     /// The device that is recorded for.
@@ -213,7 +119,18 @@ impl<'d> Recorder<'d> {
         self.counts
     }
 
-    /// The command buffer that the next command goes into: for commands that are not of this library.
+    /// The functions to record with; none where nothing is recorded.
+    pub(super) fn raw(&self) -> Option<&'d ash::Device> {
+        (!self.is_dry).then(|| self.device.raw())
+    }
+
+    /// Fails where `device` is another than the recorder's.
+    pub(crate) fn check_device(&self, device: &Device) -> Result<()> {
+        if self.device.is_same(device) { Ok(()) } else { Err(Error::ForeignDevice) }
+    }
+
+    /// The command buffer that the next command goes into: for commands that are not of this library. Null where nothing
+    /// is recorded.
     pub fn command_buffer(&self) -> vk::CommandBuffer {
         self.command_buffer
     }
@@ -244,14 +161,14 @@ impl<'d> Recorder<'d> {
         }
         let [x, y] = grid(workgroup_count, max)?;
         self.trace_dispatch(pipeline, &block, Workgroups::Direct([x, y, 1]));
+        let Some(raw) = self.raw() else { return Ok(()) };
         let mut row = 0;
         while row < y {
             let mut rows = y - row;
             if let Some(pace) = &mut self.pace {
                 (self.command_buffer, rows) = pace.admit(rows, touched_size / u64::from(y))?;
             }
-            self.bind(pipeline, &block);
-            let raw = self.device.raw();
+            self.bind(raw, pipeline, &block);
             // SAFETY: as `new` was promised. Rows are left out of a dispatch only on a device that was opened for it.
             unsafe {
                 if rows == y {
@@ -290,23 +207,17 @@ impl<'d> Recorder<'d> {
         assert!(workgroups.offset.is_multiple_of(4) && workgroups.size == 12, "three words");
         let block = block_of(push, pipeline);
         self.trace_dispatch(pipeline, &block, Workgroups::Indirect(workgroups.addresses()));
+        let Some(raw) = self.raw() else { return Ok(()) };
         if let Some(pace) = &mut self.pace {
             self.command_buffer = pace.admit_at_most(touched_size(&block))?;
         }
-        self.bind(pipeline, &block);
+        self.bind(raw, pipeline, &block);
         // SAFETY: as `new` was promised.
-        unsafe {
-            self.device.raw().cmd_dispatch_indirect(
-                self.command_buffer,
-                workgroups.buffer,
-                workgroups.offset,
-            );
-        }
+        unsafe { raw.cmd_dispatch_indirect(self.command_buffer, workgroups.buffer, workgroups.offset) };
         Ok(())
     }
 
-    fn bind(&self, pipeline: &Pipeline, block: &PushBlock) {
-        let raw = self.device.raw();
+    fn bind(&self, raw: &ash::Device, pipeline: &Pipeline, block: &PushBlock) {
         // SAFETY: as `new` was promised; the block is the kernel's, as whoever implemented `PushConstants` has
         // promised.
         unsafe {
@@ -330,15 +241,16 @@ impl<'d> Recorder<'d> {
     /// Orders what comes before and after.
     pub fn barrier(&mut self, barrier: Barrier) {
         self.trace(Command::Barrier(barrier));
+        let Some(raw) = self.raw() else { return };
         let memory = [vk::MemoryBarrier::default()
-            .src_access_mask(barrier.src_access)
-            .dst_access_mask(barrier.dst_access)];
+            .src_access_mask(barrier.before.access)
+            .dst_access_mask(barrier.after.access)];
         // SAFETY: as `new` was promised.
         unsafe {
-            self.device.raw().cmd_pipeline_barrier(
+            raw.cmd_pipeline_barrier(
                 self.command_buffer,
-                barrier.src_stages,
-                barrier.dst_stages,
+                barrier.before.stages,
+                barrier.after.stages,
                 vk::DependencyFlags::empty(),
                 &memory,
                 &[],
@@ -357,16 +269,9 @@ impl<'d> Recorder<'d> {
             return;
         }
         self.trace(Command::Fill { range: range.addresses() });
+        let Some(raw) = self.raw() else { return };
         // SAFETY: as `new` was promised.
-        unsafe {
-            self.device.raw().cmd_fill_buffer(
-                self.command_buffer,
-                range.buffer,
-                range.offset,
-                range.size,
-                word,
-            );
-        }
+        unsafe { raw.cmd_fill_buffer(self.command_buffer, range.buffer, range.offset, range.size, word) };
     }
 
     /// Writes `words` to the start of `range`, by way of the command buffer.
@@ -377,9 +282,10 @@ impl<'d> Recorder<'d> {
         let range = range.slice(0, size_of_val(words) as u64);
         assert!(range.offset.is_multiple_of(4) && (1..=65_536).contains(&range.size), "an update is short");
         self.trace(Command::Update { range: range.addresses() });
+        let Some(raw) = self.raw() else { return };
         // SAFETY: as `new` was promised.
         unsafe {
-            self.device.raw().cmd_update_buffer(
+            raw.cmd_update_buffer(
                 self.command_buffer,
                 range.buffer,
                 range.offset,
@@ -398,24 +304,19 @@ impl<'d> Recorder<'d> {
             return;
         }
         self.trace(Command::Copy { source: source.addresses(), destination: destination.addresses() });
+        let Some(raw) = self.raw() else { return };
         let region = [vk::BufferCopy::default()
             .src_offset(source.offset)
             .dst_offset(destination.offset)
             .size(source.size)];
         // SAFETY: as `new` was promised.
         unsafe {
-            self.device.raw().cmd_copy_buffer(
-                self.command_buffer,
-                source.buffer,
-                destination.buffer,
-                &region,
-            );
+            raw.cmd_copy_buffer(self.command_buffer, source.buffer, destination.buffer, &region);
         }
     }
 
-    /// Says that a recording begins after all earlier work.
-    #[cfg(feature = "headless")]
-    pub(crate) fn begin(&mut self) {
+    /// Tells who listens that a recording begins, and that all earlier work is done and seen. Records nothing.
+    pub fn begin(&mut self) {
         self.trace(Command::Begin);
     }
 
@@ -425,9 +326,8 @@ impl<'d> Recorder<'d> {
         self.trace(Command::Submit);
     }
 
-    /// Says that the recording has ended.
-    #[cfg(feature = "headless")]
-    pub(crate) fn end(&mut self) {
+    /// Tells who listens that the recording has ended. Records nothing.
+    pub fn end(&mut self) {
         self.trace(Command::End);
     }
 
@@ -440,7 +340,10 @@ impl<'d> Recorder<'d> {
             Command::Barrier(_) => self.counts.barriers += 1,
             Command::Begin | Command::Submit | Command::End => {}
         }
-        if let Some(trace) = self.device.trace() {
+        if let Some(trace) = self.trace {
+            trace.record(self.command_buffer, &command);
+        }
+        if let Some(trace) = self.device.trace().filter(|_| !self.is_dry) {
             trace.record(self.command_buffer, &command);
         }
     }

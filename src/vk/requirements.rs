@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use ash::vk;
 
 use super::capabilities::text;
+use super::features::FeatureChain;
 use crate::error::{Error, Result};
 
 /// Subgroup operations that every kernel may use.
@@ -24,14 +25,16 @@ const EXECUTABLES: &CStr = ash::khr::pipeline_executable_properties::NAME;
 /// A layered driver, such as MoltenVK, says by it that it is not whole; whoever opens it has to know.
 const PORTABILITY_SUBSET: &CStr = ash::khr::portability_subset::NAME;
 
-/// The optional features that a device was, or will be, created with.
+/// The features that a device was, or will be, created with: those of them that matter here.
 ///
 /// Vulkan lets nobody ask which features were enabled, so whoever creates the device says it here. Turn a field off
-/// if the device was made without it; never turn one on that was not. Begin with [`Self::NONE`], or with what
+/// if the device was made without it; never turn one on that was not. Begin with [`Self::REQUIRED`], or with what
 /// [`DeviceRequirements::enabled`] says.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EnabledFeatures {
+    /// The core feature `bufferDeviceAddress` of Vulkan 1.2, without which there is nothing.
+    pub buffer_device_address: bool,
     /// `VK_EXT_subgroup_size_control` with its feature `subgroupSizeControl`: a policy may ask for a subgroup size.
     pub subgroup_size_control: bool,
     /// The same extension's `computeFullSubgroups`: pipelines require full subgroups. Without it no rule of Vulkan
@@ -43,18 +46,35 @@ pub struct EnabledFeatures {
     pub pipeline_executable_info: bool,
     /// The core feature `shaderFloat64`: for sums and products of f64.
     pub shader_float64: bool,
+    /// The instance's extension `VK_EXT_debug_utils`: recordings are labelled, and pipelines named.
+    pub debug_utils: bool,
 }
 
 impl EnabledFeatures {
-    /// No optional feature.
-    pub const NONE: Self = Self {
+    /// What every plan needs, and no optional feature.
+    pub const REQUIRED: Self = Self {
+        buffer_device_address: true,
         subgroup_size_control: false,
         compute_full_subgroups: false,
         pipeline_executable_info: false,
         shader_float64: false,
+        debug_utils: false,
     };
 
-    fn has_size_control(self) -> bool {
+    /// The first of these features that `there` lacks, in Vulkan's words.
+    fn first_beyond(self, there: Self) -> Option<&'static str> {
+        [
+            (self.buffer_device_address, there.buffer_device_address, "bufferDeviceAddress"),
+            (self.subgroup_size_control, there.subgroup_size_control, "subgroupSizeControl"),
+            (self.compute_full_subgroups, there.compute_full_subgroups, "computeFullSubgroups"),
+            (self.pipeline_executable_info, there.pipeline_executable_info, "pipelineExecutableInfo"),
+            (self.shader_float64, there.shader_float64, "shaderFloat64"),
+        ]
+        .into_iter()
+        .find_map(|(is_named, is_there, name)| (is_named && !is_there).then_some(name))
+    }
+
+    pub(super) fn has_size_control(self) -> bool {
         self.subgroup_size_control || self.compute_full_subgroups
     }
 }
@@ -62,12 +82,16 @@ impl EnabledFeatures {
 /// What to enable when creating the device, found by [`DeviceRequirements::query`].
 #[derive(Debug, Clone)]
 pub struct DeviceRequirements {
+    api_version: u32,
     enabled: EnabledFeatures,
     has_statistics: bool,
     is_portability_subset: bool,
 }
 
 impl DeviceRequirements {
+    /// The version of Vulkan that instance and device must be made for, at least.
+    pub const MIN_API_VERSION: u32 = vk::API_VERSION_1_2;
+
     /// Asks whether `physical_device` can run every kernel, and which optional features it has.
     ///
     /// Needed: Vulkan 1.2, the feature `bufferDeviceAddress`, subgroups of 4 to 128 lanes, and their operations basic,
@@ -131,11 +155,14 @@ impl DeviceRequirements {
             return Err(missing("the feature bufferDeviceAddress".into()));
         }
         Ok(Self {
+            api_version: properties.api_version,
             enabled: EnabledFeatures {
+                buffer_device_address: true,
                 subgroup_size_control: size_control.subgroup_size_control == vk::TRUE,
                 compute_full_subgroups: size_control.compute_full_subgroups == vk::TRUE,
                 pipeline_executable_info: false,
                 shader_float64: core.shader_float64 == vk::TRUE,
+                debug_utils: false,
             },
             has_statistics: executables.pipeline_executable_info == vk::TRUE,
             is_portability_subset: has(PORTABILITY_SUBSET),
@@ -158,12 +185,37 @@ impl DeviceRequirements {
         self
     }
 
-    /// The optional features to enable: everything that makes the kernels faster and that the device has.
+    /// Says that the instance was made with `VK_EXT_debug_utils`, so that recordings are labelled and pipelines named.
+    pub fn with_debug_utils(mut self) -> Self {
+        self.enabled.debug_utils = true;
+        self
+    }
+
+    /// Checks what a caller says to have enabled, of `device_name`: what is needed must be, and nothing that the device
+    /// does not have.
+    pub(super) fn check(&self, enabled: EnabledFeatures, device_name: &str) -> Result<()> {
+        let there = EnabledFeatures { pipeline_executable_info: self.has_statistics, ..self.enabled };
+        let missing = |missing| Error::MissingFeature { device: device_name.to_owned(), missing };
+        if let Some(name) = EnabledFeatures::REQUIRED.first_beyond(enabled) {
+            return Err(missing(format!("the feature {name}, which must be enabled when it is created")));
+        }
+        match enabled.first_beyond(there) {
+            Some(name) => Err(missing(format!("the feature {name}, which it is said to be created with"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The version of Vulkan that the physical device has.
+    pub fn api_version(&self) -> u32 {
+        self.api_version
+    }
+
+    /// The features to enable: what is needed, and everything that makes the kernels faster and that the device has.
     pub fn enabled(&self) -> EnabledFeatures {
         self.enabled
     }
 
-    /// The device extensions to enable.
+    /// The device extensions to enable, beside the caller's own.
     pub fn extensions(&self) -> Vec<&'static CStr> {
         [
             (self.enabled.has_size_control(), SIZE_CONTROL),
@@ -175,61 +227,8 @@ impl DeviceRequirements {
         .collect()
     }
 
-    /// The feature structures to chain into `VkDeviceCreateInfo`, or to merge into those already there.
+    /// The features to enable, to be merged into `VkDeviceCreateInfo`.
     pub fn features(&self) -> FeatureChain {
-        FeatureChain {
-            core: self
-                .enabled
-                .shader_float64
-                .then(|| vk::PhysicalDeviceFeatures::default().shader_float64(true)),
-            vulkan12: vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true),
-            subgroup_size_control: self.enabled.has_size_control().then(|| {
-                vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
-                    .subgroup_size_control(self.enabled.subgroup_size_control)
-                    .compute_full_subgroups(self.enabled.compute_full_subgroups)
-            }),
-            executables: self.enabled.pipeline_executable_info.then(|| {
-                vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default()
-                    .pipeline_executable_info(true)
-            }),
-        }
-    }
-}
-
-/// The structures that [`DeviceRequirements`] asks for, unchained. Merge the fields by hand if `VkDeviceCreateInfo`
-/// already has structures of these types.
-#[non_exhaustive]
-#[derive(Debug, Clone)]
-pub struct FeatureChain {
-    /// Only where the device has one of them: `shaderFloat64`.
-    pub core: Option<vk::PhysicalDeviceFeatures>,
-    /// `bufferDeviceAddress`.
-    pub vulkan12: vk::PhysicalDeviceVulkan12Features<'static>,
-    /// Only where the extension is.
-    pub subgroup_size_control: Option<vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>>,
-    /// Only where [`DeviceRequirements::with_pipeline_statistics`] was called, and the extension is.
-    pub executables: Option<vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR<'static>>,
-}
-
-impl FeatureChain {
-    /// Chains the structures into `info`.
-    ///
-    /// Core features that `info` has already are left as they are: turn on those of [`Self::core`] among them, or turn
-    /// them off in the [`EnabledFeatures`] that the device is adopted with. The same goes for a
-    /// `VkPhysicalDeviceFeatures2` in its chain, beside which there can be no [`Self::core`]: take it out first.
-    pub fn chain_into<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
-        let mut info = info.push_next(&mut self.vulkan12);
-        if let Some(features) = &self.core
-            && info.p_enabled_features.is_null()
-        {
-            info = info.enabled_features(features);
-        }
-        if let Some(features) = &mut self.subgroup_size_control {
-            info = info.push_next(features);
-        }
-        if let Some(features) = &mut self.executables {
-            info = info.push_next(features);
-        }
-        info
+        FeatureChain::new(self.enabled)
     }
 }

@@ -10,6 +10,7 @@ mod bugs;
 mod cases;
 #[path = "../common/children.rs"]
 mod children;
+mod counts;
 #[cfg(feature = "compile-shaders")]
 mod custom;
 mod embedding;
@@ -71,6 +72,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         trials.extend(embedding::trials(&gpu));
         trials.extend(slices::trials(&gpu));
         trials.extend(segmented::trials(&gpu));
+        trials.extend(counts::trials(&gpu));
         #[cfg(feature = "compile-shaders")]
         trials.extend(custom::trials(&gpu));
         trials.extend(armed::trials(&gpu, row.watch));
@@ -81,7 +83,6 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         Watch::Usual => {
             trials.extend(narrow::trials(&gpu));
             trials.extend(long_work::trials(&gpu));
-            trials.extend(allocations::trials(&gpu));
         }
         Watch::Bounds => trials.extend(races::trials(&gpu)),
         Watch::Bug(_) => {}

@@ -41,7 +41,7 @@ const NARROWINGS: &[Narrowing] = &[
     },
     Narrowing {
         name: "no subgroup size control",
-        limit: |capabilities| capabilities.enabled = EnabledFeatures::NONE,
+        limit: |capabilities| capabilities.enabled = EnabledFeatures::REQUIRED,
         refusal: None,
     },
     Narrowing {

@@ -190,7 +190,7 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
         // SAFETY: the memory lives until `submit` has waited.
         unsafe {
             gpu.submit(|recorder| {
-                plan.cmd_sort(recorder.command_buffer(), &buffers, count.into(), segment_count)
+                plan.cmd_sort(recorder.command_buffer(), &buffers, u64::from(count), segment_count)
             })
         }?;
         assert!(segments.read()? == begins, "segments {index}");

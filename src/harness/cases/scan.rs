@@ -1,5 +1,7 @@
 //! The cases of scans.
 
+mod chained;
+
 use std::fmt;
 
 use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, preset_counts, sizes};
@@ -166,7 +168,7 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
     if effort == Effort::Full {
         cases.extend(scan_product_cases(capabilities));
     }
-    cases.extend(chained_scan_cases(effort, capabilities));
+    cases.extend(chained::verify_cases(effort, capabilities));
     cases.extend(textbook_scan_cases(effort, capabilities));
 
     if effort == Effort::Full {
@@ -402,50 +404,6 @@ fn scan_product_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The single pass: every operator and type in small tiles, where there is much to look back at, and the default tiles.
-fn chained_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
-    let mut cases = Vec::new();
-    let lanes = u64::from(capabilities.subgroup_size);
-    let chained = |policy| ScanCase { algorithm: ScanAlgorithm::Chained, ..ScanCase::sum_of_u32(policy) };
-    for policy in [PolicyName::Default, PolicyName::Small] {
-        for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
-            let scan = ScanCase { kind, ..chained(policy) };
-            let tile = scan.policy(capabilities).tile_items().into();
-            for count in sizes(effort, lanes, tile) {
-                cases.push(Case { work: Work::Scan(scan.clone()), count, input: Input::Uniform });
-            }
-            let misaligned = Work::Scan(ScanCase { misalignment: 4, ..scan });
-            cases.push(Case { work: misaligned, count: 5 * tile + 3, input: Input::Uniform });
-        }
-    }
-    for (index, element) in ElementType::ALL.into_iter().enumerate() {
-        let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
-        for (place, operator) in operators.enumerate() {
-            // Beside those that reduce-then-scan is tried on.
-            if effort == Effort::Quick && !is_sampled(index + place + 1) {
-                continue;
-            }
-            let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
-            let tile = u64::from(scan.policy(capabilities).tile_items());
-            for (count, input) in [(tile * 40 + 7, Input::Telling), (3 * tile + 7, Input::Extremes)] {
-                cases.push(Case { work: Work::Scan(scan.clone()), count, input });
-            }
-        }
-    }
-    for element in [ElementType::F32, ElementType::I64, ElementType::F64] {
-        let scan = ScanCase { element, ..chained(PolicyName::Default) };
-        let tile = u64::from(scan.policy(capabilities).tile_items());
-        cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Telling });
-    }
-    // Four groups of the fixed tree and part of one.
-    for operator in [ScanOperator::Add, ScanOperator::Mul] {
-        let scan = ScanCase { element: ElementType::F32, operator, ..chained(PolicyName::Small) };
-        let tile = u64::from(scan.policy(capabilities).tile_items());
-        cases.push(Case { work: Work::Scan(scan), count: 141 * tile + 3, input: Input::Telling });
-    }
-    cases
-}
-
 /// The textbooks' scans: each at the seams of its tiles, in place and out of place, and of both kinds where it has them.
 fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let is_known = |algorithm| {
@@ -525,6 +483,7 @@ mod tests {
             typed_scan_cases(Effort::Full, &capabilities),
             textbook_scan_cases(Effort::Full, &capabilities),
             scan_kind_cases(Effort::Full, &capabilities),
+            chained::counted_cases(Effort::Full, &capabilities),
             scan_product_cases(&capabilities),
         ]
         .concat();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{Case, Effort, PolicyName, SortValues, Work, is_sampled, small_workgroup};
+use super::{Case, CountFrom, Effort, PolicyName, SortValues, Work, is_sampled, small_workgroup};
 use crate::ElementType;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPolicy, TileShape};
@@ -28,6 +28,8 @@ pub struct SegmentedSortCase {
     pub misalignment: u32,
     /// Bytes by which the values miss one.
     pub values_misalignment: u32,
+    /// Who knows the counts of keys and of segments.
+    pub count_from: CountFrom,
 }
 
 /// How long segments are.
@@ -128,6 +130,7 @@ impl SegmentedSortCase {
             has_small_tiles: false,
             misalignment: 0,
             values_misalignment: 0,
+            count_from: CountFrom::Host,
         }
     }
 
@@ -154,6 +157,10 @@ impl SegmentedSortCase {
     pub fn config(&self) -> SegmentedSortConfig {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
+        let config = match self.count_from {
+            CountFrom::Host => config,
+            CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
+        };
         config.bits(self.bits.clone()).into()
     }
 
@@ -172,10 +179,10 @@ impl fmt::Display for SegmentedSortCase {
         let policy = if self.has_small_tiles { "small" } else { "default" };
         write!(f, ";segments={};policy={policy}", self.segments.name())?;
         write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
-        match self.values_misalignment {
-            0 => Ok(()),
-            missed => write!(f, ";values-misalign={missed}"),
+        if self.values_misalignment > 0 {
+            write!(f, ";values-misalign={}", self.values_misalignment)?;
         }
+        f.write_str(self.count_from.parameter())
     }
 }
 
@@ -211,6 +218,36 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
         }
     }
     cases.extend(typed_cases(effort, capabilities));
+    cases.extend(counted_cases(effort, capabilities));
+    cases
+}
+
+/// Counts on the device, of keys and of segments: none, one, some and the most, of each class and of no segments.
+fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (segments, element, values, has_small_tiles) in [
+        (SegmentMix::Seams, ElementType::U32, SortValues::B4, true),
+        (SegmentMix::None, ElementType::U32, SortValues::B4, true),
+        (SegmentMix::Empty, ElementType::U32, SortValues::B4, true),
+        (SegmentMix::PowerLaw, ElementType::U32, SortValues::Places, true),
+        (SegmentMix::Long, ElementType::F64, SortValues::B8, true),
+        (SegmentMix::PowerLaw, ElementType::U32, SortValues::None, false),
+    ] {
+        let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
+        let sort = sort.of(element, values, false);
+        let [.., large] = sort.policy(capabilities).max_extents().map(u64::from);
+        // What is like another takes a plan nonetheless, and that takes time.
+        if effort == Effort::Quick && (element != ElementType::U32 || !has_small_tiles) {
+            continue;
+        }
+        let most = if has_small_tiles { 20_011 } else { 9 * large + 7 };
+        for count in [0, 1, 2, 1000, most] {
+            for count_from in [CountFrom::Device, CountFrom::DeviceBeyond] {
+                let work = Work::SegmentedSort(SegmentedSortCase { count_from, ..sort.clone() });
+                cases.push(Case { work, count, input: Input::Extremes });
+            }
+        }
+    }
     cases
 }
 
@@ -304,6 +341,8 @@ mod tests {
         let id = "segmented_sort:pairs8:type=f64;order=descending;segments=power-law;policy=small;bits=0:64;\
                   misalign=0;values-misalign=8";
         assert_eq!(pairs.to_string(), id);
+        let counted = SegmentedSortCase { count_from: CountFrom::Device, ..pairs };
+        assert_eq!(counted.to_string(), format!("{id};count=device"));
     }
 
     /// The lengths of segments, the last of which ends with the keys.

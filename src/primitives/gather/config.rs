@@ -1,10 +1,8 @@
 //! What a caller says to a gather: the configuration of a plan, and the memory of a recording.
 
-use ash::vk;
-
 use super::policy::GatherPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::{ScratchRequirements, check_apart};
+use crate::primitives::{Count, ScratchRequirements, check_apart};
 use crate::vk::{AddressRange, BufferRange};
 
 /// What a [`GatherPlan`](super::GatherPlan) is to do.
@@ -85,23 +83,19 @@ impl GatherBuffers {
     pub(super) fn checked(
         &self,
         config: &GatherConfig,
-        count: u64,
-        count_address: Option<vk::DeviceAddress>,
+        count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
-        let element_size = config.element_size();
+        let on_device = count.on_device().aligned("the count", 4)?;
+        let (count, element_size) = (count.max(), config.element_size());
         let source = AddressRange::new(self.source.address, self.source.size / element_size * element_size);
         let source = source.aligned("source", 4)?;
         let indices = self.indices.prefix("indices", count.saturating_mul(4))?.aligned("indices", 4)?;
         let destination = self.destination.prefix("destination", count.saturating_mul(element_size))?;
         let destination = destination.aligned("destination", 4)?;
         let scratch = scratch.check(self.scratch)?;
-        let count = match count_address {
-            Some(address) => AddressRange::new(address, 4).aligned("the count", 4)?,
-            None => AddressRange::default(),
-        };
         let written = [("destination", destination), ("scratch", scratch.addresses())];
-        for read in [("source", source), ("indices", indices), ("the count", count)] {
+        for read in [("source", source), ("indices", indices), ("the count", on_device)] {
             check_apart(read, &written)?;
         }
         check_apart(written[0], &written[1..])?;

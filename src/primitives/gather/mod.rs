@@ -11,11 +11,13 @@ pub use policy::GatherPolicy;
 
 use ash::vk;
 
-use super::prepare::{Cut, LevelsOnDevice, Prepare};
+use super::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
 use super::{Count, ScratchCursor, ScratchRequirements, Tiles};
 use crate::error::{Error, Result};
 use crate::kernels;
-use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
+use crate::vk::{
+    Access, AddressRange, CommandCounts, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+};
 
 push_constants! {
     struct GatherPush for [GATHER_GATHER] {
@@ -197,30 +199,67 @@ impl GatherPlan {
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count.into())
+        self.record(&mut recorder, buffers, count)
     }
 
-    /// [`Self::cmd_gather`] for whoever has a recorder.
-    pub(crate) fn record(
+    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    pub fn first_access(&self) -> Access {
+        Access::COMPUTE
+    }
+
+    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
+    /// an indirect dispatch has read is read by then, too.
+    pub fn last_access(&self) -> Access {
+        Access::COMPUTE_WRITE
+    }
+
+    /// The commands that [`Self::cmd_gather`] records of the same memory and count, and nothing besides: each dispatch
+    /// with its pipeline and push constants.
+    ///
+    /// # Errors
+    /// Those of `cmd_gather`.
+    pub fn commands(&self, buffers: &GatherBuffers, count: impl Into<Count>) -> Result<CommandCounts> {
+        let mut recorder = Recorder::dry(&self.device);
+        self.record(&mut recorder, buffers, count)?;
+        Ok(recorder.counts())
+    }
+
+    /// [`Self::cmd_gather`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
+    /// or beside other plans.
+    ///
+    /// # Errors
+    /// Those of `cmd_gather`; [`Error::ForeignDevice`] if the recorder is another device's.
+    pub fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &GatherBuffers,
+        count: impl Into<Count>,
+    ) -> Result<()> {
+        let count = count.into();
+        recorder.check_device(&self.device)?;
+        if count.max() == 0 {
+            return Ok(());
+        }
+        recorder.plan(c"subsweep gather", |recorder| self.record_commands(recorder, buffers, count))
+    }
+
+    fn record_commands(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &GatherBuffers,
         count: Count,
     ) -> Result<()> {
         let max_count = count.max();
-        if max_count == 0 {
-            return Ok(());
-        }
-        let (address, requirements) = match (count, &self.prepare) {
-            (Count::Host(_), _) => (None, ScratchRequirements::new(0)),
-            (Count::Device { address, .. }, Some(_)) => (Some(address), self.scratch_requirements()),
+        let requirements = match (count, &self.prepare) {
+            (Count::Host(_), _) => ScratchRequirements::new(0),
+            (Count::Device { .. }, Some(_)) => self.scratch_requirements(),
             (Count::Device { .. }, None) => {
                 return Err(Error::Unsupported {
                     reason: "the plan takes counts from the host alone: make it with GatherConfig::counts_on_device",
                 });
             }
         };
-        let buffers = buffers.checked(&self.config, max_count, address, requirements)?;
+        let buffers = buffers.checked(&self.config, count, requirements)?;
         let mover = self.aligned.as_ref().filter(|mover| mover.takes(&buffers)).unwrap_or(&self.any_address);
         let tiles = mover.tiles(max_count)?;
         let source_count = buffers.source.size / self.config.element_size();
@@ -233,21 +272,16 @@ impl GatherPlan {
             last_extent: tiles.last_extent,
             source_count: u32::try_from(source_count).unwrap_or(u32::MAX),
         };
-        let column_count = mover.shape.parts_per_element;
-        match (count, &self.prepare) {
-            (Count::Device { address, max }, Some(prepare)) => {
-                let levels = LevelsOnDevice(buffers.scratch);
-                let tile_items = mover.shape.tile_elements;
-                let cut = Cut { max_count: max, tile_items, level_count: 1, column_count };
-                prepare.record(recorder, address, levels, cut)?;
-                push.tiles_on_device = levels.tiles(0);
-                recorder.dispatch_indirect(&mover.pipeline, &push, levels.workgroups(0))
-            }
-            _ => {
-                let workgroup_count = u64::from(tiles.count) * u64::from(column_count);
-                recorder.dispatch(&mover.pipeline, &push, workgroup_count)
-            }
+        let tiling =
+            Tiling { tile_items: mover.shape.tile_elements, column_count: mover.shape.parts_per_element };
+        let levels = (buffers.scratch, 0);
+        if matches!(count, Count::Device { .. }) {
+            recorder.phase(c"prepare");
         }
+        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), count, tiling, levels)?;
+        push.tiles_on_device = workgroups.tiles_on_device();
+        recorder.phase(c"gather");
+        workgroups.dispatch(recorder, &mover.pipeline, &push)
     }
 }
 

@@ -178,8 +178,7 @@ impl ScanAlgorithm {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => return None,
             Self::Chained => (
                 config.is_chainable(),
-                "it takes one column, no segments, counts from the host, and the library's own operators; use reduce-then-scan \
-                 for others",
+                "it takes one column, no segments, and the library's own operators; use reduce-then-scan for others",
             ),
             Self::ReduceThenScan(_) | Self::ScanThenPropagate => (
                 is_of_u32 && config.is_plain(),

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A tile that stays silent is summed up again by whoever waits for it, so the elements must stay what they are. With
-//! the fixed tree, behind the tiles' statuses are those of groups of 32 tiles.
+//! the fixed tree, behind the tiles' statuses are those of groups of 32 tiles. Where the device alone knows the count, it
+//! first writes down how many tiles there are; the state has room for the most, and is cleared for as many.
 
 use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
@@ -18,7 +19,8 @@ use crate::error::{Error, Result};
 #[cfg(feature = "cli")]
 use crate::kernels;
 use crate::kernels::Kernel;
-use crate::primitives::{ScratchCursor, Tiles};
+use crate::primitives::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
+use crate::primitives::{Count, ScratchCursor, Tiles};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
@@ -27,6 +29,7 @@ push_constants! {
         destination: AddressRange,
         state: AddressRange,
         initial: AddressRange,
+        tiles_on_device: AddressRange,
         tile_count: u32,
         last_extent: u32,
     }
@@ -39,6 +42,7 @@ push_constants! {
         destination: AddressRange,
         state: AddressRange,
         initial: AddressRange,
+        tiles_on_device: AddressRange,
         tile_count: u32,
         last_extent: u32,
         counts: AddressRange,
@@ -60,6 +64,19 @@ pub(super) struct Chained {
     has_initial: bool,
     quads: Access,
     words: Access,
+    /// For counts on the device.
+    prepare: Option<Prepare>,
+}
+
+/// Where things lie in scratch.
+#[derive(Debug)]
+struct Layout {
+    state_size: u64,
+    /// Of the value that all begins with.
+    initial: u64,
+    /// Of what `prepare.comp` writes.
+    levels_on_device: u64,
+    size: u64,
 }
 
 /// The pipelines for ranges at multiples of 16 bytes, or for all others.
@@ -95,6 +112,7 @@ impl Chained {
                 chained: pipeline(kernel, quad_access, &[("FIXED_TREE", policy.fixed_tree.into())])?,
             })
         };
+        let prepare = || Prepare::new(device, policy.subgroup_size);
         Ok(Self {
             tile_items: policy.tile_items(),
             status_size: 2 * config.row_size(),
@@ -103,11 +121,14 @@ impl Chained {
             has_initial: config.has_initial,
             quads: access(true)?,
             words: access(false)?,
+            prepare: config.counts_on_device.then(prepare).transpose()?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.quads, &self.words].into_iter().flat_map(|Access { single, chained }| [single, chained])
+        let accesses = [&self.quads, &self.words].into_iter();
+        let scans = accesses.flat_map(|Access { single, chained }| [single, chained]);
+        scans.chain(self.prepare.as_ref().map(Prepare::pipeline))
     }
 
     fn tile_count(&self, count: u64) -> u64 {
@@ -128,16 +149,17 @@ impl Chained {
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        let (_, size) = self.layout(max_count);
-        size
+        self.layout(max_count).size
     }
 
-    /// Where the initial value lies in scratch, behind the state, and how large it all is.
-    fn layout(&self, count: u64) -> (u64, u64) {
+    fn layout(&self, count: u64) -> Layout {
         let mut cursor = ScratchCursor::default();
-        cursor.take(self.state_size(count));
+        let state_size = self.state_size(count);
+        cursor.take(state_size);
         let initial = if self.has_initial { cursor.take(self.row_size) } else { 0 };
-        (initial, cursor.size)
+        let levels_size = if self.prepare.is_some() { LevelsOnDevice::size(1) } else { 0 };
+        let levels_on_device = cursor.take(levels_size);
+        Layout { state_size, initial, levels_on_device, size: cursor.size }
     }
 
     /// Of a single tile none.
@@ -154,7 +176,7 @@ impl Chained {
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
-        count: u64,
+        count: Count,
     ) -> Result<()> {
         let ScanBuffers { source, destination, scratch, .. } = *buffers;
         if source == destination {
@@ -162,24 +184,33 @@ impl Chained {
                 reason: "the chained scan may read a tile again; scan out of place, or by reduce-then-scan",
             });
         }
-        let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
+        let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), self.tile_items)?;
+        let layout = self.layout(count.max());
         let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
         let access = if is_aligned { &self.quads } else { &self.words };
+        let updates = matches!(buffers.initial, InitialValue::Host(_));
+        if layout.state_size > 0 || updates || matches!(count, Count::Device { .. }) {
+            recorder.phase(c"prepare");
+        }
         let initial = match &buffers.initial {
             InitialValue::Identity => AddressRange::default(),
             InitialValue::Device(range) => AddressRange::new(range.address, self.row_size),
             InitialValue::Host(row) => {
-                let (offset, _) = self.layout(count);
-                let initial = scratch.slice(offset, self.row_size);
+                let initial = scratch.slice(layout.initial, self.row_size);
                 recorder.update(initial, row.words());
                 initial.addresses()
             }
         };
-        let state = scratch.slice(0, self.state_size(count));
+        let state = scratch.slice(0, layout.state_size);
         recorder.fill(state, 0);
-        if state.size > 0 || matches!(buffers.initial, InitialValue::Host(_)) {
+        if state.size > 0 || updates {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         }
+        let tiling = Tiling { tile_items: self.tile_items, column_count: 1 };
+        let levels = (scratch, layout.levels_on_device);
+        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), count, tiling, levels)?;
+        let tiles_on_device = workgroups.tiles_on_device();
+        recorder.phase(c"chained");
         if tile_count == 1 {
             let push = DownsweepPush {
                 source,
@@ -187,16 +218,17 @@ impl Chained {
                 carries: initial,
                 heads: AddressRange::default(),
                 initial: AddressRange::default(),
-                tiles_on_device: AddressRange::default(),
+                tiles_on_device,
                 tile_count,
                 last_extent,
                 column_count: 1,
             };
-            return recorder.dispatch(&access.single, &push, 1);
+            return workgroups.dispatch(recorder, &access.single, &push);
         }
         let state = state.addresses();
-        let push = ChainedPush { source, destination, state, initial, tile_count, last_extent };
-        recorder.dispatch(&access.chained, &push, tile_count.into())
+        let push =
+            ChainedPush { source, destination, state, initial, tiles_on_device, tile_count, last_extent };
+        workgroups.dispatch(recorder, &access.chained, &push)
     }
 }
 
@@ -229,8 +261,16 @@ impl CountedChained {
         recorder.fill(state, 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let (ScanBuffers { source, destination, .. }, state) = (*buffers, state.addresses());
-        let initial = AddressRange::default();
-        let push = CountedPush { source, destination, state, initial, tile_count, last_extent, counts };
+        let push = CountedPush {
+            source,
+            destination,
+            state,
+            initial: AddressRange::default(),
+            tiles_on_device: AddressRange::default(),
+            tile_count,
+            last_extent,
+            counts,
+        };
         recorder.dispatch(&chained.quads.chained, &push, tile_count.into())?;
         Ok(tile_count - 1)
     }

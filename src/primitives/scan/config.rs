@@ -258,7 +258,7 @@ impl ScanConfig {
 
     /// Whether there is a single pass for it.
     pub(super) fn is_chainable(&self) -> bool {
-        self.custom.is_none() && self.columns == 1 && self.segments.is_none() && !self.counts_on_device
+        self.custom.is_none() && self.columns == 1 && self.segments.is_none()
     }
 
     /// How kernels see a row.

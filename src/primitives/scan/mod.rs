@@ -38,7 +38,7 @@ use ash::vk;
 
 use super::{Count, ScratchRequirements, check_apart};
 use crate::error::{Error, Result};
-use crate::vk::{AddressRange, Device, Pipeline, Recorder};
+use crate::vk::{Access, CommandCounts, Device, Pipeline, Recorder};
 use block_doubling::BlockDoubling;
 use chained::Chained;
 use chunk_in_place::ChunkInPlace;
@@ -220,10 +220,10 @@ impl ScanPlan {
     /// 3. **Commands**: one dispatch for one tile, else two for each level of tiles above the first and one for the
     ///    last, with compute-to-compute barriers between them; of scan-then-propagate as many; of block doubling and the
     ///    strided scan one for each time that 1 doubles up to `count`, of the latter in place an even number of them; of
-    ///    the chained scan a fill, a transfer-to-compute barrier and one dispatch. Before that, an update of `scratch` for
-    ///    an initial value of the host's, a fill of it for segments by offsets, and behind these a transfer-to-compute
-    ///    barrier; a dispatch for offsets, one for a count on the device, and behind these a barrier, to indirect
-    ///    dispatches where the device has the count.
+    ///    the chained scan one. Before that, an update of `scratch` for an initial value of the host's, a fill of it for
+    ///    segments by offsets, or for what tiles of the chained scan tell, as many as the most of a count on the device
+    ///    has, and behind these a transfer-to-compute barrier; a dispatch for offsets, one for a count on the device, and
+    ///    behind these a barrier, to indirect dispatches where the device has the count.
     ///    The first access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and
     ///    TRANSFER / TRANSFER_WRITE of `scratch` where there is a fill or an update, else COMPUTE_SHADER / SHADER_WRITE of
     ///    it; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access
@@ -254,29 +254,69 @@ impl ScanPlan {
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count.into())
+        self.record(&mut recorder, buffers, count)
     }
 
-    /// [`Self::cmd_scan`] for plans that hold this one, and for whoever has a recorder.
-    pub(crate) fn record(
+    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    pub fn first_access(&self) -> Access {
+        let is_chained = matches!(self.strategy, Strategy::Chained(_));
+        let marks_segments = self.config.segments == Some(SegmentsBy::Offsets);
+        let transfers = is_chained || marks_segments || self.config.has_initial;
+        if transfers { Access::COMPUTE.and(Access::TRANSFER_WRITE) } else { Access::COMPUTE }
+    }
+
+    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
+    /// an indirect dispatch has read is read by then, too.
+    pub fn last_access(&self) -> Access {
+        Access::COMPUTE_WRITE
+    }
+
+    /// The commands that [`Self::cmd_scan`] records of the same memory and count, and nothing besides: each dispatch
+    /// with its pipeline and push constants.
+    ///
+    /// # Errors
+    /// Those of `cmd_scan`.
+    pub fn commands(&self, buffers: &ScanBuffers, count: impl Into<Count>) -> Result<CommandCounts> {
+        let mut recorder = Recorder::dry(&self.device);
+        self.record(&mut recorder, buffers, count)?;
+        Ok(recorder.counts())
+    }
+
+    /// [`Self::cmd_scan`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
+    /// or beside other plans.
+    ///
+    /// # Errors
+    /// Those of `cmd_scan`; [`Error::ForeignDevice`] if the recorder is another device's.
+    pub fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        count: impl Into<Count>,
+    ) -> Result<()> {
+        let count = count.into();
+        recorder.check_device(&self.device)?;
+        if count.max() == 0 {
+            return Ok(());
+        }
+        recorder.plan(c"subsweep scan", |recorder| self.record_commands(recorder, buffers, count))
+    }
+
+    fn record_commands(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
         count: Count,
     ) -> Result<()> {
         let max_count = count.max();
-        if max_count == 0 {
-            return Ok(());
-        }
-        if let Count::Device { address, .. } = count {
+        if matches!(count, Count::Device { .. }) {
             if !self.config.counts_on_device {
                 return Err(Error::Unsupported {
                     reason: "the plan takes counts from the host alone: make it with ScanConfig::counts_on_device",
                 });
             }
-            let count = AddressRange::new(address, 4).aligned("the count", 4)?;
+            let on_device = count.on_device().aligned("the count", 4)?;
             let written = [("destination", buffers.destination), ("scratch", buffers.scratch.addresses())];
-            check_apart(("the count", count), &written)?;
+            check_apart(("the count", on_device), &written)?;
         }
         let buffers = buffers.checked(&self.config, max_count, self.scratch_requirements(max_count))?;
         if self.config.is_out_of_place && buffers.source == buffers.destination {
@@ -288,7 +328,7 @@ impl ScanPlan {
             Strategy::ReduceThenScan(strategy) => strategy.record(recorder, &buffers, count),
             Strategy::ChunkInPlace(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
             Strategy::ScanThenPropagate(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
-            Strategy::Chained(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
+            Strategy::Chained(strategy) => strategy.record(recorder, &buffers, count),
             Strategy::BlockDoubling(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
             Strategy::Strided(strategy) => strategy.record(recorder, &buffers, count.on_host()?),
         }

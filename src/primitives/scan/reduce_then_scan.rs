@@ -308,10 +308,21 @@ impl ReduceThenScan {
         recording.prepare(recorder)?;
         let top = recording.layout.levels.len - 1;
         for level in 0..top {
+            match level {
+                0 => recorder.phase(c"reduce"),
+                1 => recorder.phase(c"spine"),
+                _ => {}
+            }
             recording.reduce(recorder, level)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
+        if top == 1 {
+            recorder.phase(c"spine");
+        }
         for level in (0..=top).rev() {
+            if level == 0 {
+                recorder.phase(c"downsweep");
+            }
             recording.downsweep(recorder, level)?;
             if level > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
@@ -377,6 +388,9 @@ impl<'a> Recording<'a> {
     /// What comes before the way up.
     fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { scan, buffers, count, layout, .. } = self;
+        if scan.shape.has_initial || scan.shape.by_offsets || scan.shape.counts_on_device {
+            recorder.phase(c"prepare");
+        }
         let mut has_transfers = false;
         if let InitialValue::Host(row) = &buffers.initial {
             recorder.update(buffers.scratch.slice(layout.initial, scan.shape.row_size), row.words());

@@ -139,6 +139,7 @@ impl ScanThenPropagate {
         let source = |level| if level == 0 { buffers.source } else { array(level) };
         let destination = |level| if level == 0 { buffers.destination } else { array(level) };
 
+        recorder.phase(c"scan tiles");
         for level in 0..=top {
             let Tiles { count: tile_count, last_extent } = tiles(level)?;
             let (source, destination) = (source(level), destination(level));
@@ -151,6 +152,9 @@ impl ScanThenPropagate {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             recorder.dispatch(made(&self.scans, key), &push, tile_count.into())?;
+        }
+        if top > 0 {
+            recorder.phase(c"propagate");
         }
         for level in (0..top).rev() {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);

@@ -272,11 +272,13 @@ impl SortBuffers {
         count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
-        let on_device = match count {
-            Count::Device { address, .. } => AddressRange::new(address, 4).aligned("the count", 4)?,
-            Count::Host(_) => AddressRange::default(),
-        };
+        let on_device = count.on_device().aligned("the count", 4)?;
         let count = count.max();
+        if config.value_size() == 0 && self.values.size > 0 {
+            return Err(Error::Unsupported {
+                reason: "a sort of keys alone takes no values: make the plan with SortConfig::pairs or argsort",
+            });
+        }
         let size = |size: u64| count.saturating_mul(size);
         let keys = self.keys.prefix("keys", size(config.key_size()))?.aligned("keys", 4)?;
         let values = self.values.prefix("values", size(config.value_size()))?.aligned("values", 4)?;

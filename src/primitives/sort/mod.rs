@@ -26,7 +26,7 @@ use ash::vk;
 
 use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
-use crate::vk::{Device, Pipeline, Recorder};
+use crate::vk::{Access, CommandCounts, Device, Pipeline, Recorder};
 use arrays::Arrays;
 use onesweep::Onesweep;
 use passes::Passes;
@@ -244,7 +244,32 @@ impl SortPlan {
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count.into())
+        self.record(&mut recorder, buffers, count)
+    }
+
+    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    pub fn first_access(&self) -> Access {
+        match self.strategy {
+            Some(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
+            None => Access::COMPUTE,
+        }
+    }
+
+    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
+    /// an indirect dispatch has read is read by then, too.
+    pub fn last_access(&self) -> Access {
+        Access::COMPUTE_WRITE
+    }
+
+    /// The commands that [`Self::cmd_sort`] records of the same memory and count, and nothing besides: each dispatch
+    /// with its pipeline and push constants.
+    ///
+    /// # Errors
+    /// Those of `cmd_sort`.
+    pub fn commands(&self, buffers: &SortBuffers, count: impl Into<Count>) -> Result<CommandCounts> {
+        let mut recorder = Recorder::dry(&self.device);
+        self.record(&mut recorder, buffers, count)?;
+        Ok(recorder.counts())
     }
 
     /// Where the result of [`Self::cmd_sort`] with the same memory and count lies: in `keys` and `values`, unless
@@ -284,22 +309,28 @@ impl SortPlan {
         buffers.checked(&self.config, count, scratch)
     }
 
-    /// [`Self::cmd_sort`] for whoever has a recorder.
-    pub(crate) fn record(
+    /// [`Self::cmd_sort`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
+    /// or beside other plans.
+    ///
+    /// # Errors
+    /// Those of `cmd_sort`; [`Error::ForeignDevice`] if the recorder is another device's.
+    pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SortBuffers,
-        count: Count,
+        count: impl Into<Count>,
     ) -> Result<()> {
+        let count = count.into();
+        recorder.check_device(&self.device)?;
         let buffers = self.checked(buffers, count)?;
         let max_count = count.max();
         if self.records_nothing(max_count) {
             return Ok(());
         }
-        match (self.strategy(max_count), &self.single_workgroup) {
+        recorder.plan(c"subsweep sort", |recorder| match (self.strategy(max_count), &self.single_workgroup) {
             (Some(strategy), _) => strategy.record(recorder, &buffers, count),
             (None, Some(single)) => single.record(recorder, &buffers, count),
             (None, None) => unreachable!("a plan has one or the other"),
-        }
+        })
     }
 }

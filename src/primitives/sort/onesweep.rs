@@ -169,6 +169,9 @@ impl Onesweep {
         let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
         let portions = layout.survey.portion_count;
         for (pass, portion) in (0..self.passes.count).flat_map(|pass| (0..portions).map(move |p| (pass, p))) {
+            if portion == 0 {
+                recorder.phase(c"pass");
+            }
             if (pass, portion) != (0, 0) {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }

@@ -283,6 +283,7 @@ impl Passes {
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
             let scheduled = self.survey.scheduled(scratch, &layout.survey, pass, 0);
             let (schedule, workgroups) = (scheduled.words(), scheduled.workgroups());
+            recorder.phase(c"count");
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
@@ -298,6 +299,7 @@ impl Passes {
                 Some(max) => Count::Device { address: scheduled.count_of_counts(), max },
             };
             self.scan.record(recorder, &scan_buffers, counter_count)?;
+            recorder.phase(c"scatter");
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
                 keys,

@@ -224,6 +224,18 @@ pub struct SortPolicy {
     pub scan: ScanPolicy,
 }
 
+/// Checks what scans the counts of digits.
+pub(super) fn check_scan_of_counts(policy: &ScanPolicy, config: &ScanConfig) -> Result<()> {
+    if let Some(reason) = policy.algorithm.refusal(config) {
+        return Err(Error::InvalidPolicy { reason });
+    }
+    if policy.algorithm == ScanAlgorithm::Chained {
+        let reason = "counts are scanned in place, which the chained scan does not do";
+        return Err(Error::InvalidPolicy { reason });
+    }
+    Ok(())
+}
+
 impl SortPolicy {
     /// A word of what tiles tell has so much room for a count.
     const MAX_PORTION_ITEMS: u32 = (1 << 30) - 1;
@@ -332,12 +344,7 @@ impl SortPolicy {
 
     pub(crate) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
-        if let Some(reason) = self.scan.algorithm.refusal(&ScanConfig::exclusive()) {
-            return invalid(reason);
-        }
-        if self.scan.algorithm == ScanAlgorithm::Chained {
-            return invalid("counts are scanned in place, which the chained scan does not do");
-        }
+        check_scan_of_counts(&self.scan, &ScanConfig::exclusive())?;
         if let Some(shape) = self.single_workgroup {
             shape.check(SortAlgorithm::SingleWorkgroup.radix_bits(), self.subgroup_size, capabilities)?;
         }

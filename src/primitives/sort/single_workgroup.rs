@@ -104,16 +104,12 @@ impl SingleWorkgroup {
         // The places of keys are told, and the keys left alone.
         let (sorted, values, sorted_values) =
             if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
-        let count_on_device = match count {
-            Count::Host(_) => none,
-            Count::Device { address, .. } => AddressRange::new(address, 4),
-        };
         let push = SinglePush {
             keys,
             sorted,
             values,
             sorted_values,
-            count_on_device,
+            count_on_device: count.on_device(),
             element_count: count.max() as u32,
             begin_bit,
             end_bit,

@@ -12,7 +12,7 @@ use super::policy::SortPolicy;
 use super::schedule::{Schedule, Scheduled};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
-use crate::primitives::prepare::{Cut, LevelsOnDevice, Prepare};
+use crate::primitives::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
 use crate::primitives::{Count, ScratchCursor, Tiles};
 use crate::vk::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
@@ -170,6 +170,7 @@ impl Survey {
         keys: AddressRange,
         count: Count,
     ) -> Result<()> {
+        recorder.phase(c"survey");
         recorder.fill(scratch.slice(0, zeroed_size), 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let in_scratch = |offset: u64, size: u64| scratch.slice(offset, size).addresses();
@@ -190,17 +191,11 @@ impl Survey {
             max_row: recorder.device().capabilities().max_workgroup_count[0],
             aim: self.config.aim().number(),
         };
-        match (count, &self.prepare) {
-            (Count::Device { address, max }, Some(prepare)) => {
-                let levels = LevelsOnDevice(scratch.slice(layout.levels, LevelsOnDevice::size(1)));
-                let tile_items = self.tile_items;
-                let cut = Cut { max_count: max, tile_items, level_count: 1, column_count: 1 };
-                prepare.record(recorder, address, levels, cut)?;
-                push.tiles_on_device = levels.tiles(0);
-                recorder.dispatch_indirect(&self.pipeline, &push, levels.workgroups(0))?;
-            }
-            _ => recorder.dispatch(&self.pipeline, &push, tiles.count.into())?,
-        }
+        let tiling = Tiling { tile_items: self.tile_items, column_count: 1 };
+        let levels = (scratch, layout.levels);
+        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), count, tiling, levels)?;
+        push.tiles_on_device = workgroups.tiles_on_device();
+        workgroups.dispatch(recorder, &self.pipeline, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
         Ok(())
     }
@@ -250,6 +245,7 @@ impl Survey {
             key_words: self.config.key.words(),
             value_words: self.config.values.words(),
         };
+        recorder.phase(c"copy");
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         recorder.dispatch_indirect(&self.copy, &push, copy.workgroups())
     }

@@ -113,64 +113,110 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
         let size = workgroup_size(gpu);
         let rig = Rig::new(gpu, kernel, size, &constants)?;
         let segments = Memory::of(gpu, begins, Access::Words)?;
-        let state = Memory::of(gpu, &[0; 8], Access::Words)?;
-        let schedule = Memory::poisoned(gpu, 5 * SCHEDULE_WORDS, Access::Words)?;
-        let list = |words| Memory::poisoned(gpu, room as usize * words, Access::Words);
-        let [short, small, large, long] = [list(2)?, list(2)?, list(2)?, list(4)?];
-        let number = |number: u32| Value::Number(number as usize);
-        rig.run(
-            &[
-                ("segments", Value::Pointer(&segments)),
-                ("state", Value::Pointer(&state)),
-                ("schedule", Value::Pointer(&schedule)),
-                ("short_segments", Value::Pointer(&short)),
-                ("small_segments", Value::Pointer(&small)),
-                ("large_segments", Value::Pointer(&large)),
-                ("long_segments", Value::Pointer(&long)),
-                ("segment_count", Value::Number(begins.len())),
-                ("element_count", number(count)),
-                ("short_capacity", number(room)),
-                ("small_capacity", number(room)),
-                ("large_capacity", number(room)),
-                ("long_capacity", number(room)),
-                ("tile_capacity", number(tiles)),
-                ("max_row", number(classes.max_row)),
-            ],
-            begins.len().div_ceil(size as usize),
-        )?;
-        let case = format!("{}, {} segments of {count} keys, {capacities:?}", kernel.name, begins.len());
-        compare(&case, "segments", &segments, begins)?;
-        // Extents and routes are not told here.
-        let words = expected
-            .schedule
-            .iter()
-            .flat_map(|&[x, y, z, count, counts]| [x, y, z, count, POISON, POISON, counts, POISON]);
-        compare(&case, "schedule", &schedule, &words.collect::<Vec<_>>())?;
-        for (class, memory) in [short, small, large].iter().enumerate() {
-            let got = entries::<2>(memory)?;
-            if expected.in_place[class].len() < room as usize {
+        let exactly = [count, begins.len() as u32];
+        for (told, [element_count, segment_count]) in [
+            // By the host; by the device, which has room for more; and by the device, which has not.
+            (None, exactly),
+            (Some(exactly), [u32::MAX, exactly[1] + 9]),
+            (Some([u32::MAX; 2]), exactly),
+        ] {
+            let told_memory = told.unwrap_or_default().map(|count| Memory::of(gpu, &[count], Access::Words));
+            let [element_memory, segment_memory] = told_memory;
+            let (element_memory, segment_memory) = (element_memory?, segment_memory?);
+            let on_device = |memory| if told.is_some() { Value::Pointer(memory) } else { Value::Null };
+            let state = Memory::of(gpu, &[0; 8], Access::Words)?;
+            let schedule = Memory::poisoned(gpu, 5 * SCHEDULE_WORDS, Access::Words)?;
+            let list = |words| Memory::poisoned(gpu, room as usize * words, Access::Words);
+            let [short, small, large, long] = [list(2)?, list(2)?, list(2)?, list(4)?];
+            let number = |number: u32| Value::Number(number as usize);
+            rig.run(
+                &[
+                    ("segments", Value::Pointer(&segments)),
+                    ("state", Value::Pointer(&state)),
+                    ("schedule", Value::Pointer(&schedule)),
+                    ("short_segments", Value::Pointer(&short)),
+                    ("small_segments", Value::Pointer(&small)),
+                    ("large_segments", Value::Pointer(&large)),
+                    ("long_segments", Value::Pointer(&long)),
+                    ("segment_count_on_device", on_device(&segment_memory)),
+                    ("element_count_on_device", on_device(&element_memory)),
+                    ("segment_count", number(segment_count)),
+                    ("element_count", number(element_count)),
+                    ("short_capacity", number(room)),
+                    ("small_capacity", number(room)),
+                    ("large_capacity", number(room)),
+                    ("long_capacity", number(room)),
+                    ("tile_capacity", number(tiles)),
+                    ("max_row", number(classes.max_row)),
+                ],
+                begins.len().div_ceil(size as usize),
+            )?;
+            let case = format!(
+                "{}, {} segments of {count} keys, {capacities:?}, told {told:?}",
+                kernel.name,
+                begins.len()
+            );
+            compare(&case, "segments", &segments, begins)?;
+            // Extents and routes are not told here.
+            let words = expected
+                .schedule
+                .iter()
+                .flat_map(|&[x, y, z, count, counts]| [x, y, z, count, POISON, POISON, counts, POISON]);
+            compare(&case, "schedule", &schedule, &words.collect::<Vec<_>>())?;
+            for (class, memory) in [short, small, large].iter().enumerate() {
+                let got = entries::<2>(memory)?;
+                if expected.in_place[class].len() < room as usize {
+                    let mut expected: Vec<_> =
+                        expected.in_place[class].iter().map(|of| [of.begin, of.extent]).collect();
+                    expected.sort_unstable();
+                    assert_eq!(got, expected, "{case}, class {class}");
+                }
+            }
+            let got = entries::<4>(&long)?;
+            if expected.schedule[3][3] > 0 {
+                // By their first tiles they lie side by side, whoever was first.
+                let mut next = 0;
+                let mut by_tile = got.clone();
+                by_tile.sort_unstable_by_key(|&[.., first_tile, _]| first_tile);
+                for [_, extent, first_tile, tile_count] in by_tile {
+                    assert_eq!((first_tile, tile_count), (next, extent.div_ceil(TILE_ITEMS)), "{case}");
+                    next += tile_count;
+                }
+                assert_eq!(next, expected.schedule[4][3], "{case}");
                 let mut expected: Vec<_> =
-                    expected.in_place[class].iter().map(|of| [of.begin, of.extent]).collect();
+                    expected.long.iter().map(|long| [long.segment.begin, long.segment.extent]).collect();
                 expected.sort_unstable();
-                assert_eq!(got, expected, "{case}, class {class}");
+                assert!(got.iter().map(|&[begin, extent, ..]| [begin, extent]).eq(expected), "{case}");
             }
         }
-        let got = entries::<4>(&long)?;
-        if expected.schedule[3][3] > 0 {
-            // By their first tiles they lie side by side, whoever was first.
-            let mut next = 0;
-            let mut by_tile = got.clone();
-            by_tile.sort_unstable_by_key(|&[.., first_tile, _]| first_tile);
-            for [_, extent, first_tile, tile_count] in by_tile {
-                assert_eq!((first_tile, tile_count), (next, extent.div_ceil(TILE_ITEMS)), "{case}");
-                next += tile_count;
-            }
-            assert_eq!(next, expected.schedule[4][3], "{case}");
-            let mut expected: Vec<_> =
-                expected.long.iter().map(|long| [long.segment.begin, long.segment.extent]).collect();
-            expected.sort_unstable();
-            assert!(got.iter().map(|&[begin, extent, ..]| [begin, extent]).eq(expected), "{case}");
-        }
+    }
+    nothing_classified(gpu, kernel)
+}
+
+/// Where the device tells that there are no segments, a workgroup that runs nonetheless writes nothing.
+fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+    let rig = Rig::new(gpu, kernel, workgroup_size(gpu), &[])?;
+    let segments = Memory::of(gpu, &[0, 0], Access::Words)?;
+    let none = Memory::of(gpu, &[0], Access::Words)?;
+    let written = [8, 5 * SCHEDULE_WORDS, 4, 4, 4, 8]
+        .into_iter()
+        .map(|words| Memory::poisoned(gpu, words, Access::Words))
+        .collect::<Result<Vec<_>, _>>()?;
+    let names = ["state", "schedule", "short_segments", "small_segments", "large_segments", "long_segments"];
+    let mut push = vec![
+        ("segments", Value::Pointer(&segments)),
+        ("segment_count_on_device", Value::Pointer(&none)),
+        ("element_count_on_device", Value::Null),
+        ("max_row", Value::Number(1)),
+    ];
+    push.extend(names.iter().zip(&written).map(|(&name, memory)| (name, Value::Pointer(memory))));
+    let room = ["short_capacity", "small_capacity", "large_capacity", "long_capacity", "tile_capacity"];
+    let counts = ["segment_count", "element_count"].into_iter().chain(room);
+    push.extend(counts.map(|name| (name, Value::Number(2))));
+    rig.run(&push, 1)?;
+    for (name, memory) in names.iter().zip(&written) {
+        let poison = vec![POISON; memory.read()?.len()];
+        compare("no segments", name, memory, &poison)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::policy::SegmentedSortPolicy;
 use crate::error::{Error, Result};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
-use crate::primitives::{Count, ScratchRequirements};
+use crate::primitives::{Count, ScratchRequirements, check_apart};
 use crate::vk::{AddressRange, BufferRange};
 
 /// What a [`SegmentedSortPlan`](super::SegmentedSortPlan) is to do: a sort, for each segment by itself.
@@ -31,6 +31,13 @@ impl SegmentedSortConfig {
         self
     }
 
+    /// Recordings may take a [`Count::Device`](crate::Count::Device) for the keys, for the segments, or for both; so may
+    /// those of a `sort` with [`SortConfig::counts_on_device`].
+    pub const fn counts_on_device(mut self) -> Self {
+        self.sort = self.sort.counts_on_device();
+        self
+    }
+
     /// What is done with each segment.
     pub const fn sort(&self) -> &SortConfig {
         &self.sort
@@ -41,9 +48,6 @@ impl SegmentedSortConfig {
             return Err(Error::Unsupported {
                 reason: "a segmented sort has policies of its own: leave out that of its SortConfig",
             });
-        }
-        if self.sort.counts_on_device {
-            return Err(Error::Unsupported { reason: "a segmented sort takes counts from the host alone" });
         }
         if self.sort.is_anywhere {
             return Err(Error::Unsupported {
@@ -81,22 +85,22 @@ impl SegmentedSortBuffers {
         self
     }
 
-    /// The same memory, cut to what `count` keys in `segment_count` segments take, if it will do.
+    /// The same memory, cut to what `count` keys in `segment_count` segments take, if it will do, also beside counts on
+    /// the device.
     pub(super) fn checked(
         &self,
         config: &SortConfig,
-        count: u64,
-        segment_count: u64,
+        count: Count,
+        segment_count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
         let sort = SortBuffers::new(self.keys, self.scratch).values(self.values);
-        let SortBuffers { keys, values, scratch } = sort.checked(config, Count::Host(count), scratch)?;
-        let size = segment_count.saturating_mul(4);
+        let SortBuffers { keys, values, scratch } = sort.checked(config, count, scratch)?;
+        let size = segment_count.max().saturating_mul(4);
         let segments = self.segments.prefix("segments", size)?.aligned("segments", 4)?;
-        for (first, range) in [("keys", keys), ("values", values), ("scratch", scratch.addresses())] {
-            if range.overlaps(&segments) {
-                return Err(Error::Overlap { first, second: "segments" });
-            }
+        let on_device = segment_count.on_device().aligned("the count of segments", 4)?;
+        for range in [("keys", keys), ("values", values), ("scratch", scratch.addresses())] {
+            check_apart(range, &[("segments", segments), ("the count of segments", on_device)])?;
         }
         Ok(Self { keys, values, segments, scratch })
     }

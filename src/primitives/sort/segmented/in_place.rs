@@ -132,6 +132,7 @@ impl InPlace {
         list: AddressRange,
         schedule: Schedule,
     ) -> Result<()> {
+        recorder.phase([c"short segments", c"small segments", c"large segments"][class]);
         let SegmentedSortBuffers { keys, values, .. } = *buffers;
         let none = AddressRange::default();
         // The places of keys are told, and the keys left alone.

@@ -209,14 +209,14 @@ impl Long {
         recorder.dispatch_indirect(&self.list_tiles, &push, schedule.nth(SEGMENTS).workgroups())
     }
 
-    /// All passes, behind [`Self::list_tiles`] and a barrier.
+    /// All passes over up to `max_count` keys, behind [`Self::list_tiles`] and a barrier.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SegmentedSortBuffers,
         layout: &Layout,
         schedule: Schedule,
-        count: u64,
+        max_count: u64,
     ) -> Result<()> {
         let scratch = buffers.scratch;
         let counts = scratch.slice(layout.counts, layout.count_count() * 4).addresses();
@@ -228,7 +228,7 @@ impl Long {
         let (schedule, workgroups) = (scheduled.words(), scheduled.workgroups());
         let plain = SortBuffers::new(buffers.keys, scratch).values(buffers.values);
         let Arrays { keys_aside, keys_other, values_aside, .. } =
-            Arrays::new(&self.config, &plain, &layout.aside, count);
+            Arrays::new(&self.config, &plain, &layout.aside, max_count);
         let is_argsort = self.config.is_argsort();
 
         let mut keys = buffers.keys;
@@ -243,6 +243,7 @@ impl Long {
             };
             let sorted_values = if is_even { values_aside } else { buffers.values };
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.pass_count, pass);
+            recorder.phase(c"count");
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
@@ -250,6 +251,7 @@ impl Long {
             recorder.dispatch_indirect(&self.count, &push, workgroups)?;
             // A scan whose count is on the device has a barrier of its own before it looks at what is counted.
             self.scan.record(recorder, &scan_buffers, scan_count)?;
+            recorder.phase(c"scatter");
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
                 keys,

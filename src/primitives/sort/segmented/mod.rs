@@ -6,6 +6,10 @@
 //!   long:   tiles of all of them together, pass by pass as in a sort of everything
 //! ```
 //!
+//! What follows the lists goes by them alone, so that only `classify` needs to know how many keys and segments there are.
+//! Where the device alone knows that, there is room for the most, and the schedule begins as 0, for of no segments nobody
+//! writes it.
+//!
 //! Nothing depends on the order in which a list is filled: each segment is sorted by itself.
 
 mod config;
@@ -22,9 +26,11 @@ use super::config::SortConfig;
 use super::schedule::Schedule;
 use crate::error::{Error, Result};
 use crate::kernels;
-use crate::primitives::{ScratchCursor, ScratchRequirements};
+use crate::primitives::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
+use crate::primitives::{Count, ScratchCursor, ScratchRequirements};
 use crate::vk::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+    Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Pipeline, PipelineOptions, Recorder,
+    push_constants,
 };
 use in_place::{CLASS_COUNT as IN_PLACE, InPlace};
 use long::Long;
@@ -38,6 +44,8 @@ push_constants! {
         small_segments: AddressRange,
         large_segments: AddressRange,
         long_segments: AddressRange,
+        segment_count_on_device: AddressRange,
+        element_count_on_device: AddressRange,
         segment_count: u32,
         element_count: u32,
         short_capacity: u32,
@@ -62,6 +70,8 @@ pub struct SegmentedSortPlan {
     device: Device,
     config: SegmentedSortConfig,
     policy: SegmentedSortPolicy,
+    /// For counts on the device.
+    prepare: Option<Prepare>,
     classify: Pipeline,
     in_place: InPlace,
     long: Long,
@@ -70,8 +80,12 @@ pub struct SegmentedSortPlan {
 /// What a recording of so many keys and segments needs.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
+    /// What begins as 0 comes first: the state and the schedule.
+    zeroed_size: u64,
     state: u64,
     schedule: u64,
+    /// Of what `prepare.comp` writes.
+    levels_on_device: u64,
     /// Entries of the lists in place, and where they lie.
     capacities: [u64; IN_PLACE],
     lists: [u64; IN_PLACE],
@@ -92,8 +106,8 @@ impl SegmentedSortPlan {
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy, counts on
-    /// the device, and results anywhere;
+    /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy, and
+    /// results anywhere;
     /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device,
     /// and whatever the driver's compiler says.
     pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {
@@ -116,10 +130,12 @@ impl SegmentedSortPlan {
         ];
         let workgroup_size = cluster.workgroup_size;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
+        let prepare = || Prepare::new(device, subgroup_size);
         Ok(Self {
             device: device.clone(),
             config,
             policy,
+            prepare: sort.counts_on_device.then(prepare).transpose()?,
             classify: Pipeline::new(device, &kernels::SORT_CLASSIFY, options)?,
             in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
@@ -138,7 +154,12 @@ impl SegmentedSortPlan {
 
     /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        std::iter::once(&self.classify).chain(self.in_place.pipelines()).chain(self.long.pipelines())
+        let prepare = self.prepare.as_ref().map(Prepare::pipeline);
+        prepare
+            .into_iter()
+            .chain([&self.classify])
+            .chain(self.in_place.pipelines())
+            .chain(self.long.pipelines())
     }
 
     /// The most keys of a recording: 2^32 - 1, or fewer where the policy's tiles are small.
@@ -173,15 +194,18 @@ impl SegmentedSortPlan {
         let mut cursor = ScratchCursor::default();
         let state = cursor.take(STATE_SIZE);
         let schedule = cursor.take(Schedule::size(DISPATCHES));
+        let zeroed_size = cursor.size;
+        let levels_on_device = cursor.take(if self.prepare.is_some() { LevelsOnDevice::size(1) } else { 0 });
         let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
         let long = self.long.layout(&mut cursor, count, segment_count.min(count / (large + 1)));
-        Layout { state, schedule, capacities, lists, long, size: cursor.size }
+        let size = cursor.size;
+        Layout { zeroed_size, state, schedule, levels_on_device, capacities, lists, long, size }
     }
 
     /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys in up to `max_segment_count` segments: at most
     /// 40 bytes for each segment; and where one may be longer than a workgroup holds, as many keys again, values too of
     /// pairs, of an argsort twice as many keys and their places, and a word for each tile and digit with what their scan
-    /// needs.
+    /// needs. A plan for counts on the device takes 32 bytes more.
     pub fn scratch_requirements(&self, max_count: u64, max_segment_count: u64) -> ScratchRequirements {
         let size = match self.records_nothing(max_count, max_segment_count) {
             true => 0,
@@ -210,28 +234,32 @@ impl SegmentedSortPlan {
     /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `keys` of at least `count * SortConfig::key_size()` bytes, `values` of `count *
     ///    SortConfig::value_size()` and `segments` of `segment_count * 4`, at multiples of 4, in buffers with
-    ///    `SHADER_DEVICE_ADDRESS`, apart from one another. `scratch` as [`Self::scratch_requirements`] says, its content of
-    ///    no matter, and used by nothing else until the work is done.
+    ///    `SHADER_DEVICE_ADDRESS`, apart from one another; a count on the device is 4 bytes at a multiple of 4, apart from
+    ///    all that is written, and sizes are those of its maximum. `scratch` as [`Self::scratch_requirements`] says, its
+    ///    content of no matter, and used by nothing else until the work is done.
     /// 3. **Commands**: a fill, a transfer-to-compute barrier, a dispatch that looks at the segments, and a barrier to
     ///    indirect dispatches; up to three of these, for what one dispatch sorts. Where `count` is more than a
     ///    workgroup holds, one that lists tiles, and for each pass one that counts, those of a scan, and one that
     ///    scatters, all indirect: of no workgroups where no segment is so long. Between them are compute-to-compute barriers,
-    ///    and the scan's own. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and `segments`, of an
-    ///    argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`, which COMPUTE_SHADER and
+    ///    and the scan's own. Where the device has the count of segments, what looks at them is an indirect dispatch, too,
+    ///    behind one dispatch and such a barrier more. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and
+    ///    counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`, which COMPUTE_SHADER and
     ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; ends with COMPUTE_SHADER / SHADER_WRITE of `keys`
     ///    (but for an argsort) and `values`, with no barrier before or after. Leaves a compute pipeline and push
     ///    constants bound, and touches no other state.
     /// 4. **Limits**: no keys, no segments, a single key and an empty bit range record nothing; but an argsort tells the
-    ///    places of keys that stay. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments. A segment
-    ///    that begins at or beyond `count` is empty. Of segments that do not begin in rising order, any may be left
-    ///    unsorted, and what they share be lost, come twice or be mixed of two; no other memory is touched for it.
+    ///    places of keys that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as
+    ///    that. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments. A segment that begins at or
+    ///    beyond `count` is empty. Of segments that do not begin in rising order, any may be left unsorted, and what they
+    ///    share be lost, come twice or be mixed of two; no other memory is touched for it.
     /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one among
     ///    all keys, not those of its segment. Keys that agree in the bits of the configuration keep their order. What is in
     ///    no segment stays as it is, an argsort's places as well.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
-    /// [`Error::TooManyElements`]. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
+    /// for it. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
@@ -241,48 +269,104 @@ impl SegmentedSortPlan {
         &self,
         command_buffer: vk::CommandBuffer,
         buffers: &SegmentedSortBuffers,
-        count: u64,
-        segment_count: u64,
+        count: impl Into<Count>,
+        segment_count: impl Into<Count>,
     ) -> Result<()> {
         // SAFETY: as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
         self.record(&mut recorder, buffers, count, segment_count)
     }
 
-    /// [`Self::cmd_sort`] for whoever has a recorder.
-    pub(crate) fn record(
+    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    pub fn first_access(&self) -> Access {
+        Access::COMPUTE.and(Access::TRANSFER_WRITE)
+    }
+
+    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
+    /// an indirect dispatch has read is read by then, too.
+    pub fn last_access(&self) -> Access {
+        Access::COMPUTE_WRITE
+    }
+
+    /// The commands that [`Self::cmd_sort`] records of the same memory and counts, and nothing besides: each dispatch
+    /// with its pipeline and push constants.
+    ///
+    /// # Errors
+    /// Those of `cmd_sort`.
+    pub fn commands(
+        &self,
+        buffers: &SegmentedSortBuffers,
+        count: impl Into<Count>,
+        segment_count: impl Into<Count>,
+    ) -> Result<CommandCounts> {
+        let mut recorder = Recorder::dry(&self.device);
+        self.record(&mut recorder, buffers, count, segment_count)?;
+        Ok(recorder.counts())
+    }
+
+    /// [`Self::cmd_sort`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
+    /// or beside other plans.
+    ///
+    /// # Errors
+    /// Those of `cmd_sort`; [`Error::ForeignDevice`] if the recorder is another device's.
+    pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SegmentedSortBuffers,
-        count: u64,
-        segment_count: u64,
+        count: impl Into<Count>,
+        segment_count: impl Into<Count>,
     ) -> Result<()> {
-        self.check_counts(count, segment_count)?;
-        if self.records_nothing(count, segment_count) {
+        let (count, segment_count) = (count.into(), segment_count.into());
+        recorder.check_device(&self.device)?;
+        let (max_count, max_segment_count) = (count.max(), segment_count.max());
+        self.check_counts(max_count, max_segment_count)?;
+        let is_on_device = |count| matches!(count, Count::Device { .. });
+        if [count, segment_count].into_iter().any(is_on_device) && !self.config.sort.counts_on_device {
+            return Err(Error::Unsupported {
+                reason: "the plan takes counts from the host alone: make it with SegmentedSortConfig::counts_on_device",
+            });
+        }
+        if self.records_nothing(max_count, max_segment_count) {
             return Ok(());
         }
-        let requirements = self.scratch_requirements(count, segment_count);
+        recorder.plan(c"subsweep segmented sort", |recorder| {
+            self.record_commands(recorder, buffers, count, segment_count)
+        })
+    }
+
+    fn record_commands(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &SegmentedSortBuffers,
+        count: Count,
+        segment_count: Count,
+    ) -> Result<()> {
+        let (max_count, max_segment_count) = (count.max(), segment_count.max());
+        let requirements = self.scratch_requirements(max_count, max_segment_count);
         let buffers = buffers.checked(&self.config.sort, count, segment_count, requirements)?;
-        let layout = self.layout(count, segment_count);
-        let schedule = layout.schedule(buffers.scratch);
-        let state = buffers.scratch.slice(layout.state, STATE_SIZE);
-        recorder.fill(state, 0);
+        let scratch = buffers.scratch;
+        let layout = self.layout(max_count, max_segment_count);
+        let schedule = layout.schedule(scratch);
+        recorder.phase(c"classify");
+        recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let list = |class: usize| {
             let (offset, size) = (layout.lists[class], layout.capacities[class] * LIST_SIZE);
-            buffers.scratch.slice(offset, size).addresses()
+            scratch.slice(offset, size).addresses()
         };
         let [short_capacity, small_capacity, large_capacity] = layout.capacities.map(|count| count as u32);
         let push = ClassifyPush {
             segments: buffers.segments,
-            state: state.addresses(),
+            state: scratch.slice(layout.state, STATE_SIZE).addresses(),
             schedule: schedule.words(),
             short_segments: list(0),
             small_segments: list(1),
             large_segments: list(2),
-            long_segments: layout.long.segments(buffers.scratch),
-            segment_count: segment_count as u32,
-            element_count: count as u32,
+            long_segments: layout.long.segments(scratch),
+            segment_count_on_device: segment_count.on_device(),
+            element_count_on_device: count.on_device(),
+            segment_count: max_segment_count as u32,
+            element_count: max_count as u32,
             short_capacity,
             small_capacity,
             large_capacity,
@@ -290,11 +374,13 @@ impl SegmentedSortPlan {
             tile_capacity: layout.long.tile_capacity as u32,
             max_row: self.device.capabilities().max_workgroup_count[0],
         };
-        let workgroup_count = segment_count.div_ceil(self.policy.cluster.workgroup_size.into());
-        recorder.dispatch(&self.classify, &push, workgroup_count)?;
+        let tiling = Tiling { tile_items: self.policy.cluster.workgroup_size, column_count: 1 };
+        let levels = (scratch, layout.levels_on_device);
+        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), segment_count, tiling, levels)?;
+        workgroups.dispatch(recorder, &self.classify, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
         if layout.long.capacity > 0 {
-            self.long.list_tiles(recorder, &layout.long, buffers.scratch, schedule)?;
+            self.long.list_tiles(recorder, &layout.long, scratch, schedule)?;
         }
         for class in 0..IN_PLACE {
             // No two segments share keys, but barriers are of whole arrays.
@@ -310,7 +396,7 @@ impl SegmentedSortPlan {
             if !self.config.sort.is_argsort() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            self.long.record(recorder, &buffers, &layout.long, schedule, count)?;
+            self.long.record(recorder, &buffers, &layout.long, schedule, max_count)?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::primitives::scan::{ScanConfig, ScanPolicy};
-use crate::primitives::sort::policy::{SortAlgorithm, TileShape};
+use crate::primitives::sort::policy::{SortAlgorithm, TileShape, check_scan_of_counts};
 use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
 
@@ -122,10 +122,7 @@ impl SegmentedSortPolicy {
 
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
-        let counts = ScanConfig::exclusive().counts_on_device();
-        if let Some(reason) = self.scan.algorithm.refusal(&counts) {
-            return invalid(reason);
-        }
+        check_scan_of_counts(&self.scan, &ScanConfig::exclusive().counts_on_device())?;
         self.cluster.check(self.subgroup_size, capabilities)?;
         for shape in &self.workgroups {
             shape.check(Self::WORKGROUP_RADIX_BITS, self.subgroup_size, capabilities)?;

@@ -1,0 +1,92 @@
+//! The cases of the single pass.
+
+use super::super::{Case, Effort, PolicyName, Work, is_sampled, sizes};
+use super::{CountFrom, Place, ScanCase};
+use crate::ElementType;
+use crate::harness::inputs::Input;
+use crate::scan::{ScanAlgorithm, ScanKind, ScanOperator};
+use crate::vk::Capabilities;
+
+/// The cases that prove a device right.
+pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    [plain_cases(effort, capabilities), counted_cases(effort, capabilities)].concat()
+}
+
+/// The single pass: every operator and type in small tiles, where there is much to look back at, and the default tiles.
+fn plain_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let lanes = u64::from(capabilities.subgroup_size);
+    let chained = |policy| ScanCase { algorithm: ScanAlgorithm::Chained, ..ScanCase::sum_of_u32(policy) };
+    for policy in [PolicyName::Default, PolicyName::Small] {
+        for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
+            let scan = ScanCase { kind, ..chained(policy) };
+            let tile = scan.policy(capabilities).tile_items().into();
+            for count in sizes(effort, lanes, tile) {
+                cases.push(Case { work: Work::Scan(scan.clone()), count, input: Input::Uniform });
+            }
+            let misaligned = Work::Scan(ScanCase { misalignment: 4, ..scan });
+            cases.push(Case { work: misaligned, count: 5 * tile + 3, input: Input::Uniform });
+        }
+    }
+    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+        let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
+        for (place, operator) in operators.enumerate() {
+            // Beside those that reduce-then-scan is tried on.
+            if effort == Effort::Quick && !is_sampled(index + place + 1) {
+                continue;
+            }
+            let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
+            let tile = u64::from(scan.policy(capabilities).tile_items());
+            for (count, input) in [(tile * 40 + 7, Input::Telling), (3 * tile + 7, Input::Extremes)] {
+                cases.push(Case { work: Work::Scan(scan.clone()), count, input });
+            }
+        }
+    }
+    for element in [ElementType::F32, ElementType::I64, ElementType::F64] {
+        let scan = ScanCase { element, ..chained(PolicyName::Default) };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Telling });
+    }
+    // Four groups of the fixed tree and part of one.
+    for operator in [ScanOperator::Add, ScanOperator::Mul] {
+        let scan = ScanCase { element: ElementType::F32, operator, ..chained(PolicyName::Small) };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        cases.push(Case { work: Work::Scan(scan), count: 141 * tile + 3, input: Input::Telling });
+    }
+    cases
+}
+
+/// The single pass where the device knows the count: of one tile, in one of several that there is room for, and in many;
+/// from either end, from an initial value, and with the fixed tree, which sums and products of floats have.
+pub(super) fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
+    let (host, device) = (Some(Place::Host), Some(Place::Device));
+    let algorithm = ScanAlgorithm::Chained;
+    let mut cases = Vec::new();
+    for (policy, kind, element, operator, is_reverse, initial) in [
+        (PolicyName::Small, inclusive, ElementType::U32, ScanOperator::Add, false, None),
+        (PolicyName::Small, exclusive, ElementType::U32, ScanOperator::Add, true, device),
+        (PolicyName::Small, exclusive, ElementType::F32, ScanOperator::Add, false, None),
+        (PolicyName::Small, inclusive, ElementType::F32, ScanOperator::Mul, true, host),
+        (PolicyName::Small, exclusive, ElementType::I64, ScanOperator::Min, false, host),
+        (PolicyName::Default, inclusive, ElementType::U32, ScanOperator::Add, true, None),
+        (PolicyName::Default, exclusive, ElementType::F64, ScanOperator::Add, false, None),
+    ] {
+        if effort == Effort::Quick && (policy == PolicyName::Default || element == ElementType::I64) {
+            continue;
+        }
+        let sums = ScanCase::sum_of_u32(policy);
+        let scan = ScanCase { kind, element, operator, is_reverse, initial, algorithm, ..sums };
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let most = if policy == PolicyName::Small { 141 * tile + 3 } else { 9 * tile + 1 };
+        for count_from in [CountFrom::Device, CountFrom::DeviceBeyond] {
+            for (count, misalignment) in
+                [(0, 0), (1, 0), (tile - 1, 0), (tile, 0), (tile + 1, 0), (5 * tile + 3, 4), (most, 0)]
+            {
+                let work = Work::Scan(ScanCase { count_from, misalignment, ..scan.clone() });
+                cases.push(Case { work, count, input: Input::Telling });
+            }
+        }
+    }
+    cases
+}

@@ -1,0 +1,161 @@
+//! Names and times of what is recorded: debug labels, and timestamps in a caller's query pool.
+//!
+//! ```text
+//!   plan       begin ┌ survey ┬ ticket ┬ … ┬ copy ┐        labels, one in another, where VK_EXT_debug_utils is on
+//!   timestamps     ▲ 0      ▲ 1      ▲ 2         ▲ last     each named for the phase that is done by then
+//! ```
+
+use std::ffi::CStr;
+
+use ash::vk;
+
+use super::recorder::Recorder;
+use crate::error::Result;
+
+/// Queries of a caller's timestamp pool, and what is done when each of them is written.
+///
+/// Recording with [`Recorder::with_timestamps`] writes one as a plan begins, and one as each of its phases ends, or the
+/// plan where it has but one: when all earlier work is done. So a phase takes its own timestamp less the one before it. Where there are fewer slots than
+/// phases, the last slot is kept for the end of the plan, and the phases before it go without.
+///
+/// The caller resets the queries before they are written again, and calls [`Self::clear`].
+#[derive(Debug)]
+pub struct TimestampSlots {
+    pool: vk::QueryPool,
+    first_query: u32,
+    capacity: usize,
+    names: Vec<&'static CStr>,
+}
+
+impl TimestampSlots {
+    /// The name of the timestamp with which a plan begins.
+    pub const BEGIN: &CStr = c"begin";
+
+    /// Takes `count` queries of `pool` from `first_query` on. The most that a plan writes: one, and one for each of its
+    /// phases; fewer will do.
+    pub fn new(pool: vk::QueryPool, first_query: u32, count: u32) -> Self {
+        let capacity = count as usize;
+        // Recording allocates nothing.
+        Self { pool, first_query, capacity, names: Vec::with_capacity(capacity) }
+    }
+
+    /// What is done when the first query is written, the second, and so on: [`Self::BEGIN`] and phases of plans.
+    pub fn names(&self) -> &[&'static CStr] {
+        &self.names
+    }
+
+    /// Begins anew at the first query.
+    pub fn clear(&mut self) {
+        self.names.clear();
+    }
+
+    /// The query of the next slot, unless fewer than `spare` were left behind it.
+    fn take(&mut self, name: &'static CStr, spare: usize) -> Option<(vk::QueryPool, u32)> {
+        let slot = self.names.len();
+        (slot + spare < self.capacity).then(|| {
+            self.names.push(name);
+            (self.pool, self.first_query + slot as u32)
+        })
+    }
+}
+
+/// Where a recorder stands.
+#[derive(Debug, Default)]
+pub(super) struct Phases<'d> {
+    pub(super) slots: Option<&'d mut TimestampSlots>,
+    depth: u32,
+    open: Option<&'static CStr>,
+}
+
+impl<'d> Recorder<'d> {
+    /// Notes the time in `slots` as phases end.
+    ///
+    /// The pool is one of timestamps, of the recorder's device; its queries are reset when the commands run, and its queue
+    /// family has timestamps (`timestampValidBits`). This belongs to what [`Recorder::new`] is promised.
+    pub fn with_timestamps(mut self, slots: &'d mut TimestampSlots) -> Self {
+        self.phases.slots = Some(slots);
+        self
+    }
+
+    /// Records what belongs to one plan, under its name; plans may hold others.
+    ///
+    /// # Errors
+    /// Those of `record`.
+    pub fn plan<T>(&mut self, name: &'static CStr, record: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.end_phase(1);
+        if self.phases.depth == 0 {
+            // A plan without an end tells nothing.
+            self.write_timestamp(TimestampSlots::BEGIN, 1);
+        }
+        self.phases.depth += 1;
+        self.begin_label(name);
+        let recorded = record(self);
+        self.phases.depth -= 1;
+        let is_outermost = self.phases.depth == 0;
+        if is_outermost && self.phases.open.is_none() {
+            self.write_timestamp(name, 0);
+        }
+        self.end_phase(usize::from(!is_outermost));
+        self.end_label();
+        recorded
+    }
+
+    /// Names what is recorded from here on, to the next phase or the end of the plan.
+    pub fn phase(&mut self, name: &'static CStr) {
+        self.end_phase(1);
+        self.phases.open = Some(name);
+        self.begin_label(name);
+    }
+
+    fn end_phase(&mut self, spare: usize) {
+        if let Some(name) = self.phases.open.take() {
+            self.end_label();
+            self.write_timestamp(name, spare);
+        }
+    }
+
+    fn write_timestamp(&mut self, name: &'static CStr, spare: usize) {
+        let Some(raw) = self.raw() else { return };
+        let Some((pool, query)) = self.phases.slots.as_mut().and_then(|slots| slots.take(name, spare)) else {
+            return;
+        };
+        let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
+        // SAFETY: as `with_timestamps` was promised.
+        unsafe { raw.cmd_write_timestamp(self.command_buffer(), stage, pool, query) };
+    }
+
+    fn begin_label(&self, name: &CStr) {
+        if let (Some(_), Some(debug_utils)) = (self.raw(), self.device().debug_utils()) {
+            let label = vk::DebugUtilsLabelEXT::default().label_name(name);
+            // SAFETY: as `Recorder::new` was promised; the extension is on.
+            unsafe { debug_utils.cmd_begin_debug_utils_label(self.command_buffer(), &label) };
+        }
+    }
+
+    fn end_label(&self) {
+        if let (Some(_), Some(debug_utils)) = (self.raw(), self.device().debug_utils()) {
+            // SAFETY: as above; each one has been begun.
+            unsafe { debug_utils.cmd_end_debug_utils_label(self.command_buffer()) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_slot_is_kept_for_the_end() {
+        let mut slots = TimestampSlots::new(vk::QueryPool::null(), 7, 3);
+        let mut queries = Vec::new();
+        for (name, spare) in [(TimestampSlots::BEGIN, 1), (c"first", 1), (c"second", 1), (c"third", 0)] {
+            queries.extend(slots.take(name, spare).map(|(_, query)| query));
+        }
+        assert_eq!(queries, [7, 8, 9]);
+        assert_eq!(slots.names(), [TimestampSlots::BEGIN, c"first", c"third"]);
+        slots.clear();
+        assert_eq!(slots.take(c"again", 0), Some((vk::QueryPool::null(), 7)));
+        let mut one = TimestampSlots::new(vk::QueryPool::null(), 0, 1);
+        assert_eq!(one.take(TimestampSlots::BEGIN, 1), None);
+    }
+}

@@ -1,0 +1,253 @@
+//! What a recording does: the calls that its plan states, and no other; no allocation; names and times where they are
+//! asked for.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char};
+use std::hint::black_box;
+use std::sync::Mutex;
+
+use libtest_mimic::Failed;
+use subsweep::ash::{self, vk};
+use subsweep::headless::Gpu;
+use subsweep::vk::{CommandCounts, Device, Recorder, TimestampSlots};
+
+use crate::allocations::allocations;
+
+use super::contract::{Room, Subject, subjects};
+use super::host::{Host, HostMemory, expect_no_messages};
+
+/// Calls of functions that only record commands, in the table of [`watched`], by name.
+static CALLS: Mutex<BTreeMap<&'static str, u32>> = Mutex::new(BTreeMap::new());
+
+/// A function that counts, and calls the real one.
+macro_rules! counted {
+    ($function:ident, $name:literal, $type:ty, ($($argument:ident: $of:ty),*)) => {
+        unsafe extern "system" fn $function(commands: vk::CommandBuffer, $($argument: $of),*) {
+            *CALLS.lock().unwrap().entry($name).or_default() += 1;
+            let device = *DEVICE.lock().unwrap();
+            let name = CString::new($name).unwrap();
+            // SAFETY: the function is of this type, and its caller gives it what Vulkan asks for.
+            unsafe {
+                let real = Host::real_function(device, name.as_ptr()).expect("it has been looked up");
+                let real = std::mem::transmute::<unsafe extern "system" fn(), $type>(real);
+                real(commands, $($argument),*);
+            }
+        }
+    };
+}
+
+static DEVICE: Mutex<vk::Device> = Mutex::new(vk::Device::null());
+
+counted!(bind, "vkCmdBindPipeline", vk::PFN_vkCmdBindPipeline, (point: vk::PipelineBindPoint, pipeline: vk::Pipeline));
+counted!(push, "vkCmdPushConstants", vk::PFN_vkCmdPushConstants,
+    (layout: vk::PipelineLayout, stages: vk::ShaderStageFlags, offset: u32, size: u32, values: *const std::ffi::c_void));
+counted!(dispatch, "vkCmdDispatch", vk::PFN_vkCmdDispatch, (x: u32, y: u32, z: u32));
+counted!(dispatch_indirect, "vkCmdDispatchIndirect", vk::PFN_vkCmdDispatchIndirect, (buffer: vk::Buffer, offset: u64));
+counted!(fill, "vkCmdFillBuffer", vk::PFN_vkCmdFillBuffer, (buffer: vk::Buffer, offset: u64, size: u64, word: u32));
+counted!(update, "vkCmdUpdateBuffer", vk::PFN_vkCmdUpdateBuffer,
+    (buffer: vk::Buffer, offset: u64, size: u64, data: *const std::ffi::c_void));
+counted!(barrier, "vkCmdPipelineBarrier", vk::PFN_vkCmdPipelineBarrier,
+    (from: vk::PipelineStageFlags, to: vk::PipelineStageFlags, flags: vk::DependencyFlags,
+     count: u32, memory: *const vk::MemoryBarrier<'_>,
+     buffer_count: u32, buffers: *const vk::BufferMemoryBarrier<'_>,
+     image_count: u32, images: *const vk::ImageMemoryBarrier<'_>));
+counted!(timestamp, "vkCmdWriteTimestamp", vk::PFN_vkCmdWriteTimestamp,
+    (stage: vk::PipelineStageFlags, pool: vk::QueryPool, query: u32));
+counted!(begin_label, "vkCmdBeginDebugUtilsLabelEXT", vk::PFN_vkCmdBeginDebugUtilsLabelEXT,
+    (label: *const vk::DebugUtilsLabelEXT<'_>));
+counted!(end_label, "vkCmdEndDebugUtilsLabelEXT", vk::PFN_vkCmdEndDebugUtilsLabelEXT, ());
+
+/// In the place of every function that no recording calls.
+unsafe extern "system" fn forbidden() {
+    // Nobody could go on from here: it may be a function of any type.
+    eprintln!("a recording called a function that no plan states");
+    std::process::abort();
+}
+
+unsafe extern "system" fn watched(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    macro_rules! function {
+        ($function:ident: $type:ty) => {
+            // SAFETY: whoever looks a function up calls it as what it is.
+            unsafe { std::mem::transmute::<$type, unsafe extern "system" fn()>($function) }
+        };
+    }
+    let _ = device;
+    // SAFETY: Vulkan's names are C's.
+    let name = unsafe { CStr::from_ptr(name) };
+    Some(match name.to_bytes() {
+        b"vkCmdBindPipeline" => function!(bind: vk::PFN_vkCmdBindPipeline),
+        b"vkCmdPushConstants" => function!(push: vk::PFN_vkCmdPushConstants),
+        b"vkCmdDispatch" => function!(dispatch: vk::PFN_vkCmdDispatch),
+        b"vkCmdDispatchIndirect" => function!(dispatch_indirect: vk::PFN_vkCmdDispatchIndirect),
+        b"vkCmdFillBuffer" => function!(fill: vk::PFN_vkCmdFillBuffer),
+        b"vkCmdUpdateBuffer" => function!(update: vk::PFN_vkCmdUpdateBuffer),
+        b"vkCmdPipelineBarrier" => function!(barrier: vk::PFN_vkCmdPipelineBarrier),
+        b"vkCmdWriteTimestamp" => function!(timestamp: vk::PFN_vkCmdWriteTimestamp),
+        b"vkCmdBeginDebugUtilsLabelEXT" => function!(begin_label: vk::PFN_vkCmdBeginDebugUtilsLabelEXT),
+        b"vkCmdEndDebugUtilsLabelEXT" => function!(end_label: vk::PFN_vkCmdEndDebugUtilsLabelEXT),
+        _ => forbidden,
+    })
+}
+
+/// Runs `look` at every subject, with a device whose functions are watched while it records.
+fn with_subjects(
+    gpu: &Gpu,
+    has_labels: bool,
+    look: impl Fn(&ash::Device, vk::QueryPool, &Device, vk::CommandBuffer, &Subject) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
+    host.remember_lookup();
+    let (raw, device) = host.open()?;
+    *DEVICE.lock().unwrap() = raw.handle();
+    {
+        let memory = HostMemory::new(&host, &raw, Room::ARRAYS_SIZE + Room::SCRATCH_SIZE)?;
+        let arrays_size = Room::ARRAYS_SIZE.next_multiple_of(16);
+        let room = Room {
+            arrays: memory.range().slice(0, Room::ARRAYS_SIZE),
+            scratch: memory.range().slice(arrays_size, Room::SCRATCH_SIZE - 16),
+        };
+        let mut enabled = device.capabilities().enabled;
+        enabled.debug_utils &= has_labels;
+        let watching = host.instance_by(watched);
+        // SAFETY: the handle is alive; only functions that `watched` lets through are called.
+        let table = unsafe { ash::Device::load(watching.fp_v1_0(), raw.handle()) };
+        let recording = host.adopt(&watching, table, enabled)?;
+        let pool = query_pool(&raw)?;
+        for subject in subjects(&device, room)? {
+            assert!(subject.scratch_size <= room.scratch.size, "{}", subject.name);
+            host.with_commands(&raw, vk::CommandBufferLevel::PRIMARY, |_, commands| {
+                // SAFETY: the command buffer is the device's; it is never submitted.
+                unsafe { raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()) }?;
+                look(&raw, pool, &recording, commands, &subject)?;
+                // SAFETY: as above.
+                unsafe { raw.end_command_buffer(commands) }?;
+                Ok(())
+            })?;
+        }
+        // SAFETY: nothing was submitted.
+        unsafe { raw.destroy_query_pool(pool, None) };
+    }
+    drop(device);
+    // SAFETY: everything made from it is gone.
+    unsafe { raw.destroy_device(None) };
+    drop(host);
+    expect_no_messages()
+}
+
+/// The calls since the last time.
+fn take_calls() -> BTreeMap<&'static str, u32> {
+    std::mem::take(&mut CALLS.lock().unwrap())
+}
+
+/// Dispatches with their pipelines and push constants, barriers, fills and updates: as many as
+/// [`commands`](subsweep::sort::SortPlan::commands) says, and nothing else.
+pub fn stated_calls(gpu: &Gpu) -> Result<(), Failed> {
+    with_subjects(gpu, false, |_, _, device, commands, subject| {
+        let name = &subject.name;
+        let stated = (subject.commands)()?;
+        take_calls();
+        // SAFETY: the command buffer and all memory are the device's.
+        let mut recorder = unsafe { Recorder::new(device, commands) };
+        (subject.record)(&mut recorder)?;
+        assert_eq!(recorder.counts(), stated, "{name}");
+        let CommandCounts { dispatches, barriers, transfers, .. } = stated;
+        let calls = take_calls();
+        let count = |names: &[&str]| names.iter().filter_map(|name| calls.get(name)).sum::<u32>();
+        assert!(dispatches > 0, "{name}");
+        assert_eq!(count(&["vkCmdDispatch", "vkCmdDispatchIndirect"]), dispatches, "{name}");
+        assert_eq!(count(&["vkCmdBindPipeline"]), dispatches, "{name}");
+        assert_eq!(count(&["vkCmdPushConstants"]), dispatches, "{name}");
+        assert_eq!(count(&["vkCmdPipelineBarrier"]), barriers, "{name}");
+        assert_eq!(count(&["vkCmdFillBuffer", "vkCmdUpdateBuffer"]), transfers, "{name}");
+        assert_eq!(calls.values().sum::<u32>(), 3 * dispatches + barriers + transfers, "{name}");
+        Ok(())
+    })
+}
+
+/// Neither recording nor its refusal asks the host for memory; timestamps and labels do not either.
+pub fn no_allocations(gpu: &Gpu) -> Result<(), Failed> {
+    let (count, _) = allocations(|| black_box(vec![black_box(1u8); 100]));
+    assert_eq!(count, 1, "allocations are counted");
+
+    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
+    let (raw, device) = host.open()?;
+    {
+        let memory = HostMemory::new(&host, &raw, Room::ARRAYS_SIZE + Room::SCRATCH_SIZE)?;
+        let arrays_size = Room::ARRAYS_SIZE.next_multiple_of(16);
+        let room = Room {
+            arrays: memory.range().slice(0, Room::ARRAYS_SIZE),
+            scratch: memory.range().slice(arrays_size, Room::SCRATCH_SIZE - 16),
+        };
+        let pool = query_pool(&raw)?;
+        let mut slots = TimestampSlots::new(pool, 0, QUERY_COUNT);
+        for subject in subjects(&device, room)? {
+            slots.clear();
+            host.with_commands(&raw, vk::CommandBufferLevel::PRIMARY, |_, commands| {
+                // SAFETY: the command buffer and all memory are the device's; it is never submitted.
+                unsafe {
+                    raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
+                    raw.cmd_reset_query_pool(commands, pool, 0, QUERY_COUNT);
+                    let (made, recorded) = allocations(|| {
+                        let recorder = Recorder::new(&device, commands);
+                        (subject.record)(&mut recorder.with_timestamps(&mut slots))
+                    });
+                    recorded?;
+                    assert_eq!(made, 0, "{}", subject.name);
+                    raw.end_command_buffer(commands)?;
+                }
+                Ok(())
+            })?;
+        }
+        // SAFETY: nothing was submitted.
+        unsafe { raw.destroy_query_pool(pool, None) };
+    }
+    drop(device);
+    // SAFETY: everything made from it is gone.
+    unsafe { raw.destroy_device(None) };
+    drop(host);
+    expect_no_messages()
+}
+
+/// More than any recording writes.
+const QUERY_COUNT: u32 = 256;
+
+fn query_pool(raw: &ash::Device) -> Result<vk::QueryPool, Failed> {
+    let info =
+        vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERY_COUNT);
+    // SAFETY: the device is alive.
+    Ok(unsafe { raw.create_query_pool(&info, None) }?)
+}
+
+/// One timestamp as a plan begins and one as each phase ends, as far as there are slots; a label around each.
+pub fn timestamps_and_labels(gpu: &Gpu) -> Result<(), Failed> {
+    with_subjects(gpu, gpu.is_validated(), |raw, pool, device, commands, subject| {
+        let name = &subject.name;
+        // SAFETY: the command buffer and the queries are the device's.
+        unsafe { raw.cmd_reset_query_pool(commands, pool, 0, QUERY_COUNT) };
+        let mut all = TimestampSlots::new(pool, 0, QUERY_COUNT - 2);
+        take_calls();
+        // SAFETY: the command buffer, the queries and all memory are the device's.
+        let mut recorder = unsafe { Recorder::new(device, commands) }.with_timestamps(&mut all);
+        (subject.record)(&mut recorder)?;
+        let calls = take_calls();
+        let count = |name| calls.get(name).copied().unwrap_or_default();
+        let names = all.names();
+        assert_eq!(count("vkCmdWriteTimestamp"), names.len() as u32, "{name}");
+        assert!(names.len() >= 2 && names[0] == TimestampSlots::BEGIN, "{name}: {names:?}");
+        let labels = count("vkCmdBeginDebugUtilsLabelEXT");
+        assert_eq!(labels, count("vkCmdEndDebugUtilsLabelEXT"), "{name}");
+        if gpu.is_validated() {
+            // The plan's own, and a phase's for each timestamp but the first.
+            assert!(labels as usize >= names.len() - 1, "{name}: {labels} labels, {names:?}");
+        } else {
+            assert_eq!(labels, 0, "{name}");
+        }
+
+        let mut few = TimestampSlots::new(pool, QUERY_COUNT - 2, 2);
+        // SAFETY: as above.
+        let mut recorder = unsafe { Recorder::new(device, commands) }.with_timestamps(&mut few);
+        (subject.record)(&mut recorder)?;
+        assert_eq!([few.names()[0], few.names()[1]], [names[0], names[names.len() - 1]], "{name}");
+        Ok(())
+    })
+}

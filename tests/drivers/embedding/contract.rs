@@ -1,0 +1,353 @@
+//! The contract with whoever records plans among commands of their own: barriers from data, command buffers of any kind,
+//! threads, frames in flight.
+
+use std::sync::Arc;
+
+use libtest_mimic::Failed;
+use subsweep::ash::vk;
+use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
+use subsweep::headless::Gpu;
+use subsweep::scan::{
+    InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy, SegmentsBy,
+};
+use subsweep::sort::{
+    SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig,
+    SortPlan, SortPolicy,
+};
+use subsweep::vk::{
+    Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Finding, HazardChecker, Recorder,
+};
+use subsweep::{Count, ElementType, Error, Result};
+
+use super::host::{Host, HostMemory, expect_no_messages, record_barrier, show_host, submit};
+
+/// Elements of each recording: more than a workgroup sorts, or a tile scans.
+pub const COUNT: u32 = 20_000;
+const SIZE: u64 = 4 * COUNT as u64;
+
+/// A plan of any kind, on memory of its own.
+pub struct Subject {
+    pub name: String,
+    pub first: Access,
+    pub last: Access,
+    pub record: Record,
+    pub commands: Box<dyn Fn() -> Result<CommandCounts>>,
+    pub scratch_size: u64,
+}
+
+type Record = Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>;
+
+/// Where a subject's memory lies: the count, and four arrays of [`COUNT`] words; and scratch.
+#[derive(Clone, Copy)]
+pub struct Room {
+    pub arrays: BufferRange,
+    pub scratch: BufferRange,
+}
+
+impl Room {
+    pub const ARRAYS_SIZE: u64 = 256 + 4 * SIZE;
+    /// More than any subject asks for.
+    pub const SCRATCH_SIZE: u64 = 1 << 20;
+
+    fn array(&self, index: u64) -> AddressRange {
+        self.arrays.slice(256 + index * SIZE, SIZE).addresses()
+    }
+
+    fn count(&self) -> Count {
+        Count::Device { address: self.arrays.address, max: COUNT }
+    }
+}
+
+/// A plan of each kind, with counts of either kind.
+pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
+    let mut subjects = Vec::new();
+    let [first, second, third] = [0, 1, 2].map(|index| room.array(index));
+    let host = Count::Host(COUNT.into());
+
+    let tiles = ScanPolicy::tiled(64, 4, 4);
+    let plain = ScanConfig::inclusive();
+    let with_all = plain.segments(SegmentsBy::Offsets).with_initial().counts_on_device();
+    let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
+    let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();
+    let of = |algorithm| plain.policy(tiles.with_algorithm(algorithm));
+    let initial = InitialValue::host(&[7u32])?;
+    let apart = ScanBuffers::new(first, second, room.scratch);
+    let in_place = ScanBuffers::in_place(first, room.scratch);
+    for (name, config, buffers, count) in [
+        ("a scan", plain.policy(tiles), apart, host),
+        ("a scan in place of a count on the device", plain.counts_on_device(), in_place, room.count()),
+        ("a scan of segments", with_all, apart.segments(third).initial(initial), room.count()),
+        ("a chained scan", chained, apart, host),
+        ("a chained scan of a count on the device", chained.counts_on_device(), apart, room.count()),
+        ("a chained scan in a fixed tree", chained.policy(fixed_tree), apart, host),
+        ("scan-then-propagate", of(ScanAlgorithm::ScanThenPropagate), in_place, host),
+        ("the seed's scan", plain.policy(ScanPolicy::seed()), in_place, host),
+        ("block doubling", of(ScanAlgorithm::BlockDoubling), apart, host),
+        ("the strided scan", of(ScanAlgorithm::Strided), apart, host),
+    ] {
+        let plan = Arc::new(ScanPlan::new(device, config)?);
+        let counted = Arc::clone(&plan);
+        subjects.push(Subject {
+            name: name.to_owned(),
+            first: plan.first_access(),
+            last: plan.last_access(),
+            scratch_size: plan.scratch_requirements(COUNT.into()).size,
+            record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
+            commands: Box::new(move || counted.commands(&buffers, count)),
+        });
+    }
+
+    let capabilities = device.capabilities();
+    for algorithm in SortAlgorithm::ALL {
+        if algorithm == SortAlgorithm::SingleWorkgroup {
+            continue;
+        }
+        let config = SortConfig::argsort(ElementType::U32).counts_on_device();
+        let config = config.policy(SortPolicy::tuned(algorithm, capabilities));
+        let buffers = SortBuffers::new(first, room.scratch).values(second);
+        for count in [host, room.count()] {
+            let plan = Arc::new(SortPlan::new(device, config)?);
+            let counted = Arc::clone(&plan);
+            subjects.push(Subject {
+                name: format!("{}, {count:?}", algorithm.name()),
+                first: plan.first_access(),
+                last: plan.last_access(),
+                scratch_size: plan.scratch_requirements(COUNT.into()).size,
+                record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
+                commands: Box::new(move || counted.commands(&buffers, count)),
+            });
+        }
+    }
+
+    let segments = AddressRange { size: 400, ..third };
+    let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).counts_on_device();
+    let buffers = SegmentedSortBuffers::new(first, segments, room.scratch);
+    let few = match room.count() {
+        Count::Device { address, .. } => Count::Device { address, max: 100 },
+        count => count,
+    };
+    for counts in [(host, Count::Host(100)), (room.count(), few)] {
+        let plan = Arc::new(SegmentedSortPlan::new(device, config)?);
+        let counted = Arc::clone(&plan);
+        let (count, segment_count) = counts;
+        subjects.push(Subject {
+            name: format!("a segmented sort, {count:?}"),
+            first: plan.first_access(),
+            last: plan.last_access(),
+            scratch_size: plan.scratch_requirements(COUNT.into(), 100).size,
+            record: Box::new(move |recorder| plan.record(recorder, &buffers, count, segment_count)),
+            commands: Box::new(move || counted.commands(&buffers, count, segment_count)),
+        });
+    }
+
+    let plan = Arc::new(GatherPlan::new(device, GatherConfig::elements(1).counts_on_device())?);
+    let counted = Arc::clone(&plan);
+    let buffers = GatherBuffers::new(first, second, third).scratch(room.scratch);
+    let count = room.count();
+    subjects.push(Subject {
+        name: "a gather".to_owned(),
+        first: plan.first_access(),
+        last: plan.last_access(),
+        scratch_size: plan.scratch_requirements().size,
+        record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
+        commands: Box::new(move || counted.commands(&buffers, count)),
+    });
+    Ok(subjects)
+}
+
+/// Memory that nothing touches: for what is never submitted.
+fn nowhere() -> Room {
+    let usage = vk::BufferUsageFlags::from_raw(!0);
+    let range = |address, size| BufferRange { buffer: vk::Buffer::null(), offset: 0, size, address, usage };
+    Room { arrays: range(1 << 20, Room::ARRAYS_SIZE), scratch: range(1 << 30, Room::SCRATCH_SIZE) }
+}
+
+/// What the checker finds where a caller fills all memory, goes by `before` and `after`, and copies it all, and fills the
+/// scratch again.
+fn findings(
+    device: &Device,
+    subject: &Subject,
+    room: Room,
+    before: Access,
+    after: Access,
+) -> Result<Vec<Finding>> {
+    let checker = HazardChecker::default();
+    let mut recorder = Recorder::dry(device).traced_by(&checker);
+    recorder.begin();
+    let scratch = room.scratch.slice(0, subject.scratch_size);
+    recorder.fill(room.arrays, 0);
+    recorder.fill(scratch, 0);
+    recorder.barrier(Barrier { name: "before", before: Access::TRANSFER_WRITE, after: before });
+    (subject.record)(&mut recorder)?;
+    recorder.barrier(Barrier { name: "after", before: after, after: Access::TRANSFER });
+    let sink = BufferRange { address: 1 << 40, ..room.arrays };
+    recorder.copy(room.arrays, sink);
+    recorder.fill(scratch, 0);
+    recorder.end();
+    Ok(checker.take_findings())
+}
+
+/// A caller's barriers made of [`first_access`](SortPlan::first_access) and `last_access` are enough; with less of them,
+/// the checker finds what is missing.
+pub fn outer_accesses(gpu: &Gpu) -> Result<(), Failed> {
+    let (device, room) = (gpu.device(), nowhere());
+    for subject in subjects(device, room)? {
+        let Subject { name, first, last, .. } = &subject;
+        let found = findings(device, &subject, room, *first, *last)?;
+        assert_eq!(found, [], "{name}");
+        let is_hazard = |found: &Finding| matches!(found, Finding::Hazard { .. });
+        let found = findings(device, &subject, room, Access::HOST_READ, *last)?;
+        assert!(found.iter().any(is_hazard), "{name}, first");
+        let found = findings(device, &subject, room, *first, Access::TRANSFER_WRITE)?;
+        assert!(found.iter().any(is_hazard), "{name}, last");
+    }
+    Ok(())
+}
+
+/// Frames in flight: each with memory of its own, all by one plan.
+const FRAMES: usize = 3;
+
+/// One plan, recorded by several threads at once into command buffers of either level, each of which is submitted twice,
+/// with another count on the device.
+pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
+    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
+    let (raw, device) = host.open()?;
+    {
+        let config = SortConfig::keys(ElementType::U32).counts_on_device();
+        let plan = SortPlan::new(
+            &device,
+            config.policy(SortPolicy::tuned(SortAlgorithm::Radix8Bit, device.capabilities())),
+        )?;
+        let scratch_size = plan.scratch_requirements(COUNT.into()).size;
+        let memory: Vec<HostMemory<'_>> = (0..FRAMES)
+            .map(|_| HostMemory::new(&host, &raw, 256 + SIZE + scratch_size))
+            .collect::<Result<_, _>>()?;
+        let ranges: Vec<BufferRange> = memory.iter().map(HostMemory::range).collect();
+        std::thread::scope(|scope| -> Result<(), Failed> {
+            let recorded: Vec<_> = ranges
+                .iter()
+                .enumerate()
+                .map(|(frame, &range)| {
+                    let (plan, host, raw) = (&plan, &host, &raw);
+                    scope.spawn(move || record_frame(host, raw, plan, frame, range))
+                })
+                .collect();
+            let recorded: Vec<Recorded> = recorded
+                .into_iter()
+                .map(|thread| thread.join().expect("no thread panics"))
+                .collect::<Result<_, String>>()?;
+            let commands: Vec<_> = recorded.iter().map(|recorded| recorded.commands).collect();
+            for counts in [[COUNT, 5000, 0], [1, COUNT / 2, 2 * COUNT]] {
+                sort_and_check(&raw, &commands, &memory, counts)?;
+            }
+            for Recorded { pool, .. } in recorded {
+                // SAFETY: `submit` has waited.
+                unsafe { raw.destroy_command_pool(pool, None) };
+            }
+            Ok(())
+        })?;
+    }
+    drop(device);
+    // SAFETY: everything made from it is gone.
+    unsafe { raw.destroy_device(None) };
+    drop(host);
+    expect_no_messages()
+}
+
+struct Recorded {
+    pool: vk::CommandPool,
+    commands: vk::CommandBuffer,
+}
+
+/// A primary command buffer; of every other frame one that executes a secondary.
+fn record_frame(
+    host: &Host,
+    raw: &subsweep::ash::Device,
+    plan: &SortPlan,
+    frame: usize,
+    range: BufferRange,
+) -> Result<Recorded, String> {
+    let keys = range.slice(256, SIZE).addresses();
+    let scratch = range.slice(256 + SIZE, range.size - 256 - SIZE);
+    let buffers = SortBuffers::new(keys, scratch);
+    let count = Count::Device { address: range.address, max: COUNT };
+    let text = |error: vk::Result| error.to_string();
+    // SAFETY: the command buffers are this thread's alone, and the memory lives until the work is done.
+    unsafe {
+        let pool = raw.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).map_err(text)?;
+        let allocate = |level| {
+            let info = vk::CommandBufferAllocateInfo::default()
+                .command_pool(pool)
+                .level(level)
+                .command_buffer_count(1);
+            raw.allocate_command_buffers(&info).map(|commands| commands[0]).map_err(text)
+        };
+        let primary = allocate(vk::CommandBufferLevel::PRIMARY)?;
+        let inheritance = vk::CommandBufferInheritanceInfo::default();
+        let info = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
+        let is_secondary = frame % 2 == 1;
+        let target = if is_secondary { allocate(vk::CommandBufferLevel::SECONDARY)? } else { primary };
+        raw.begin_command_buffer(target, &info).map_err(text)?;
+        // What the last submission did comes first.
+        let again = Barrier { name: "again", before: plan.last_access(), after: plan.first_access() };
+        record_barrier(raw, target, again);
+        plan.cmd_sort(target, &buffers, count).map_err(|error| error.to_string())?;
+        show_host(raw, target);
+        raw.end_command_buffer(target).map_err(text)?;
+        if is_secondary {
+            raw.begin_command_buffer(primary, &vk::CommandBufferBeginInfo::default()).map_err(text)?;
+            raw.cmd_execute_commands(primary, &[target]);
+            raw.end_command_buffer(primary).map_err(text)?;
+        }
+        let _ = host;
+        Ok(Recorded { pool, commands: primary })
+    }
+}
+
+/// All frames at once.
+fn sort_and_check(
+    raw: &subsweep::ash::Device,
+    commands: &[vk::CommandBuffer],
+    memory: &[HostMemory<'_>],
+    counts: [u32; FRAMES],
+) -> Result<(), Failed> {
+    let input = |frame: usize| -> Vec<u32> {
+        (0..COUNT).map(|index| (index + frame as u32).wrapping_mul(0x9e37_79b9)).collect()
+    };
+    for (frame, (memory, count)) in memory.iter().zip(counts).enumerate() {
+        memory.words()[0] = count;
+        memory.words()[64..64 + COUNT as usize].copy_from_slice(&input(frame));
+    }
+    submit(raw, commands)?;
+    for (frame, (memory, count)) in memory.iter().zip(counts).enumerate() {
+        let mut expected = input(frame);
+        expected[..count.min(COUNT) as usize].sort_unstable();
+        assert!(memory.words()[64..64 + COUNT as usize] == expected, "frame {frame}, {count} keys");
+    }
+    Ok(())
+}
+
+/// A plan that was made for no counts on the device says so, and one that is given scratch without a usage.
+pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
+    let (device, room) = (gpu.device(), nowhere());
+    let policy = SortPolicy::tuned(SortAlgorithm::Radix8Bit, device.capabilities());
+    let plan = SortPlan::new(device, SortConfig::keys(ElementType::U32).policy(policy))?;
+    let commands = |scratch: BufferRange| {
+        plan.commands(&SortBuffers::new(room.array(0), scratch), u64::from(COUNT)).map(|_| ())
+    };
+    assert_eq!(commands(room.scratch), Ok(()));
+    for flag in [
+        vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
+        vk::BufferUsageFlags::INDIRECT_BUFFER,
+        vk::BufferUsageFlags::TRANSFER_DST,
+    ] {
+        let scratch = BufferRange { usage: room.scratch.usage & !flag, ..room.scratch };
+        assert_eq!(commands(scratch), Err(Error::MissingUsage { what: "scratch", missing: flag }));
+    }
+    let odd = BufferRange { offset: 2, ..room.scratch };
+    assert!(matches!(commands(odd), Err(Error::Misaligned { .. })));
+    let values = SortBuffers::new(room.array(0), room.scratch).values(room.array(1));
+    let refused = plan.commands(&values, u64::from(COUNT));
+    assert!(matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("keys alone")));
+    Ok(())
+}

@@ -1,0 +1,310 @@
+//! What an embedder is promised: plans on a device of their own making, typed refusals, and nothing behind their back.
+
+mod adoption;
+mod commands;
+mod contract;
+mod host;
+mod refusals;
+
+use std::sync::{Arc, Mutex};
+
+use libtest_mimic::{Failed, Trial};
+use subsweep::ash::vk;
+use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
+use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
+use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
+use subsweep::sort::{SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
+use subsweep::vk::{AddressRange, Barrier, Command, Device, Recorder, Trace};
+use subsweep::{Count, ElementType, Error, Result};
+
+use super::cases::expect_silence;
+
+pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
+    let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
+        let gpu = Arc::clone(gpu);
+        Trial::test(format!("embedding: {name}"), move || {
+            run(&gpu)?;
+            expect_silence(&gpu, "embedding")
+        })
+    };
+    vec![
+        trial("an adopted device runs plans and survives them", adoption::adopted_devices),
+        trial("a device is refused that was made without what is needed", adoption::refused_devices),
+        trial("a plan goes with its own device alone", adoption::foreign_devices),
+        trial("barriers made of what a plan says are enough, and less is not", contract::outer_accesses),
+        trial("threads record one plan for frames in flight", contract::threads_and_frames),
+        trial("what is not declared is refused", contract::undeclared),
+        trial("a recording calls what its plan states, and nothing else", commands::stated_calls),
+        trial("a recording asks the host for no memory", commands::no_allocations),
+        trial("phases have timestamps and labels", commands::timestamps_and_labels),
+        trial("what does not fit is refused by its numbers", refusals::plans),
+        trial("a gather that does not fit is refused by its numbers", refusals::gathers),
+        trial("a gather goes by the widest access that its memory allows", gather_accesses),
+        trial("slices of any type are gathered", gathered_slices),
+        trial("nothing is recorded for nothing", nothing_for_nothing),
+        trial("wide accesses are for what is aligned, and for nothing else", wide_accesses),
+        trial("every submission is between its barriers", outer_barriers),
+        trial("one plan serves several ranges and counts in one command buffer", shared_plan),
+    ]
+}
+
+/// Plans are shared between threads.
+const _: () = {
+    const fn shareable<T: Send + Sync>() {}
+    shareable::<ScanPlan>();
+    shareable::<SortPlan>();
+    shareable::<SegmentedSortPlan>();
+    shareable::<GatherPlan>();
+    shareable::<Device>();
+    shareable::<Gpu>();
+};
+
+/// The row's device once more, with another listener.
+fn another(gpu: &Gpu, trace: Arc<dyn Trace>) -> Result<Gpu> {
+    let work = WorkOptions { trace: Some(trace), ..WorkOptions::default() };
+    Gpu::open(GpuOptions { validation: gpu.is_validated(), work, ..GpuOptions::default() })
+}
+
+/// Tells the words of an access of each gather's kernel.
+#[derive(Default)]
+struct Units(Mutex<Vec<u32>>);
+
+impl Trace for Units {
+    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
+        let Command::Dispatch { constants, .. } = command else { return };
+        let units = constants.iter().filter(|(name, _)| *name == "UNIT_WORDS").map(|(_, value)| *value);
+        self.0.lock().unwrap().extend(units);
+    }
+}
+
+fn gather_accesses(gpu: &Gpu) -> Result<(), Failed> {
+    let units = Arc::new(Units::default());
+    let gpu = another(gpu, units.clone())?;
+    let memory = gpu.allocate(1 << 12)?;
+    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    gpu.upload(&memory, 0, &[0; 1 << 10])?;
+    for (words, source, destination, expected) in [
+        (1, 0, 2048, 1),
+        (2, 0, 2048, 2),
+        (2, 8, 2056, 2),
+        (2, 4, 2048, 1),
+        (4, 0, 2048, 4),
+        (4, 8, 2048, 1),
+        (4, 0, 2052, 1),
+        (6, 0, 2048, 2),
+        (7, 0, 2048, 1),
+        (8, 16, 2064, 4),
+    ] {
+        let plan = gpu.gather_plan(GatherConfig::elements(words))?;
+        let size = 10 * 4 * u64::from(words);
+        let buffers = GatherBuffers::new(at(source, size), at(1024, 40), at(destination, size));
+        // SAFETY: the memory is this device's and lives until `submit` has waited.
+        unsafe { gpu.submit(|recorder| plan.cmd_gather(recorder.command_buffer(), &buffers, 10)) }?;
+        assert_eq!(
+            std::mem::take(&mut *units.0.lock().unwrap()),
+            [expected],
+            "{words}, {source}, {destination}"
+        );
+    }
+    expect_silence(&gpu, "accesses of a gather")
+}
+
+fn gathered_slices(gpu: &Gpu) -> Result<(), Failed> {
+    let letters = [10u64 << 40, 11, 20 << 40, 21, 30, 31];
+    let pairs = GatherConfig::elements(4);
+    assert_eq!(gpu.gather(pairs, &letters, &[2, 0, 3])?, [30, 31, 10 << 40, 11, 0, 0]);
+    assert_eq!(gpu.gather(GatherConfig::elements(1), &[1.5f32, -2.5], &[1, 1, u32::MAX])?, [-2.5, -2.5, 0.0]);
+    assert_eq!(gpu.gather::<i32>(GatherConfig::elements(3), &[], &[0])?, [0; 3]);
+    assert_eq!(gpu.gather(pairs, &letters, &[])?, [0u64; 0]);
+    for words in [1, 3] {
+        let halves = gpu.gather(GatherConfig::elements(words), &[7u64, 8, 9], &[0, 1]);
+        assert!(matches!(halves, Err(Error::Unsupported { .. })), "{words}: {halves:?}");
+    }
+    let ragged = gpu.gather(GatherConfig::elements(10), &letters, &[0]);
+    assert_eq!(ragged, Err(Error::RaggedTable { value_count: 12, columns: 10 }));
+    Ok(())
+}
+
+/// Counts what is recorded.
+#[derive(Default)]
+struct Counter {
+    dispatches: Mutex<u32>,
+    barriers: Mutex<u32>,
+}
+
+impl Trace for Counter {
+    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
+        match command {
+            Command::Dispatch { .. } => *self.dispatches.lock().unwrap() += 1,
+            Command::Barrier(Barrier::COMPUTE_TO_COMPUTE) => *self.barriers.lock().unwrap() += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Counter {
+    fn take(&self) -> (u32, u32) {
+        (
+            std::mem::take(&mut *self.dispatches.lock().unwrap()),
+            std::mem::take(&mut *self.barriers.lock().unwrap()),
+        )
+    }
+}
+
+fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
+    let counter = Arc::new(Counter::default());
+    let gpu = another(gpu, counter.clone())?;
+    let (sort, scan) = (SortConfig::keys(ElementType::U32), ScanConfig::inclusive());
+    gpu.sort::<u32>(sort, &mut [])?;
+    gpu.sort(sort, &mut [7u32])?;
+    gpu.sort(sort.bits(5..5), &mut [7u32, 3])?;
+    gpu.scan::<u32>(scan, &mut [])?;
+    assert_eq!(counter.take(), (0, 0));
+
+    // One tile: one dispatch. Otherwise two for each level of tiles above the first, and the first's own.
+    gpu.scan(scan, &mut [1u32, 2, 3])?;
+    assert_eq!(counter.take(), (1, 0));
+    let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
+    let tile = small.tile_items() as usize;
+    for (count, dispatches) in [(tile, 1), (tile + 1, 3), (tile * tile, 3), (tile * tile + 1, 5)] {
+        gpu.scan(scan.policy(small), &mut vec![1u32; count])?;
+        assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
+    }
+    // All in one workgroup, or eight passes of count, scan and scatter between the survey and the copy; or four of one
+    // kernel each. The barrier behind the survey is to indirect dispatches.
+    gpu.sort(sort, &mut [3u32, 2, 1])?;
+    assert_eq!(counter.take(), (1, 0));
+    let passes = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+    gpu.sort(sort.policy(passes), &mut [3u32, 2, 1])?;
+    assert_eq!(counter.take(), (1 + 8 * 3 + 1, 8 * 3));
+    let onesweep = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities());
+    gpu.sort(sort.policy(onesweep), &mut [3u32, 2, 1])?;
+    assert_eq!(counter.take(), (1 + 4 + 1, 4));
+    // Places are told even of what stays where it is.
+    let argsort = SortConfig::argsort(ElementType::U32);
+    gpu.argsort::<u32>(argsort, &[])?;
+    assert_eq!(counter.take(), (0, 0));
+    for (config, keys) in [(argsort, &[7u32][..]), (argsort.bits(5..5), &[7, 3])] {
+        assert!(gpu.argsort(config, keys)?.into_iter().eq(0..keys.len() as u32));
+        assert_eq!(counter.take(), (1, 0));
+    }
+    expect_silence(&gpu, "counting")
+}
+
+/// Counts dispatches that are made for quads, and tells which have a range that is not at one.
+#[derive(Default)]
+struct Wide {
+    quads: Mutex<u32>,
+    wrong: Mutex<Vec<String>>,
+}
+
+impl Trace for Wide {
+    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
+        let Command::Dispatch { kernel, ranges, constants, .. } = command else { return };
+        let Some((_, is_wide)) = constants.iter().find(|(name, _)| *name == "QUAD_ACCESS") else { return };
+        let pointers = kernel.push_constants.iter().filter(|member| member.access.is_some());
+        // What the kernels load and store by quads.
+        let mut wide =
+            pointers.zip(*ranges).filter(|(p, _)| ["source", "destination", "keys"].contains(&p.name));
+        let is_aligned = wide.all(|(_, range)| range.is_aligned(16));
+        *self.quads.lock().unwrap() += is_wide;
+        if (*is_wide == 1) != is_aligned {
+            self.wrong.lock().unwrap().push(format!("{}: {ranges:x?}", kernel.name));
+        }
+    }
+}
+
+fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
+    let wide = Arc::new(Wide::default());
+    let gpu = another(gpu, wide.clone())?;
+    let (scan, sort) =
+        (gpu.scan_plan(ScanConfig::inclusive())?, gpu.sort_plan(SortConfig::keys(ElementType::U32))?);
+    let count = 20_000;
+    let at = |buffer: &GpuBuffer, offset| AddressRange::new(buffer.range().address + offset, 4 * count);
+    let [source, destination] = [gpu.allocate(4 * count + 16)?, gpu.allocate(4 * count + 16)?];
+    let needed = scan.scratch_requirements(count).size.max(sort.scratch_requirements(count).size);
+    let scratch = gpu.allocate(needed)?;
+    for from in [0, 4, 8, 12] {
+        for to in [0, 4, 8, 12] {
+            let buffers = ScanBuffers::new(at(&source, from), at(&destination, to), scratch.range());
+            // SAFETY: the buffers live until `submit` has waited.
+            unsafe { gpu.submit(|recorder| scan.cmd_scan(recorder.command_buffer(), &buffers, count)) }?;
+        }
+        let buffers = SortBuffers::new(at(&source, from), scratch.range());
+        // SAFETY: as above.
+        unsafe { gpu.submit(|recorder| sort.cmd_sort(recorder.command_buffer(), &buffers, count)) }?;
+    }
+    assert_eq!(*wide.wrong.lock().unwrap(), [""; 0]);
+    assert!(*wide.quads.lock().unwrap() > 0);
+    Ok(())
+}
+
+/// What is told, of which only barriers are kept.
+#[derive(Default)]
+struct Outer(Mutex<Vec<Option<Barrier>>>);
+
+impl Trace for Outer {
+    fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
+        let barrier = if let Command::Barrier(barrier) = command { Some(*barrier) } else { None };
+        self.0.lock().unwrap().push(barrier);
+    }
+}
+
+/// The hazard checker looks at what lies between; no CPU driver needs these two.
+fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
+    let outer = Arc::new(Outer::default());
+    let gpu = another(gpu, outer.clone())?;
+    let buffer = gpu.allocate(64)?;
+    outer.0.lock().unwrap().clear();
+    gpu.read(&buffer, 16)?;
+    let told = std::mem::take(&mut *outer.0.lock().unwrap());
+    let [Some(before), None, None, None, Some(after)] = told[..] else {
+        return Err(format!("not barrier, begin, copy, end, barrier: {told:?}").into());
+    };
+    let writes = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
+    let reads = vk::AccessFlags::SHADER_READ | vk::AccessFlags::TRANSFER_READ;
+    let stages = vk::PipelineStageFlags::COMPUTE_SHADER | vk::PipelineStageFlags::TRANSFER;
+    assert!(before.before.stages.contains(stages) && before.before.access.contains(writes), "{before:?}");
+    assert!(
+        before.after.stages.contains(stages) && before.after.access.contains(reads | writes),
+        "{before:?}"
+    );
+    assert!(after.before.stages.contains(stages) && after.before.access.contains(writes), "{after:?}");
+    assert!(after.after.stages.contains(vk::PipelineStageFlags::HOST), "{after:?}");
+    assert!(after.after.access.contains(vk::AccessFlags::HOST_READ), "{after:?}");
+    Ok(())
+}
+
+fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).counts_on_device())?;
+    let count = 5000u32;
+    let room = plan.scratch_requirements(count.into());
+    let frame = || -> Result<(GpuBuffer, GpuBuffer)> {
+        Ok((gpu.allocate(u64::from(count) * 4)?, gpu.allocate(room.size)?))
+    };
+    let frames = [frame()?, frame()?];
+    let inputs =
+        [0, 1].map(|seed| (0..count).map(|i| (i + seed).wrapping_mul(0x9e37_79b9)).collect::<Vec<_>>());
+    for ((keys, _), input) in frames.iter().zip(&inputs) {
+        gpu.upload(keys, 0, input)?;
+    }
+    let told = gpu.allocate(4)?;
+    gpu.upload(&told, 0, &[count])?;
+    let counts = [Count::Host(count.into()), Count::Device { address: told.range().address, max: count }];
+    let record = |recorder: &mut Recorder<'_>| {
+        frames.iter().zip(counts).try_for_each(|((keys, scratch), count)| {
+            let buffers = SortBuffers::new(keys.range().addresses(), scratch.range());
+            // SAFETY: the frames live until `submit` has waited, and each has memory of its own.
+            unsafe { plan.cmd_sort(recorder.command_buffer(), &buffers, count) }
+        })
+    };
+    // SAFETY: as above.
+    unsafe { gpu.submit(record) }?;
+    for ((keys, _), mut input) in frames.iter().zip(inputs) {
+        let mut sorted = vec![0; count as usize];
+        gpu.download(keys, &mut sorted)?;
+        input.sort_unstable();
+        assert_eq!(sorted, input);
+    }
+    Ok(())
+}

@@ -1,0 +1,321 @@
+//! What does not fit is refused by its numbers, and nothing is recorded.
+
+use libtest_mimic::Failed;
+use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
+use subsweep::headless::Gpu;
+use subsweep::scan::{
+    InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy, SegmentsBy,
+};
+use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
+use subsweep::vk::{AddressRange, BufferRange, Pipeline, Recorder};
+use subsweep::{Count, ElementType, Error, Result};
+
+/// What a scan reads besides, given wrongly: nothing is recorded.
+fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Result<(), Failed> {
+    let source = AddressRange::new(memory.address, 40);
+    let apart = |offset, size| AddressRange::new(memory.address + offset, size);
+    let plain = ScanConfig::inclusive();
+    let buffers = ScanBuffers::in_place(source, scratch);
+    let refuse = |config, buffers: ScanBuffers, count: Count| {
+        let plan = ScanPlan::new(gpu.device(), config).map_err(Some)?;
+        let mut refused = Ok(());
+        // SAFETY: nothing is recorded, since each of these is refused.
+        let record = |recorder: &mut Recorder<'_>| unsafe {
+            refused = plan.cmd_scan(recorder.command_buffer(), &buffers, count);
+            Ok(())
+        };
+        // SAFETY: as above.
+        unsafe { gpu.submit(record) }.map_err(Some)?;
+        Err(refused.err())
+    };
+    let ten = Count::Host(10);
+    let unsupported = |refused: Result<(), Option<Error>>, what: &str| {
+        assert!(
+            matches!(&refused, Err(Some(Error::Unsupported { reason })) if reason.contains(what)),
+            "{refused:?}, and not {what}"
+        );
+    };
+    let initial = InitialValue::host(&[1u32])?;
+    unsupported(refuse(plain, buffers.initial(initial), ten), "takes no initial value");
+    unsupported(refuse(plain.with_initial(), buffers, ten), "begins with an initial value");
+    unsupported(refuse(plain, buffers.segments(apart(400, 40)), ten), "takes no segments");
+    let on_device = |offset| Count::Device { address: memory.address + offset, max: 10 };
+    unsupported(refuse(plain, buffers, on_device(400)), "counts from the host alone");
+    let two = InitialValue::host(&[1u32, 2])?;
+    unsupported(refuse(plain.with_initial(), buffers.initial(two), ten), "one row, and no more");
+    assert!(matches!(InitialValue::host(&[0u64; 17]), Err(Error::Unsupported { .. })));
+
+    let float = InitialValue::host(&[1f32])?;
+    assert_eq!(
+        refuse(plain.with_initial(), buffers.initial(float), ten),
+        Err(Some(Error::ElementMismatch { expected: ElementType::U32, got: ElementType::F32 }))
+    );
+    let too_small = |what, needed, got| Err(Some(Error::RangeTooSmall { what, needed, got }));
+    for (given, got) in [(initial, 4), (InitialValue::Device(AddressRange::default()), 0)] {
+        assert_eq!(
+            refuse(
+                plain.columns(2).with_initial(),
+                ScanBuffers::in_place(apart(0, 80), scratch).initial(given),
+                ten
+            ),
+            too_small("the initial value", 8, got)
+        );
+    }
+    for (by, needed) in [(SegmentsBy::Flags, 40), (SegmentsBy::Keys32, 40), (SegmentsBy::Keys64, 80)] {
+        assert_eq!(
+            refuse(plain.segments(by), buffers.segments(apart(400, needed - 4)), ten),
+            too_small("segments", needed, needed - 4)
+        );
+    }
+    let misaligned =
+        |what, offset| Err(Some(Error::Misaligned { what, address: memory.address + offset, alignment: 4 }));
+    let offsets = plain.segments(SegmentsBy::Offsets);
+    assert_eq!(refuse(offsets, buffers.segments(apart(402, 8)), ten), misaligned("segments", 402));
+    assert_eq!(refuse(plain.counts_on_device(), buffers, on_device(401)), misaligned("the count", 401));
+    let overlap = |first, second| Err(Some(Error::Overlap { first, second }));
+    assert_eq!(refuse(offsets, buffers.segments(apart(36, 8)), ten), overlap("segments", "destination"));
+    let shared = InitialValue::Device(apart(0, 4));
+    assert_eq!(
+        refuse(plain.with_initial(), buffers.initial(shared), ten),
+        overlap("the initial value", "destination")
+    );
+    assert_eq!(refuse(plain.counts_on_device(), buffers, on_device(36)), overlap("the count", "destination"));
+    let within = AddressRange::new(scratch.address, 8);
+    assert_eq!(refuse(offsets, buffers.segments(within), ten), overlap("segments", "scratch"));
+    let count = Count::Device { address: scratch.address, max: 10 };
+    assert_eq!(refuse(plain.counts_on_device(), buffers, count), overlap("the count", "scratch"));
+
+    let policy = ScanPolicy::tiled(64, 64, 4);
+    for config in [
+        offsets.policy(policy),
+        offsets.policy(policy.with_algorithm(ScanAlgorithm::Chained)),
+        plain.policy(ScanPolicy::seed()).out_of_place(),
+        plain.policy(ScanPolicy::seed()).reverse(),
+    ] {
+        assert!(
+            matches!(ScanPlan::new(gpu.device(), config), Err(Error::InvalidPolicy { .. })),
+            "{config:?}"
+        );
+    }
+    Ok(())
+}
+
+pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
+    // Few keys take scratch where no single workgroup sorts them.
+    let policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(policy))?;
+    let count = 1000;
+    let room = plan.scratch_requirements(count);
+    let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(room.size)?);
+    let (keys, scratch) = (keys.range().addresses(), scratch.range());
+    let exact = AddressRange { size: 4 * count, ..keys };
+    let sort = |keys, scratch, count: u64| {
+        // SAFETY: nothing is recorded, since each of these is refused.
+        unsafe {
+            gpu.submit(|recorder| {
+                plan.cmd_sort(recorder.command_buffer(), &SortBuffers::new(keys, scratch), count)
+            })
+        }
+        .map(|_| ())
+    };
+    let short = BufferRange { size: room.size - 16, ..scratch };
+    assert_eq!(
+        sort(exact, short, count),
+        Err(Error::ScratchTooSmall { needed: room.size, got: room.size - 16 })
+    );
+    assert_eq!(
+        sort(exact, scratch, count + 1),
+        Err(Error::RangeTooSmall { what: "keys", needed: 4 * count + 4, got: 4 * count })
+    );
+    let odd = AddressRange::new(keys.address + 2, 4 * count);
+    assert_eq!(
+        sort(odd, scratch, count),
+        Err(Error::Misaligned { what: "keys", address: odd.address, alignment: 4 })
+    );
+    let crossing = AddressRange::new(scratch.address + 16, 4 * count);
+    assert_eq!(sort(crossing, scratch, count), Err(Error::Overlap { first: "keys", second: "scratch" }));
+    let max = SortPlan::MAX_COUNT;
+    assert_eq!(
+        sort(exact, scratch, max + 1),
+        Err(Error::TooManyElements { count: max + 1, max, what: "one sort of this policy" })
+    );
+    // Each portion is a dispatch of each pass.
+    let mut small = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities());
+    small.portion_items = 1;
+    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(small))?;
+    assert_eq!(plan.max_count(), 4096 * u64::from(small.tile_items()));
+    refused_values(gpu)?;
+
+    let scan = |config, source, destination| {
+        let plan = ScanPlan::new(gpu.device(), config)?;
+        let buffers = ScanBuffers::new(source, destination, BufferRange::NONE);
+        // SAFETY: nothing is recorded, since each of these is refused.
+        unsafe { gpu.submit(|recorder| plan.cmd_scan(recorder.command_buffer(), &buffers, 10)) }.map(|_| ())
+    };
+    let (first, second) = (AddressRange::new(keys.address, 40), AddressRange::new(keys.address + 20, 40));
+    assert_eq!(
+        scan(ScanConfig::inclusive(), first, second),
+        Err(Error::Overlap { first: "source", second: "destination" })
+    );
+    let apart = AddressRange::new(keys.address + 400, 40);
+    for (config, source, destination) in [
+        (ScanConfig::inclusive().policy(ScanPolicy::seed()), first, apart),
+        (ScanConfig::inclusive().columns(17), first, first),
+        (ScanConfig::inclusive().columns(0), first, first),
+        (ScanConfig::inclusive().element(ElementType::F32).operator(ScanOperator::Xor), first, first),
+        (ScanConfig::inclusive().element(ElementType::F64).operator(ScanOperator::And), first, first),
+    ] {
+        assert!(matches!(scan(config, source, destination), Err(Error::Unsupported { .. })));
+    }
+    refused_operands(gpu, keys, scratch)?;
+    let doubles = ScanConfig::inclusive().element(ElementType::F64);
+    match (gpu.capabilities().enabled.shader_float64, gpu.scan(doubles, &mut [1.5, 2.5])) {
+        (true, Ok(())) => {}
+        (false, Err(Error::MissingFeature { missing, .. })) if missing.contains("shaderFloat64") => {}
+        (has, scanned) => return Err(format!("shaderFloat64: {has}, and yet {scanned:?}").into()),
+    }
+    gpu.scan(doubles.operator(ScanOperator::Max), &mut [1.5, 2.5])?;
+    assert_eq!(
+        gpu.scan(doubles, &mut [1u64, 2]),
+        Err(Error::ElementMismatch { expected: ElementType::F64, got: ElementType::U64 })
+    );
+    let promised = ScanConfig::inclusive().out_of_place();
+    assert!(matches!(scan(promised, first, first), Err(Error::Unsupported { .. })));
+    let chained = ScanPolicy::tiled(64, 4, 4).with_algorithm(ScanAlgorithm::Chained);
+    let scanned = scan(ScanConfig::inclusive().policy(chained), first, first);
+    assert!(matches!(scanned, Err(Error::Unsupported { .. })));
+    let mut summed = [1u32, 2, 3];
+    gpu.scan(promised, &mut summed)?;
+    assert_eq!(summed, [1, 3, 6]);
+    for policy in [
+        ScanPolicy::tiled(64, 4, 4).with_fixed_tree(),
+        ScanPolicy::tiled(0, 4, 4),
+        ScanPolicy::tiled(33, 4, 4),
+        ScanPolicy::tiled(64, 6, 4),
+        ScanPolicy::tiled(64, 4, 3),
+        ScanPolicy::tiled(64, 1 << 20, 4),
+        ScanPolicy::tiled(64, 4, 4).with_subgroup_size(3),
+        ScanPolicy::tiled(256, 4, 4).with_subgroup_size(256),
+        ScanPolicy::seed().with_subgroup_size(0),
+    ] {
+        let refused = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy));
+        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
+    // A digit's count in an invocation has a byte.
+    for items_per_invocation in [0, 6, 256] {
+        let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+        (policy.workgroup_size, policy.items_per_invocation) = (32, items_per_invocation);
+        let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(policy));
+        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
+    let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive())?;
+    let statistics = plan.pipelines().map(Pipeline::statistics).collect::<Vec<_>>();
+    assert!(!statistics.is_empty() && statistics.iter().all(|s| matches!(s, Err(Error::Unsupported { .. }))));
+    let seed = ScanConfig::inclusive().policy(ScanPolicy::seed());
+    for config in [
+        ScanConfig::exclusive().policy(ScanPolicy::seed()),
+        seed.columns(5),
+        seed.element(ElementType::I32),
+        seed.operator(ScanOperator::Max),
+    ] {
+        assert!(matches!(ScanPlan::new(gpu.device(), config), Err(Error::InvalidPolicy { .. })));
+    }
+    let wide = ScanConfig::inclusive().policy(ScanPolicy::tiled(1 << 16, 4, 4));
+    assert!(matches!(ScanPlan::new(gpu.device(), wide), Err(Error::PolicyBeyondDevice { .. })));
+    #[expect(clippy::reversed_empty_ranges, reason = "that is what is refused")]
+    for bits in [8..4, 0..33] {
+        let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).bits(bits));
+        assert!(matches!(refused, Err(Error::Unsupported { .. })));
+    }
+    Ok(())
+}
+
+/// Values are held to what keys are held to.
+fn refused_values(gpu: &Gpu) -> Result<(), Failed> {
+    let plan = SortPlan::new(gpu.device(), SortConfig::pairs(ElementType::U64, ValueSize::B8))?;
+    let memory = gpu.allocate(1 << 10)?;
+    let memory = memory.range().addresses();
+    let at = |offset, size| AddressRange::new(memory.address + offset, size);
+    for (values, expected) in [
+        (at(512, 72), Error::RangeTooSmall { what: "values", needed: 80, got: 72 }),
+        (AddressRange::default(), Error::RangeTooSmall { what: "values", needed: 80, got: 0 }),
+        (at(514, 80), Error::Misaligned { what: "values", address: memory.address + 514, alignment: 4 }),
+        (at(76, 80), Error::Overlap { first: "keys", second: "values" }),
+    ] {
+        let buffers = SortBuffers::new(at(0, 80), BufferRange::NONE).values(values);
+        // SAFETY: nothing is recorded, since each of these is refused.
+        let refused =
+            unsafe { gpu.submit(|recorder| plan.cmd_sort(recorder.command_buffer(), &buffers, 10)) };
+        assert_eq!(refused.map(|_| ()), Err(expected));
+    }
+    Ok(())
+}
+
+pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
+    let memory = gpu.allocate(1 << 12)?;
+    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
+    let three = GatherConfig::elements(3);
+    let gather = |config, buffers: GatherBuffers, count: Count| {
+        let plan = GatherPlan::new(gpu.device(), config)?;
+        // SAFETY: nothing is recorded, since each of these is refused.
+        unsafe { gpu.submit(|recorder| plan.cmd_gather(recorder.command_buffer(), &buffers, count)) }
+            .map(|_| ())
+    };
+    let (source, indices, destination) = (at(0, 100), at(256, 40), at(512, 120));
+    let ten = Count::Host(10);
+    let on_device = |offset| Count::Device { address: memory.range().address + offset, max: 10 };
+    let with =
+        |source, indices, destination| gather(three, GatherBuffers::new(source, indices, destination), ten);
+    let too_small = |what, needed, got| Err(Error::RangeTooSmall { what, needed, got });
+    assert_eq!(with(source, at(256, 36), destination), too_small("indices", 40, 36));
+    assert_eq!(with(source, indices, at(512, 116)), too_small("destination", 120, 116));
+    let misaligned = |what, offset| {
+        Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
+    };
+    assert_eq!(with(at(2, 100), indices, destination), misaligned("source", 2));
+    assert_eq!(with(source, at(257, 40), destination), misaligned("indices", 257));
+    assert_eq!(with(source, indices, at(513, 120)), misaligned("destination", 513));
+    let overlap = |first, second| Err(Error::Overlap { first, second });
+    assert_eq!(with(at(448, 100), indices, destination), overlap("source", "destination"));
+    assert_eq!(with(source, at(628, 40), destination), overlap("indices", "destination"));
+
+    let counted = three.counts_on_device();
+    let scratch = memory.range();
+    let scratch = BufferRange { offset: 1024, size: 32, address: scratch.address + 1024, ..scratch };
+    let buffers = GatherBuffers::new(source, indices, destination).scratch(scratch);
+    let short = buffers.scratch(BufferRange { size: 28, ..scratch });
+    assert_eq!(gather(counted, short, on_device(2048)), Err(Error::ScratchTooSmall { needed: 32, got: 28 }));
+    assert_eq!(gather(counted, buffers, on_device(2049)), misaligned("the count", 2049));
+    assert_eq!(gather(counted, buffers, on_device(520)), overlap("the count", "destination"));
+    assert_eq!(gather(counted, buffers, on_device(1032)), overlap("the count", "scratch"));
+    let across = GatherBuffers::new(source, indices, at(960, 120)).scratch(scratch);
+    assert_eq!(gather(counted, across, on_device(2048)), overlap("destination", "scratch"));
+    let unsupported = gather(three, buffers, on_device(2048));
+    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("counts_on_device")));
+
+    for words in [0, GatherConfig::MAX_WORDS + 1, u32::MAX] {
+        let refused = GatherPlan::new(gpu.device(), GatherConfig::elements(words));
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{words}");
+    }
+    for policy in [
+        GatherPolicy::tiled(0, 4),
+        GatherPolicy::tiled(33, 4),
+        GatherPolicy::tiled(64, 0),
+        GatherPolicy::tiled(64, 33),
+        GatherPolicy::tiled(64, 4).with_subgroup_size(3),
+    ] {
+        let refused = GatherPlan::new(gpu.device(), three.policy(policy));
+        assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
+    }
+    let wide = GatherPlan::new(gpu.device(), three.policy(GatherPolicy::tiled(1 << 16, 4)));
+    assert!(matches!(wide, Err(Error::PolicyBeyondDevice { .. })));
+
+    // More workgroups than can be counted, of elements of 1 GiB.
+    let huge = GatherConfig::elements(GatherConfig::MAX_WORDS);
+    let endless = |offset| at(offset, 1 << 60);
+    let buffers = GatherBuffers::new(at(0, 0), endless(1 << 61), endless(1 << 62));
+    let refused = gather(huge, buffers, Count::Host(1 << 20));
+    assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
+    assert_eq!(gather(three, GatherBuffers::new(source, indices, destination), Count::Host(0)), Ok(()));
+    Ok(())
+}
