@@ -95,6 +95,11 @@
 #define SUBSWEEP_ERROR_INVALID_RANGE -2000000013
 
 /**
+ * A buffer was made without a usage that is needed of it, as its range says.
+ */
+#define SUBSWEEP_ERROR_MISSING_USAGE -2000000014
+
+/**
  * The library has a bug, which it has told on the standard error stream as well. What the call was to make or
  * to record is not, or not whole: do not submit the command buffer.
  */
@@ -132,7 +137,7 @@ typedef struct SubsweepSegmentedSortPlan SubsweepSegmentedSortPlan;
 typedef struct SubsweepSortPlan SubsweepSortPlan;
 
 /**
- * The optional features that a device was, or will be, created with: several of SUBSWEEP_FEATURE_....
+ * What a device was, or will be, created with: several of SUBSWEEP_FEATURE_....
  */
 typedef uint32_t SubsweepFeatureFlags;
 
@@ -145,7 +150,7 @@ typedef struct SubsweepDeviceCreateInfo {
      */
     uint32_t struct_size;
     /**
-     * The optional features that `device` was created with, and no others: Vulkan lets nobody ask. All of
+     * What `device` was created with, and nothing else: Vulkan lets nobody ask. Those of
      * subsweep_requirements_features, if they were merged by subsweep_requirements_merge_features.
      */
     SubsweepFeatureFlags features;
@@ -197,8 +202,8 @@ typedef uint32_t SubsweepElementType;
 typedef uint32_t SubsweepScanOperator;
 
 /**
- * What says where segments begin, each of which is scanned by itself: one of SUBSWEEP_SEGMENTS_BY_.... The first
- * row begins one in any case.
+ * What says where segments begin, each of which is scanned by itself: one of SUBSWEEP_SEGMENTS_BY_.... The
+ * first row begins one in any case.
  */
 typedef uint32_t SubsweepSegmentsBy;
 
@@ -266,6 +271,20 @@ typedef struct SubsweepScratchRequirements {
 } SubsweepScratchRequirements;
 
 /**
+ * Stages, and what they do to memory: one side of a barrier of the caller's.
+ */
+typedef struct SubsweepAccess {
+    /**
+     * The stages of the pipeline.
+     */
+    VkPipelineStageFlags stages;
+    /**
+     * Their accesses.
+     */
+    VkAccessFlags access;
+} SubsweepAccess;
+
+/**
  * How many elements there are, and who knows it.
  */
 typedef struct SubsweepCount {
@@ -316,6 +335,10 @@ typedef struct SubsweepBufferRange {
      * Of its first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
      */
     VkDeviceAddress address;
+    /**
+     * What the buffer was made with, as far as it matters: Vulkan cannot be asked.
+     */
+    VkBufferUsageFlags usage;
 } SubsweepBufferRange;
 
 /**
@@ -530,13 +553,13 @@ typedef struct SubsweepSegmentedSortInfo {
      */
     uint32_t flags;
     /**
-     * How many keys: known while recording.
+     * How many keys.
      */
     struct SubsweepCount count;
     /**
      * How many segments.
      */
-    uint64_t segment_count;
+    struct SubsweepCount segment_count;
     /**
      * The keys, before and, but for an argsort, after.
      */
@@ -588,21 +611,32 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_ELEMENT_TYPE_F64 5
 
 /**
+ * The feature bufferDeviceAddress, which is needed.
+ */
+#define SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS 1
+
+/**
  * VK_EXT_subgroup_size_control with its feature subgroupSizeControl.
  */
-#define SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL 1
+#define SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL 2
 
 /**
  * The same extension's computeFullSubgroups: pipelines require full subgroups. Without it no rule of Vulkan
  * says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
  * driver known to us does.
  */
-#define SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS 2
+#define SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS 4
 
 /**
  * The core feature shaderFloat64: for sums and products of SUBSWEEP_ELEMENT_TYPE_F64.
  */
-#define SUBSWEEP_FEATURE_SHADER_FLOAT64 4
+#define SUBSWEEP_FEATURE_SHADER_FLOAT64 8
+
+/**
+ * No feature of the device: its instance was created with VK_EXT_debug_utils, so that recordings are labelled
+ * and pipelines named. subsweep_requirements_query cannot know it; a program adds it that has it.
+ */
+#define SUBSWEEP_FEATURE_DEBUG_UTILS 16
 
 /**
  * It does.
@@ -818,8 +852,8 @@ void subsweep_requirements_destroy(struct SubsweepRequirements *requirements);
 uint32_t subsweep_required_api_version(void);
 
 /**
- * The optional features to enable: everything that the device has and that makes the kernels faster or lets
- * them do more. Give what was enabled to subsweep_device_create. 0 if `requirements` is null.
+ * The features to enable: what is needed, and everything that the device has and that makes the kernels faster
+ * or lets them do more. Give what was enabled to subsweep_device_create. 0 if `requirements` is null.
  *
  * Threads: any, while no other thread changes `requirements`.
  *
@@ -856,10 +890,12 @@ const char *const *subsweep_requirements_extensions(const struct SubsweepRequire
                                                     uint32_t *count);
 
 /**
- * Merges the features to enable into `info`, for vkCreateDevice: bufferDeviceAddress, and those of
- * subsweep_requirements_features. Structures that are in the chain of `info` already get what is needed turned
- * on; others are chained to it, which lie in `requirements`. Call it last, when the caller's own chain is
- * complete, and for one VkDeviceCreateInfo at a time; extensions are the caller's to add, by
+ * Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. They are turned on,
+ * and nothing is turned off, in the structures of its chain that have them: VkPhysicalDeviceFeatures2,
+ * VkPhysicalDeviceVulkan12Features, VkPhysicalDeviceVulkan13Features, or a feature's own. For those that no
+ * structure has, structures are put in front of the chain; they lie in `requirements`, as does the copy of
+ * `info->pEnabledFeatures` that takes its place where core features are needed. Call it when the program's own
+ * chain is complete, and for one VkDeviceCreateInfo at a time. Extensions are the caller's to add, by
  * subsweep_requirements_extensions.
  *
  * Returns SUBSWEEP_ERROR_NULL. `info` is unchanged then.
@@ -949,6 +985,28 @@ VkResult subsweep_scan_plan_scratch_requirements(const struct SubsweepScanPlan *
                                                  struct SubsweepScratchRequirements *requirements);
 
 /**
+ * Who touches memory before the first barrier of a recording: what stands as destination in the caller's
+ * barrier before it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_scan_plan_first_access(const struct SubsweepScanPlan *plan);
+
+/**
+ * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
+ * behind it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_scan_plan_last_access(const struct SubsweepScanPlan *plan);
+
+/**
  * How the plan goes about it, in words for people: algorithm, workgroup size and so on. The text is the
  * plan's, and lives as long. "" if `plan` is null.
  *
@@ -993,10 +1051,11 @@ uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepScanPlan *plan,
  * 5. Result: in `destination`; `source` is unchanged unless it is the same range.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
- * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, SUBSWEEP_ERROR_INVALID_RANGE;
- * SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an initial value, segments or a count
- * on the device are given to a plan that was not made for them, or not to one that was; SUBSWEEP_ERROR_NULL,
- * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
+ * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+ * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an
+ * initial value, segments or a count on the device are given to a plan that was not made for them, or not to
+ * one that was; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
+ * recorded then.
  *
  * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
  * same time.
@@ -1067,6 +1126,28 @@ VkResult subsweep_sort_plan_scratch_requirements(const struct SubsweepSortPlan *
 uint64_t subsweep_sort_plan_max_count(const struct SubsweepSortPlan *plan);
 
 /**
+ * Who touches memory before the first barrier of a recording: what stands as destination in the caller's
+ * barrier before it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_sort_plan_first_access(const struct SubsweepSortPlan *plan);
+
+/**
+ * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
+ * behind it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_sort_plan_last_access(const struct SubsweepSortPlan *plan);
+
+/**
  * How the plan goes about it, in words for people: algorithm, workgroup size and so on. The text is the
  * plan's, and lives as long. "" if `plan` is null.
  *
@@ -1114,9 +1195,10 @@ VkResult subsweep_sort_plan_result(const struct SubsweepSortPlan *plan,
  *    `keys` are as they were. Keys that agree in the bits to sort by keep their order.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
- * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, SUBSWEEP_ERROR_INVALID_RANGE;
- * SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that was not made for it;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
+ * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+ * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
+ * was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
+ * is recorded then.
  *
  * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
  * same time.
@@ -1173,6 +1255,28 @@ VkResult subsweep_gather_plan_scratch_requirements(const struct SubsweepGatherPl
                                                    struct SubsweepScratchRequirements *requirements);
 
 /**
+ * Who touches memory before the first barrier of a recording: what stands as destination in the caller's
+ * barrier before it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_gather_plan_first_access(const struct SubsweepGatherPlan *plan);
+
+/**
+ * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
+ * behind it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_gather_plan_last_access(const struct SubsweepGatherPlan *plan);
+
+/**
  * How the plan goes about it, in words for people. The text is the plan's, and lives as long. "" if `plan` is
  * null.
  *
@@ -1206,9 +1310,10 @@ const char *subsweep_gather_plan_policy(const struct SubsweepGatherPlan *plan);
  * 5. Result: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
- * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, SUBSWEEP_ERROR_INVALID_RANGE;
- * SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that was not made for it;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
+ * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+ * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
+ * was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
+ * is recorded then.
  *
  * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
  * same time.
@@ -1226,8 +1331,8 @@ VkResult subsweep_cmd_gather(const struct SubsweepGatherPlan *plan,
 /**
  * Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
  * subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
- * each segment; its algorithm must be null, and neither SUBSWEEP_SORT_COUNTS_ON_DEVICE nor
- * SUBSWEEP_SORT_ANYWHERE be among its flags.
+ * each segment; its algorithm must be null, and SUBSWEEP_SORT_ANYWHERE not be among its flags.
+ * SUBSWEEP_SORT_COUNTS_ON_DEVICE is for both counts.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
  * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
@@ -1282,6 +1387,28 @@ VkResult subsweep_segmented_sort_plan_scratch_requirements(const struct Subsweep
 uint64_t subsweep_segmented_sort_plan_max_count(const struct SubsweepSegmentedSortPlan *plan);
 
 /**
+ * Who touches memory before the first barrier of a recording: what stands as destination in the caller's
+ * barrier before it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_segmented_sort_plan_first_access(const struct SubsweepSegmentedSortPlan *plan);
+
+/**
+ * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
+ * behind it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_segmented_sort_plan_last_access(const struct SubsweepSegmentedSortPlan *plan);
+
+/**
  * How the plan goes about it, in words for people. The text is the plan's, and lives as long. "" if `plan` is
  * null.
  *
@@ -1298,26 +1425,29 @@ const char *subsweep_segmented_sort_plan_policy(const struct SubsweepSegmentedSo
  *
  * 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
  * 2. Memory: `keys`, `values` and `segments` of at least as many bytes as the counts say, at multiples of 4,
- *    apart from one another. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content
- *    of no matter, and used by nothing else until the work is done.
- * 3. Commands: a fill of `scratch`, dispatches, all but the first indirect ones, and the barriers between
- *    them; none before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of
- *    `keys`, `values` and `segments`, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
+ *    apart from one another; counts on the device are 4 bytes at a multiple of 4, apart from all that is
+ *    written. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content of no matter,
+ *    and used by nothing else until the work is done.
+ * 3. Commands: a fill of `scratch`, dispatches, most of them indirect ones, and the barriers between them;
+ *    none before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `keys`,
+ *    `values`, `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
  *    `scratch`, which COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; it ends
  *    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort) and `values`. Leaves a compute pipeline
  *    and push constants bound, and touches no other state.
  * 4. Limits: no keys, no segments, a single key and an empty range of bits record nothing; but an argsort
- *    tells the places of keys that stay. A segment that begins at or beyond the count is empty. Of segments
- *    that do not begin in rising order, any may be left unsorted, and what they share be lost, come twice or
- *    be mixed of two; no other memory is touched for it.
+ *    tells the places of keys that stay. A count on the device that is 0 moves nothing, and one above its
+ *    maximum is taken as that. A segment that begins at or beyond the count is empty. Of segments that do not
+ *    begin in rising order, any may be left unsorted, and what they share be lost, come twice or be mixed of
+ *    two; no other memory is touched for it.
  * 5. Result: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one
  *    among all keys, not those of its segment. Keys that agree in the bits to sort by keep their order. What
  *    is in no segment stays as it is.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
- * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, SUBSWEEP_ERROR_INVALID_RANGE;
- * SUBSWEEP_ERROR_UNSUPPORTED for a count on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
- * SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
+ * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+ * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
+ * was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
+ * is recorded then.
  *
  * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
  * same time.

@@ -66,6 +66,9 @@ static uint32_t compute_family(const Host *host) {
 void host_create(Host *host) {
     const float priority = 1.0f;
     SubsweepRequirements *requirements;
+    /* What the program wants for itself: subsweep adds to it. */
+    VkPhysicalDeviceVulkan12Features features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+                                                 .timelineSemaphore = VK_TRUE};
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -76,6 +79,7 @@ void host_create(Host *host) {
     queue.queueFamilyIndex = host->queue_family;
     queue.queueCount = 1;
     queue.pQueuePriorities = &priority;
+    info.pNext = &features;
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
 
@@ -125,7 +129,8 @@ void memory_create(Memory *memory, const Host *host, VkDeviceSize size, VkBuffer
 
     memory->size = size > 0 ? size : 4;
     buffer.size = memory->size;
-    buffer.usage = usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    memory->usage = usage | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    buffer.usage = memory->usage;
     host_check(vkCreateBuffer(host->device, &buffer, NULL, &memory->buffer), "vkCreateBuffer");
     vkGetBufferMemoryRequirements(host->device, memory->buffer, &requirements);
     flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;

@@ -24,6 +24,7 @@ typedef struct Host {
 /* A buffer with an address, in memory that the host sees. */
 typedef struct Memory {
     VkBuffer buffer;
+    VkBufferUsageFlags usage;
     VkDeviceMemory memory;
     VkDeviceSize size;
     VkDeviceAddress address;

@@ -29,6 +29,7 @@ static SubsweepBufferRange scratch_of(const Memory *memory) {
     range.buffer = memory->buffer;
     range.address = memory->address;
     range.size = memory->size;
+    range.usage = memory->usage;
     return range;
 }
 
@@ -118,9 +119,9 @@ static int sort_is_right(const Memory *keys, const Memory *values) {
 }
 
 int main(void) {
-    const VkPipelineStageFlags compute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
     SubsweepScratchRequirements scan_scratch;
     SubsweepScratchRequirements sort_scratch;
+    SubsweepAccess scanned, sorted;
     Memory rows, keys, values, count, scratch[2];
     Host host;
     SubsweepDevice *device;
@@ -160,8 +161,10 @@ int main(void) {
     commands = host_begin(&host);
     record_scan(scan, commands, &rows, &scratch[0]);
     record_sort(sort, commands, &count, &keys, &values, &scratch[1]);
-    host_barrier(commands, compute, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
-                 VK_ACCESS_HOST_READ_BIT);
+    scanned = subsweep_scan_plan_last_access(scan);
+    sorted = subsweep_sort_plan_last_access(sort);
+    host_barrier(commands, scanned.stages | sorted.stages, scanned.access | sorted.access,
+                 VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     host_run(&host, commands);
 
     is_right = scan_is_right(&rows) && sort_is_right(&keys, &values);

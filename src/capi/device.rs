@@ -24,7 +24,7 @@ impl SubsweepDevice {
 pub struct SubsweepDeviceCreateInfo {
     /// sizeof(SubsweepDeviceCreateInfo).
     pub struct_size: u32,
-    /// The optional features that `device` was created with, and no others: Vulkan lets nobody ask. All of
+    /// What `device` was created with, and nothing else: Vulkan lets nobody ask. Those of
     /// subsweep_requirements_features, if they were merged by subsweep_requirements_merge_features.
     pub features: SubsweepFeatureFlags,
     /// The loader's, by which Vulkan is called.

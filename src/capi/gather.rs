@@ -6,7 +6,8 @@ use super::boundary::{Versioned, borrow, borrow_mut, create, destroy, read, resu
 use super::device::SubsweepDevice;
 use super::result::Failure;
 use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepScratchRequirements, flags,
+    NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
+    SubsweepScratchRequirements, flags,
 };
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
@@ -135,6 +136,34 @@ pub unsafe extern "C" fn subsweep_gather_plan_scratch_requirements(
     })
 }
 
+/// Who touches memory before the first barrier of a recording: what stands as destination in the caller's
+/// barrier before it. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_gather_plan_first_access(
+    plan: *const SubsweepGatherPlan,
+) -> SubsweepAccess {
+    // SAFETY: as the caller promises.
+    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
+}
+
+/// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
+/// behind it. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_gather_plan_last_access(plan: *const SubsweepGatherPlan) -> SubsweepAccess {
+    // SAFETY: as the caller promises.
+    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
+}
+
 /// How the plan goes about it, in words for people. The text is the plan's, and lives as long. "" if `plan` is
 /// null.
 ///
@@ -170,9 +199,10 @@ pub unsafe extern "C" fn subsweep_gather_plan_policy(plan: *const SubsweepGather
 /// 5. Result: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, SUBSWEEP_ERROR_INVALID_RANGE;
-/// SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that was not made for it;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
+/// was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
+/// is recorded then.
 ///
 /// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
 /// same time.

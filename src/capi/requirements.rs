@@ -2,45 +2,54 @@
 
 use std::ffi::{CStr, c_char};
 
-use ash::vk;
-
 use super::boundary::{Result, borrow, borrow_mut, create, destroy, result, value};
 use super::result::Failure;
 use super::types::flags;
 use super::vulkan::{PFN_vkGetInstanceProcAddr, VkDeviceCreateInfo, VkInstance, VkPhysicalDevice, VkResult};
 use crate::vk::{DeviceRequirements, EnabledFeatures, FeatureChain};
 
-/// The optional features that a device was, or will be, created with: several of SUBSWEEP_FEATURE_....
+/// What a device was, or will be, created with: several of SUBSWEEP_FEATURE_....
 pub type SubsweepFeatureFlags = u32;
+/// The feature bufferDeviceAddress, which is needed.
+pub const SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS: SubsweepFeatureFlags = 1;
 /// VK_EXT_subgroup_size_control with its feature subgroupSizeControl.
-pub const SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL: SubsweepFeatureFlags = 1;
+pub const SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL: SubsweepFeatureFlags = 2;
 /// The same extension's computeFullSubgroups: pipelines require full subgroups. Without it no rule of Vulkan
 /// says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
 /// driver known to us does.
-pub const SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS: SubsweepFeatureFlags = 2;
+pub const SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS: SubsweepFeatureFlags = 4;
 /// The core feature shaderFloat64: for sums and products of SUBSWEEP_ELEMENT_TYPE_F64.
-pub const SUBSWEEP_FEATURE_SHADER_FLOAT64: SubsweepFeatureFlags = 4;
+pub const SUBSWEEP_FEATURE_SHADER_FLOAT64: SubsweepFeatureFlags = 8;
+/// No feature of the device: its instance was created with VK_EXT_debug_utils, so that recordings are labelled
+/// and pipelines named. subsweep_requirements_query cannot know it; a program adds it that has it.
+pub const SUBSWEEP_FEATURE_DEBUG_UTILS: SubsweepFeatureFlags = 16;
 
-const ALL_FEATURES: SubsweepFeatureFlags = SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL
+const ALL_FEATURES: SubsweepFeatureFlags = SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS
+    | SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL
     | SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS
-    | SUBSWEEP_FEATURE_SHADER_FLOAT64;
+    | SUBSWEEP_FEATURE_SHADER_FLOAT64
+    | SUBSWEEP_FEATURE_DEBUG_UTILS;
 
 /// What C's flags stand for.
 pub(super) fn enabled_features(given: SubsweepFeatureFlags) -> Result<EnabledFeatures> {
     let given = flags("SubsweepFeatureFlags", given, ALL_FEATURES)?;
     Ok(EnabledFeatures {
+        buffer_device_address: given & SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS != 0,
         subgroup_size_control: given & SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL != 0,
         compute_full_subgroups: given & SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS != 0,
         shader_float64: given & SUBSWEEP_FEATURE_SHADER_FLOAT64 != 0,
-        ..EnabledFeatures::NONE
+        debug_utils: given & SUBSWEEP_FEATURE_DEBUG_UTILS != 0,
+        pipeline_executable_info: false,
     })
 }
 
 fn feature_flags(enabled: EnabledFeatures) -> SubsweepFeatureFlags {
     [
+        (enabled.buffer_device_address, SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS),
         (enabled.subgroup_size_control, SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL),
         (enabled.compute_full_subgroups, SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS),
         (enabled.shader_float64, SUBSWEEP_FEATURE_SHADER_FLOAT64),
+        (enabled.debug_utils, SUBSWEEP_FEATURE_DEBUG_UTILS),
     ]
     .into_iter()
     .filter_map(|(is_enabled, flag)| is_enabled.then_some(flag))
@@ -147,11 +156,11 @@ pub unsafe extern "C" fn subsweep_requirements_destroy(requirements: *mut Subswe
 /// Threads: any, at any time.
 #[unsafe(no_mangle)]
 pub extern "C" fn subsweep_required_api_version() -> u32 {
-    vk::API_VERSION_1_2
+    DeviceRequirements::MIN_API_VERSION
 }
 
-/// The optional features to enable: everything that the device has and that makes the kernels faster or lets
-/// them do more. Give what was enabled to subsweep_device_create. 0 if `requirements` is null.
+/// The features to enable: what is needed, and everything that the device has and that makes the kernels faster
+/// or lets them do more. Give what was enabled to subsweep_device_create. 0 if `requirements` is null.
 ///
 /// Threads: any, while no other thread changes `requirements`.
 ///
@@ -213,10 +222,12 @@ pub unsafe extern "C" fn subsweep_requirements_extensions(
     })
 }
 
-/// Merges the features to enable into `info`, for vkCreateDevice: bufferDeviceAddress, and those of
-/// subsweep_requirements_features. Structures that are in the chain of `info` already get what is needed turned
-/// on; others are chained to it, which lie in `requirements`. Call it last, when the caller's own chain is
-/// complete, and for one VkDeviceCreateInfo at a time; extensions are the caller's to add, by
+/// Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. They are turned on,
+/// and nothing is turned off, in the structures of its chain that have them: VkPhysicalDeviceFeatures2,
+/// VkPhysicalDeviceVulkan12Features, VkPhysicalDeviceVulkan13Features, or a feature's own. For those that no
+/// structure has, structures are put in front of the chain; they lie in `requirements`, as does the copy of
+/// `info->pEnabledFeatures` that takes its place where core features are needed. Call it when the program's own
+/// chain is complete, and for one VkDeviceCreateInfo at a time. Extensions are the caller's to add, by
 /// subsweep_requirements_extensions.
 ///
 /// Returns SUBSWEEP_ERROR_NULL. `info` is unchanged then.
@@ -237,7 +248,8 @@ pub unsafe extern "C" fn subsweep_requirements_merge_features(
         // SAFETY: as the caller promises.
         let info = unsafe { borrow_mut(info, "info") }?;
         requirements.chain = requirements.found.features();
-        let merged = requirements.chain.chain_into(*info);
+        // SAFETY: as the caller promises.
+        let merged = unsafe { requirements.chain.merge_into(*info) };
         info.p_next = merged.p_next;
         info.p_enabled_features = merged.p_enabled_features;
         Ok(())

@@ -32,6 +32,8 @@ pub const SUBSWEEP_ERROR_OVERLAP: i32 = -2_000_000_011;
 pub const SUBSWEEP_ERROR_FOREIGN_DEVICE: i32 = -2_000_000_012;
 /// A range goes beyond the last address.
 pub const SUBSWEEP_ERROR_INVALID_RANGE: i32 = -2_000_000_013;
+/// A buffer was made without a usage that is needed of it, as its range says.
+pub const SUBSWEEP_ERROR_MISSING_USAGE: i32 = -2_000_000_014;
 /// The library has a bug, which it has told on the standard error stream as well. What the call was to make or
 /// to record is not, or not whole: do not submit the command buffer.
 pub const SUBSWEEP_ERROR_PANIC: i32 = -2_000_000_100;
@@ -104,7 +106,9 @@ fn code(error: &Error) -> VkResult {
         Error::RangeTooSmall { .. } => SUBSWEEP_ERROR_RANGE_TOO_SMALL,
         Error::Misaligned { .. } => SUBSWEEP_ERROR_MISALIGNED,
         Error::Overlap { .. } => SUBSWEEP_ERROR_OVERLAP,
-        Error::ForeignBuffer => SUBSWEEP_ERROR_FOREIGN_DEVICE,
+        Error::MissingFunction { .. } => SUBSWEEP_ERROR_MISSING_FUNCTION,
+        Error::MissingUsage { .. } => SUBSWEEP_ERROR_MISSING_USAGE,
+        Error::ForeignDevice => SUBSWEEP_ERROR_FOREIGN_DEVICE,
     })
 }
 

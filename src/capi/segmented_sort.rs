@@ -7,11 +7,11 @@ use super::device::SubsweepDevice;
 use super::result::Failure;
 use super::sort::{SubsweepSortPlanCreateInfo, config};
 use super::types::{
-    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepScratchRequirements, flags,
+    NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
+    SubsweepScratchRequirements, flags,
 };
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::error::Error;
-use crate::primitives::Count;
 use crate::sort::{SegmentedSortBuffers, SegmentedSortPlan};
 
 /// The memory and the counts of one recording of a segmented sort.
@@ -22,10 +22,10 @@ pub struct SubsweepSegmentedSortInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// How many keys: known while recording.
+    /// How many keys.
     pub count: SubsweepCount,
     /// How many segments.
-    pub segment_count: u64,
+    pub segment_count: SubsweepCount,
     /// The keys, before and, but for an argsort, after.
     pub keys: SubsweepAddressRange,
     /// The values, before and after, or an argsort's places, after; 0 of a sort of keys alone.
@@ -71,8 +71,8 @@ unsafe fn plan(
 
 /// Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
 /// subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
-/// each segment; its algorithm must be null, and neither SUBSWEEP_SORT_COUNTS_ON_DEVICE nor
-/// SUBSWEEP_SORT_ANYWHERE be among its flags.
+/// each segment; its algorithm must be null, and SUBSWEEP_SORT_ANYWHERE not be among its flags.
+/// SUBSWEEP_SORT_COUNTS_ON_DEVICE is for both counts.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
 /// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
@@ -146,6 +146,36 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_max_count(
     value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan.max_count()))
 }
 
+/// Who touches memory before the first barrier of a recording: what stands as destination in the caller's
+/// barrier before it. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_segmented_sort_plan_first_access(
+    plan: *const SubsweepSegmentedSortPlan,
+) -> SubsweepAccess {
+    // SAFETY: as the caller promises.
+    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
+}
+
+/// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
+/// behind it. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_segmented_sort_plan_last_access(
+    plan: *const SubsweepSegmentedSortPlan,
+) -> SubsweepAccess {
+    // SAFETY: as the caller promises.
+    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
+}
+
 /// How the plan goes about it, in words for people. The text is the plan's, and lives as long. "" if `plan` is
 /// null.
 ///
@@ -166,26 +196,29 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_policy(
 ///
 /// 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
 /// 2. Memory: `keys`, `values` and `segments` of at least as many bytes as the counts say, at multiples of 4,
-///    apart from one another. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content
-///    of no matter, and used by nothing else until the work is done.
-/// 3. Commands: a fill of `scratch`, dispatches, all but the first indirect ones, and the barriers between
-///    them; none before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of
-///    `keys`, `values` and `segments`, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
+///    apart from one another; counts on the device are 4 bytes at a multiple of 4, apart from all that is
+///    written. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content of no matter,
+///    and used by nothing else until the work is done.
+/// 3. Commands: a fill of `scratch`, dispatches, most of them indirect ones, and the barriers between them;
+///    none before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `keys`,
+///    `values`, `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
 ///    `scratch`, which COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; it ends
 ///    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort) and `values`. Leaves a compute pipeline
 ///    and push constants bound, and touches no other state.
 /// 4. Limits: no keys, no segments, a single key and an empty range of bits record nothing; but an argsort
-///    tells the places of keys that stay. A segment that begins at or beyond the count is empty. Of segments
-///    that do not begin in rising order, any may be left unsorted, and what they share be lost, come twice or
-///    be mixed of two; no other memory is touched for it.
+///    tells the places of keys that stay. A count on the device that is 0 moves nothing, and one above its
+///    maximum is taken as that. A segment that begins at or beyond the count is empty. Of segments that do not
+///    begin in rising order, any may be left unsorted, and what they share be lost, come twice or be mixed of
+///    two; no other memory is touched for it.
 /// 5. Result: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one
 ///    among all keys, not those of its segment. Keys that agree in the bits to sort by keep their order. What
 ///    is in no segment stays as it is.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
-/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, SUBSWEEP_ERROR_INVALID_RANGE;
-/// SUBSWEEP_ERROR_UNSUPPORTED for a count on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is recorded then.
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
+/// was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
+/// is recorded then.
 ///
 /// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
 /// same time.
@@ -213,11 +246,8 @@ pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
         let (keys, segments) = (info.keys.checked("keys")?, info.segments.checked("segments")?);
         let buffers = SegmentedSortBuffers::new(keys, segments, info.scratch.scratch()?)
             .values(info.values.checked("values")?);
-        let Count::Host(count) = info.count.checked()? else {
-            let reason = "a segmented sort takes counts from the host alone";
-            return Err(Error::Unsupported { reason }.into());
-        };
+        let (count, segment_count) = (info.count.checked()?, info.segment_count.checked()?);
         // SAFETY: as the caller promises.
-        Ok(unsafe { plan.cmd_sort(command_buffer, &buffers, count, info.segment_count) }?)
+        Ok(unsafe { plan.cmd_sort(command_buffer, &buffers, count, segment_count) }?)
     })
 }

@@ -2,10 +2,12 @@
 
 use super::boundary::Result;
 use super::result::Failure;
-use super::vulkan::{VkBuffer, VkBufferUsageFlags, VkDeviceAddress, VkDeviceSize};
+use super::vulkan::{
+    VkAccessFlags, VkBuffer, VkBufferUsageFlags, VkDeviceAddress, VkDeviceSize, VkPipelineStageFlags,
+};
 use crate::error::Error;
 use crate::primitives::{Count, ElementType, ScratchRequirements};
-use crate::vk::{AddressRange, BufferRange};
+use crate::vk::{Access, AddressRange, BufferRange};
 
 /// The type of an element or a key: one of SUBSWEEP_ELEMENT_TYPE_....
 pub type SubsweepElementType = u32;
@@ -88,24 +90,23 @@ pub struct SubsweepBufferRange {
     pub size: VkDeviceSize,
     /// Of its first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
     pub address: VkDeviceAddress,
+    /// What the buffer was made with, as far as it matters: Vulkan cannot be asked.
+    pub usage: VkBufferUsageFlags,
 }
 
 impl SubsweepBufferRange {
     /// The range as scratch. None is one of no bytes.
     pub(super) fn scratch(self) -> Result<BufferRange> {
-        let Self { buffer, offset, size, address } = self;
+        let Self { buffer, offset, size, address, usage } = self;
         if size == 0 {
             return Ok(BufferRange::NONE);
         }
         if buffer == VkBuffer::null() {
             return Err(Failure::Null("scratch.buffer"));
         }
-        if !offset.is_multiple_of(4) {
-            return Err(Error::Misaligned { what: "scratch.offset", address: offset, alignment: 4 }.into());
-        }
         SubsweepAddressRange { address, size }.checked("scratch")?;
         SubsweepAddressRange { address: offset, size }.checked("scratch.buffer")?;
-        Ok(BufferRange { buffer, offset, size, address })
+        Ok(BufferRange { buffer, offset, size, address, usage })
     }
 }
 
@@ -151,6 +152,26 @@ impl From<ScratchRequirements> for SubsweepScratchRequirements {
     }
 }
 
+/// Stages, and what they do to memory: one side of a barrier of the caller's.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepAccess {
+    /// The stages of the pipeline.
+    pub stages: VkPipelineStageFlags,
+    /// Their accesses.
+    pub access: VkAccessFlags,
+}
+
+impl From<Access> for SubsweepAccess {
+    fn from(Access { stages, access }: Access) -> Self {
+        Self { stages, access }
+    }
+}
+
+/// That of no plan.
+pub(super) const NO_ACCESS: SubsweepAccess =
+    SubsweepAccess { stages: VkPipelineStageFlags::empty(), access: VkAccessFlags::empty() };
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,13 +190,14 @@ mod tests {
     #[test]
     fn ranges_that_cannot_be_are_refused() {
         let range = |offset, size, address| {
-            SubsweepBufferRange { buffer: ash::vk::Handle::from_raw(1), offset, size, address }.scratch()
+            let (buffer, usage) = (ash::vk::Handle::from_raw(1), VkBufferUsageFlags::TRANSFER_DST);
+            SubsweepBufferRange { buffer, offset, size, address, usage }.scratch()
         };
         assert!(range(4, 16, 16).is_ok());
-        assert!(matches!(range(2, 16, 16), Err(Failure::Library(Error::Misaligned { .. }))));
         assert!(matches!(range(0, 32, u64::MAX - 15), Err(Failure::BeyondAddresses { .. })));
         assert!(matches!(range(u64::MAX - 3, 16, 16), Err(Failure::BeyondAddresses { .. })));
-        let none = SubsweepBufferRange { buffer: VkBuffer::null(), offset: 3, size: 0, address: 7 };
+        let (buffer, usage) = (VkBuffer::null(), VkBufferUsageFlags::empty());
+        let none = SubsweepBufferRange { buffer, offset: 3, size: 0, address: 7, usage };
         assert_eq!(none.scratch().unwrap(), BufferRange::NONE);
         assert!(matches!(SubsweepBufferRange { size: 4, ..none }.scratch(), Err(Failure::Null(_))));
     }

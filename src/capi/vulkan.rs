@@ -1,10 +1,11 @@
 //! Vulkan's types by the names that they have in C, which stand in the header as they are here.
 
 pub use ash::vk::{
-    Buffer as VkBuffer, BufferUsageFlags as VkBufferUsageFlags, CommandBuffer as VkCommandBuffer,
-    Device as VkDevice, DeviceAddress as VkDeviceAddress, DeviceCreateInfo as VkDeviceCreateInfo,
-    DeviceSize as VkDeviceSize, Instance as VkInstance, PhysicalDevice as VkPhysicalDevice,
-    PipelineCache as VkPipelineCache, Result as VkResult,
+    AccessFlags as VkAccessFlags, Buffer as VkBuffer, BufferUsageFlags as VkBufferUsageFlags,
+    CommandBuffer as VkCommandBuffer, Device as VkDevice, DeviceAddress as VkDeviceAddress,
+    DeviceCreateInfo as VkDeviceCreateInfo, DeviceSize as VkDeviceSize, Instance as VkInstance,
+    PhysicalDevice as VkPhysicalDevice, PipelineCache as VkPipelineCache,
+    PipelineStageFlags as VkPipelineStageFlags, Result as VkResult,
 };
 
 /// As C has it: it may be null.

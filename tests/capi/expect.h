@@ -52,7 +52,8 @@ static inline SubsweepAddressRange part(const Memory *memory, VkDeviceSize offse
 
 static inline SubsweepBufferRange scratch_part(const Memory *memory, VkDeviceSize offset, VkDeviceSize size) {
     SubsweepBufferRange range = {
-        .buffer = memory->buffer, .offset = offset, .size = size, .address = memory->address + offset};
+        .buffer = memory->buffer, .offset = offset, .size = size, .address = memory->address + offset,
+        .usage = memory->usage};
     return range;
 }
 

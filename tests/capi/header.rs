@@ -19,7 +19,7 @@ fn sources() -> Vec<PathBuf> {
     let mut sources: Vec<_> = folder.map(|entry| entry.expect("it can be read").path()).collect();
     sources.retain(|path| !["vulkan.rs", "mod.rs", "boundary.rs"].iter().any(|name| path.ends_with(name)));
     // For people: what everything returns comes first, and what others need before them.
-    let order = ["version", "result", "types", "requirements", "device", "scan", "sort"];
+    let order = ["version", "result", "types", "requirements", "device", "scan_config", "scan", "sort"];
     sources.sort_by_key(|path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         (order.iter().position(|name| *name == stem).unwrap_or(order.len()), stem)

@@ -129,6 +129,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     SubsweepGatherInfo gather_info = {.struct_size = sizeof gather_info, .count = {.count = COUNT}};
     SubsweepSortPlan *sort = NULL;
     SubsweepGatherPlan *gather = NULL;
+    SubsweepAccess sorted, gathers;
     Memory keys, places, rows, gathered, scratch;
     VkCommandBuffer commands;
     float last = 0.0f;
@@ -157,8 +158,11 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     gather_info.destination = part(&gathered, 0, 8 * COUNT);
     commands = host_begin(host);
     host_check(subsweep_cmd_sort(sort, commands, &sort_info), "subsweep_cmd_sort");
-    host_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
-                 VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+    sorted = subsweep_sort_plan_last_access(sort);
+    gathers = subsweep_gather_plan_first_access(gather);
+    EXPECT(sorted.stages == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT && sorted.access == VK_ACCESS_SHADER_WRITE_BIT);
+    EXPECT((gathers.access & VK_ACCESS_SHADER_READ_BIT) != 0);
+    host_barrier(commands, sorted.stages, sorted.access, gathers.stages, gathers.access);
     host_check(subsweep_cmd_gather(gather, commands, &gather_info), "subsweep_cmd_gather");
     run(host, commands);
     for (i = 0; i < COUNT; i++) {
@@ -222,22 +226,24 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
 static void sort_segments(const Host *host, const SubsweepDevice *device) {
     enum { SEGMENT_COUNT = 100 };
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
+                                                .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE,
                                                 .values = SUBSWEEP_SORT_VALUES_8_BYTES};
     SubsweepScratchRequirements needs;
     SubsweepSegmentedSortInfo info = {
-        .struct_size = sizeof info, .count = {.count = COUNT}, .segment_count = SEGMENT_COUNT};
+        .struct_size = sizeof info, .count = {.count = COUNT}, .segment_count = {.count = 2 * SEGMENT_COUNT}};
     SubsweepSegmentedSortPlan *plan = NULL;
-    Memory keys, values, segments, scratch;
+    Memory keys, values, segments, told, scratch;
     VkCommandBuffer commands;
     uint32_t begin = 0, i;
     host_check(subsweep_segmented_sort_plan_create(device, &of_plan, &plan), "subsweep_segmented_sort_plan_create");
-    host_check(subsweep_segmented_sort_plan_scratch_requirements(plan, COUNT, SEGMENT_COUNT, &needs),
+    host_check(subsweep_segmented_sort_plan_scratch_requirements(plan, COUNT, 2 * SEGMENT_COUNT, &needs),
                "subsweep_segmented_sort_plan_scratch_requirements");
     EXPECT(subsweep_segmented_sort_plan_max_count(plan) > COUNT);
     EXPECT(strlen(subsweep_segmented_sort_plan_policy(plan)) > 0);
     memory_create(&keys, host, 4 * COUNT, 0);
     memory_create(&values, host, 8 * COUNT, 0);
-    memory_create(&segments, host, 4 * SEGMENT_COUNT, 0);
+    memory_create(&segments, host, 8 * SEGMENT_COUNT, 0);
+    memory_create(&told, host, 4, 0);
     memory_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
         keys.words[i] = number(i);
@@ -249,7 +255,9 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     }
     info.keys = part(&keys, 0, 4 * COUNT);
     info.values = part(&values, 0, 8 * COUNT);
-    info.segments = part(&segments, 0, 4 * SEGMENT_COUNT);
+    told.words[0] = SEGMENT_COUNT;
+    info.segment_count.address = told.address;
+    info.segments = part(&segments, 0, 8 * SEGMENT_COUNT);
     info.scratch = scratch_part(&scratch, 0, needs.size);
     commands = host_begin(host);
     host_check(subsweep_cmd_segmented_sort(plan, commands, &info), "subsweep_cmd_segmented_sort");
@@ -269,6 +277,7 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     }
     EXPECT(i == COUNT);
     memory_destroy(&scratch, host);
+    memory_destroy(&told, host);
     memory_destroy(&segments, host);
     memory_destroy(&values, host);
     memory_destroy(&keys, host);

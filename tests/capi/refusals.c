@@ -35,7 +35,7 @@ static void refuse_requirements(const Host *host) {
     REFUSE(subsweep_requirements_limit_features(out, 1u << 31), SUBSWEEP_ERROR_UNKNOWN_VALUE, "0x80000000");
     EXPECT(subsweep_requirements_features(out) == host->features);
     EXPECT(subsweep_requirements_limit_features(out, 0) == VK_SUCCESS);
-    EXPECT(subsweep_requirements_features(out) == 0);
+    EXPECT(subsweep_requirements_features(out) == SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS);
     subsweep_requirements_extensions(out, &count);
     EXPECT(count == 0);
     subsweep_requirements_destroy(out);
@@ -66,6 +66,9 @@ static void refuse_devices(const Host *host) {
     info = right;
     info.features |= 1u << 16;
     REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_UNKNOWN_VALUE, "0x10000");
+    info = right;
+    info.features = SUBSWEEP_FEATURE_SHADER_FLOAT64;
+    REFUSE(subsweep_device_create(&info, &device), VK_ERROR_FEATURE_NOT_PRESENT, "bufferDeviceAddress");
     info = right;
     info.device = NULL;
     REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_NULL, "SubsweepDeviceCreateInfo.device");
@@ -125,6 +128,7 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     EXPECT(plan == NULL);
     EXPECT(strcmp(subsweep_scan_plan_policy(NULL), "") == 0);
     EXPECT(subsweep_scan_plan_rounding_depth(NULL, 1) == 0);
+    EXPECT(subsweep_scan_plan_first_access(NULL).stages == 0);
     REFUSE(subsweep_scan_plan_scratch_requirements(NULL, 1, NULL), SUBSWEEP_ERROR_NULL, "plan");
     subsweep_scan_plan_destroy(NULL);
 }
@@ -165,7 +169,10 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "scratch.buffer");
     info = right;
     info.scratch.offset = 2;
-    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISALIGNED, "scratch.offset");
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISALIGNED, "scratch in its buffer");
+    info = right;
+    info.scratch.usage = VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISSING_USAGE, "INDIRECT_BUFFER");
     info = right;
     info.source.size -= 1;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "400000 bytes are needed, 399999");
@@ -216,7 +223,8 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     const SubsweepSortPlanCreateInfo right = {.struct_size = sizeof right};
     SubsweepSortPlanCreateInfo of_plan = right;
     SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = 10}};
-    SubsweepSegmentedSortInfo in_segments = {.struct_size = sizeof in_segments, .count = {.count = 10}};
+    SubsweepSegmentedSortInfo in_segments = {
+        .struct_size = sizeof in_segments, .count = {.count = 10}, .segment_count = {.count = 2}};
     SubsweepSortResult lies;
     SubsweepSegmentedSortPlan *segmented = NULL;
     SubsweepSortPlan *plan = NULL;
@@ -248,11 +256,14 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     subsweep_sort_plan_destroy(NULL);
 
     host_check(subsweep_segmented_sort_plan_create(device, &right, &segmented), "subsweep_segmented_sort_plan_create");
-    in_segments.segment_count = 2;
     in_segments.keys = part(memory, 0, 40);
     in_segments.segments = part(memory, 36, 8);
     in_segments.scratch = scratch_part(memory, 512, 3072);
     REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_OVERLAP, "segments");
+    in_segments.segments = part(memory, 48, 8);
+    in_segments.segment_count.address = memory->address + 256;
+    REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_UNSUPPORTED,
+           "counts from the host");
     REFUSE(subsweep_cmd_segmented_sort(NULL, commands, &in_segments), SUBSWEEP_ERROR_NULL, "plan");
     subsweep_segmented_sort_plan_destroy(segmented);
     subsweep_segmented_sort_plan_destroy(NULL);
