@@ -9,6 +9,16 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL older(VkInstance instance, const
     return strcmp(name, "vkGetPhysicalDeviceFeatures2") == 0 ? NULL : vkGetInstanceProcAddr(instance, name);
 }
 
+/* A driver that lacks a function of Vulkan 1.0. */
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL of_no_device(VkDevice device, const char *name) {
+    return strcmp(name, "vkCmdDispatchIndirect") == 0 ? NULL : vkGetDeviceProcAddr(device, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL poorer(VkInstance instance, const char *name) {
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)of_no_device
+                                                    : vkGetInstanceProcAddr(instance, name);
+}
+
 static void refuse_requirements(const Host *host) {
     SubsweepRequirements *out = (SubsweepRequirements *)host;
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
@@ -75,6 +85,9 @@ static void refuse_devices(const Host *host) {
     info = right;
     info.get_instance_proc_addr = older;
     REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_MISSING_FUNCTION, "vkGetPhysicalDeviceFeatures2");
+
+    info.get_instance_proc_addr = poorer;
+    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_MISSING_FUNCTION, "vkCmdDispatchIndirect");
 
     /* Of a later version, and what it has more is not used; or is. */
     newer.known.struct_size = sizeof newer;
