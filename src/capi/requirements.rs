@@ -175,7 +175,7 @@ pub unsafe extern "C" fn subsweep_requirements_features(
 }
 
 /// Leaves out the optional features that are not in `features`: what is told and merged after this call is
-/// without them. Features that the device has not got stay out.
+/// without them. What is needed stays, and what the device has not got stays out.
 ///
 /// Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_UNKNOWN_VALUE.
 ///
