@@ -137,8 +137,12 @@ fn the_documentation_has_every_function_and_shows_what_is_tested() {
 }
 
 /// Alone, so that it needs nothing before it, and with every warning that there is to be had.
+#[cfg(unix)]
 #[test]
 fn c_and_cplusplus_take_it() {
+    // Where the headers of Vulkan are, if compilers do not look there by themselves.
+    let flags = Command::new("pkg-config").args(["--cflags", "vulkan"]).output();
+    let flags = flags.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = "#include <subsweep.h>\n#include <subsweep.h>\n\
                    int main(void) { return subsweep_abi_version() == SUBSWEEP_ABI_VERSION ? 0 : SUBSWEEP_ERROR_NULL; }\n";
@@ -159,12 +163,14 @@ fn c_and_cplusplus_take_it() {
                 ])
                 .arg("-I")
                 .arg(Path::new(ROOT).join("include"))
+                .args(flags.split_whitespace())
                 .arg(&path)
                 .output();
             let output =
                 output.unwrap_or_else(|error| panic!("{compiler}: {error}; tools/setup test installs it"));
             let words = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success() && words.is_empty(), "{standard}: {words}");
+            let hint = "tools/setup test installs Vulkan's headers";
+            assert!(output.status.success() && words.is_empty(), "{standard}: {words}({hint})");
         }
     }
 }
