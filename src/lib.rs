@@ -2,7 +2,8 @@
 //!
 //! The floors, from the ground: [`kernels`], what the shaders are; [`vk`], what every primitive needs of Vulkan;
 //! [`scan`], [`sort`] and [`gather`], plans that record into a caller's command buffer; and, with the feature `headless`,
-//! a device of one's own with safe calls on slices. With the feature `capi` the same plans are there for C.
+//! a device of one's own with safe calls on slices. [`embedding`] says how plans go among commands of your own. With the
+//! feature `capi` the same plans are there for C.
 
 #[cfg(feature = "capi")]
 pub mod capi;
@@ -26,6 +27,10 @@ pub mod vk;
 pub use ash;
 pub use error::{Error, Result};
 pub use primitives::{Choice, Count, ElementType, Number, ScratchRequirements, gather, scan, sort};
+
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../docs/embedding.md")]
+pub mod embedding {}
 
 #[cfg(all(doctest, feature = "headless"))]
 #[doc = include_str!("../README.md")]

@@ -18,7 +18,8 @@ use super::buffer::AddressRange;
 use super::trace::{Command, Trace, Workgroups};
 
 /// A [`Trace`] that checks every command buffer as it ends. Give it to
-/// [`WorkOptions::trace`](crate::headless::WorkOptions::trace) or [`OpenOptions::trace`](super::OpenOptions).
+/// [`Recorder::traced_by`](super::Recorder::traced_by), or to a device as [`OpenOptions::trace`](super::OpenOptions), which
+/// `headless` calls `WorkOptions::trace`.
 #[derive(Debug, Default)]
 pub struct HazardChecker {
     recordings: Mutex<HashMap<vk::CommandBuffer, Vec<Event>>>,

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use libtest_mimic::Failed;
 use subsweep::ash::{self, vk};
 use subsweep::headless::Gpu;
+use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::vk::{CommandCounts, Device, Recorder, TimestampSlots};
 
 use crate::allocations::allocations;
@@ -89,12 +90,11 @@ unsafe extern "system" fn watched(device: vk::Device, name: *const c_char) -> vk
     })
 }
 
-/// Runs `look` at every subject, with a device whose functions are watched while it records.
-fn with_subjects(
-    gpu: &Gpu,
-    has_labels: bool,
-    look: impl Fn(&ash::Device, vk::QueryPool, &Device, vk::CommandBuffer, &Subject) -> Result<(), Failed>,
-) -> Result<(), Failed> {
+/// Every kind of plan, recorded through functions that are watched: with labels where the instance has them, and without.
+pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
+    let (count, _) = allocations(|| black_box(vec![black_box(1u8); 100]));
+    assert_eq!(count, 1, "allocations are counted");
+
     let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     host.remember_lookup();
     let (raw, device) = host.open()?;
@@ -106,19 +106,26 @@ fn with_subjects(
             arrays: memory.range().slice(0, Room::ARRAYS_SIZE),
             scratch: memory.range().slice(arrays_size, Room::SCRATCH_SIZE - 16),
         };
-        let mut enabled = device.capabilities().enabled;
-        enabled.debug_utils &= has_labels;
         let watching = host.instance_by(watched);
         // SAFETY: the handle is alive; only functions that `watched` lets through are called.
         let table = unsafe { ash::Device::load(watching.fp_v1_0(), raw.handle()) };
-        let recording = host.adopt(&watching, table, enabled)?;
+        let enabled = device.capabilities().enabled;
+        let mut plain = enabled;
+        plain.debug_utils = false;
+        let [plain, labelled] = [plain, enabled].map(|enabled| host.adopt(&watching, table.clone(), enabled));
+        let (plain, labelled) = (plain?, labelled?);
         let pool = query_pool(&raw)?;
         for subject in subjects(&device, room)? {
             assert!(subject.scratch_size <= room.scratch.size, "{}", subject.name);
             host.with_commands(&raw, vk::CommandBufferLevel::PRIMARY, |_, commands| {
-                // SAFETY: the command buffer is the device's; it is never submitted.
-                unsafe { raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()) }?;
-                look(&raw, pool, &recording, commands, &subject)?;
+                // SAFETY: the command buffer and the queries are the device's; nothing is submitted.
+                unsafe {
+                    raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
+                    raw.cmd_reset_query_pool(commands, pool, 0, QUERY_COUNT);
+                }
+                calls_what_is_stated(&plain, commands, &subject)?;
+                is_timed_and_labelled(&labelled, commands, pool, &subject)?;
+                allocates_nothing(&device, commands, &subject)?;
                 // SAFETY: as above.
                 unsafe { raw.end_command_buffer(commands) }?;
                 Ok(())
@@ -141,71 +148,75 @@ fn take_calls() -> BTreeMap<&'static str, u32> {
 
 /// Dispatches with their pipelines and push constants, barriers, fills and updates: as many as
 /// [`commands`](subsweep::sort::SortPlan::commands) says, and nothing else.
-pub fn stated_calls(gpu: &Gpu) -> Result<(), Failed> {
-    with_subjects(gpu, false, |_, _, device, commands, subject| {
-        let name = &subject.name;
-        let stated = (subject.commands)()?;
-        take_calls();
-        // SAFETY: the command buffer and all memory are the device's.
-        let mut recorder = unsafe { Recorder::new(device, commands) };
-        (subject.record)(&mut recorder)?;
-        assert_eq!(recorder.counts(), stated, "{name}");
-        let CommandCounts { dispatches, barriers, transfers, .. } = stated;
-        let calls = take_calls();
-        let count = |names: &[&str]| names.iter().filter_map(|name| calls.get(name)).sum::<u32>();
-        assert!(dispatches > 0, "{name}");
-        assert_eq!(count(&["vkCmdDispatch", "vkCmdDispatchIndirect"]), dispatches, "{name}");
-        assert_eq!(count(&["vkCmdBindPipeline"]), dispatches, "{name}");
-        assert_eq!(count(&["vkCmdPushConstants"]), dispatches, "{name}");
-        assert_eq!(count(&["vkCmdPipelineBarrier"]), barriers, "{name}");
-        assert_eq!(count(&["vkCmdFillBuffer", "vkCmdUpdateBuffer"]), transfers, "{name}");
-        assert_eq!(calls.values().sum::<u32>(), 3 * dispatches + barriers + transfers, "{name}");
-        Ok(())
-    })
+fn calls_what_is_stated(
+    device: &Device,
+    commands: vk::CommandBuffer,
+    subject: &Subject,
+) -> Result<(), Failed> {
+    let name = &subject.name;
+    let stated = (subject.commands)()?;
+    take_calls();
+    // SAFETY: the command buffer and all memory are the device's.
+    let mut recorder = unsafe { Recorder::new(device, commands) };
+    (subject.record)(&mut recorder)?;
+    assert_eq!(recorder.counts(), stated, "{name}");
+    let CommandCounts { dispatches, barriers, transfers, .. } = stated;
+    let calls = take_calls();
+    let count = |names: &[&str]| names.iter().filter_map(|name| calls.get(name)).sum::<u32>();
+    assert!(dispatches > 0, "{name}");
+    assert_eq!(count(&["vkCmdDispatch", "vkCmdDispatchIndirect"]), dispatches, "{name}");
+    assert_eq!(count(&["vkCmdBindPipeline"]), dispatches, "{name}");
+    assert_eq!(count(&["vkCmdPushConstants"]), dispatches, "{name}");
+    assert_eq!(count(&["vkCmdPipelineBarrier"]), barriers, "{name}");
+    assert_eq!(count(&["vkCmdFillBuffer", "vkCmdUpdateBuffer"]), transfers, "{name}");
+    assert_eq!(calls.values().sum::<u32>(), 3 * dispatches + barriers + transfers, "{name}");
+    Ok(())
 }
 
-/// Neither recording nor its refusal asks the host for memory; timestamps and labels do not either.
-pub fn no_allocations(gpu: &Gpu) -> Result<(), Failed> {
-    let (count, _) = allocations(|| black_box(vec![black_box(1u8); 100]));
-    assert_eq!(count, 1, "allocations are counted");
+/// Neither of the thread that records, nor with labels.
+fn allocates_nothing(device: &Device, commands: vk::CommandBuffer, subject: &Subject) -> Result<(), Failed> {
+    let (made, recorded) = allocations(|| {
+        // SAFETY: the command buffer and all memory are the device's.
+        (subject.record)(&mut unsafe { Recorder::new(device, commands) })
+    });
+    recorded?;
+    assert_eq!(made, 0, "{}", subject.name);
+    Ok(())
+}
 
-    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
-    let (raw, device) = host.open()?;
-    {
-        let memory = HostMemory::new(&host, &raw, Room::ARRAYS_SIZE + Room::SCRATCH_SIZE)?;
-        let arrays_size = Room::ARRAYS_SIZE.next_multiple_of(16);
-        let room = Room {
-            arrays: memory.range().slice(0, Room::ARRAYS_SIZE),
-            scratch: memory.range().slice(arrays_size, Room::SCRATCH_SIZE - 16),
-        };
-        let pool = query_pool(&raw)?;
-        let mut slots = TimestampSlots::new(pool, 0, QUERY_COUNT);
-        for subject in subjects(&device, room)? {
-            slots.clear();
-            host.with_commands(&raw, vk::CommandBufferLevel::PRIMARY, |_, commands| {
-                // SAFETY: the command buffer and all memory are the device's; it is never submitted.
-                unsafe {
-                    raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
-                    raw.cmd_reset_query_pool(commands, pool, 0, QUERY_COUNT);
-                    let (made, recorded) = allocations(|| {
-                        let recorder = Recorder::new(&device, commands);
-                        (subject.record)(&mut recorder.with_timestamps(&mut slots))
-                    });
-                    recorded?;
-                    assert_eq!(made, 0, "{}", subject.name);
-                    raw.end_command_buffer(commands)?;
-                }
-                Ok(())
-            })?;
-        }
-        // SAFETY: nothing was submitted.
-        unsafe { raw.destroy_query_pool(pool, None) };
+/// One timestamp as a plan begins and one as each phase ends, as far as there are slots; a label around each.
+fn is_timed_and_labelled(
+    device: &Device,
+    commands: vk::CommandBuffer,
+    pool: vk::QueryPool,
+    subject: &Subject,
+) -> Result<(), Failed> {
+    let name = &subject.name;
+    let mut all = TimestampSlots::new(pool, 0, QUERY_COUNT - 2);
+    take_calls();
+    // SAFETY: the command buffer, the queries and all memory are the device's.
+    let mut recorder = unsafe { Recorder::new(device, commands) }.with_timestamps(&mut all);
+    (subject.record)(&mut recorder)?;
+    let calls = take_calls();
+    let count = |name| calls.get(name).copied().unwrap_or_default();
+    let names = all.names();
+    assert_eq!(count("vkCmdWriteTimestamp"), names.len() as u32, "{name}");
+    assert!(names.len() >= 2 && names[0] == TimestampSlots::BEGIN, "{name}: {names:?}");
+    let labels = count("vkCmdBeginDebugUtilsLabelEXT");
+    assert_eq!(labels, count("vkCmdEndDebugUtilsLabelEXT"), "{name}");
+    if device.capabilities().enabled.debug_utils {
+        // The plan's own, and a phase's for each timestamp but the first.
+        assert!(labels as usize >= names.len() - 1, "{name}: {labels} labels, {names:?}");
+    } else {
+        assert_eq!(labels, 0, "{name}");
     }
-    drop(device);
-    // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
-    drop(host);
-    expect_no_messages()
+
+    let mut few = TimestampSlots::new(pool, QUERY_COUNT - 2, 2);
+    // SAFETY: as above.
+    let mut recorder = unsafe { Recorder::new(device, commands) }.with_timestamps(&mut few);
+    (subject.record)(&mut recorder)?;
+    assert_eq!([few.names()[0], few.names()[1]], [names[0], names[names.len() - 1]], "{name}");
+    Ok(())
 }
 
 /// More than any recording writes.
@@ -218,36 +229,46 @@ fn query_pool(raw: &ash::Device) -> Result<vk::QueryPool, Failed> {
     Ok(unsafe { raw.create_query_pool(&info, None) }?)
 }
 
-/// One timestamp as a plan begins and one as each phase ends, as far as there are slots; a label around each.
-pub fn timestamps_and_labels(gpu: &Gpu) -> Result<(), Failed> {
-    with_subjects(gpu, gpu.is_validated(), |raw, pool, device, commands, subject| {
-        let name = &subject.name;
-        // SAFETY: the command buffer and the queries are the device's.
-        unsafe { raw.cmd_reset_query_pool(commands, pool, 0, QUERY_COUNT) };
-        let mut all = TimestampSlots::new(pool, 0, QUERY_COUNT - 2);
-        take_calls();
-        // SAFETY: the command buffer, the queries and all memory are the device's.
-        let mut recorder = unsafe { Recorder::new(device, commands) }.with_timestamps(&mut all);
-        (subject.record)(&mut recorder)?;
-        let calls = take_calls();
-        let count = |name| calls.get(name).copied().unwrap_or_default();
-        let names = all.names();
-        assert_eq!(count("vkCmdWriteTimestamp"), names.len() as u32, "{name}");
-        assert!(names.len() >= 2 && names[0] == TimestampSlots::BEGIN, "{name}: {names:?}");
-        let labels = count("vkCmdBeginDebugUtilsLabelEXT");
-        assert_eq!(labels, count("vkCmdEndDebugUtilsLabelEXT"), "{name}");
-        if gpu.is_validated() {
-            // The plan's own, and a phase's for each timestamp but the first.
-            assert!(labels as usize >= names.len() - 1, "{name}: {labels} labels, {names:?}");
-        } else {
-            assert_eq!(labels, 0, "{name}");
+/// The times of a scan's phases, as the device tells them.
+pub fn phase_times(gpu: &Gpu) -> Result<(), Failed> {
+    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
+    let (raw, device) = host.open()?;
+    {
+        let plan = ScanPlan::new(&device, ScanConfig::inclusive().policy(ScanPolicy::tiled(64, 4, 4)))?;
+        let count = 1 << 14;
+        let scratch_size = plan.scratch_requirements(count).size;
+        let memory = HostMemory::new(&host, &raw, 4 * count + scratch_size)?;
+        let whole = memory.range();
+        let elements = whole.slice(0, 4 * count).addresses();
+        let buffers = ScanBuffers::in_place(elements, whole.slice(4 * count, scratch_size));
+        memory.words().fill(1);
+        let pool = query_pool(&raw)?;
+        let mut slots = TimestampSlots::new(pool, 3, 10);
+        host.run(&raw, |commands| {
+            // SAFETY: the command buffer, the queries and the memory are the device's, and live until the work is done.
+            unsafe {
+                raw.cmd_reset_query_pool(commands, pool, 0, QUERY_COUNT);
+                plan.record(
+                    &mut Recorder::new(&device, commands).with_timestamps(&mut slots),
+                    &buffers,
+                    count,
+                )
+            }
+        })?;
+        let names = [TimestampSlots::BEGIN, c"reduce", c"spine", c"downsweep"];
+        assert_eq!(slots.names(), names);
+        let mut ticks = [0u64; 4];
+        // SAFETY: the work is done.
+        unsafe {
+            raw.get_query_pool_results(pool, 3, &mut ticks, vk::QueryResultFlags::TYPE_64)?;
+            raw.destroy_query_pool(pool, None);
         }
-
-        let mut few = TimestampSlots::new(pool, QUERY_COUNT - 2, 2);
-        // SAFETY: as above.
-        let mut recorder = unsafe { Recorder::new(device, commands) }.with_timestamps(&mut few);
-        (subject.record)(&mut recorder)?;
-        assert_eq!([few.names()[0], few.names()[1]], [names[0], names[names.len() - 1]], "{name}");
-        Ok(())
-    })
+        assert!(ticks.is_sorted() && ticks[0] < ticks[3], "{ticks:?}");
+        assert_eq!(memory.words()[count as usize - 1], count as u32);
+    }
+    drop(device);
+    // SAFETY: everything made from it is gone.
+    unsafe { raw.destroy_device(None) };
+    drop(host);
+    expect_no_messages()
 }
