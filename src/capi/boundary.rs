@@ -158,6 +158,10 @@ mod tests {
         unsafe { CStr::from_ptr(last_error()) }.to_str().unwrap().to_owned()
     }
 
+    fn refuse(what: &'static str) {
+        assert_eq!(result(|| Err(Failure::Null(what))).as_raw(), super::super::SUBSWEEP_ERROR_NULL);
+    }
+
     #[test]
     fn a_panic_ends_here_and_is_told() {
         let hook = std::panic::take_hook();
@@ -168,17 +172,17 @@ mod tests {
         assert_eq!(code.as_raw(), super::super::SUBSWEEP_ERROR_PANIC);
         assert_eq!(worth, 7);
         assert!(told().contains("no words"), "{}", told());
-        result(|| Err(Failure::Null("a \0 pointer")));
+        refuse("a \0 pointer");
         assert!(told().contains("a ? pointer"), "{}", told());
     }
 
     #[test]
     fn a_text_stays_until_the_next_failure_of_its_thread() {
         assert_eq!(told(), "");
-        result(|| Err(Failure::Null("the first")));
+        refuse("the first");
         assert_eq!(result(|| Ok(())), VkResult::SUCCESS);
         let other = std::thread::spawn(|| {
-            result(|| Err(Failure::Null("the other")));
+            refuse("the other");
             told()
         });
         assert!(other.join().unwrap().contains("the other"));

@@ -83,23 +83,25 @@ fn trials() -> Result<Vec<Trial>, Failed> {
     let name = said.split(": ").next().unwrap_or_default();
     children::announce(&format!("{name}, on {}", name.split(' ').next().unwrap_or_default()));
 
-    let trial = |name: &str, run: Box<dyn Fn(&Libraries) -> Result<(), Failed> + Send>| {
-        let libraries = Arc::clone(&libraries);
-        Trial::test(format!("c: {name}"), move || run(&libraries))
-    };
-    let silent = |source: &'static str| {
-        Box::new(move |libraries: &Libraries| {
-            let said = libraries.run(&libraries.build(source, Linking::Static)?, Linking::Static)?;
-            if said.is_empty() { Ok(()) } else { Err(said.into()) }
-        })
-    };
+    let trial = |name, run| trial(&libraries, name, run);
     Ok(vec![
-        trial("the example, with the shared library", Box::new(|all| example(all, Linking::Shared))),
-        trial("the example, with the static library", Box::new(|all| example(all, Linking::Static))),
-        trial("every plan does what the header says", silent("tests/capi/plans.c")),
-        trial("what is wrong is refused", silent("tests/capi/refusals.c")),
-        trial("a missing transfer barrier of a program in C is told by validation", Box::new(mistake)),
+        trial("the example, with the shared library", |all| example(all, Linking::Shared)),
+        trial("the example, with the static library", |all| example(all, Linking::Static)),
+        trial("every plan does what the header says", |all| silent(all, "tests/capi/plans.c")),
+        trial("what is wrong is refused", |all| silent(all, "tests/capi/refusals.c")),
+        trial("a missing transfer barrier of a program in C is told by validation", mistake),
     ])
+}
+
+fn trial(libraries: &Arc<Libraries>, name: &str, run: fn(&Libraries) -> Result<(), Failed>) -> Trial {
+    let libraries = Arc::clone(libraries);
+    Trial::test(format!("c: {name}"), move || run(&libraries))
+}
+
+/// It has nothing to say, and neither has the layer.
+fn silent(libraries: &Libraries, source: &str) -> Result<(), Failed> {
+    let said = libraries.run(&libraries.build(source, Linking::Static)?, Linking::Static)?;
+    if said.is_empty() { Ok(()) } else { Err(said.into()) }
 }
 
 /// It says of its device what it has done, and the layer says nothing.
