@@ -864,7 +864,7 @@ SubsweepFeatureFlags subsweep_requirements_features(const struct SubsweepRequire
 
 /**
  * Leaves out the optional features that are not in `features`: what is told and merged after this call is
- * without them. Features that the device has not got stay out.
+ * without them. What is needed stays, and what the device has not got stays out.
  *
  * Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_UNKNOWN_VALUE.
  *
