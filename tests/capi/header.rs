@@ -136,6 +136,18 @@ fn the_documentation_has_every_function_and_shows_what_is_tested() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn the_installer_refuses_what_is_no_prefix() {
+    for arguments in [&[][..], &[""], &["--help"], &["one", "two"]] {
+        let output =
+            Command::new(Path::new(ROOT).join("tools/capi")).args(arguments).output().expect("it runs");
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*words), (Some(2), "usage: tools/capi PREFIX\n"), "{arguments:?}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
 /// Alone, so that it needs nothing before it, and with every warning that there is to be had.
 #[cfg(unix)]
 #[test]
