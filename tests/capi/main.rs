@@ -88,6 +88,10 @@ fn trials() -> Result<Vec<Trial>, Failed> {
         trial("the example, with the shared library", |all| example(all, Linking::Shared)),
         trial("the example, with the static library", |all| example(all, Linking::Static)),
         trial("every plan does what the header says", |all| silent(all, "tests/capi/plans.c")),
+        trial("a recording asks the host for no memory", |all| match cfg!(target_env = "gnu") {
+            true => silent(all, "tests/capi/allocations.c"),
+            false => Ok(()),
+        }),
         trial("what is wrong is refused", |all| silent(all, "tests/capi/refusals.c")),
         trial("a missing transfer barrier of a program in C is told by validation", mistake),
     ])
