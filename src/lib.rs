@@ -2,8 +2,11 @@
 //!
 //! The floors, from the ground: [`kernels`], what the shaders are; [`vk`], what every primitive needs of Vulkan;
 //! [`scan`], [`sort`] and [`gather`], plans that record into a caller's command buffer; and, with the feature `headless`,
-//! a device of one's own with safe calls on slices. [`embedding`] says how plans go among commands of your own.
+//! a device of one's own with safe calls on slices. [`embedding`] says how plans go among commands of your own. With the
+//! feature `capi` the same plans are there for C.
 
+#[cfg(feature = "capi")]
+pub mod capi;
 pub mod error;
 #[cfg(feature = "cli")]
 pub mod harness;

@@ -170,7 +170,7 @@ impl DeviceRequirements {
     }
 
     /// Leaves out the optional features that `enabled` does not name.
-    #[cfg(feature = "headless")]
+    #[cfg(any(feature = "capi", feature = "headless"))]
     pub(crate) fn narrow(&mut self, enabled: EnabledFeatures) {
         self.enabled.subgroup_size_control &= enabled.subgroup_size_control;
         self.enabled.compute_full_subgroups &= enabled.compute_full_subgroups;

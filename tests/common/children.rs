@@ -208,6 +208,7 @@ pub fn only_driver(manifest: &Path) -> Vec<(&'static str, OsString)> {
 }
 
 /// The environment in which the loader finds one driver of the Mesa 25 that set-up unpacks, and no other.
+#[allow(dead_code, reason = "not every matrix has a row of it")]
 pub fn mesa25(driver: &str) -> Result<Vec<(&'static str, OsString)>, Missing> {
     let folder = std::env::var_os("SUBSWEEP_MESA25_DIR").map(PathBuf::from).ok_or_else(|| Missing {
         what: "Mesa 25 is missing; tools/setup test unpacks it on Debian 12".to_owned(),

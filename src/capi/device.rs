@@ -1,0 +1,100 @@
+//! The caller's own device, adopted.
+
+use super::boundary::{Result, Versioned, create, destroy, read, result};
+use super::requirements::{SubsweepFeatureFlags, enabled_features, load_instance};
+use super::result::Failure;
+use super::vulkan::{
+    PFN_vkGetInstanceProcAddr, VkDevice, VkInstance, VkPhysicalDevice, VkPipelineCache, VkResult,
+};
+use crate::vk::Device;
+
+/// A VkDevice of the caller's, that plans are made for.
+#[derive(Debug)]
+pub struct SubsweepDevice(Device);
+
+impl SubsweepDevice {
+    pub(super) fn get(&self) -> &Device {
+        &self.0
+    }
+}
+
+/// What subsweep_device_create adopts.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepDeviceCreateInfo {
+    /// sizeof(SubsweepDeviceCreateInfo).
+    pub struct_size: u32,
+    /// What `device` was created with, and nothing else: Vulkan lets nobody ask. Those of
+    /// subsweep_requirements_features, if they were merged by subsweep_requirements_merge_features.
+    pub features: SubsweepFeatureFlags,
+    /// The loader's, by which Vulkan is called.
+    pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
+    /// Created for Vulkan 1.2 or later.
+    pub instance: VkInstance,
+    /// What `device` was created from.
+    pub physical_device: VkPhysicalDevice,
+    /// Created with the feature bufferDeviceAddress.
+    pub device: VkDevice,
+    /// What pipelines are made with; VK_NULL_HANDLE for none.
+    pub pipeline_cache: VkPipelineCache,
+}
+
+// SAFETY: handles, a nullable function and numbers.
+unsafe impl Versioned for SubsweepDeviceCreateInfo {
+    const NAME: &'static str = "SubsweepDeviceCreateInfo";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// Adopts a VkDevice that the caller made, and makes a SubsweepDevice of it, for subsweep_device_destroy.
+/// Nothing is created on the device; it is never destroyed, waited for or submitted to.
+///
+/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks what subsweep_requirements_query asks for,
+/// which subsweep_last_error names; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
+/// SUBSWEEP_ERROR_UNKNOWN_VALUE, SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// What stands in `info` is as its comments say. The VkDevice, its instance and the pipeline cache outlive the
+/// SubsweepDevice and all plans that are made for it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_device_create(
+    info: *const SubsweepDeviceCreateInfo,
+    device: *mut *mut SubsweepDevice,
+) -> VkResult {
+    // SAFETY: as the caller promises.
+    result(|| unsafe { create(device, "device", || adopt(read(info)?)) })
+}
+
+/// # Safety
+/// Those of [`subsweep_device_create`].
+unsafe fn adopt(info: SubsweepDeviceCreateInfo) -> Result<SubsweepDevice> {
+    let enabled = enabled_features(info.features)?;
+    // SAFETY: as the caller promises.
+    let instance = unsafe { load_instance(info.get_instance_proc_addr, info.instance) }?;
+    if info.physical_device == VkPhysicalDevice::null() {
+        return Err(Failure::Null("SubsweepDeviceCreateInfo.physical_device"));
+    }
+    if info.device == VkDevice::null() {
+        return Err(Failure::Null("SubsweepDeviceCreateInfo.device"));
+    }
+    // SAFETY: as the caller promises.
+    let raw = unsafe { ash::Device::load(instance.fp_v1_0(), info.device) };
+    // SAFETY: as the caller promises.
+    let device =
+        unsafe { Device::from_raw(&instance, info.physical_device, raw, enabled, info.pipeline_cache) }?;
+    Ok(SubsweepDevice(device))
+}
+
+/// Frees `device`, which may be null. Plans that were made for it stay good; the VkDevice is the caller's to
+/// destroy, when they are gone.
+///
+/// Threads: any, while no other thread uses `device`.
+///
+/// # Safety
+/// As above; it is of subsweep_device_create, and not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_device_destroy(device: *mut SubsweepDevice) {
+    // SAFETY: as the caller promises.
+    unsafe { destroy(device) }
+}

@@ -1,0 +1,270 @@
+//! What a device must have, asked before there is one.
+
+use std::ffi::{CStr, c_char};
+
+use super::boundary::{Result, borrow, borrow_mut, create, destroy, result, value};
+use super::result::Failure;
+use super::types::flags;
+use super::vulkan::{PFN_vkGetInstanceProcAddr, VkDeviceCreateInfo, VkInstance, VkPhysicalDevice, VkResult};
+use crate::vk::{DeviceRequirements, EnabledFeatures, FeatureChain};
+
+/// What a device was, or will be, created with: several of SUBSWEEP_FEATURE_....
+pub type SubsweepFeatureFlags = u32;
+/// The feature bufferDeviceAddress, which is needed.
+pub const SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS: SubsweepFeatureFlags = 1;
+/// VK_EXT_subgroup_size_control with its feature subgroupSizeControl.
+pub const SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL: SubsweepFeatureFlags = 2;
+/// The same extension's computeFullSubgroups: pipelines require full subgroups. Without it no rule of Vulkan
+/// says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
+/// driver known to us does.
+pub const SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS: SubsweepFeatureFlags = 4;
+/// The core feature shaderFloat64: for sums and products of SUBSWEEP_ELEMENT_TYPE_F64.
+pub const SUBSWEEP_FEATURE_SHADER_FLOAT64: SubsweepFeatureFlags = 8;
+/// No feature of the device: its instance was created with VK_EXT_debug_utils, so that recordings are labelled
+/// and pipelines named. subsweep_requirements_query cannot know it; a program adds it that has it.
+pub const SUBSWEEP_FEATURE_DEBUG_UTILS: SubsweepFeatureFlags = 16;
+
+const ALL_FEATURES: SubsweepFeatureFlags = SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS
+    | SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL
+    | SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS
+    | SUBSWEEP_FEATURE_SHADER_FLOAT64
+    | SUBSWEEP_FEATURE_DEBUG_UTILS;
+
+/// What C's flags stand for.
+pub(super) fn enabled_features(given: SubsweepFeatureFlags) -> Result<EnabledFeatures> {
+    let given = flags("SubsweepFeatureFlags", given, ALL_FEATURES)?;
+    Ok(EnabledFeatures {
+        buffer_device_address: given & SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS != 0,
+        subgroup_size_control: given & SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL != 0,
+        compute_full_subgroups: given & SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS != 0,
+        shader_float64: given & SUBSWEEP_FEATURE_SHADER_FLOAT64 != 0,
+        debug_utils: given & SUBSWEEP_FEATURE_DEBUG_UTILS != 0,
+        pipeline_executable_info: false,
+    })
+}
+
+fn feature_flags(enabled: EnabledFeatures) -> SubsweepFeatureFlags {
+    [
+        (enabled.buffer_device_address, SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS),
+        (enabled.subgroup_size_control, SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL),
+        (enabled.compute_full_subgroups, SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS),
+        (enabled.shader_float64, SUBSWEEP_FEATURE_SHADER_FLOAT64),
+        (enabled.debug_utils, SUBSWEEP_FEATURE_DEBUG_UTILS),
+    ]
+    .into_iter()
+    .filter_map(|(is_enabled, flag)| is_enabled.then_some(flag))
+    .sum()
+}
+
+/// What to enable when a VkDevice is created, found by subsweep_requirements_query.
+#[derive(Debug)]
+pub struct SubsweepRequirements {
+    found: DeviceRequirements,
+    extensions: Vec<*const c_char>,
+    /// What `merge_features` has chained: it stays where it is.
+    chain: FeatureChain,
+}
+
+impl SubsweepRequirements {
+    fn new(found: DeviceRequirements) -> Self {
+        let extensions = found.extensions().iter().map(|name| name.as_ptr()).collect();
+        Self { extensions, chain: found.features(), found }
+    }
+}
+
+/// The functions of an instance that the library calls.
+const INSTANCE_FUNCTIONS: [&CStr; 6] = [
+    c"vkGetDeviceProcAddr",
+    c"vkEnumerateDeviceExtensionProperties",
+    c"vkGetPhysicalDeviceProperties",
+    c"vkGetPhysicalDeviceProperties2",
+    c"vkGetPhysicalDeviceFeatures2",
+    c"vkGetPhysicalDeviceMemoryProperties",
+];
+
+/// The functions of the caller's instance.
+///
+/// # Safety
+/// The pointers are null, or `get_instance_proc_addr` is the loader's, and `instance` is alive and the same
+/// loader's.
+pub(super) unsafe fn load_instance(
+    get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
+    instance: VkInstance,
+) -> Result<ash::Instance> {
+    let get_instance_proc_addr = get_instance_proc_addr.ok_or(Failure::Null("get_instance_proc_addr"))?;
+    if instance == VkInstance::null() {
+        return Err(Failure::Null("instance"));
+    }
+    for name in INSTANCE_FUNCTIONS {
+        // SAFETY: as the caller promises.
+        if unsafe { get_instance_proc_addr(instance, name.as_ptr()) }.is_none() {
+            return Err(Failure::MissingFunction(name.to_str().unwrap_or_default()));
+        }
+    }
+    // SAFETY: as the caller promises.
+    Ok(unsafe { ash::Instance::load(&ash::StaticFn { get_instance_proc_addr }, instance) })
+}
+
+/// Asks whether `physical_device` can run every kernel, and which optional features it has, and makes a
+/// SubsweepRequirements of it, for subsweep_requirements_destroy.
+///
+/// Needed: Vulkan 1.2, the feature bufferDeviceAddress, subgroups of 4 to 128 lanes, and their operations
+/// basic, vote, arithmetic, ballot and shuffle in compute shaders. `instance` was created for Vulkan 1.2 or
+/// later, and `physical_device` is one of its devices. Vulkan is called through `get_instance_proc_addr` alone,
+/// which is the loader's that made `instance`.
+///
+/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the device lacks something, which subsweep_last_error names;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*requirements` is null then.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// As above; `requirements` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_requirements_query(
+    get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
+    instance: VkInstance,
+    physical_device: VkPhysicalDevice,
+    requirements: *mut *mut SubsweepRequirements,
+) -> VkResult {
+    // SAFETY: as the caller promises.
+    result(|| unsafe {
+        create(requirements, "requirements", || {
+            let instance = load_instance(get_instance_proc_addr, instance)?;
+            if physical_device == VkPhysicalDevice::null() {
+                return Err(Failure::Null("physical_device"));
+            }
+            Ok(SubsweepRequirements::new(DeviceRequirements::query(&instance, physical_device)?))
+        })
+    })
+}
+
+/// Frees `requirements`, which may be null, with the texts and structures that it has given.
+///
+/// Threads: any, while no other thread uses `requirements`.
+///
+/// # Safety
+/// As above; it is of subsweep_requirements_query, and not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_requirements_destroy(requirements: *mut SubsweepRequirements) {
+    // SAFETY: as the caller promises.
+    unsafe { destroy(requirements) }
+}
+
+/// The least VkApplicationInfo::apiVersion that the instance must be made for: VK_API_VERSION_1_2.
+///
+/// Threads: any, at any time.
+#[unsafe(no_mangle)]
+pub extern "C" fn subsweep_required_api_version() -> u32 {
+    DeviceRequirements::MIN_API_VERSION
+}
+
+/// The features to enable: what is needed, and everything that the device has and that makes the kernels faster
+/// or lets them do more. Give what was enabled to subsweep_device_create. 0 if `requirements` is null.
+///
+/// Threads: any, while no other thread changes `requirements`.
+///
+/// # Safety
+/// `requirements` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_requirements_features(
+    requirements: *const SubsweepRequirements,
+) -> SubsweepFeatureFlags {
+    // SAFETY: as the caller promises.
+    value(0, || Ok(feature_flags(unsafe { borrow(requirements, "requirements") }?.found.enabled())))
+}
+
+/// Leaves out the optional features that are not in `features`: what is told and merged after this call is
+/// without them. What is needed stays, and what the device has not got stays out.
+///
+/// Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+///
+/// Threads: any, while no other thread uses `requirements`.
+///
+/// # Safety
+/// `requirements` is null or alive, and nothing that it has given is in use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_requirements_limit_features(
+    requirements: *mut SubsweepRequirements,
+    features: SubsweepFeatureFlags,
+) -> VkResult {
+    result(|| {
+        // SAFETY: as the caller promises.
+        let requirements = unsafe { borrow_mut(requirements, "requirements") }?;
+        let mut found = requirements.found.clone();
+        found.narrow(enabled_features(features)?);
+        *requirements = SubsweepRequirements::new(found);
+        Ok(())
+    })
+}
+
+/// The device extensions to enable, beside the caller's own: `*count` names, of which none is the caller's to
+/// free. They stay until `requirements` is freed or limited. Null and 0 if `requirements` is null; `count` must
+/// not be.
+///
+/// Threads: any, while no other thread changes `requirements`.
+///
+/// # Safety
+/// `requirements` is null or alive; `count` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_requirements_extensions(
+    requirements: *const SubsweepRequirements,
+    count: *mut u32,
+) -> *const *const c_char {
+    value(std::ptr::null(), || {
+        // SAFETY: as the caller promises.
+        let count = unsafe { borrow_mut(count, "count") }?;
+        *count = 0;
+        // SAFETY: as the caller promises.
+        let requirements = unsafe { borrow(requirements, "requirements") }?;
+        *count = requirements.extensions.len() as u32;
+        Ok(requirements.extensions.as_ptr())
+    })
+}
+
+/// Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. They are turned on,
+/// and nothing is turned off, in the structures of its chain that have them: VkPhysicalDeviceFeatures2,
+/// VkPhysicalDeviceVulkan12Features, VkPhysicalDeviceVulkan13Features, or a feature's own. For those that no
+/// structure has, structures are put in front of the chain; they lie in `requirements`, as does the copy of
+/// `info->pEnabledFeatures` that takes its place where core features are needed. Call it when the program's own
+/// chain is complete, and for one VkDeviceCreateInfo at a time. Extensions are the caller's to add, by
+/// subsweep_requirements_extensions.
+///
+/// Returns SUBSWEEP_ERROR_NULL. `info` is unchanged then.
+///
+/// Threads: any, while no other thread uses `requirements` or `info`.
+///
+/// # Safety
+/// `requirements` and `info` are null or alive; so is all that `info` chains, which may be written.
+/// `requirements` lives, and is neither limited nor merged into another `info`, until `info` is used no more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_requirements_merge_features(
+    requirements: *mut SubsweepRequirements,
+    info: *mut VkDeviceCreateInfo<'_>,
+) -> VkResult {
+    result(|| {
+        // SAFETY: as the caller promises.
+        let requirements = unsafe { borrow_mut(requirements, "requirements") }?;
+        // SAFETY: as the caller promises.
+        let info = unsafe { borrow_mut(info, "info") }?;
+        requirements.chain = requirements.found.features();
+        // SAFETY: as the caller promises.
+        let merged = unsafe { requirements.chain.merge_into(*info) };
+        info.p_next = merged.p_next;
+        info.p_enabled_features = merged.p_enabled_features;
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_go_there_and_back() {
+        for given in 0..=ALL_FEATURES {
+            assert_eq!(feature_flags(enabled_features(given).unwrap()), given);
+        }
+        assert!(matches!(enabled_features(ALL_FEATURES + 1), Err(Failure::UnknownValue { .. })));
+    }
+}

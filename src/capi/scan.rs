@@ -1,0 +1,271 @@
+//! Scans.
+
+use std::ffi::{CString, c_char, c_void};
+
+use super::boundary::{Result, Versioned, borrow, borrow_mut, create, destroy, read, result, value};
+use super::device::SubsweepDevice;
+use super::result::Failure;
+use super::scan_config::{SubsweepScanPlanCreateInfo, config};
+use super::types::{
+    NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
+    SubsweepScratchRequirements, flags,
+};
+use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::error::Error;
+use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
+
+/// The memory and the count of one recording of a scan.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepScanInfo {
+    /// sizeof(SubsweepScanInfo).
+    pub struct_size: u32,
+    /// 0.
+    pub flags: u32,
+    /// How many rows.
+    pub count: SubsweepCount,
+    /// What is scanned.
+    pub source: SubsweepAddressRange,
+    /// Where the results go; the same range as `source` to scan in place.
+    pub destination: SubsweepAddressRange,
+    /// As subsweep_scan_plan_scratch_requirements says.
+    pub scratch: SubsweepBufferRange,
+    /// For a plan with segments, which says what is in it. Of offsets the size is their number; of flags and
+    /// keys it may be more than the rows need. Else 0.
+    pub segments: SubsweepAddressRange,
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE: a row in memory of the device, such as the last row of
+    /// another scan's results. 0 if it is the host's, or if there is none.
+    pub initial_on_device: SubsweepAddressRange,
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE: a row, at a multiple of 4 bytes, which is read during the
+    /// call alone. Null if it is the device's, or if there is none.
+    pub initial_on_host: *const c_void,
+    /// Bytes there: those of a row.
+    pub initial_on_host_size: usize,
+}
+
+// SAFETY: numbers, handles and a pointer.
+unsafe impl Versioned for SubsweepScanInfo {
+    const NAME: &'static str = "SubsweepScanInfo";
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// A scan, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
+#[derive(Debug)]
+pub struct SubsweepScanPlan {
+    plan: ScanPlan,
+    policy: CString,
+}
+
+/// # Safety
+/// The texts of `info` are null or end with a 0.
+unsafe fn plan(device: &SubsweepDevice, info: &SubsweepScanPlanCreateInfo) -> Result<SubsweepScanPlan> {
+    let device = device.get();
+    // SAFETY: as the caller promises.
+    let plan = ScanPlan::new(device, unsafe { config(info, device.capabilities()) }?)?;
+    let policy = CString::new(plan.policy().to_string()).unwrap_or_default();
+    Ok(SubsweepScanPlan { plan, policy })
+}
+
+/// The initial value of a recording.
+///
+/// # Safety
+/// There are as many bytes as `info` says.
+unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
+    let on_device = info.initial_on_device.checked("initial_on_device")?;
+    let (words, size) = (info.initial_on_host.cast::<u32>(), info.initial_on_host_size);
+    match (words.is_null(), on_device.address) {
+        (true, 0) if size == 0 => Ok(InitialValue::Identity),
+        (true, 0) => Err(Failure::Null("initial_on_host")),
+        (true, _) => Ok(InitialValue::Device(on_device)),
+        (false, 0) if !words.is_aligned() => {
+            let address = words.addr() as u64;
+            Err(Error::Misaligned { what: "initial_on_host", address, alignment: 4 }.into())
+        }
+        (false, 0) if size == 0 || !size.is_multiple_of(4) => {
+            Err(Error::RangeTooSmall { what: "initial_on_host", needed: 4, got: size as u64 }.into())
+        }
+        // SAFETY: as the caller promises.
+        (false, 0) => Ok(InitialValue::host(unsafe { std::slice::from_raw_parts(words, size / 4) })?),
+        (false, _) => Err(Error::Unsupported {
+            reason: "a scan has one initial value: initial_on_host or initial_on_device, and not both",
+        }
+        .into()),
+    }
+}
+
+/// Makes a plan for scans on `device`, with every pipeline that any recording may need, for
+/// subsweep_scan_plan_destroy. It may take the driver's compiler seconds.
+///
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bits of floats;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 where the device was not
+/// created with shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not carry this scan out;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
+/// is null then.
+///
+/// Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+///
+/// # Safety
+/// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_scan_plan_create(
+    device: *const SubsweepDevice,
+    info: *const SubsweepScanPlanCreateInfo,
+    plan: *mut *mut SubsweepScanPlan,
+) -> VkResult {
+    // SAFETY: as the caller promises.
+    result(|| unsafe { create(plan, "plan", || self::plan(borrow(device, "device")?, &read(info)?)) })
+}
+
+/// Frees `plan`, which may be null, with its pipelines.
+///
+/// Threads: any, while no other thread uses `plan`.
+///
+/// # Safety
+/// As above; it is of subsweep_scan_plan_create and not freed yet, and all work that it was recorded into is
+/// done.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_scan_plan_destroy(plan: *mut SubsweepScanPlan) {
+    // SAFETY: as the caller promises.
+    unsafe { destroy(plan) }
+}
+
+/// The scratch that subsweep_cmd_scan needs for up to `max_count` rows: a row per tile, two for the chained
+/// scan, by default less than 1/128 of the source; none for a single tile or block doubling; for the strided
+/// scan as much as the source. A scan of segments takes 4 bytes per tile more, and by offsets a bit per row; an
+/// initial value takes a row, and a count on the device 32 bytes for each level of tiles.
+///
+/// Returns SUBSWEEP_ERROR_NULL.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive; `requirements` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_scan_plan_scratch_requirements(
+    plan: *const SubsweepScanPlan,
+    max_count: u64,
+    requirements: *mut SubsweepScratchRequirements,
+) -> VkResult {
+    result(|| {
+        // SAFETY: as the caller promises.
+        let plan = unsafe { borrow(plan, "plan") }?;
+        // SAFETY: as the caller promises.
+        let requirements = unsafe { borrow_mut(requirements, "requirements") }?;
+        *requirements = plan.plan.scratch_requirements(max_count).into();
+        Ok(())
+    })
+}
+
+/// Who touches memory before the first barrier of a recording: what stands as destination in the caller's
+/// barrier before it. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_scan_plan_first_access(plan: *const SubsweepScanPlan) -> SubsweepAccess {
+    // SAFETY: as the caller promises.
+    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
+}
+
+/// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
+/// behind it. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_scan_plan_last_access(plan: *const SubsweepScanPlan) -> SubsweepAccess {
+    // SAFETY: as the caller promises.
+    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
+}
+
+/// How the plan goes about it, in words for people: algorithm, workgroup size and so on. The text is the
+/// plan's, and lives as long. "" if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_scan_plan_policy(plan: *const SubsweepScanPlan) -> *const c_char {
+    // SAFETY: as the caller promises.
+    value(c"".as_ptr(), || Ok(unsafe { borrow(plan, "plan") }?.policy.as_ptr()))
+}
+
+/// The most operations that an element goes through on its way into any result of `count` rows. A sum of floats
+/// is off by at most 1.01 d u of the sum of the magnitudes, where d is this and u is 2^-24 for
+/// SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `plan` is null or alive.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const SubsweepScanPlan, count: u64) -> u64 {
+    // SAFETY: as the caller promises.
+    value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan.rounding_depth(count)))
+}
+
+/// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
+///
+/// 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
+/// 2. Memory: `source` and `destination` of at least as many bytes as the rows have, at multiples of 4 (faster
+///    at multiples of 16); they are the same range or do not overlap. So with `segments`, of 4 bytes for each
+///    row (8 of keys of 64 bits; of offsets all of the range), an initial value on the device, of a row, and a
+///    count on the device, of 4 bytes: at multiples of 4, and apart from `destination`. `scratch` as
+///    subsweep_scan_plan_scratch_requirements says, its content of no matter, apart from all of these, and used
+///    by nothing else until the work is done.
+/// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
+///    first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`,
+///    initial value and count, and TRANSFER / TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it
+///    ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, and the last access to `scratch` is
+///    COMPUTE_SHADER, with a count on the device also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
+///    pipeline and push constants bound, and touches no other state.
+/// 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
+///    maximum is taken as that. At most 2^32 - 1 tiles; 2^32 - 1 rows with segments.
+/// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
+///
+/// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
+/// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an
+/// initial value, segments or a count on the device are given to a plan that was not made for them, or not to
+/// one that was; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
+/// recorded then.
+///
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
+/// same time.
+///
+/// # Safety
+/// `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
+/// recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
+/// of the device, made with the usage named above, when the commands run. The caller orders their accesses with
+/// what comes before and after.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_cmd_scan(
+    plan: *const SubsweepScanPlan,
+    command_buffer: VkCommandBuffer,
+    info: *const SubsweepScanInfo,
+) -> VkResult {
+    result(|| {
+        // SAFETY: as the caller promises.
+        let plan = &unsafe { borrow(plan, "plan") }?.plan;
+        if command_buffer == VkCommandBuffer::null() {
+            return Err(Failure::Null("command_buffer"));
+        }
+        // SAFETY: as the caller promises.
+        let info = unsafe { read(info) }?;
+        flags("SubsweepScanInfo.flags", info.flags, 0)?;
+        let (source, destination) =
+            (info.source.checked("source")?, info.destination.checked("destination")?);
+        // SAFETY: as the caller promises.
+        let initial = unsafe { initial(&info) }?;
+        let buffers = ScanBuffers::new(source, destination, info.scratch.scratch()?)
+            .segments(info.segments.checked("segments")?)
+            .initial(initial);
+        // SAFETY: as the caller promises.
+        Ok(unsafe { plan.cmd_scan(command_buffer, &buffers, info.count.checked()?) }?)
+    })
+}

@@ -1,0 +1,212 @@
+//! What several functions take: ranges of memory, counts, and names for types of elements.
+
+use super::boundary::Result;
+use super::result::Failure;
+use super::vulkan::{
+    VkAccessFlags, VkBuffer, VkBufferUsageFlags, VkDeviceAddress, VkDeviceSize, VkPipelineStageFlags,
+};
+use crate::error::Error;
+use crate::primitives::{Count, ElementType, ScratchRequirements};
+use crate::vk::{Access, AddressRange, BufferRange};
+
+/// The type of an element or a key: one of SUBSWEEP_ELEMENT_TYPE_....
+pub type SubsweepElementType = u32;
+/// Unsigned, 32 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_U32: SubsweepElementType = 0;
+/// Signed, 32 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_I32: SubsweepElementType = 1;
+/// IEEE 754, 32 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_F32: SubsweepElementType = 2;
+/// Unsigned, 64 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_U64: SubsweepElementType = 3;
+/// Signed, 64 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_I64: SubsweepElementType = 4;
+/// IEEE 754, 64 bits.
+pub const SUBSWEEP_ELEMENT_TYPE_F64: SubsweepElementType = 5;
+
+/// The type that a number of C's stands for.
+pub(super) fn element_type(what: &'static str, value: SubsweepElementType) -> Result<ElementType> {
+    Ok(match value {
+        SUBSWEEP_ELEMENT_TYPE_U32 => ElementType::U32,
+        SUBSWEEP_ELEMENT_TYPE_I32 => ElementType::I32,
+        SUBSWEEP_ELEMENT_TYPE_F32 => ElementType::F32,
+        SUBSWEEP_ELEMENT_TYPE_U64 => ElementType::U64,
+        SUBSWEEP_ELEMENT_TYPE_I64 => ElementType::I64,
+        SUBSWEEP_ELEMENT_TYPE_F64 => ElementType::F64,
+        _ => return Err(Failure::UnknownValue { what, value, known: "see SUBSWEEP_ELEMENT_TYPE_..." }),
+    })
+}
+
+/// Flags, if there are no others than `known`.
+pub(super) fn flags(what: &'static str, given: u32, known: u32) -> Result<u32> {
+    match given & !known {
+        0 => Ok(given),
+        value => Err(Failure::UnknownValue { what, value, known: "see the flags of its type" }),
+    }
+}
+
+/// A range of device memory, by its address: what is read or written. Its buffer was made with
+/// VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SubsweepAddressRange {
+    /// Of its first byte: vkGetBufferDeviceAddress, plus an offset.
+    pub address: VkDeviceAddress,
+    /// Bytes.
+    pub size: VkDeviceSize,
+}
+
+impl From<SubsweepAddressRange> for AddressRange {
+    fn from(range: SubsweepAddressRange) -> Self {
+        Self::new(range.address, range.size)
+    }
+}
+
+impl From<AddressRange> for SubsweepAddressRange {
+    fn from(AddressRange { address, size }: AddressRange) -> Self {
+        Self { address, size }
+    }
+}
+
+impl SubsweepAddressRange {
+    /// The range, if it does not go around the end of all addresses.
+    pub(super) fn checked(self, what: &'static str) -> Result<AddressRange> {
+        if self.address.checked_add(self.size).is_none() {
+            return Err(Failure::BeyondAddresses { what, address: self.address, size: self.size });
+        }
+        Ok(self.into())
+    }
+}
+
+/// A range of a buffer, by its handle and its address: scratch.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepBufferRange {
+    /// The buffer.
+    pub buffer: VkBuffer,
+    /// Where the range begins in the buffer, bytes: a multiple of 4.
+    pub offset: VkDeviceSize,
+    /// Bytes.
+    pub size: VkDeviceSize,
+    /// Of its first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
+    pub address: VkDeviceAddress,
+    /// What the buffer was made with, as far as it matters: Vulkan cannot be asked.
+    pub usage: VkBufferUsageFlags,
+}
+
+impl SubsweepBufferRange {
+    /// The range as scratch. None is one of no bytes.
+    pub(super) fn scratch(self) -> Result<BufferRange> {
+        let Self { buffer, offset, size, address, usage } = self;
+        if size == 0 {
+            return Ok(BufferRange::NONE);
+        }
+        if buffer == VkBuffer::null() {
+            return Err(Failure::Null("scratch.buffer"));
+        }
+        SubsweepAddressRange { address, size }.checked("scratch")?;
+        SubsweepAddressRange { address: offset, size }.checked("scratch.buffer")?;
+        Ok(BufferRange { buffer, offset, size, address, usage })
+    }
+}
+
+/// How many elements there are, and who knows it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SubsweepCount {
+    /// Where the device finds the count when the commands run, a uint32_t, at a multiple of 4: for plans that
+    /// were made for counts on the device. 0 if the count is known while recording.
+    pub address: VkDeviceAddress,
+    /// The count; of one on the device the most that it may be, which memory is there for: at most 2^32 - 1,
+    /// and a larger one is taken as this.
+    pub count: u64,
+}
+
+impl SubsweepCount {
+    pub(super) fn checked(self) -> Result<Count> {
+        let Self { address, count } = self;
+        if address == 0 {
+            return Ok(Count::Host(count));
+        }
+        let too_many =
+            || Error::TooManyElements { count, max: u32::MAX.into(), what: "a count on the device" };
+        Ok(Count::Device { address, max: u32::try_from(count).map_err(|_| too_many())? })
+    }
+}
+
+/// The scratch memory that a recording needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepScratchRequirements {
+    /// Bytes; 0 if none is needed.
+    pub size: VkDeviceSize,
+    /// What the address of the range must be a multiple of, bytes.
+    pub alignment: VkDeviceSize,
+    /// What the buffer must have been made with.
+    pub usage: VkBufferUsageFlags,
+}
+
+impl From<ScratchRequirements> for SubsweepScratchRequirements {
+    fn from(ScratchRequirements { size, alignment, usage }: ScratchRequirements) -> Self {
+        Self { size, alignment, usage }
+    }
+}
+
+/// Stages, and what they do to memory: one side of a barrier of the caller's.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SubsweepAccess {
+    /// The stages of the pipeline.
+    pub stages: VkPipelineStageFlags,
+    /// Their accesses.
+    pub access: VkAccessFlags,
+}
+
+impl From<Access> for SubsweepAccess {
+    fn from(Access { stages, access }: Access) -> Self {
+        Self { stages, access }
+    }
+}
+
+/// That of no plan.
+pub(super) const NO_ACCESS: SubsweepAccess =
+    SubsweepAccess { stages: VkPipelineStageFlags::empty(), access: VkAccessFlags::empty() };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_type_has_a_number() {
+        for (value, expected) in (0..).zip(ElementType::ALL) {
+            assert_eq!(element_type("element_type", value).unwrap(), expected);
+        }
+        let beyond = ElementType::ALL.len() as u32;
+        for value in [beyond, u32::MAX] {
+            assert!(matches!(element_type("it", value), Err(Failure::UnknownValue { what: "it", .. })));
+        }
+    }
+
+    #[test]
+    fn ranges_that_cannot_be_are_refused() {
+        let range = |offset, size, address| {
+            let (buffer, usage) = (ash::vk::Handle::from_raw(1), VkBufferUsageFlags::TRANSFER_DST);
+            SubsweepBufferRange { buffer, offset, size, address, usage }.scratch()
+        };
+        assert!(range(4, 16, 16).is_ok());
+        assert!(matches!(range(0, 32, u64::MAX - 15), Err(Failure::BeyondAddresses { .. })));
+        assert!(matches!(range(u64::MAX - 3, 16, 16), Err(Failure::BeyondAddresses { .. })));
+        let (buffer, usage) = (VkBuffer::null(), VkBufferUsageFlags::empty());
+        let none = SubsweepBufferRange { buffer, offset: 3, size: 0, address: 7, usage };
+        assert_eq!(none.scratch().unwrap(), BufferRange::NONE);
+        assert!(matches!(SubsweepBufferRange { size: 4, ..none }.scratch(), Err(Failure::Null(_))));
+    }
+
+    #[test]
+    fn a_count_on_the_device_is_of_32_bits() {
+        let count = |address, count| SubsweepCount { address, count }.checked();
+        assert_eq!(count(0, 1 << 40).unwrap(), Count::Host(1 << 40));
+        assert_eq!(count(64, 5).unwrap(), Count::Device { address: 64, max: 5 });
+        assert!(matches!(count(64, 1 << 32), Err(Failure::Library(Error::TooManyElements { .. }))));
+    }
+}

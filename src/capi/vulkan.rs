@@ -1,0 +1,13 @@
+//! Vulkan's types by the names that they have in C, which stand in the header as they are here.
+
+pub use ash::vk::{
+    AccessFlags as VkAccessFlags, Buffer as VkBuffer, BufferUsageFlags as VkBufferUsageFlags,
+    CommandBuffer as VkCommandBuffer, Device as VkDevice, DeviceAddress as VkDeviceAddress,
+    DeviceCreateInfo as VkDeviceCreateInfo, DeviceSize as VkDeviceSize, Instance as VkInstance,
+    PhysicalDevice as VkPhysicalDevice, PipelineCache as VkPipelineCache,
+    PipelineStageFlags as VkPipelineStageFlags, Result as VkResult,
+};
+
+/// As C has it: it may be null.
+#[expect(non_camel_case_types, reason = "its name in C")]
+pub type PFN_vkGetInstanceProcAddr = Option<ash::vk::PFN_vkGetInstanceProcAddr>;

@@ -1,0 +1,113 @@
+//! The libraries as `tools/capi` installs them, and programs that are built with them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use libtest_mimic::Failed;
+use tempfile::TempDir;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Where the libraries are installed. Gone when dropped.
+pub struct Libraries {
+    folder: TempDir,
+}
+
+/// Which of the two libraries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Linking {
+    Shared,
+    Static,
+}
+
+/// What a command says, in all.
+pub fn words(output: &Output) -> String {
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    format!("{stdout}{stderr}")
+}
+
+/// Runs a command that must succeed.
+fn done(command: &mut Command) -> Result<Output, Failed> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output =
+        command.output().map_err(|error| format!("{name}: {error}; tools/setup test installs it"))?;
+    match output.status.success() {
+        true => Ok(output),
+        false => Err(format!("{name}, {}: {}", output.status, words(&output)).into()),
+    }
+}
+
+impl Libraries {
+    /// Installs them, and moves them elsewhere: nothing may know where they were.
+    pub fn install() -> Result<Self, Failed> {
+        let folder = tempfile::tempdir()?;
+        let first = folder.path().join("first");
+        let output = done(Command::new(Path::new(ROOT).join("tools/capi")).arg(&first))?;
+        let said = words(&output);
+        if !said.is_empty() {
+            return Err(format!("tools/capi is not silent: {said}").into());
+        }
+        let libraries = Self { folder };
+        fs::rename(first, libraries.prefix())?;
+        Ok(libraries)
+    }
+
+    fn prefix(&self) -> PathBuf {
+        self.folder.path().join("moved")
+    }
+
+    /// What pkg-config tells of these libraries and of Vulkan's loader.
+    fn flags(&self, arguments: &[&str]) -> Result<Vec<String>, Failed> {
+        let paths = std::env::var_os("PKG_CONFIG_PATH").unwrap_or_default();
+        let own = self.prefix().join("lib/pkgconfig");
+        let paths = std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&paths)))?;
+        let mut command = Command::new("pkg-config");
+        let output =
+            done(command.args(arguments).args(["subsweep", "vulkan"]).env("PKG_CONFIG_PATH", paths))?;
+        Ok(String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// Builds a program of these sources, and of what makes a device, as the system's compiler does it.
+    pub fn build(&self, source: &str, linking: Linking) -> Result<PathBuf, Failed> {
+        let root = Path::new(ROOT);
+        let stem = Path::new(source).file_stem().unwrap_or_default().to_string_lossy();
+        let program = self.folder.path().join(format!("{stem}-{linking:?}"));
+        let libraries = match linking {
+            Linking::Shared => self.flags(&["--libs"])?,
+            Linking::Static => {
+                let mut flags = self.flags(&["--static", "--libs"])?;
+                // A linker takes the shared one where it has both.
+                flags.iter_mut().filter(|flag| *flag == "-lsubsweep").for_each(|flag| {
+                    *flag = "-l:libsubsweep.a".to_owned();
+                });
+                flags
+            }
+        };
+        let mut compiler = Command::new("cc");
+        compiler
+            .args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"])
+            .arg(format!("-DVERSION=\"{}\"", env!("CARGO_PKG_VERSION")))
+            .arg("-I")
+            .arg(root.join("examples/c"))
+            .args(self.flags(&["--cflags"])?)
+            .args([root.join(source), root.join("examples/c/host.c")])
+            .args(libraries)
+            .args(["-pthread", "-o"])
+            .arg(&program);
+        done(&mut compiler)?;
+        Ok(program)
+    }
+
+    /// Runs a program, which must succeed, and returns what it and the validation layer have said.
+    pub fn run(&self, program: &Path, linking: Linking) -> Result<String, Failed> {
+        let mut command = Command::new(program);
+        if linking == Linking::Shared {
+            let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+            let own = self.prefix().join("lib");
+            let paths = std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&others)))?;
+            command.env("LD_LIBRARY_PATH", paths);
+        }
+        Ok(words(&done(&mut command)?))
+    }
+}

@@ -1,0 +1,381 @@
+/* Every kind of plan is recorded and does what the header says: by one thread, and by several at once. */
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "expect.h"
+
+enum { COUNT = 5000, THREAD_COUNT = 4 };
+
+static uint32_t number(uint32_t i) {
+    i = (i ^ i >> 16) * 0x7feb352du;
+    i = (i ^ i >> 15) * 0x846ca68bu;
+    return i ^ i >> 16;
+}
+
+/* Runs what is recorded, until the host may look. */
+static void run(const Host *host, VkCommandBuffer commands) {
+    host_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+                 VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    host_run(host, commands);
+}
+
+/* Maxima of int32_t, from the last to the first of each segment, none less than 100. */
+static void scan_segments(const Host *host, const SubsweepDevice *device) {
+    const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
+                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE | SUBSWEEP_SCAN_OUT_OF_PLACE,
+                                                .direction = SUBSWEEP_SCAN_DIRECTION_REVERSE,
+                                                .element_type = SUBSWEEP_ELEMENT_TYPE_I32,
+                                                .scan_operator = SUBSWEEP_SCAN_OPERATOR_MAX,
+                                                .segments_by = SUBSWEEP_SEGMENTS_BY_FLAGS,
+                                                .algorithm = "reduce-then-scan"};
+    const int32_t initial = 100;
+    SubsweepScratchRequirements needs;
+    SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
+    SubsweepScanPlan *plan = NULL;
+    Memory source, destination, flags, scratch;
+    VkCommandBuffer commands;
+    int32_t most = initial;
+    uint32_t i;
+    host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
+    host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
+    memory_create(&source, host, 4 * COUNT, 0);
+    memory_create(&destination, host, 4 * COUNT, 0);
+    memory_create(&flags, host, 4 * COUNT, 0);
+    memory_create(&scratch, host, needs.size, needs.usage);
+    for (i = 0; i < COUNT; i++) {
+        source.words[i] = number(i) % 1000 - 500;
+        flags.words[i] = i % 37 == 0;
+    }
+    info.source = part(&source, 0, 4 * COUNT);
+    info.destination = part(&destination, 0, 4 * COUNT);
+    info.segments = part(&flags, 0, 4 * COUNT);
+    info.scratch = scratch_part(&scratch, 0, needs.size);
+    info.initial_on_host = &initial;
+    info.initial_on_host_size = sizeof initial;
+    commands = host_begin(host);
+    host_check(subsweep_cmd_scan(plan, commands, &info), "subsweep_cmd_scan");
+    run(host, commands);
+    for (i = COUNT; i-- > 0;) {
+        const int32_t element = (int32_t)source.words[i];
+        most = element > most ? element : most;
+        if ((int32_t)destination.words[i] != most) {
+            break;
+        }
+        most = flags.words[i] != 0 ? initial : most;
+    }
+    EXPECT(i == UINT32_MAX);
+    memory_destroy(&scratch, host);
+    memory_destroy(&flags, host);
+    memory_destroy(&destination, host);
+    memory_destroy(&source, host);
+    subsweep_scan_plan_destroy(plan);
+}
+
+/* Exclusive sums of three columns, as many rows as the device says, from a row that the device has. */
+static void scan_columns(const Host *host, const SubsweepDevice *device) {
+    const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
+                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE | SUBSWEEP_SCAN_COUNTS_ON_DEVICE,
+                                                .kind = SUBSWEEP_SCAN_KIND_EXCLUSIVE,
+                                                .column_count = 3};
+    SubsweepScratchRequirements needs;
+    SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
+    SubsweepScanPlan *plan = NULL;
+    Memory rows, told, scratch;
+    VkCommandBuffer commands;
+    uint32_t sums[3];
+    uint32_t i;
+    host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
+    host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
+    memory_create(&rows, host, 12 * COUNT, 0);
+    memory_create(&told, host, 16, 0);
+    memory_create(&scratch, host, needs.size, needs.usage);
+    for (i = 0; i < 3 * COUNT; i++) {
+        rows.words[i] = number(i);
+    }
+    for (i = 0; i < 3; i++) {
+        sums[i] = told.words[i] = i + 1;
+    }
+    told.words[3] = COUNT - 10;
+    info.count.address = told.address + 12;
+    info.source = info.destination = part(&rows, 0, 12 * COUNT);
+    info.scratch = scratch_part(&scratch, 0, needs.size);
+    info.initial_on_device = part(&told, 0, 12);
+    commands = host_begin(host);
+    host_check(subsweep_cmd_scan(plan, commands, &info), "subsweep_cmd_scan");
+    run(host, commands);
+    for (i = 0; i < 3 * (COUNT - 10) && rows.words[i] == sums[i % 3]; i++) {
+        sums[i % 3] += number(i);
+    }
+    EXPECT(i == 3 * (COUNT - 10));
+    EXPECT(rows.words[i] == number(i));
+    EXPECT(subsweep_scan_plan_rounding_depth(plan, COUNT) > 0);
+    memory_destroy(&scratch, host);
+    memory_destroy(&told, host);
+    memory_destroy(&rows, host);
+    subsweep_scan_plan_destroy(plan);
+}
+
+/* The places of floats, from the greatest to the least, and then what lies at these places. */
+static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
+    const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort,
+                                                .flags = SUBSWEEP_SORT_DESCENDING,
+                                                .key_type = SUBSWEEP_ELEMENT_TYPE_F32,
+                                                .values = SUBSWEEP_SORT_VALUES_ARGSORT,
+                                                .algorithm = "radix-8bit"};
+    const SubsweepGatherPlanCreateInfo of_gather = {.struct_size = sizeof of_gather, .words_per_element = 2};
+    SubsweepScratchRequirements needs;
+    SubsweepSortInfo sort_info = {.struct_size = sizeof sort_info, .count = {.count = COUNT}};
+    SubsweepGatherInfo gather_info = {.struct_size = sizeof gather_info, .count = {.count = COUNT}};
+    SubsweepSortPlan *sort = NULL;
+    SubsweepGatherPlan *gather = NULL;
+    SubsweepAccess sorted, gathers;
+    Memory keys, places, rows, gathered, scratch;
+    VkCommandBuffer commands;
+    float last = 0.0f;
+    uint32_t i;
+    host_check(subsweep_sort_plan_create(device, &of_sort, &sort), "subsweep_sort_plan_create");
+    host_check(subsweep_gather_plan_create(device, &of_gather, &gather), "subsweep_gather_plan_create");
+    EXPECT(strstr(subsweep_sort_plan_policy(sort), "radix-8bit") != NULL);
+    EXPECT(strlen(subsweep_gather_plan_policy(gather)) > 0);
+    host_check(subsweep_sort_plan_scratch_requirements(sort, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
+    memory_create(&keys, host, 4 * COUNT, 0);
+    memory_create(&places, host, 4 * COUNT, 0);
+    memory_create(&rows, host, 8 * COUNT, 0);
+    memory_create(&gathered, host, 8 * COUNT, 0);
+    memory_create(&scratch, host, needs.size, needs.usage);
+    for (i = 0; i < COUNT; i++) {
+        const float key = (float)(number(i) % 2000) / 8.0f - 100.0f;
+        memcpy(&keys.words[i], &key, sizeof key);
+        memcpy(&rows.words[2 * i], &key, sizeof key);
+        rows.words[2 * i + 1] = i;
+    }
+    sort_info.keys = part(&keys, 0, 4 * COUNT);
+    sort_info.values = part(&places, 0, 4 * COUNT);
+    sort_info.scratch = scratch_part(&scratch, 0, needs.size);
+    gather_info.source = part(&rows, 0, 8 * COUNT);
+    gather_info.indices = sort_info.values;
+    gather_info.destination = part(&gathered, 0, 8 * COUNT);
+    commands = host_begin(host);
+    host_check(subsweep_cmd_sort(sort, commands, &sort_info), "subsweep_cmd_sort");
+    sorted = subsweep_sort_plan_last_access(sort);
+    gathers = subsweep_gather_plan_first_access(gather);
+    EXPECT(sorted.stages == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT && sorted.access == VK_ACCESS_SHADER_WRITE_BIT);
+    EXPECT((gathers.access & VK_ACCESS_SHADER_READ_BIT) != 0);
+    host_barrier(commands, sorted.stages, sorted.access, gathers.stages, gathers.access);
+    host_check(subsweep_cmd_gather(gather, commands, &gather_info), "subsweep_cmd_gather");
+    run(host, commands);
+    for (i = 0; i < COUNT; i++) {
+        float key;
+        memcpy(&key, &gathered.words[2 * i], sizeof key);
+        if (gathered.words[2 * i + 1] != places.words[i] || (i > 0 && key > last) ||
+            (i > 0 && key == last && places.words[i] < places.words[i - 1])) {
+            break;
+        }
+        last = key;
+    }
+    EXPECT(i == COUNT);
+    memory_destroy(&scratch, host);
+    memory_destroy(&gathered, host);
+    memory_destroy(&rows, host);
+    memory_destroy(&places, host);
+    memory_destroy(&keys, host);
+    subsweep_gather_plan_destroy(gather);
+    subsweep_sort_plan_destroy(sort);
+}
+
+/* By 12 bits in passes of 4: the result is wherever three passes leave it. */
+static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
+    const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
+                                                .flags = SUBSWEEP_SORT_ANYWHERE | SUBSWEEP_SORT_BIT_RANGE,
+                                                .begin_bit = 4,
+                                                .end_bit = 16,
+                                                .algorithm = "radix-4bit"};
+    SubsweepScratchRequirements needs;
+    SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
+    SubsweepSortResult lies;
+    SubsweepSortPlan *plan = NULL;
+    Memory keys, scratch;
+    VkCommandBuffer commands;
+    const uint32_t *sorted;
+    uint32_t i;
+    host_check(subsweep_sort_plan_create(device, &of_plan, &plan), "subsweep_sort_plan_create");
+    host_check(subsweep_sort_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
+    memory_create(&keys, host, 4 * COUNT, 0);
+    memory_create(&scratch, host, 256 + needs.size, needs.usage);
+    for (i = 0; i < COUNT; i++) {
+        keys.words[i] = number(i);
+    }
+    info.keys = part(&keys, 0, 4 * COUNT);
+    info.scratch = scratch_part(&scratch, 256, needs.size);
+    host_check(subsweep_sort_plan_result(plan, &info, &lies), "subsweep_sort_plan_result");
+    EXPECT(lies.keys.address >= info.scratch.address && lies.keys.size == 4 * COUNT && lies.values.size == 0);
+    commands = host_begin(host);
+    host_check(subsweep_cmd_sort(plan, commands, &info), "subsweep_cmd_sort");
+    run(host, commands);
+    sorted = scratch.words + (lies.keys.address - scratch.address) / 4;
+    for (i = 1; i < COUNT && (sorted[i - 1] >> 4 & 0xfff) <= (sorted[i] >> 4 & 0xfff); i++) {
+    }
+    EXPECT(i == COUNT);
+    memory_destroy(&scratch, host);
+    memory_destroy(&keys, host);
+    subsweep_sort_plan_destroy(plan);
+}
+
+/* Segments of 0, 1, 2, ... keys. */
+static void sort_segments(const Host *host, const SubsweepDevice *device) {
+    enum { SEGMENT_COUNT = 100 };
+    const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
+                                                .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE,
+                                                .values = SUBSWEEP_SORT_VALUES_8_BYTES};
+    SubsweepScratchRequirements needs;
+    SubsweepSegmentedSortInfo info = {
+        .struct_size = sizeof info, .count = {.count = COUNT}, .segment_count = {.count = 2 * SEGMENT_COUNT}};
+    SubsweepSegmentedSortPlan *plan = NULL;
+    Memory keys, values, segments, told, scratch;
+    VkCommandBuffer commands;
+    uint32_t begin = 0, i;
+    host_check(subsweep_segmented_sort_plan_create(device, &of_plan, &plan), "subsweep_segmented_sort_plan_create");
+    host_check(subsweep_segmented_sort_plan_scratch_requirements(plan, COUNT, 2 * SEGMENT_COUNT, &needs),
+               "subsweep_segmented_sort_plan_scratch_requirements");
+    EXPECT(subsweep_segmented_sort_plan_max_count(plan) > COUNT);
+    EXPECT(strlen(subsweep_segmented_sort_plan_policy(plan)) > 0);
+    memory_create(&keys, host, 4 * COUNT, 0);
+    memory_create(&values, host, 8 * COUNT, 0);
+    memory_create(&segments, host, 8 * SEGMENT_COUNT, 0);
+    memory_create(&told, host, 4, 0);
+    memory_create(&scratch, host, needs.size, needs.usage);
+    for (i = 0; i < COUNT; i++) {
+        keys.words[i] = number(i);
+        values.words[2 * i] = values.words[2 * i + 1] = i;
+    }
+    for (i = 0; i < SEGMENT_COUNT; i++) {
+        segments.words[i] = begin;
+        begin += i;
+    }
+    info.keys = part(&keys, 0, 4 * COUNT);
+    info.values = part(&values, 0, 8 * COUNT);
+    told.words[0] = SEGMENT_COUNT;
+    info.segment_count.address = told.address;
+    info.segments = part(&segments, 0, 8 * SEGMENT_COUNT);
+    info.scratch = scratch_part(&scratch, 0, needs.size);
+    commands = host_begin(host);
+    host_check(subsweep_cmd_segmented_sort(plan, commands, &info), "subsweep_cmd_segmented_sort");
+    run(host, commands);
+    for (i = 0; i < COUNT; i++) {
+        const uint32_t value = values.words[2 * i];
+        uint32_t segment = 0;
+        int is_first;
+        while (segment + 1 < SEGMENT_COUNT && segments.words[segment + 1] <= i) {
+            segment++;
+        }
+        is_first = segments.words[segment] == i;
+        if (keys.words[i] != number(value) || value != values.words[2 * i + 1] ||
+            value < segments.words[segment] || (!is_first && keys.words[i - 1] > keys.words[i])) {
+            break;
+        }
+    }
+    EXPECT(i == COUNT);
+    memory_destroy(&scratch, host);
+    memory_destroy(&told, host);
+    memory_destroy(&segments, host);
+    memory_destroy(&values, host);
+    memory_destroy(&keys, host);
+    subsweep_segmented_sort_plan_destroy(plan);
+}
+
+/* What a thread has of its own. */
+typedef struct Thread {
+    Host host;
+    const SubsweepScanPlan *plan;
+    VkCommandBuffer commands;
+    SubsweepScanInfo info;
+    Memory rows, scratch;
+    VkResult result;
+    int has_own_error;
+} Thread;
+
+static void *record(void *argument) {
+    Thread *thread = argument;
+    SubsweepScanInfo wrong = thread->info;
+    char address[32];
+    int i;
+    for (i = 0; i < 100; i++) {
+        /* Each is refused in words of its own. */
+        wrong.source.address = wrong.destination.address = thread->rows.address + 2;
+        sprintf(address, "%#llx", (unsigned long long)wrong.source.address);
+        if ((int)subsweep_cmd_scan(thread->plan, thread->commands, &wrong) == SUBSWEEP_ERROR_MISALIGNED &&
+            strstr(subsweep_last_error(), address) != NULL) {
+            thread->has_own_error++;
+        }
+    }
+    thread->result = subsweep_cmd_scan(thread->plan, thread->commands, &thread->info);
+    return NULL;
+}
+
+/* One plan, recorded by several threads at the same time, when the device that it was made for is forgotten. */
+static void record_in_threads(const Host *host) {
+    const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan};
+    const VkCommandPoolCreateInfo of_pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                             .queueFamilyIndex = host->queue_family};
+    SubsweepScratchRequirements needs;
+    SubsweepDevice *device = adopt(host);
+    SubsweepScanPlan *plan = NULL;
+    Thread threads[THREAD_COUNT];
+    pthread_t ids[THREAD_COUNT];
+    uint32_t i, row;
+    host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
+    subsweep_device_destroy(device);
+    host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
+    memset(threads, 0, sizeof threads);
+    for (i = 0; i < THREAD_COUNT; i++) {
+        Thread *thread = &threads[i];
+        thread->host = *host;
+        thread->plan = plan;
+        host_check(vkCreateCommandPool(host->device, &of_pool, NULL, &thread->host.pool), "vkCreateCommandPool");
+        thread->commands = host_begin(&thread->host);
+        memory_create(&thread->rows, host, 4 * COUNT, 0);
+        memory_create(&thread->scratch, host, needs.size, needs.usage);
+        for (row = 0; row < COUNT; row++) {
+            thread->rows.words[row] = i + 1;
+        }
+        thread->info.struct_size = sizeof thread->info;
+        thread->info.count.count = COUNT;
+        thread->info.source = thread->info.destination = part(&thread->rows, 0, 4 * COUNT);
+        thread->info.scratch = scratch_part(&thread->scratch, 0, needs.size);
+    }
+    for (i = 0; i < THREAD_COUNT; i++) {
+        EXPECT(pthread_create(&ids[i], NULL, record, &threads[i]) == 0);
+    }
+    for (i = 0; i < THREAD_COUNT; i++) {
+        EXPECT(pthread_join(ids[i], NULL) == 0);
+    }
+    for (i = 0; i < THREAD_COUNT; i++) {
+        Thread *thread = &threads[i];
+        EXPECT(thread->result == VK_SUCCESS && thread->has_own_error == 100);
+        run(&thread->host, thread->commands);
+        for (row = 0; row < COUNT && thread->rows.words[row] == (row + 1) * (i + 1); row++) {
+        }
+        EXPECT(row == COUNT);
+        memory_destroy(&thread->scratch, host);
+        memory_destroy(&thread->rows, host);
+        vkDestroyCommandPool(host->device, thread->host.pool, NULL);
+    }
+    subsweep_scan_plan_destroy(plan);
+}
+
+int main(void) {
+    Host host;
+    SubsweepDevice *device;
+    host_create(&host);
+    device = adopt(&host);
+    scan_segments(&host, device);
+    scan_columns(&host, device);
+    argsort_and_gather(&host, device);
+    sort_anywhere(&host, device);
+    sort_segments(&host, device);
+    subsweep_device_destroy(device);
+    record_in_threads(&host);
+    host_destroy(&host);
+    return failure_count > 0;
+}

@@ -1,0 +1,363 @@
+/* What is wrong is refused, by a code and in words, and nothing is recorded for it. */
+
+#include "expect.h"
+
+enum { COUNT = 100000 };
+
+/* A loader that lacks a function of Vulkan 1.1. */
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL older(VkInstance instance, const char *name) {
+    return strcmp(name, "vkGetPhysicalDeviceFeatures2") == 0 ? NULL : vkGetInstanceProcAddr(instance, name);
+}
+
+/* A driver that lacks a function of Vulkan 1.0. */
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL of_no_device(VkDevice device, const char *name) {
+    return strcmp(name, "vkCmdDispatchIndirect") == 0 ? NULL : vkGetDeviceProcAddr(device, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL poorer(VkInstance instance, const char *name) {
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)of_no_device
+                                                    : vkGetInstanceProcAddr(instance, name);
+}
+
+/* A loader that has nothing but what is asked for before anything is called: more than that must not be. */
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL barely(VkInstance instance, const char *name) {
+    static const char *const names[] = {"vkGetDeviceProcAddr",
+                                        "vkEnumerateDeviceExtensionProperties",
+                                        "vkGetPhysicalDeviceProperties",
+                                        "vkGetPhysicalDeviceProperties2",
+                                        "vkGetPhysicalDeviceFeatures2",
+                                        "vkGetPhysicalDeviceMemoryProperties"};
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return vkGetInstanceProcAddr(instance, name);
+        }
+    }
+    return NULL;
+}
+
+static void refuse_requirements(const Host *host) {
+    SubsweepRequirements *out = (SubsweepRequirements *)host;
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    uint32_t count = 7;
+    REFUSE(subsweep_requirements_query(NULL, host->instance, host->physical_device, &out),
+           SUBSWEEP_ERROR_NULL, "get_instance_proc_addr is null");
+    EXPECT(out == NULL);
+    REFUSE(subsweep_requirements_query(vkGetInstanceProcAddr, NULL, host->physical_device, &out),
+           SUBSWEEP_ERROR_NULL, "instance is null");
+    REFUSE(subsweep_requirements_query(vkGetInstanceProcAddr, host->instance, NULL, &out),
+           SUBSWEEP_ERROR_NULL, "physical_device is null");
+    REFUSE(subsweep_requirements_query(vkGetInstanceProcAddr, host->instance, host->physical_device, NULL),
+           SUBSWEEP_ERROR_NULL, "requirements is null");
+    REFUSE(subsweep_requirements_query(older, host->instance, host->physical_device, &out),
+           SUBSWEEP_ERROR_MISSING_FUNCTION, "vkGetPhysicalDeviceFeatures2");
+    EXPECT(subsweep_requirements_extensions(NULL, &count) == NULL && count == 0);
+    EXPECT(subsweep_requirements_extensions(NULL, NULL) == NULL);
+    EXPECT(subsweep_requirements_features(NULL) == 0);
+    REFUSE(subsweep_requirements_merge_features(NULL, &info), SUBSWEEP_ERROR_NULL, "requirements");
+
+    host_check(subsweep_requirements_query(vkGetInstanceProcAddr, host->instance, host->physical_device, &out),
+               "subsweep_requirements_query");
+    REFUSE(subsweep_requirements_merge_features(out, NULL), SUBSWEEP_ERROR_NULL, "info is null");
+    REFUSE(subsweep_requirements_limit_features(out, 1u << 31), SUBSWEEP_ERROR_UNKNOWN_VALUE, "0x80000000");
+    EXPECT(subsweep_requirements_features(out) == host->features);
+    EXPECT(subsweep_requirements_limit_features(out, 0) == VK_SUCCESS);
+    EXPECT(subsweep_requirements_features(out) == SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS);
+    subsweep_requirements_extensions(out, &count);
+    EXPECT(count == 0);
+    subsweep_requirements_destroy(out);
+    subsweep_requirements_destroy(NULL);
+}
+
+static void refuse_devices(const Host *host) {
+    const SubsweepDeviceCreateInfo right = {.struct_size = sizeof right,
+                                            .features = host->features,
+                                            .get_instance_proc_addr = vkGetInstanceProcAddr,
+                                            .instance = host->instance,
+                                            .physical_device = host->physical_device,
+                                            .device = host->device};
+    struct {
+        SubsweepDeviceCreateInfo known;
+        uint32_t later;
+    } newer = {.known = right, .later = 0};
+    SubsweepDeviceCreateInfo info = right;
+    SubsweepDevice *device = (SubsweepDevice *)host;
+
+    REFUSE(subsweep_device_create(NULL, &device), SUBSWEEP_ERROR_NULL, "SubsweepDeviceCreateInfo is null");
+    EXPECT(device == NULL);
+    REFUSE(subsweep_device_create(&right, NULL), SUBSWEEP_ERROR_NULL, "device is null");
+    info.struct_size = 0;
+    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size is 0");
+    info.struct_size = 0xcccccccc;
+    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_STRUCT_SIZE, "sizeof(SubsweepDeviceCreateInfo)");
+    info = right;
+    info.features |= 1u << 16;
+    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_UNKNOWN_VALUE, "0x10000");
+    info = right;
+    info.features = SUBSWEEP_FEATURE_SHADER_FLOAT64;
+    REFUSE(subsweep_device_create(&info, &device), VK_ERROR_FEATURE_NOT_PRESENT, "bufferDeviceAddress");
+    info = right;
+    info.device = NULL;
+    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_NULL, "SubsweepDeviceCreateInfo.device");
+    info = right;
+    info.get_instance_proc_addr = older;
+    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_MISSING_FUNCTION, "vkGetPhysicalDeviceFeatures2");
+
+    info.get_instance_proc_addr = poorer;
+    REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_MISSING_FUNCTION, "vkCmdDispatchIndirect");
+
+    info.get_instance_proc_addr = barely;
+    EXPECT(subsweep_device_create(&info, &device) == VK_SUCCESS);
+    subsweep_device_destroy(device);
+
+    /* Of a later version, and what it has more is not used; or is. */
+    newer.known.struct_size = sizeof newer;
+    EXPECT(subsweep_device_create(&newer.known, &device) == VK_SUCCESS);
+    subsweep_device_destroy(device);
+    newer.later = 1;
+    REFUSE(subsweep_device_create(&newer.known, &device), SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size");
+    EXPECT(device == NULL);
+    subsweep_device_destroy(NULL);
+}
+
+static void refuse_scan_plans(const SubsweepDevice *device) {
+    const SubsweepScanPlanCreateInfo right = {.struct_size = sizeof right};
+    SubsweepScanPlanCreateInfo info;
+    SubsweepScanPlan *plan = NULL;
+    REFUSE(subsweep_scan_plan_create(NULL, &right, &plan), SUBSWEEP_ERROR_NULL, "device");
+    REFUSE(subsweep_scan_plan_create(device, NULL, &plan), SUBSWEEP_ERROR_NULL, "SubsweepScanPlanCreateInfo");
+    REFUSE(subsweep_scan_plan_create(device, &right, NULL), SUBSWEEP_ERROR_NULL, "plan");
+    info = right;
+    info.kind = 2;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "kind has no value 0x2");
+    info = right;
+    info.direction = 2;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "direction");
+    info = right;
+    info.element_type = 6;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "element_type");
+    info = right;
+    info.scan_operator = 0xffffffff;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "scan_operator");
+    info = right;
+    info.segments_by = 5;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "segments_by");
+    info = right;
+    info.flags = 8;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanFlags");
+    info = right;
+    info.algorithm = "bogo";
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'bogo'; there are reduce");
+    info = right;
+    info.column_count = 17;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "1 to 16 columns");
+    info = right;
+    info.element_type = SUBSWEEP_ELEMENT_TYPE_F32;
+    info.scan_operator = SUBSWEEP_SCAN_OPERATOR_XOR;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "whole numbers");
+    info = right;
+    info.algorithm = "chained";
+    info.segments_by = SUBSWEEP_SEGMENTS_BY_FLAGS;
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_INVALID_POLICY, "policy");
+    EXPECT(plan == NULL);
+    EXPECT(strcmp(subsweep_scan_plan_policy(NULL), "") == 0);
+    EXPECT(subsweep_scan_plan_rounding_depth(NULL, 1) == 0);
+    EXPECT(subsweep_scan_plan_first_access(NULL).stages == 0);
+    REFUSE(subsweep_scan_plan_scratch_requirements(NULL, 1, NULL), SUBSWEEP_ERROR_NULL, "plan");
+    subsweep_scan_plan_destroy(NULL);
+}
+
+static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory,
+                         const Memory *scratch) {
+    const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .flags = SUBSWEEP_SCAN_INITIAL_VALUE};
+    const uint32_t initial[2] = {5, 6};
+    SubsweepScratchRequirements needs;
+    SubsweepScanPlan *plan = NULL;
+    SubsweepScanInfo right = {.struct_size = sizeof right};
+    SubsweepScanInfo info;
+    char needed[64];
+    host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
+    host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
+    EXPECT(needs.size > 16 && needs.alignment == 16 && (needs.usage & VK_BUFFER_USAGE_TRANSFER_DST_BIT) != 0);
+    right.count.count = COUNT;
+    right.source = right.destination = part(memory, 0, 4 * COUNT);
+    right.scratch = scratch_part(scratch, 0, needs.size);
+    right.initial_on_host = initial;
+    right.initial_on_host_size = 4;
+
+    REFUSE(subsweep_cmd_scan(NULL, commands, &right), SUBSWEEP_ERROR_NULL, "plan is null");
+    REFUSE(subsweep_cmd_scan(plan, NULL, &right), SUBSWEEP_ERROR_NULL, "command_buffer is null");
+    REFUSE(subsweep_cmd_scan(plan, commands, NULL), SUBSWEEP_ERROR_NULL, "SubsweepScanInfo is null");
+    info = right;
+    info.struct_size = sizeof info - 1;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size");
+    info = right;
+    info.flags = 1;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanInfo.flags");
+    info = right;
+    info.scratch.size -= 16;
+    sprintf(needed, "%u bytes are needed, %u were given", (unsigned)needs.size, (unsigned)needs.size - 16);
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, needed);
+    info = right;
+    info.scratch.buffer = VK_NULL_HANDLE;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "scratch.buffer");
+    info = right;
+    info.scratch.offset = 2;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISALIGNED, "scratch in its buffer");
+    info = right;
+    info.scratch.usage = VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISSING_USAGE, "INDIRECT_BUFFER");
+    info = right;
+    info.source.size -= 1;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "400000 bytes are needed, 399999");
+    info = right;
+    info.destination.size = UINT64_MAX;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_INVALID_RANGE, "destination");
+    info = right;
+    info.destination.address += 2;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISALIGNED, "destination");
+    info = right;
+    info.destination.address += 4;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_OVERLAP, "source and destination");
+    info = right;
+    info.count.count = UINT64_MAX;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "18446744073709551615");
+    info = right;
+    info.count.address = memory->address;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "counts from the host");
+    info.count.count = (uint64_t)1 << 32;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "4294967296");
+    info = right;
+    info.segments = part(memory, 4 * COUNT, 4 * COUNT);
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "no segments");
+    info = right;
+    info.initial_on_device = part(memory, 4 * COUNT, 4);
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "not both");
+    info = right;
+    info.initial_on_host_size = 8;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "one row");
+    info.initial_on_host_size = 3;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "4 bytes are needed, 3");
+    info.initial_on_host_size = 4;
+    info.initial_on_host = (const char *)initial + 1;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISALIGNED, "initial_on_host");
+    info.initial_on_host = NULL;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "initial_on_host");
+    info.initial_on_host_size = 0;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "initial value");
+    /* A success leaves the last words where they are. */
+    info = right;
+    info.count.count = 0;
+    EXPECT(subsweep_cmd_scan(plan, commands, &info) == VK_SUCCESS);
+    EXPECT(strstr(subsweep_last_error(), "initial value") != NULL);
+    subsweep_scan_plan_destroy(plan);
+}
+
+static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
+    const SubsweepSortPlanCreateInfo right = {.struct_size = sizeof right};
+    SubsweepSortPlanCreateInfo of_plan = right;
+    SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = 10}};
+    SubsweepSegmentedSortInfo in_segments = {
+        .struct_size = sizeof in_segments, .count = {.count = 10}, .segment_count = {.count = 2}};
+    SubsweepSortResult lies;
+    SubsweepSegmentedSortPlan *segmented = NULL;
+    SubsweepSortPlan *plan = NULL;
+    of_plan.values = 4;
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "values");
+    of_plan = right;
+    of_plan.end_bit = 8;
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SUBSWEEP_SORT_BIT_RANGE");
+    of_plan.flags = SUBSWEEP_SORT_BIT_RANGE;
+    of_plan.end_bit = 33;
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "0..32");
+    of_plan = right;
+    of_plan.algorithm = "chained";
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "onesweep");
+    REFUSE(subsweep_segmented_sort_plan_create(device, &of_plan, &segmented), SUBSWEEP_ERROR_UNSUPPORTED, "algorithm");
+    EXPECT(plan == NULL && segmented == NULL);
+    EXPECT(subsweep_sort_plan_max_count(NULL) == 0 && subsweep_segmented_sort_plan_max_count(NULL) == 0);
+
+    host_check(subsweep_sort_plan_create(device, &right, &plan), "subsweep_sort_plan_create");
+    REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "keys is too small: 40 bytes");
+    REFUSE(subsweep_sort_plan_result(plan, &info, &lies), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "keys is too small");
+    info.keys = part(memory, 0, 40);
+    REFUSE(subsweep_sort_plan_result(plan, &info, NULL), SUBSWEEP_ERROR_NULL, "result is null");
+    EXPECT(subsweep_sort_plan_result(plan, &info, &lies) == VK_SUCCESS && lies.keys.address == memory->address);
+    info.count.count = subsweep_sort_plan_max_count(plan) + 1;
+    REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "one sort of this policy");
+    REFUSE(subsweep_cmd_sort(plan, NULL, &info), SUBSWEEP_ERROR_NULL, "command_buffer");
+    subsweep_sort_plan_destroy(plan);
+    subsweep_sort_plan_destroy(NULL);
+
+    host_check(subsweep_segmented_sort_plan_create(device, &right, &segmented), "subsweep_segmented_sort_plan_create");
+    in_segments.keys = part(memory, 0, 40);
+    in_segments.segments = part(memory, 36, 8);
+    in_segments.scratch = scratch_part(memory, 512, 3072);
+    REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_OVERLAP, "segments");
+    in_segments.segments = part(memory, 48, 8);
+    in_segments.segment_count.address = memory->address + 256;
+    REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_UNSUPPORTED,
+           "counts from the host");
+    REFUSE(subsweep_cmd_segmented_sort(NULL, commands, &in_segments), SUBSWEEP_ERROR_NULL, "plan");
+    subsweep_segmented_sort_plan_destroy(segmented);
+    subsweep_segmented_sort_plan_destroy(NULL);
+}
+
+static void refuse_gathers(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
+    SubsweepGatherPlanCreateInfo of_plan = {.struct_size = sizeof of_plan};
+    SubsweepGatherInfo info = {.struct_size = sizeof info, .count = {.count = 10}};
+    SubsweepScratchRequirements needs = {.size = 1};
+    SubsweepGatherPlan *plan = NULL;
+    REFUSE(subsweep_gather_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "1 to 2^28 words");
+    of_plan.flags = 2;
+    REFUSE(subsweep_gather_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepGatherFlags");
+    of_plan.flags = 0;
+    of_plan.words_per_element = 1;
+    host_check(subsweep_gather_plan_create(device, &of_plan, &plan), "subsweep_gather_plan_create");
+    EXPECT(subsweep_gather_plan_scratch_requirements(plan, &needs) == VK_SUCCESS && needs.size == 0);
+    info.source = info.indices = part(memory, 0, 40);
+    info.destination = part(memory, 20, 40);
+    REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_OVERLAP, "destination");
+    info.indices.size = 36;
+    REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "indices");
+    subsweep_gather_plan_destroy(plan);
+    subsweep_gather_plan_destroy(NULL);
+}
+
+int main(void) {
+    const VkBufferUsageFlags usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
+    Memory memory, scratch;
+    Host host;
+    SubsweepDevice *device;
+    VkCommandBuffer commands;
+    uint32_t i;
+
+    EXPECT(strcmp(subsweep_last_error(), "") == 0);
+    EXPECT(subsweep_abi_version() == SUBSWEEP_ABI_VERSION);
+    EXPECT(strcmp(subsweep_version(), VERSION) == 0);
+    host_create(&host);
+    refuse_requirements(&host);
+    refuse_devices(&host);
+    device = adopt(&host);
+    refuse_scan_plans(device);
+
+    memory_create(&memory, &host, 8 * COUNT, usage);
+    memory_create(&scratch, &host, 8 * COUNT, usage);
+    for (i = 0; i < 2 * COUNT; i++) {
+        memory.words[i] = scratch.words[i] = i;
+    }
+    commands = host_begin(&host);
+    refuse_scans(device, commands, &memory, &scratch);
+    refuse_sorts(device, commands, &memory);
+    refuse_gathers(device, commands, &memory);
+    host_run(&host, commands);
+    for (i = 0; i < 2 * COUNT && memory.words[i] == i && scratch.words[i] == i; i++) {
+    }
+    EXPECT(i == 2 * COUNT);
+
+    subsweep_device_destroy(device);
+    memory_destroy(&scratch, &host);
+    memory_destroy(&memory, &host);
+    host_destroy(&host);
+    return failure_count > 0;
+}
