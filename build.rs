@@ -49,7 +49,12 @@ fn build() -> Result<(), String> {
     #[cfg(feature = "compile-shaders")]
     let (manifest, modules) = compile::modules(&glsl)?;
     #[cfg(feature = "compile-shaders")]
-    compile::fixtures(&glsl, &root.join("src/kernels/fixtures"), &out.join("fixtures"))?;
+    {
+        compile::fixtures(&glsl, &root.join("src/kernels/fixtures"), &out.join("fixtures"))?;
+        let example = out.join("splats");
+        compile::example(&root.join("examples/splats/shaders"), &example)?;
+        println!("cargo::rustc-env=SUBSWEEP_SPLATS_OUT={}", example.display());
+    }
 
     embed(&manifest, &modules, &out)
 }

@@ -1,6 +1,6 @@
-//! `glsl/precompiled` is what its sources give.
+//! `glsl/precompiled` is what its sources give, and so are the modules of an example.
 //!
-//! With `SUBSWEEP_BLESS=1` it is made so, from what this build compiled.
+//! With `SUBSWEEP_BLESS=1` they are made so, from what this build compiled.
 
 #![cfg(feature = "compile-shaders")]
 
@@ -11,15 +11,27 @@ use std::{env, fs};
 
 const BUILT: &str = env!("SUBSWEEP_SHADER_OUT");
 const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/glsl/precompiled");
+const BUILT_EXAMPLE: &str = env!("SUBSWEEP_SPLATS_OUT");
+const COMMITTED_EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/splats/shaders/precompiled");
 const MANIFEST: &str = "manifest.txt";
 
 #[test]
 fn committed_modules_are_what_this_build_compiles() -> Result<()> {
-    let built = files(Path::new(BUILT))?;
+    expect_fresh(Path::new(BUILT), Path::new(COMMITTED))
+}
+
+#[test]
+fn committed_modules_of_the_example_are_what_this_build_compiles() -> Result<()> {
+    expect_fresh(Path::new(BUILT_EXAMPLE), Path::new(COMMITTED_EXAMPLE))
+}
+
+fn expect_fresh(built: &Path, committed: &Path) -> Result<()> {
+    let built = files(built)?;
     if env::var_os("SUBSWEEP_BLESS").is_some_and(|value| value == "1") {
-        return bless(&built);
+        return bless(&built, committed);
     }
-    compare(&built, &files(Path::new(COMMITTED))?).context("glsl/precompiled is stale: run tools/precompile")
+    let stale = || format!("{} is stale: run tools/precompile", committed.display());
+    compare(&built, &files(committed)?).with_context(stale)
 }
 
 /// What is said of the built files beside others that `doctor` has been at.
@@ -112,14 +124,14 @@ fn table(files: &Files) -> Result<(Vec<String>, String)> {
     Ok((lines, compiler))
 }
 
-fn bless(built: &Files) -> Result<()> {
-    let committed = if Path::new(COMMITTED).exists() { files(Path::new(COMMITTED))? } else { Files::new() };
+fn bless(built: &Files, to: &Path) -> Result<()> {
+    let committed = if to.exists() { files(to)? } else { Files::new() };
     for path in committed.keys().filter(|path| !built.contains_key(*path)) {
-        fs::remove_file(Path::new(COMMITTED).join(path))?;
+        fs::remove_file(to.join(path))?;
     }
     // What is right already keeps its time, so that no build runs for it.
     for (path, bytes) in built.iter().filter(|(path, bytes)| committed.get(*path) != Some(bytes)) {
-        let to = Path::new(COMMITTED).join(path);
+        let to = to.join(path);
         fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;
         fs::write(to, bytes)?;
     }

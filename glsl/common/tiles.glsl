@@ -23,7 +23,7 @@ Tiles tiles_of(uint count, uint last_extent, Words on_device) {
 // no more than `count` are taken.
 uint count_of(uint count, Words on_device) {
     if (!is_null(on_device)) {
-        return min(on_device.word[0], count);
+        count = min(count, on_device.word[0]);
     }
     return count;
 }

@@ -81,6 +81,39 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Compiles the shaders of an example, of every stage, each by its whole name, with the includes beside it; their manifest
+/// tells sources and modules by their hashes alone.
+pub fn example(folder: &Path, to: &Path) -> Result<(), String> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let shaders = Shaders::new(folder)?;
+    let explain = |error: io::Error| format!("{}: {error}", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(explain)? {
+        names.push(entry.map_err(explain)?.file_name().to_string_lossy().into_owned());
+    }
+    names.retain(|name| stage(name).is_some());
+    names.sort();
+    let mut manifest = Manifest { compiler: compiler_version()?, ..Manifest::default() };
+    for name in names {
+        let words = shaders.compile(&name, &[], OptimizationLevel::Performance)?;
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        write(&to.join(format!("{name}.spv")), &bytes)?;
+        manifest.kernels.push(Kernel { name, hash: manifest::hash(bytes), ..Kernel::default() });
+    }
+    manifest.sources = shaders.sources();
+    write(&to.join("manifest.txt"), manifest.write().as_bytes())
+}
+
+/// What a file's name says that it is.
+fn stage(path: &str) -> Option<ShaderKind> {
+    match path.rsplit_once('.')?.1 {
+        "comp" => Some(ShaderKind::Compute),
+        "vert" => Some(ShaderKind::Vertex),
+        "frag" => Some(ShaderKind::Fragment),
+        _ => None,
+    }
+}
+
 /// What the package that shaderc was linked from calls itself; shaderc does not tell.
 fn compiler_version() -> Result<String, String> {
     println!("cargo::rerun-if-env-changed=SHADERC_LIB_DIR");
@@ -148,8 +181,9 @@ impl<'a> Shaders<'a> {
             };
             Ok(ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
         });
+        let kind = stage(path).ok_or("its name tells no stage")?;
         self.compiler
-            .compile_into_spirv(source, ShaderKind::Compute, path, "main", Some(&options))
+            .compile_into_spirv(source, kind, path, "main", Some(&options))
             .map(|artifact| artifact.as_binary().to_vec())
             .map_err(|error| error.to_string())
     }

@@ -69,7 +69,6 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     if !matches!(row.watch, Watch::Bug(_)) {
         trials.extend(cases::trials(&gpu, row));
         trials.extend(twins::trials(&gpu, row.watch.layout()));
-        trials.extend(embedding::trials(&gpu));
         trials.extend(slices::trials(&gpu));
         trials.extend(segmented::trials(&gpu));
         trials.extend(counts::trials(&gpu));
@@ -81,6 +80,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     }
     match row.watch {
         Watch::Usual => {
+            trials.extend(embedding::trials(&gpu));
             trials.extend(narrow::trials(&gpu));
             trials.extend(long_work::trials(&gpu));
         }

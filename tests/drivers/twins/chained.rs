@@ -144,8 +144,10 @@ pub fn chained<R: TestRow>(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Fai
         for &silent_every in silences {
             let rig = chained.rig::<R>(silent_every)?;
             // One tile, several windows of tiles or groups, and a rest.
-            let counts = [1, tile_items, tile_items + 1, 7 * tile_items - 3, 175 * tile_items + 5];
-            for (count, on_device) in counts.into_iter().flat_map(|count| [(count, false), (count, true)]) {
+            let many = 175 * tile_items + 5;
+            let by_host =
+                [1, tile_items, tile_items + 1, 7 * tile_items - 3, many].map(|count| (count, false));
+            for (count, on_device) in by_host.into_iter().chain([(tile_items - 1, true), (many, true)]) {
                 let case = format!(
                     "{count} elements of {}, {access:?}, {order:?}, exclusive: {exclusive}, fixed tree: {fixed_tree}, \
                      {silent_every} silent, told by the device: {on_device}, {}",

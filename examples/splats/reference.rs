@@ -1,0 +1,16 @@
+//! The same order by the CPU: what the device's scan, compaction and sort are held to.
+
+use crate::slot::Slot;
+
+/// Takes the depths and flags that the device has computed, and leaves in the slot the order and the arguments with which a
+/// frame is drawn: those that are seen, by a stable sort, the furthest first.
+pub fn sort(slot: &mut Slot<'_>, splat_count: u32) {
+    let count = splat_count as usize;
+    let depths: &[f32] = slot.depths.elements(count);
+    let flags: &[u32] = slot.flags.elements(count);
+    let mut order: Vec<u32> = (0..splat_count).filter(|&splat| flags[splat as usize] != 0).collect();
+    order.sort_by(|&a, &b| depths[b as usize].total_cmp(&depths[a as usize]));
+    slot.order.elements(order.len()).copy_from_slice(&order);
+    // Vertices, instances, and the first of each.
+    slot.draw.elements(4).copy_from_slice(&[4, order.len() as u32, 0, 0]);
+}

@@ -1,0 +1,238 @@
+//! `examples/splats` draws what it should, on every driver that this machine has: its frames are the same to the bit as those
+//! that a stable sort on the CPU puts into order, and no validation layer has a word to say.
+
+#[path = "common/children.rs"]
+#[allow(dead_code, reason = "each row is a process as it is: the example itself")]
+mod children;
+#[path = "common/examples.rs"]
+mod examples;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result, ensure};
+use children::{Missing, is_gate_on, mesa_manifest, mesa25, only_driver};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// What a process needs to find one driver and no other, or why it cannot be had.
+type Environment = Result<Vec<(&'static str, OsString)>, Missing>;
+
+/// A driver, and how much it draws.
+struct Row {
+    name: &'static str,
+    environment: fn() -> Environment,
+    /// What the device's name begins with.
+    device: &'static str,
+    splat_count: u32,
+    size: &'static str,
+}
+
+const ROWS: [Row; 4] = [
+    Row {
+        name: "lavapipe-8",
+        environment: lavapipe,
+        device: "llvmpipe",
+        splat_count: 500_000,
+        size: "480x270",
+    },
+    Row {
+        name: "lavapipe-25-8",
+        environment: || mesa25("lvp"),
+        device: "llvmpipe",
+        splat_count: 120_000,
+        size: "333x187",
+    },
+    Row {
+        name: "swiftshader-4",
+        environment: swiftshader,
+        device: "SwiftShader",
+        splat_count: 120_000,
+        size: "333x187",
+    },
+    // The newer layer looks at every address that a shader touches.
+    Row {
+        name: "lavapipe-8-bounds",
+        environment: bounds,
+        device: "llvmpipe",
+        splat_count: 30_000,
+        size: "160x90",
+    },
+];
+
+fn main() -> ExitCode {
+    let mut trials: Vec<_> = ROWS.iter().map(Row::trial).collect();
+    trials.push(Trial::test("what is wrong is refused in one line", || Ok(refusals()?)));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+impl Row {
+    fn trial(&'static self) -> Trial {
+        match (self.environment)() {
+            Ok(environment) => Trial::test(self.name, move || self.run(&environment).map_err(failure)),
+            Err(Missing { what, is_failure: true }) => Trial::test(self.name, || Err(what.into())),
+            Err(Missing { what, is_failure: false }) => {
+                Trial::test(format!("{} SKIPPED: {what}", self.name), || Ok(())).with_ignored_flag(true)
+            }
+        }
+    }
+
+    fn run(&self, environment: &[(&'static str, OsString)]) -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let draw = |name: &str, arguments: &[&str]| {
+            let to = folder.path().join(name);
+            let mut command = examples::example("splats");
+            command
+                // Mesa's shader cache does not tell vector widths apart.
+                .env("MESA_SHADER_CACHE_DIR", folder.path())
+                .envs(environment.iter().cloned())
+                // Three frames in two slots: one slot is used again.
+                .args([
+                    "--frames",
+                    "3",
+                    "--size",
+                    self.size,
+                    "--splats",
+                    &self.splat_count.to_string(),
+                    "--out",
+                ])
+                .arg(&to)
+                .args(arguments);
+            self.finish(command).with_context(|| name.to_owned())?;
+            pictures(&to)
+        };
+        let drawn = draw("sorted", &[])?;
+        ensure!(drawn.len() == 3, "{} frames", drawn.len());
+        for (frame, next) in drawn.iter().zip(&drawn[1..]) {
+            ensure!(difference(frame, next) > 0.05, "nothing turns");
+        }
+        ensure!(drawn == draw("reference", &["--reference"])?, "the CPU draws another picture");
+        // Which of two pictures is right shows only if the order matters.
+        let unsorted = draw("unsorted", &["--unsorted"])?;
+        let share = difference(&drawn[0], &unsorted[0]);
+        ensure!(share > 0.05, "the order matters to {share} of the picture only");
+        Ok(())
+    }
+
+    /// Runs to the end, watched, on the row's device and without a word.
+    fn finish(&self, mut command: Command) -> Result<()> {
+        let mut output = command.arg("--validate").output()?;
+        let mut stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        if stderr.contains("the validation layer is not installed") && std::env::var_os("CI").is_none() {
+            eprintln!("NOT VALIDATED: the validation layer is missing; tools/setup test installs it");
+            let arguments: Vec<_> = command.get_args().map(OsString::from).collect();
+            let mut again = Command::new(command.get_program());
+            again.args(&arguments[..arguments.len() - 1]);
+            again.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            output = again.output()?;
+            stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        }
+        ensure!(output.status.success(), "{stderr}");
+        if let Some(message) = complaint(&stderr) {
+            anyhow::bail!("{message}");
+        }
+        let told = String::from_utf8_lossy(&output.stdout);
+        ensure!(told.contains(&format!(", on {}", self.device)), "on another device: {told}");
+        Ok(())
+    }
+}
+
+/// The first word on standard error that is a complaint: a layer that looks into shaders says how it has set itself up.
+fn complaint(stderr: &str) -> Option<&str> {
+    let about_itself = ["validation: VALIDATION-SETTINGS", "validation: WARNING-Setting"];
+    let starts: Vec<_> = stderr.match_indices("validation: ").map(|(at, _)| at).collect();
+    if starts.first() != Some(&0) {
+        return Some(stderr).filter(|stderr| !stderr.is_empty());
+    }
+    let ends = starts.iter().skip(1).copied().chain([stderr.len()]);
+    let mut messages = starts.iter().zip(ends).map(|(&start, end)| &stderr[start..end]);
+    messages.find(|message| !about_itself.iter().any(|name| message.starts_with(name)))
+}
+
+/// The bytes of each frame of a folder, in their order.
+fn pictures(folder: &Path) -> Result<Vec<Vec<u8>>> {
+    let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    let decode = |path: &PathBuf| {
+        let mut reader = png::Decoder::new(BufReader::new(File::open(path)?)).read_info()?;
+        let mut bytes = vec![0; reader.output_buffer_size().context("a picture of a possible size")?];
+        reader.next_frame(&mut bytes)?;
+        Ok(bytes)
+    };
+    paths.iter().map(decode).collect()
+}
+
+/// The part of the bytes that differ by more than a shade.
+fn difference(a: &[u8], b: &[u8]) -> f64 {
+    let differing = a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 4).count();
+    differing as f64 / a.len() as f64
+}
+
+fn refusals() -> Result<()> {
+    for (arguments, words) in [
+        (&["--frames", "0"][..], "--frames takes whole numbers from 1 to"),
+        (&["--frames"], "--frames takes a value"),
+        (&["--size", "640"], "--size takes pixels such as 1200x675"),
+        (&["--size", "640x-1"], "--size takes whole numbers from 1 to"),
+        (&["--splats", "many"], "--splats takes whole numbers from 1 to"),
+        (&["--reference", "--unsorted"], "of --reference and --unsorted there can be one"),
+        (&["--fast"], "is no option"),
+    ] {
+        expect_refusal(examples::example("splats").args(arguments), 2, words)?;
+    }
+    let folder = tempfile::tempdir()?;
+    let to = folder.path().join("frames");
+    let mut without_drivers = examples::example("splats");
+    without_drivers.env("VK_DRIVER_FILES", "/nowhere").env("VK_ICD_FILENAMES", "/nowhere");
+    expect_refusal(without_drivers.arg("--out").arg(&to), 1, "there is no Vulkan")?;
+    ensure!(!to.exists(), "a folder is made for nothing");
+    Ok(())
+}
+
+fn expect_refusal(command: &mut Command, code: i32, words: &str) -> Result<()> {
+    let output = command.output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code() == Some(code), "{:?}: {stderr}", output.status);
+    ensure!(stderr.starts_with("splats: ") && stderr.contains(words), "{stderr}");
+    ensure!(stderr.lines().count() == 1 && output.stdout.is_empty(), "{stderr}");
+    Ok(())
+}
+
+fn failure(error: anyhow::Error) -> Failed {
+    format!("{error:#}").into()
+}
+
+fn missing(what: &str, is_failure: bool) -> Missing {
+    Missing { what: format!("{what} is missing; tools/setup test installs it"), is_failure }
+}
+
+fn lavapipe() -> Environment {
+    let manifest =
+        mesa_manifest("lvp").ok_or_else(|| missing("lavapipe", is_gate_on(&["debian 12", "ubuntu"])))?;
+    let mut environment = only_driver(&manifest);
+    environment.push(("LP_NATIVE_VECTOR_WIDTH", "256".into()));
+    Ok(environment)
+}
+
+fn swiftshader() -> Environment {
+    let manifest = path_in("SUBSWEEP_SWIFTSHADER_ICD");
+    let manifest = manifest.ok_or_else(|| missing("SwiftShader", is_gate_on(&["debian 12"])))?;
+    Ok(only_driver(&manifest))
+}
+
+fn bounds() -> Environment {
+    let layer = path_in("SUBSWEEP_VALIDATION_DIR");
+    let layer = layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
+    let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt");
+    let mut environment = lavapipe()?;
+    environment.push(("VK_LAYER_PATH", layer.into()));
+    environment.push(("VK_LAYER_SETTINGS_PATH", settings.into()));
+    Ok(environment)
+}
+
+/// What a variable of `tools/env` names, if it is there.
+fn path_in(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists())
+}
