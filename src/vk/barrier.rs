@@ -3,7 +3,7 @@
 use ash::vk;
 
 /// Stages, and what they do to memory: one side of a barrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// The stages of the pipeline.
     pub stages: vk::PipelineStageFlags,

@@ -44,11 +44,14 @@ impl FeatureChain {
     ///
     /// # Safety
     /// What `info.p_next` leads to is a valid chain, and may be written to: as with structures that
-    /// [`push_next`](vk::DeviceCreateInfo::push_next) has taken. So is `info.p_enabled_features` valid, or null.
+    /// [`push_next`](vk::DeviceCreateInfo::push_next) has taken. So is `info.p_enabled_features` valid, or null. Nothing of
+    /// either is this chain's own, from an earlier merge; whatever that was merged into is used no more.
     pub unsafe fn merge_into<'a>(
         &'a mut self,
         mut info: vk::DeviceCreateInfo<'a>,
     ) -> vk::DeviceCreateInfo<'a> {
+        // An earlier merge has left pointers into another chain.
+        *self = Self::new(self.enabled);
         // SAFETY: as the caller promises.
         let found = unsafe { self.merge_into_chain(info.p_next.cast_mut()) };
         if self.enabled.shader_float64 && !found.core {
@@ -212,6 +215,22 @@ mod tests {
         assert_eq!([vulkan12.timeline_semaphore, vulkan12.buffer_device_address], [vk::TRUE; 2]);
         assert_eq!([vulkan13.synchronization2, vulkan13.subgroup_size_control], [vk::TRUE; 2]);
         assert_eq!([vulkan13.compute_full_subgroups, executables.pipeline_executable_info], [vk::TRUE; 2]);
+    }
+
+    #[test]
+    fn a_chain_is_merged_again_as_if_for_the_first_time() {
+        let mut chain = FeatureChain::new(ALL);
+        let core = vk::PhysicalDeviceFeatures::default().geometry_shader(true);
+        let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
+        let first = vk::DeviceCreateInfo::default().enabled_features(&core).push_next(&mut vulkan12);
+        // SAFETY: the chain is valid, and nothing else is borrowed from it.
+        assert_eq!(types(&unsafe { chain.merge_into(first) }).len(), 3);
+        // SAFETY: there is no chain; the first is used no more.
+        let info = unsafe { chain.merge_into(vk::DeviceCreateInfo::default()) };
+        assert_eq!(types(&info).len(), 3);
+        // SAFETY: it is that of `chain`.
+        let merged = unsafe { &*info.p_enabled_features };
+        assert_eq!([merged.geometry_shader, merged.shader_float64], [vk::FALSE, vk::TRUE]);
     }
 
     #[test]

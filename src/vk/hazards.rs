@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
 
-use super::barrier::Barrier;
+use super::barrier::{Access, Barrier};
 use super::buffer::AddressRange;
 use super::trace::{Command, Trace, Workgroups};
 
@@ -102,10 +102,32 @@ impl Trace for HazardChecker {
                 events.clear();
                 self.findings.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
             }
-            Command::Barrier(barrier) => events.push(Event::Barrier(*barrier)),
+            Command::Barrier(barrier) => {
+                let Barrier { name, before, after } = *barrier;
+                events.push(Event::Barrier(Barrier {
+                    name,
+                    before: spelled_out(before),
+                    after: spelled_out(after),
+                }));
+            }
             _ => events.push(Event::Work(Work::of(command))),
         }
     }
+}
+
+/// The stages and accesses that there are here, of those that stand for others.
+fn spelled_out(Access { mut stages, mut access }: Access) -> Access {
+    let all = Access::COMPUTE.and(Access::TRANSFER).and(Access::INDIRECT_READ).and(Access::HOST_READ);
+    if stages.contains(vk::PipelineStageFlags::ALL_COMMANDS) {
+        stages |= all.stages;
+    }
+    if access.contains(vk::AccessFlags::MEMORY_WRITE) {
+        access |= WRITES;
+    }
+    if access.contains(vk::AccessFlags::MEMORY_READ) {
+        access |= all.access & !WRITES;
+    }
+    Access { stages, access }
 }
 
 impl Work {
@@ -285,7 +307,6 @@ impl fmt::Display for Missing {
 mod tests {
     use super::*;
     use crate::kernels::{PROBE_COPY, SCAN_CHUNK_SUM_U32X1, SCAN_REDUCE_WORDS32X1};
-    use crate::vk::Access;
 
     const A: AddressRange = AddressRange::new(0x1000, 64);
     const B: AddressRange = AddressRange::new(0x2000, 64);
@@ -402,6 +423,26 @@ mod tests {
             missing(&[fill(), barrier(invisible), copy(&[A, B])]),
             [Missing::Visibility(vk::AccessFlags::SHADER_READ)]
         );
+    }
+
+    #[test]
+    fn a_barrier_of_everything_orders_everything() {
+        let all = Access {
+            stages: vk::PipelineStageFlags::ALL_COMMANDS,
+            access: vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE,
+        };
+        let full = || Command::Barrier(Barrier { name: "full", before: all, after: all });
+        let indirect = Command::Dispatch {
+            kernel: &PROBE_COPY,
+            ranges: &[B, C],
+            workgroups: Workgroups::Indirect(A),
+            constants: &[],
+        };
+        assert_eq!(findings(&[Command::Fill { range: A }, full(), copy(&[A, B]), full(), indirect]), []);
+        let reads = Access { access: vk::AccessFlags::MEMORY_READ, ..all };
+        let unavailable = Barrier { name: "half", before: reads, after: all };
+        let found = missing(&[copy(&[A, B]), Command::Barrier(unavailable), copy(&[B, C])]);
+        assert_eq!(found, [Missing::Availability(vk::AccessFlags::SHADER_WRITE)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Names and times of what is recorded: debug labels, and timestamps in a caller's query pool.
 //!
 //! ```text
-//!   plan       begin ┌ survey ┬ ticket ┬ … ┬ copy ┐        labels, one in another, where VK_EXT_debug_utils is on
+//!   plan       begin ┌ survey ┬  pass  ┬ … ┬ copy ┐        labels, one in another, where VK_EXT_debug_utils is on
 //!   timestamps     ▲ 0      ▲ 1      ▲ 2         ▲ last     each named for the phase that is done by then
 //! ```
 
@@ -14,9 +14,10 @@ use crate::error::Result;
 
 /// Queries of a caller's timestamp pool, and what is done when each of them is written.
 ///
-/// Recording with [`Recorder::with_timestamps`] writes one as a plan begins, and one as each of its phases ends, or the
-/// plan where it has but one: when all earlier work is done. So a phase takes its own timestamp less the one before it. Where there are fewer slots than
-/// phases, the last slot is kept for the end of the plan, and the phases before it go without.
+/// Recording with [`Recorder::with_timestamps`] writes one as the outermost plan begins, one as each phase ends, and of a
+/// plan without phases one as it ends; each when all earlier work is done. So a phase takes its own timestamp less the one
+/// before it. Where there are fewer slots than phases, the last slot is kept for the end of the plan, and the phases before
+/// it go without.
 ///
 /// The caller resets the queries before they are written again, and calls [`Self::clear`].
 #[derive(Debug)]
@@ -92,16 +93,19 @@ impl<'d> Recorder<'d> {
         let recorded = record(self);
         self.phases.depth -= 1;
         let is_outermost = self.phases.depth == 0;
-        if is_outermost && self.phases.open.is_none() {
-            self.write_timestamp(name, 0);
+        if self.phases.open.is_none() {
+            self.write_timestamp(name, usize::from(!is_outermost));
         }
         self.end_phase(usize::from(!is_outermost));
         self.end_label();
         recorded
     }
 
-    /// Names what is recorded from here on, to the next phase or the end of the plan.
+    /// Names what is recorded from here on, to the next phase or the end of the plan. Outside of a plan it does nothing.
     pub fn phase(&mut self, name: &'static CStr) {
+        if self.phases.depth == 0 {
+            return;
+        }
         self.end_phase(1);
         self.phases.open = Some(name);
         self.begin_label(name);

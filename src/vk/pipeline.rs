@@ -145,7 +145,8 @@ impl Pipeline {
     fn set_name(&self) -> Result<()> {
         let Some(debug_utils) = self.device.debug_utils() else { return Ok(()) };
         let name = format!("subsweep {} {}", self.kernel.name, self.specialization);
-        let name = CString::new(name).expect("no name of ours holds a zero");
+        // A custom kernel's name is its caller's.
+        let name = CString::new(name.replace('\0', "")).expect("no zero is left");
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(self.raw).object_name(&name);
         // SAFETY: the pipeline is the device's, and used by nobody yet.
         unsafe { debug_utils.set_debug_utils_object_name(&info) }

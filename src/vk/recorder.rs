@@ -65,11 +65,12 @@ impl<'d> Recorder<'d> {
     /// Will record into `command_buffer`.
     ///
     /// # Safety
-    /// `command_buffer` is of this device, is in the recording state outside of a render pass, is used by nobody else
-    /// meanwhile, and belongs to a queue family that can compute. What is given to the recorder's functions is of this
-    /// device and outlives the work: pipelines and plans; ranges, in memory that is bound, large enough for what their
-    /// kernel does with the block's other values, and made with the usage that the command needs; and what a plan's
-    /// `cmd_*` function asks of its memory besides.
+    /// `command_buffer` is of this device, and while the recorder is used it is in the recording state outside of a render
+    /// pass and used by nobody else; it belongs to a queue family that can compute. What is given to the recorder's
+    /// functions is of this device and outlives the work: pipelines and plans; ranges, in memory that is bound, large
+    /// enough for what their kernel does with the block's other values, and made with the usage that the command needs;
+    /// query pools, as [`Self::with_timestamps`] says; barriers, whose stages are not none and which the queue family has;
+    /// and what a plan's `cmd_*` function asks of its memory besides.
     pub unsafe fn new(device: &'d Device, command_buffer: vk::CommandBuffer) -> Self {
         Self { command_buffer, is_dry: false, ..Self::dry(device) }
     }
@@ -126,7 +127,9 @@ impl<'d> Recorder<'d> {
 
     /// Fails where `device` is another than the recorder's.
     pub(crate) fn check_device(&self, device: &Device) -> Result<()> {
-        if self.device.is_same(device) { Ok(()) } else { Err(Error::ForeignDevice) }
+        // Only pipelines that were made for it may be cut.
+        let may_be_cut = self.pace.is_none() || device.splits_dispatches();
+        if self.device.is_same(device) && may_be_cut { Ok(()) } else { Err(Error::ForeignDevice) }
     }
 
     /// The command buffer that the next command goes into: for commands that are not of this library. Null where nothing
@@ -166,7 +169,9 @@ impl<'d> Recorder<'d> {
         while row < y {
             let mut rows = y - row;
             if let Some(pace) = &mut self.pace {
-                (self.command_buffer, rows) = pace.admit(rows, touched_size / u64::from(y))?;
+                // After an error its command buffer records no more.
+                let admitted = pace.admit(rows, touched_size / u64::from(y));
+                (self.command_buffer, rows) = admitted.inspect_err(|_| self.is_dry = true)?;
             }
             self.bind(raw, pipeline, &block);
             // SAFETY: as `new` was promised. Rows are left out of a dispatch only on a device that was opened for it.
@@ -209,7 +214,8 @@ impl<'d> Recorder<'d> {
         self.trace_dispatch(pipeline, &block, Workgroups::Indirect(workgroups.addresses()));
         let Some(raw) = self.raw() else { return Ok(()) };
         if let Some(pace) = &mut self.pace {
-            self.command_buffer = pace.admit_at_most(touched_size(&block))?;
+            let admitted = pace.admit_at_most(touched_size(&block));
+            self.command_buffer = admitted.inspect_err(|_| self.is_dry = true)?;
         }
         self.bind(raw, pipeline, &block);
         // SAFETY: as `new` was promised.

@@ -163,6 +163,9 @@ fallible! {
         device: vk::Device, cache: vk::PipelineCache, count: u32, infos: *const vk::ComputePipelineCreateInfo<'_>,
         allocator: Allocator<'_>, made: *mut vk::Pipeline
     ) [HOST, DEVICE] made;
+    PFN_vkSetDebugUtilsObjectNameEXT(
+        device: vk::Device, info: *const vk::DebugUtilsObjectNameInfoEXT<'_>
+    ) [HOST, DEVICE];
     PFN_vkCreateQueryPool(
         device: vk::Device, info: *const vk::QueryPoolCreateInfo<'_>, allocator: Allocator<'_>,
         made: *mut vk::QueryPool
@@ -232,4 +235,6 @@ const OTHERS: &[&str] = &[
     "vkCmdCopyBuffer",
     "vkCmdResetQueryPool",
     "vkCmdWriteTimestamp",
+    "vkCmdBeginDebugUtilsLabelEXT",
+    "vkCmdEndDebugUtilsLabelEXT",
 ];
