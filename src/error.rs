@@ -148,6 +148,14 @@ pub enum Error {
         /// The Vulkan function.
         name: &'static CStr,
     },
+    /// A range, or a count, at address 0.
+    #[error(
+        "{what} has no address: ask vkGetBufferDeviceAddress for that of its buffer, once memory is bound"
+    )]
+    NullAddress {
+        /// Which range.
+        what: &'static str,
+    },
     /// A buffer was made without a usage that is needed of it, as its range says.
     #[error("{what} lacks a usage: make its buffer with {missing:?}")]
     MissingUsage {

@@ -107,6 +107,7 @@ fn code(error: &Error) -> VkResult {
         Error::Misaligned { .. } => SUBSWEEP_ERROR_MISALIGNED,
         Error::Overlap { .. } => SUBSWEEP_ERROR_OVERLAP,
         Error::MissingFunction { .. } => SUBSWEEP_ERROR_MISSING_FUNCTION,
+        Error::NullAddress { .. } => SUBSWEEP_ERROR_NULL,
         Error::MissingUsage { .. } => SUBSWEEP_ERROR_MISSING_USAGE,
         Error::ForeignDevice => SUBSWEEP_ERROR_FOREIGN_DEVICE,
     })

@@ -55,14 +55,26 @@ impl Count {
         }
     }
 
+    /// The same, if it can stand there; `what` is its name in the error.
+    fn checked_on_device(self, what: &'static str) -> Result<AddressRange> {
+        let range = self.on_device();
+        range.prefix(what, range.size)?.aligned(what, 4)
+    }
+
+    /// Fails where it is on the device, and a plan takes none from there.
+    fn check_place(self, counts_on_device: bool) -> Result<()> {
+        match self {
+            Self::Device { .. } if !counts_on_device => Err(Error::Unsupported {
+                reason: "the plan takes counts from the host alone; make it for counts on the device",
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The count, for a plan that cannot do with one on the device.
     fn on_host(self) -> Result<u64> {
-        match self {
-            Self::Host(count) => Ok(count),
-            Self::Device { .. } => {
-                Err(Error::Unsupported { reason: "the plan takes counts from the host alone" })
-            }
-        }
+        self.check_place(false)?;
+        Ok(self.max())
     }
 }
 
@@ -99,7 +111,7 @@ impl ScratchRequirements {
             return Err(Error::ScratchTooSmall { needed: self.size, got: scratch.size });
         }
         if self.size > 0 {
-            scratch.addresses().aligned("scratch", self.alignment)?;
+            scratch.addresses().prefix("scratch", self.size)?.aligned("scratch", self.alignment)?;
             // Fills and indirect dispatches count in words from the start of the buffer.
             if !scratch.offset.is_multiple_of(4) {
                 let (address, alignment) = (scratch.offset, 4);

@@ -142,7 +142,10 @@ impl Workgroups {
                 prepare.record(recorder, address, levels, cut)?;
                 Ok(Self::Device(levels))
             }
-            _ => Ok(Self::Host(count.max().div_ceil(tile_items.into()) * u64::from(column_count))),
+            (Count::Host(count), _) => {
+                Ok(Self::Host(count.div_ceil(tile_items.into()) * u64::from(column_count)))
+            }
+            (Count::Device { .. }, None) => unreachable!("`Count::check_place` comes first"),
         }
     }
 

@@ -38,6 +38,9 @@ impl AddressRange {
         if self.size < size {
             return Err(Error::RangeTooSmall { what, needed: size, got: self.size });
         }
+        if self.address == 0 && size > 0 {
+            return Err(Error::NullAddress { what });
+        }
         Ok(Self::new(self.address, size))
     }
 

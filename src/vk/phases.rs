@@ -7,6 +7,7 @@
 
 use std::ffi::CStr;
 
+use ash::ext::debug_utils;
 use ash::vk;
 
 use super::recorder::Recorder;
@@ -60,12 +61,21 @@ impl TimestampSlots {
     }
 }
 
-/// Where a recorder stands.
+/// How deep plans may lie in one another: a sort holds a scan.
+const MAX_DEPTH: usize = 4;
+
+/// Where a recorder stands. A plan or a phase begins with its first command: what records nothing leaves no mark.
 #[derive(Debug, Default)]
 pub(super) struct Phases<'d> {
-    pub(super) slots: Option<&'d mut TimestampSlots>,
-    depth: u32,
-    open: Option<&'static CStr>,
+    slots: Option<&'d mut TimestampSlots>,
+    /// Plans within plans, from the outermost on, and how many of them have begun.
+    plans: [&'static CStr; MAX_DEPTH],
+    depth: usize,
+    begun: usize,
+    phase: Option<&'static CStr>,
+    has_phase_begun: bool,
+    /// Whether commands were recorded since the last timestamp.
+    is_untimed: bool,
 }
 
 impl<'d> Recorder<'d> {
@@ -78,41 +88,62 @@ impl<'d> Recorder<'d> {
         self
     }
 
-    /// Records what belongs to one plan, under its name; plans may hold others.
+    /// Records what belongs to one plan, under its name; plans may hold others, up to four deep.
     ///
     /// # Errors
     /// Those of `record`.
+    ///
+    /// # Panics
+    /// Where plans are deeper.
     pub fn plan<T>(&mut self, name: &'static CStr, record: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.end_phase(1);
-        if self.phases.depth == 0 {
-            // A plan without an end tells nothing.
-            self.write_timestamp(TimestampSlots::BEGIN, 1);
-        }
+        self.phases.plans[self.phases.depth] = name;
         self.phases.depth += 1;
-        self.begin_label(name);
         let recorded = record(self);
-        self.phases.depth -= 1;
-        let is_outermost = self.phases.depth == 0;
-        if self.phases.open.is_none() {
-            self.write_timestamp(name, usize::from(!is_outermost));
+        let spare = usize::from(self.phases.depth > 1);
+        self.end_phase(spare);
+        if self.phases.begun == self.phases.depth {
+            if self.phases.is_untimed {
+                self.write_timestamp(name, spare);
+            }
+            self.end_label();
+            self.phases.begun -= 1;
         }
-        self.end_phase(usize::from(!is_outermost));
-        self.end_label();
+        self.phases.depth -= 1;
         recorded
     }
 
     /// Names what is recorded from here on, to the next phase or the end of the plan. Outside of a plan it does nothing.
     pub fn phase(&mut self, name: &'static CStr) {
-        if self.phases.depth == 0 {
-            return;
+        if self.phases.depth > 0 {
+            self.end_phase(1);
+            self.phases.phase = Some(name);
         }
-        self.end_phase(1);
-        self.phases.open = Some(name);
-        self.begin_label(name);
+    }
+
+    /// To be called before each command.
+    pub(super) fn begin_phases(&mut self) {
+        while self.phases.begun < self.phases.depth {
+            if self.phases.begun == 0 {
+                // A plan without an end tells nothing.
+                self.write_timestamp(TimestampSlots::BEGIN, 1);
+            }
+            self.begin_label(self.phases.plans[self.phases.begun]);
+            self.phases.begun += 1;
+        }
+        if let Some(name) = self.phases.phase
+            && !self.phases.has_phase_begun
+        {
+            self.begin_label(name);
+            self.phases.has_phase_begun = true;
+        }
+        self.phases.is_untimed = self.phases.depth > 0;
     }
 
     fn end_phase(&mut self, spare: usize) {
-        if let Some(name) = self.phases.open.take() {
+        let phase = self.phases.phase.take();
+        if let Some(name) = phase.filter(|_| self.phases.has_phase_begun) {
+            self.phases.has_phase_begun = false;
             self.end_label();
             self.write_timestamp(name, spare);
         }
@@ -123,13 +154,21 @@ impl<'d> Recorder<'d> {
         let Some((pool, query)) = self.phases.slots.as_mut().and_then(|slots| slots.take(name, spare)) else {
             return;
         };
+        self.phases.is_untimed = false;
         let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
         // SAFETY: as `with_timestamps` was promised.
         unsafe { raw.cmd_write_timestamp(self.command_buffer(), stage, pool, query) };
     }
 
+    /// The functions that label, where something is labelled. A label that begins in one command buffer and ends in
+    /// another is right in Vulkan, and crashes Mesa, which counts them by command buffer: so there are none where a
+    /// recording is cut.
+    fn labels(&self) -> Option<&'d debug_utils::Device> {
+        self.device().debug_utils().filter(|_| self.raw().is_some() && !self.is_paced())
+    }
+
     fn begin_label(&self, name: &CStr) {
-        if let (Some(_), Some(debug_utils)) = (self.raw(), self.device().debug_utils()) {
+        if let Some(debug_utils) = self.labels() {
             let label = vk::DebugUtilsLabelEXT::default().label_name(name);
             // SAFETY: as `Recorder::new` was promised; the extension is on.
             unsafe { debug_utils.cmd_begin_debug_utils_label(self.command_buffer(), &label) };
@@ -137,7 +176,7 @@ impl<'d> Recorder<'d> {
     }
 
     fn end_label(&self) {
-        if let (Some(_), Some(debug_utils)) = (self.raw(), self.device().debug_utils()) {
+        if let Some(debug_utils) = self.labels() {
             // SAFETY: as above; each one has been begun.
             unsafe { debug_utils.cmd_end_debug_utils_label(self.command_buffer()) };
         }

@@ -125,6 +125,11 @@ impl<'d> Recorder<'d> {
         (!self.is_dry).then(|| self.device.raw())
     }
 
+    /// Whether what is recorded goes into several submissions.
+    pub(super) fn is_paced(&self) -> bool {
+        self.pace.is_some()
+    }
+
     /// Fails where `device` is another than the recorder's.
     pub(crate) fn check_device(&self, device: &Device) -> Result<()> {
         // Only pipelines that were made for it may be cut.
@@ -345,6 +350,9 @@ impl<'d> Recorder<'d> {
             }
             Command::Barrier(_) => self.counts.barriers += 1,
             Command::Begin | Command::Submit | Command::End => {}
+        }
+        if !matches!(command, Command::Begin | Command::Submit | Command::End) {
+            self.begin_phases();
         }
         if let Some(trace) = self.trace {
             trace.record(self.command_buffer, &command);

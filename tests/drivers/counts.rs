@@ -156,7 +156,7 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     for (count, segment_count) in [(told(800), ten), (ten, told(800)), (told(800), told(804))] {
         let plain = refused(keys, count, segment_count);
         assert!(
-            matches!(plain, Err(Error::Unsupported { reason }) if reason.contains("counts_on_device")),
+            matches!(plain, Err(Error::Unsupported { reason }) if reason.contains("counts on the device")),
             "{plain:?}"
         );
     }

@@ -86,10 +86,10 @@ impl GatherBuffers {
         count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
-        let on_device = count.on_device().aligned("the count", 4)?;
+        let on_device = count.checked_on_device("the count")?;
         let (count, element_size) = (count.max(), config.element_size());
         let source = AddressRange::new(self.source.address, self.source.size / element_size * element_size);
-        let source = source.aligned("source", 4)?;
+        let source = source.prefix("source", source.size)?.aligned("source", 4)?;
         let indices = self.indices.prefix("indices", count.saturating_mul(4))?.aligned("indices", 4)?;
         let destination = self.destination.prefix("destination", count.saturating_mul(element_size))?;
         let destination = destination.aligned("destination", 4)?;

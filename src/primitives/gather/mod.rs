@@ -214,7 +214,7 @@ impl GatherPlan {
     }
 
     /// The commands that [`Self::cmd_gather`] records of the same memory and count, and nothing besides: each dispatch
-    /// with its pipeline and push constants.
+    /// with its pipeline and push constants; labels and timestamps where they are asked for.
     ///
     /// # Errors
     /// Those of `cmd_gather`.
@@ -237,6 +237,7 @@ impl GatherPlan {
     ) -> Result<()> {
         let count = count.into();
         recorder.check_device(&self.device)?;
+        count.check_place(self.prepare.is_some())?;
         if count.max() == 0 {
             return Ok(());
         }
@@ -250,14 +251,9 @@ impl GatherPlan {
         count: Count,
     ) -> Result<()> {
         let max_count = count.max();
-        let requirements = match (count, &self.prepare) {
-            (Count::Host(_), _) => ScratchRequirements::new(0),
-            (Count::Device { .. }, Some(_)) => self.scratch_requirements(),
-            (Count::Device { .. }, None) => {
-                return Err(Error::Unsupported {
-                    reason: "the plan takes counts from the host alone: make it with GatherConfig::counts_on_device",
-                });
-            }
+        let requirements = match count {
+            Count::Host(_) => ScratchRequirements::new(0),
+            Count::Device { .. } => self.scratch_requirements(),
         };
         let buffers = buffers.checked(&self.config, count, requirements)?;
         let mover = self.aligned.as_ref().filter(|mover| mover.takes(&buffers)).unwrap_or(&self.any_address);
@@ -275,9 +271,7 @@ impl GatherPlan {
         let tiling =
             Tiling { tile_items: mover.shape.tile_elements, column_count: mover.shape.parts_per_element };
         let levels = (buffers.scratch, 0);
-        if matches!(count, Count::Device { .. }) {
-            recorder.phase(c"prepare");
-        }
+        recorder.phase(c"prepare");
         let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), count, tiling, levels)?;
         push.tiles_on_device = workgroups.tiles_on_device();
         recorder.phase(c"gather");

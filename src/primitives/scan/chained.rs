@@ -189,9 +189,7 @@ impl Chained {
         let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
         let access = if is_aligned { &self.quads } else { &self.words };
         let updates = matches!(buffers.initial, InitialValue::Host(_));
-        if layout.state_size > 0 || updates || matches!(count, Count::Device { .. }) {
-            recorder.phase(c"prepare");
-        }
+        recorder.phase(c"prepare");
         let initial = match &buffers.initial {
             InitialValue::Identity => AddressRange::default(),
             InitialValue::Device(range) => AddressRange::new(range.address, self.row_size),

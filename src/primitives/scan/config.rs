@@ -4,7 +4,7 @@ use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
-use crate::primitives::{ElementType, Number, ScratchRequirements, check_apart};
+use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_apart};
 use crate::vk::{AddressRange, BufferRange, Capabilities};
 
 /// Whether an element's result counts the element itself.
@@ -351,8 +351,8 @@ pub struct ScanBuffers {
     pub scratch: BufferRange,
     /// For a plan with [`ScanConfig::with_initial`].
     pub initial: InitialValue,
-    /// For a plan with [`ScanConfig::segments`], which says what is in it. Of offsets the size is their number; of flags
-    /// and keys it may be more than the rows need.
+    /// For a plan with [`ScanConfig::segments`], which says what is in it. Of offsets there are as many as the size has
+    /// room for; of flags and keys there may be more than the rows need.
     pub segments: AddressRange,
 }
 
@@ -384,9 +384,11 @@ impl ScanBuffers {
     pub(super) fn checked(
         &self,
         config: &ScanConfig,
-        count: u64,
+        count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
+        let on_device = count.checked_on_device("the count")?;
+        let count = count.max();
         let row_size = config.row_size();
         let size = count.checked_mul(row_size).ok_or(Error::TooManyElements {
             count,
@@ -402,12 +404,12 @@ impl ScanBuffers {
         match (config.has_initial, self.initial != InitialValue::Identity) {
             (false, true) => {
                 return Err(Error::Unsupported {
-                    reason: "the plan takes no initial value: make it with ScanConfig::with_initial",
+                    reason: "the plan takes no initial value; make it with one",
                 });
             }
             (true, false) => {
                 return Err(Error::Unsupported {
-                    reason: "the plan begins with an initial value: give it one by ScanBuffers::initial",
+                    reason: "the plan begins with an initial value; give the recording one",
                 });
             }
             (false, false) | (true, true) => {}
@@ -416,11 +418,11 @@ impl ScanBuffers {
         let segments = match config.segments {
             None if self.segments.size > 0 => {
                 return Err(Error::Unsupported {
-                    reason: "the plan takes no segments: make it with ScanConfig::segments",
+                    reason: "the plan takes no segments; make it with segments",
                 });
             }
             None => AddressRange::default(),
-            Some(SegmentsBy::Offsets) => AddressRange::new(self.segments.address, self.segments.size / 4 * 4),
+            Some(SegmentsBy::Offsets) => self.segments.prefix("segments", self.segments.size / 4 * 4)?,
             Some(by) => self.segments.prefix("segments", count.saturating_mul(by.size_per_row()))?,
         }
         .aligned("segments", 4)?;
@@ -429,13 +431,14 @@ impl ScanBuffers {
             InitialValue::Identity | InitialValue::Host(_) => AddressRange::default(),
         };
         let ranges = [
+            ("the count", on_device),
             ("segments", segments),
             ("the initial value", initial),
             ("source", source),
             ("destination", destination),
         ];
-        for range in &ranges[..2] {
-            check_apart(*range, &ranges[3..])?;
+        for range in &ranges[..3] {
+            check_apart(*range, &ranges[4..])?;
         }
         for range in ranges {
             check_apart(range, &[("scratch", scratch.addresses())])?;

@@ -36,7 +36,7 @@ pub use policy::{ScanPolicy, SumsPlacement};
 
 use ash::vk;
 
-use super::{Count, ScratchRequirements, check_apart};
+use super::{Count, ScratchRequirements};
 use crate::error::{Error, Result};
 use crate::vk::{Access, CommandCounts, Device, Pipeline, Recorder};
 use block_doubling::BlockDoubling;
@@ -272,7 +272,7 @@ impl ScanPlan {
     }
 
     /// The commands that [`Self::cmd_scan`] records of the same memory and count, and nothing besides: each dispatch
-    /// with its pipeline and push constants.
+    /// with its pipeline and push constants; labels and timestamps where they are asked for.
     ///
     /// # Errors
     /// Those of `cmd_scan`.
@@ -295,6 +295,7 @@ impl ScanPlan {
     ) -> Result<()> {
         let count = count.into();
         recorder.check_device(&self.device)?;
+        count.check_place(self.config.counts_on_device)?;
         if count.max() == 0 {
             return Ok(());
         }
@@ -307,21 +308,10 @@ impl ScanPlan {
         buffers: &ScanBuffers,
         count: Count,
     ) -> Result<()> {
-        let max_count = count.max();
-        if matches!(count, Count::Device { .. }) {
-            if !self.config.counts_on_device {
-                return Err(Error::Unsupported {
-                    reason: "the plan takes counts from the host alone: make it with ScanConfig::counts_on_device",
-                });
-            }
-            let on_device = count.on_device().aligned("the count", 4)?;
-            let written = [("destination", buffers.destination), ("scratch", buffers.scratch.addresses())];
-            check_apart(("the count", on_device), &written)?;
-        }
-        let buffers = buffers.checked(&self.config, max_count, self.scratch_requirements(max_count))?;
+        let buffers = buffers.checked(&self.config, count, self.scratch_requirements(count.max()))?;
         if self.config.is_out_of_place && buffers.source == buffers.destination {
             return Err(Error::Unsupported {
-                reason: "the plan was promised never to scan in place; make one without ScanConfig::out_of_place",
+                reason: "the plan was promised never to scan in place; make one without that promise",
             });
         }
         match &self.strategy {

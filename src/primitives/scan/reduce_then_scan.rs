@@ -388,9 +388,7 @@ impl<'a> Recording<'a> {
     /// What comes before the way up.
     fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { scan, buffers, count, layout, .. } = self;
-        if scan.shape.has_initial || scan.shape.by_offsets || scan.shape.counts_on_device {
-            recorder.phase(c"prepare");
-        }
+        recorder.phase(c"prepare");
         let mut has_transfers = false;
         if let InitialValue::Host(row) = &buffers.initial {
             recorder.update(buffers.scratch.slice(layout.initial, scan.shape.row_size), row.words());

@@ -153,9 +153,7 @@ impl ScanThenPropagate {
             }
             recorder.dispatch(made(&self.scans, key), &push, tile_count.into())?;
         }
-        if top > 0 {
-            recorder.phase(c"propagate");
-        }
+        recorder.phase(c"propagate");
         for level in (0..top).rev() {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let Tiles { count: tile_count, last_extent } = tiles(level)?;

@@ -272,11 +272,11 @@ impl SortBuffers {
         count: Count,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
-        let on_device = count.on_device().aligned("the count", 4)?;
+        let on_device = count.checked_on_device("the count")?;
         let count = count.max();
         if config.value_size() == 0 && self.values.size > 0 {
             return Err(Error::Unsupported {
-                reason: "a sort of keys alone takes no values: make the plan with SortConfig::pairs or argsort",
+                reason: "a sort of keys alone takes no values; make the plan for pairs or an argsort",
             });
         }
         let size = |size: u64| count.saturating_mul(size);

@@ -262,7 +262,7 @@ impl SortPlan {
     }
 
     /// The commands that [`Self::cmd_sort`] records of the same memory and count, and nothing besides: each dispatch
-    /// with its pipeline and push constants.
+    /// with its pipeline and push constants; labels and timestamps where they are asked for.
     ///
     /// # Errors
     /// Those of `cmd_sort`.
@@ -297,11 +297,7 @@ impl SortPlan {
     /// The memory, if it will do for so many keys.
     fn checked(&self, buffers: &SortBuffers, count: Count) -> Result<SortBuffers> {
         self.check_count(count.max())?;
-        if matches!(count, Count::Device { .. }) && !self.config.counts_on_device {
-            return Err(Error::Unsupported {
-                reason: "the plan takes counts from the host alone: make it with SortConfig::counts_on_device",
-            });
-        }
+        count.check_place(self.config.counts_on_device)?;
         let scratch = match self.records_nothing(count.max()) {
             true => ScratchRequirements::new(0),
             false => self.scratch_requirements(count.max()),

@@ -8,9 +8,10 @@ use subsweep::ash::{self, vk};
 use subsweep::headless::Gpu;
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
-use subsweep::vk::{DeviceRequirements, EnabledFeatures, Recorder};
+use subsweep::vk::{Device, DeviceRequirements, EnabledFeatures, Recorder};
 use subsweep::{ElementType, Error};
 
+use super::contract::{nowhere, subjects};
 use super::host::{Host, HostMemory, expect_no_messages};
 
 /// Words around what a plan may touch.
@@ -58,9 +59,15 @@ unsafe fn run_adopted(gpu: &Gpu, api_version: u32, features: *const c_void) -> R
     assert!(needs.api_version() >= DeviceRequirements::MIN_API_VERSION);
     // SAFETY: as the caller promises.
     let raw = unsafe { host.create_device(&needs, features) }?;
+    // SAFETY: the device is alive.
+    let cache = unsafe { raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) }?;
     {
-        let device = host.adopt(&host.instance, watched(&raw), needs.enabled())?;
+        // SAFETY: all are of one another, made as `needs` says, and outlive the block.
+        let device = unsafe {
+            Device::from_raw(&host.instance, host.physical_device, watched(&raw), needs.enabled(), cache)
+        }?;
         ARE_FULL.lock().unwrap().clear();
+        *CACHE.lock().unwrap() = cache;
         let sort = SortPlan::new(&device, SortConfig::keys(ElementType::U32))?;
         let are_full = std::mem::take(&mut *ARE_FULL.lock().unwrap());
         assert_eq!(are_full, vec![needs.enabled().compute_full_subgroups; sort.pipelines().count()]);
@@ -102,7 +109,10 @@ unsafe fn run_adopted(gpu: &Gpu, api_version: u32, features: *const c_void) -> R
     }
     // The device was adopted, so it is still there to be destroyed by whoever made it.
     // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
+    unsafe {
+        raw.destroy_pipeline_cache(cache, None);
+        raw.destroy_device(None);
+    }
     Ok(())
 }
 
@@ -160,6 +170,10 @@ pub fn foreign_devices(gpu: &Gpu) -> Result<(), Failed> {
         let buffers = SortBuffers::new(subsweep::vk::AddressRange::new(1 << 20, 40), NO_SCRATCH);
         assert_eq!(plan.record(&mut Recorder::dry(device), &buffers, 10), Ok(()));
         assert_eq!(plan.record(&mut Recorder::dry(other), &buffers, 10), Err(Error::ForeignDevice));
+        for subject in subjects(device, nowhere())? {
+            let recorded = (subject.record)(&mut Recorder::dry(other));
+            assert_eq!(recorded, Err(Error::ForeignDevice), "{}", subject.name);
+        }
         // A device that was adopted twice is one.
         let again = hosts[0].adopt(&hosts[0].instance, device.raw().clone(), EnabledFeatures::REQUIRED)?;
         assert!(again.is_same(device) && !again.is_same(other));
@@ -177,6 +191,8 @@ const NO_SCRATCH: subsweep::vk::BufferRange = subsweep::vk::BufferRange::NONE;
 
 /// Of every pipeline that a watched device has made: whether its subgroups must be full.
 static ARE_FULL: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+/// The cache that they are to be made with.
+static CACHE: Mutex<vk::PipelineCache> = Mutex::new(vk::PipelineCache::null());
 static CREATE: OnceLock<vk::PFN_vkCreateComputePipelines> = OnceLock::new();
 
 /// The same device, through a table that notes what pipelines it is asked for.
@@ -195,6 +211,7 @@ unsafe extern "system" fn create_watched(
     allocator: *const vk::AllocationCallbacks<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
+    assert_eq!(cache, *CACHE.lock().unwrap());
     // SAFETY: whoever calls a function of Vulkan's gives it as many as it says.
     let asked = unsafe { std::slice::from_raw_parts(infos, count as usize) };
     let is_full = |info: &vk::ComputePipelineCreateInfo<'_>| {

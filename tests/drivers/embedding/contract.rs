@@ -12,7 +12,7 @@ use subsweep::scan::{
 };
 use subsweep::sort::{
     SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig,
-    SortPlan, SortPolicy,
+    SortPlan, SortPolicy, ValueSize,
 };
 use subsweep::vk::{
     Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Finding, HazardChecker, Recorder,
@@ -119,6 +119,31 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         }
     }
 
+    for (name, config, count) in [
+        ("a sort in one workgroup", SortConfig::keys(ElementType::U32).counts_on_device(), 100u32),
+        ("a sort of keys that is copied back", SortConfig::keys(ElementType::U32).bits(0..8), COUNT),
+        ("a sort of pairs", SortConfig::pairs(ElementType::U32, ValueSize::B4).descending(), COUNT),
+    ] {
+        let policy = if count < COUNT {
+            SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, capabilities)
+        } else {
+            SortPolicy::tuned(SortAlgorithm::Radix8Bit, capabilities)
+        };
+        let plan = Arc::new(SortPlan::new(device, config.policy(policy))?);
+        let counted = Arc::clone(&plan);
+        let buffers = SortBuffers::new(first, room.scratch);
+        let buffers = if config.value_size() > 0 { buffers.values(second) } else { buffers };
+        let count = Count::Host(count.into());
+        subjects.push(Subject {
+            name: name.to_owned(),
+            first: plan.first_access(),
+            last: plan.last_access(),
+            scratch_size: plan.scratch_requirements(count.max()).size,
+            record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
+            commands: Box::new(move || counted.commands(&buffers, count)),
+        });
+    }
+
     let segments = AddressRange { size: 400, ..third };
     let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).counts_on_device();
     let buffers = SegmentedSortBuffers::new(first, segments, room.scratch);
@@ -140,23 +165,25 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         });
     }
 
-    let plan = Arc::new(GatherPlan::new(device, GatherConfig::elements(1).counts_on_device())?);
-    let counted = Arc::clone(&plan);
-    let buffers = GatherBuffers::new(first, second, third).scratch(room.scratch);
-    let count = room.count();
-    subjects.push(Subject {
-        name: "a gather".to_owned(),
-        first: plan.first_access(),
-        last: plan.last_access(),
-        scratch_size: plan.scratch_requirements().size,
-        record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
-        commands: Box::new(move || counted.commands(&buffers, count)),
-    });
+    let config = GatherConfig::elements(1);
+    for (config, count) in [(config, host), (config.counts_on_device(), room.count())] {
+        let plan = Arc::new(GatherPlan::new(device, config)?);
+        let counted = Arc::clone(&plan);
+        let buffers = GatherBuffers::new(first, second, third).scratch(room.scratch);
+        subjects.push(Subject {
+            name: format!("a gather, {count:?}"),
+            first: plan.first_access(),
+            last: plan.last_access(),
+            scratch_size: plan.scratch_requirements().size,
+            record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
+            commands: Box::new(move || counted.commands(&buffers, count)),
+        });
+    }
     Ok(subjects)
 }
 
 /// Memory that nothing touches: for what is never submitted.
-fn nowhere() -> Room {
+pub fn nowhere() -> Room {
     let usage = vk::BufferUsageFlags::from_raw(!0);
     let range = |address, size| BufferRange { buffer: vk::Buffer::null(), offset: 0, size, address, usage };
     Room { arrays: range(1 << 20, Room::ARRAYS_SIZE), scratch: range(1 << 30, Room::SCRATCH_SIZE) }
@@ -195,6 +222,10 @@ pub fn outer_accesses(gpu: &Gpu) -> Result<(), Failed> {
         let Subject { name, first, last, .. } = &subject;
         let found = findings(device, &subject, room, *first, *last)?;
         assert_eq!(found, [], "{name}");
+        for (name, stages) in [("first", first.stages), ("last", last.stages)] {
+            // What a queue has that does nothing but compute.
+            assert!(QUEUE_STAGES.contains(stages), "{name}: {stages:?}");
+        }
         let is_hazard = |found: &Finding| matches!(found, Finding::Hazard { .. });
         let found = findings(device, &subject, room, Access::HOST_READ, *last)?;
         assert!(found.iter().any(is_hazard), "{name}, first");
@@ -203,6 +234,13 @@ pub fn outer_accesses(gpu: &Gpu) -> Result<(), Failed> {
     }
     Ok(())
 }
+
+/// The stages of a queue that can compute.
+const QUEUE_STAGES: vk::PipelineStageFlags = vk::PipelineStageFlags::from_raw(
+    vk::PipelineStageFlags::COMPUTE_SHADER.as_raw()
+        | vk::PipelineStageFlags::TRANSFER.as_raw()
+        | vk::PipelineStageFlags::DRAW_INDIRECT.as_raw(),
+);
 
 /// Frames in flight: each with memory of its own, all by one plan.
 const FRAMES: usize = 3;
@@ -346,6 +384,15 @@ pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
     }
     let odd = BufferRange { offset: 2, ..room.scratch };
     assert!(matches!(commands(odd), Err(Error::Misaligned { .. })));
+    let counted = plan.commands(&SortBuffers::new(room.array(0), room.scratch), room.count());
+    assert!(matches!(counted, Err(Error::Unsupported { reason }) if reason.contains("counts on the device")));
+    for (what, keys, scratch) in [
+        ("keys", AddressRange { address: 0, ..room.array(0) }, room.scratch),
+        ("scratch", room.array(0), BufferRange { address: 0, ..room.scratch }),
+    ] {
+        let refused = plan.commands(&SortBuffers::new(keys, scratch), u64::from(COUNT)).map(|_| ());
+        assert_eq!(refused, Err(Error::NullAddress { what }));
+    }
     let values = SortBuffers::new(room.array(0), room.scratch).values(room.array(1));
     let refused = plan.commands(&values, u64::from(COUNT));
     assert!(matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("keys alone")));

@@ -291,7 +291,9 @@ pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
     let across = GatherBuffers::new(source, indices, at(960, 120)).scratch(scratch);
     assert_eq!(gather(counted, across, on_device(2048)), overlap("destination", "scratch"));
     let unsupported = gather(three, buffers, on_device(2048));
-    assert!(matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("counts_on_device")));
+    assert!(
+        matches!(unsupported, Err(Error::Unsupported { reason }) if reason.contains("counts on the device"))
+    );
 
     for words in [0, GatherConfig::MAX_WORDS + 1, u32::MAX] {
         let refused = GatherPlan::new(gpu.device(), GatherConfig::elements(words));

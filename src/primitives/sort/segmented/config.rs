@@ -98,7 +98,7 @@ impl SegmentedSortBuffers {
         let SortBuffers { keys, values, scratch } = sort.checked(config, count, scratch)?;
         let size = segment_count.max().saturating_mul(4);
         let segments = self.segments.prefix("segments", size)?.aligned("segments", 4)?;
-        let on_device = segment_count.on_device().aligned("the count of segments", 4)?;
+        let on_device = segment_count.checked_on_device("the count of segments")?;
         for range in [("keys", keys), ("values", values), ("scratch", scratch.addresses())] {
             check_apart(range, &[("segments", segments), ("the count of segments", on_device)])?;
         }

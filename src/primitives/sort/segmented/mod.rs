@@ -289,7 +289,7 @@ impl SegmentedSortPlan {
     }
 
     /// The commands that [`Self::cmd_sort`] records of the same memory and counts, and nothing besides: each dispatch
-    /// with its pipeline and push constants.
+    /// with its pipeline and push constants; labels and timestamps where they are asked for.
     ///
     /// # Errors
     /// Those of `cmd_sort`.
@@ -320,11 +320,8 @@ impl SegmentedSortPlan {
         recorder.check_device(&self.device)?;
         let (max_count, max_segment_count) = (count.max(), segment_count.max());
         self.check_counts(max_count, max_segment_count)?;
-        let is_on_device = |count| matches!(count, Count::Device { .. });
-        if [count, segment_count].into_iter().any(is_on_device) && !self.config.sort.counts_on_device {
-            return Err(Error::Unsupported {
-                reason: "the plan takes counts from the host alone: make it with SegmentedSortConfig::counts_on_device",
-            });
+        for count in [count, segment_count] {
+            count.check_place(self.config.sort.counts_on_device)?;
         }
         if self.records_nothing(max_count, max_segment_count) {
             return Ok(());
