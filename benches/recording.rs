@@ -1,18 +1,19 @@
 //! What it costs to record a plan, beside the Vulkan calls that it makes, made bare: `cargo bench --bench recording`.
 //!
-//! A first recording is listened to; the bare calls are as many, in the same order, with push constants of the same
-//! size. Both go through the same dispatch table into the same command buffer, which is never submitted. Ends with the
-//! ratio of the medians, and fails where it is above [`LIMIT`]. The device is the best one, or the one that
-//! `SUBSWEEP_DEVICE` names.
+//! A dry recording is listened to; the bare calls are as many, in the same order, with push constants of the same size.
+//! Both go through the same dispatch table into the same command buffer, which is never submitted. Ends with the ratio of
+//! the medians, and fails where it is above [`LIMIT`]. The device is the best one, or the one that `SUBSWEEP_DEVICE` names.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use subsweep::ash::{self, vk};
-use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
+use subsweep::headless::{Gpu, GpuBuffer, GpuOptions};
 use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
-use subsweep::vk::{AddressRange, Barrier, Command, Trace, Workgroups};
+use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
+use subsweep::vk::{AddressRange, Barrier, BufferRange, Command, Device, Recorder, Trace, Workgroups};
+use subsweep::{Count, ElementType, Result};
 
 /// What a plan may cost at most, in bare calls.
 const LIMIT: f64 = 1.5;
@@ -26,9 +27,9 @@ enum Call {
     Dispatch {
         kernel: usize,
         push_size: u32,
-        workgroups: [u32; 3],
+        workgroups: Workgroups,
     },
-    Fill,
+    Fill(AddressRange),
     Barrier(Barrier),
 }
 
@@ -40,22 +41,22 @@ struct Listener {
 
 impl Trace for Listener {
     fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
-        let call = match command {
-            Command::Dispatch { kernel, workgroups: Workgroups::Direct(workgroups), .. } => {
-                let mut kernels = self.kernels.lock().unwrap();
-                let known = kernels.iter().position(|known| std::ptr::eq(*known, *kernel));
+        let call = match *command {
+            Command::Dispatch { kernel, workgroups, .. } => {
+                let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = kernels.iter().position(|known| std::ptr::eq(*known, kernel));
                 let index = known.unwrap_or(kernels.len());
                 if known.is_none() {
                     kernels.push(kernel);
                 }
                 let last = kernel.push_constants.last().expect("every kernel has some");
-                Call::Dispatch { kernel: index, push_size: last.offset + last.size, workgroups: *workgroups }
+                Call::Dispatch { kernel: index, push_size: last.offset + last.size, workgroups }
             }
-            Command::Fill { .. } => Call::Fill,
-            Command::Barrier(barrier) => Call::Barrier(*barrier),
-            _ => return,
+            Command::Fill { range } => Call::Fill(range),
+            Command::Barrier(barrier) => Call::Barrier(barrier),
+            ref command => unreachable!("no plan here records {command:?}"),
         };
-        self.calls.lock().unwrap().push(call);
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
     }
 }
 
@@ -93,16 +94,6 @@ impl<'g> Commands<'g> {
         unsafe { raw.end_command_buffer(self.buffer) }.unwrap();
         elapsed / BATCH
     }
-
-    /// Records what is not timed.
-    fn record_once(&self, record: impl FnOnce(vk::CommandBuffer)) {
-        let mut record = Some(record);
-        self.time(|buffer| {
-            if let Some(record) = record.take() {
-                record(buffer);
-            }
-        });
-    }
 }
 
 impl Drop for Commands<'_> {
@@ -119,12 +110,11 @@ struct Bare<'d> {
     layout: vk::PipelineLayout,
     /// One for each kernel.
     pipelines: Vec<vk::Pipeline>,
-    filled: vk::Buffer,
-    fill_size: u64,
+    scratch: BufferRange,
 }
 
 impl<'d> Bare<'d> {
-    fn new(raw: &'d ash::Device, listener: &Listener, filled: vk::Buffer, fill_size: u64) -> Self {
+    fn new(raw: &'d ash::Device, listener: &Listener, scratch: BufferRange) -> Self {
         let ranges = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(128)];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
         // SAFETY: the device is alive, and everything that is pointed to as well.
@@ -148,7 +138,12 @@ impl<'d> Bare<'d> {
         };
         let pipelines = listener.kernels.lock().unwrap().iter().map(pipeline).collect();
         let calls = listener.calls.lock().unwrap().clone();
-        Self { raw, calls, layout, pipelines, filled, fill_size }
+        Self { raw, calls, layout, pipelines, scratch }
+    }
+
+    /// Where a range lies in the buffer of the scratch.
+    fn offset(&self, range: AddressRange) -> u64 {
+        self.scratch.offset + (range.address - self.scratch.address)
     }
 
     fn record(&self, commands: vk::CommandBuffer) {
@@ -157,15 +152,23 @@ impl<'d> Bare<'d> {
             // SAFETY: all is the device's; nothing is submitted.
             unsafe {
                 match *call {
-                    Call::Dispatch { kernel, push_size, workgroups: [x, y, z] } => {
+                    Call::Dispatch { kernel, push_size, workgroups } => {
                         let pipeline = self.pipelines[kernel];
                         raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
                         let push = [0; 128];
                         let stages = vk::ShaderStageFlags::COMPUTE;
                         raw.cmd_push_constants(commands, self.layout, stages, 0, &push[..push_size as usize]);
-                        raw.cmd_dispatch(commands, x, y, z);
+                        match workgroups {
+                            Workgroups::Direct([x, y, z]) => raw.cmd_dispatch(commands, x, y, z),
+                            Workgroups::Indirect(range) => {
+                                raw.cmd_dispatch_indirect(commands, self.scratch.buffer, self.offset(range));
+                            }
+                        }
                     }
-                    Call::Fill => raw.cmd_fill_buffer(commands, self.filled, 0, self.fill_size, 0),
+                    Call::Fill(range) => {
+                        let (buffer, offset) = (self.scratch.buffer, self.offset(range));
+                        raw.cmd_fill_buffer(commands, buffer, offset, range.size, 0);
+                    }
                     Call::Barrier(barrier) => {
                         let memory = [vk::MemoryBarrier::default()
                             .src_access_mask(barrier.before.access)
@@ -190,34 +193,56 @@ impl Drop for Bare<'_> {
     }
 }
 
-/// A plan, and memory for it.
-struct Recorded {
-    plan: Arc<ScanPlan>,
-    memories: [GpuBuffer; 3],
-    count: u64,
+/// A plan with memory: whatever records it.
+struct Subject {
+    name: &'static str,
+    record: Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>,
+    scratch: BufferRange,
+    _memories: [GpuBuffer; 3],
 }
 
-impl Recorded {
-    fn new(gpu: &Gpu, config: ScanConfig, count: u64) -> Self {
-        let plan = gpu.scan_plan(config).unwrap();
-        let sizes = [4 * count, 4 * count, plan.scratch_requirements(count).size];
-        Self { plan, memories: sizes.map(|size| gpu.allocate(size).unwrap()), count }
+impl Subject {
+    /// Three levels of tiles, or the single pass.
+    fn scan(gpu: &Gpu, name: &'static str, policy: ScanPolicy) -> Result<Self> {
+        let count = u64::from(policy.tile_items()).pow(2) + 1;
+        let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy))?;
+        let memories = memories(gpu, [4 * count, 4 * count, plan.scratch_requirements(count).size])?;
+        let [source, destination, scratch] = memories.each_ref().map(GpuBuffer::range);
+        let buffers = ScanBuffers::new(source.addresses(), destination.addresses(), scratch);
+        let record = Box::new(move |recorder: &mut Recorder<'_>| plan.record(recorder, &buffers, count));
+        Ok(Self { name, record, scratch, _memories: memories })
     }
 
-    fn record(&self, commands: vk::CommandBuffer) {
-        let [source, destination, scratch] = self.memories.each_ref().map(GpuBuffer::range);
-        let range = |memory: subsweep::vk::BufferRange| AddressRange::new(memory.address, 4 * self.count);
-        let buffers = ScanBuffers::new(range(source), range(destination), scratch);
+    /// By a count on the device: dispatches are indirect.
+    fn sort(gpu: &Gpu, name: &'static str, algorithm: SortAlgorithm) -> Result<Self> {
+        let max = 1 << 20;
+        let policy = SortPolicy::tuned(algorithm, gpu.capabilities());
+        let config = SortConfig::keys(ElementType::U32).counts_on_device().policy(policy);
+        let plan = SortPlan::new(gpu.device(), config)?;
+        let size = 4 * u64::from(max);
+        let memories = memories(gpu, [size, 16, plan.scratch_requirements(max.into()).size])?;
+        let [keys, count, scratch] = memories.each_ref().map(GpuBuffer::range);
+        let buffers = SortBuffers::new(keys.addresses(), scratch);
+        let count = Count::Device { address: count.address, max };
+        let record = Box::new(move |recorder: &mut Recorder<'_>| plan.record(recorder, &buffers, count));
+        Ok(Self { name, record, scratch, _memories: memories })
+    }
+
+    fn record(&self, device: &Device, commands: vk::CommandBuffer) {
         // SAFETY: the command buffer is recording, and nothing is submitted.
-        unsafe { self.plan.cmd_scan(commands, &buffers, self.count) }.unwrap();
+        (self.record)(&mut unsafe { Recorder::new(device, commands) }).unwrap();
     }
 }
 
-fn open(trace: Option<Arc<dyn Trace>>) -> Gpu {
+fn memories(gpu: &Gpu, sizes: [u64; 3]) -> Result<[GpuBuffer; 3]> {
+    let [first, second, third] = sizes.map(|size| gpu.allocate(size));
+    Ok([first?, second?, third?])
+}
+
+fn open() -> Gpu {
     let device = std::env::var("SUBSWEEP_DEVICE").unwrap_or_default();
     let device = if device.is_empty() { Ok(Default::default()) } else { device.parse() };
-    let work = WorkOptions { trace, ..WorkOptions::default() };
-    Gpu::open(GpuOptions { device: device.unwrap(), work, ..GpuOptions::default() })
+    Gpu::open(GpuOptions { device: device.unwrap(), ..GpuOptions::default() })
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -231,38 +256,32 @@ fn main() {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(3))
         .configure_from_args();
-    let gpu = open(None);
+    let gpu = open();
     let identity = gpu.identity();
     eprintln!("{}, {}", identity.name, identity.driver_text());
     let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
+    let subjects = [
+        Subject::scan(&gpu, "reduce-then-scan", small),
+        Subject::scan(&gpu, "chained", small.with_algorithm(ScanAlgorithm::Chained)),
+        Subject::sort(&gpu, "radix-8bit", SortAlgorithm::Radix8Bit),
+        Subject::sort(&gpu, "onesweep", SortAlgorithm::Onesweep),
+    ];
     let mut is_slow = false;
-    // Three levels of tiles, and the single pass.
-    for (name, policy) in
-        [("reduce-then-scan", small), ("chained", small.with_algorithm(ScanAlgorithm::Chained))]
-    {
-        let config = ScanConfig::inclusive().policy(policy);
-        let count = u64::from(small.tile_items()).pow(2) + 1;
-        let listener = Arc::new(Listener::default());
-        {
-            let listened = open(Some(listener.clone()));
-            let recorded = Recorded::new(&listened, config, count);
-            // Only now: allocation and upload are none of the plan's.
-            listener.calls.lock().unwrap().clear();
-            Commands::new(&listened).record_once(|commands| recorded.record(commands));
-        }
-        let recorded = Recorded::new(&gpu, config, count);
-        let filled = recorded.memories[2].range();
-        let bare = Bare::new(gpu.device().raw(), &listener, filled.buffer, filled.size / 4 * 4);
+    for subject in subjects {
+        let subject = subject.unwrap_or_else(|error| panic!("{error}"));
+        let listener = Listener::default();
+        (subject.record)(&mut Recorder::dry(gpu.device()).traced_by(&listener)).unwrap();
+        let bare = Bare::new(gpu.device().raw(), &listener, subject.scratch);
         assert!(!bare.calls.is_empty(), "nothing was heard");
         let commands = Commands::new(&gpu);
 
         let (mut of_plan, mut of_calls) = (Vec::new(), Vec::new());
-        let mut group = criterion.benchmark_group(format!("record {name}"));
+        let mut group = criterion.benchmark_group(format!("record {}", subject.name));
         // Each sample beside one of the other, so that what else the machine does is shared.
         let mut pair = |is_plan: bool, count: u64| {
             let mut total = Duration::ZERO;
             for _ in 0..count {
-                let plan = commands.time(|buffer| recorded.record(buffer));
+                let plan = commands.time(|buffer| subject.record(gpu.device(), buffer));
                 let calls = commands.time(|buffer| bare.record(buffer));
                 of_plan.push(plan);
                 of_calls.push(calls);
@@ -279,7 +298,8 @@ fn main() {
         let (of_plan, of_calls) = (median(of_plan), median(of_calls));
         let ratio = of_plan / of_calls;
         eprintln!(
-            "record {name}: {:.2} µs in {} calls, {ratio:.2} × the bare calls' {:.2} µs\n",
+            "record {}: {:.2} µs in {} calls, {ratio:.2} × the bare calls' {:.2} µs\n",
+            subject.name,
             1e6 * of_plan,
             bare.calls.len(),
             1e6 * of_calls
