@@ -51,7 +51,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL watched(VkInstance instance, con
 int main(void) {
     enum { COUNT = 100000 };
     const VkBufferUsageFlags usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
-    const SubsweepScanPlanCreateInfo of_scan = {.struct_size = sizeof of_scan, .flags = SUBSWEEP_SCAN_INITIAL_VALUE};
+    const SubsweepScanPlanCreateInfo of_scan = {.struct_size = sizeof of_scan, .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT};
     const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort, .algorithm = "onesweep"};
     const uint32_t initial = 7;
     SubsweepScanInfo scan_info = {.struct_size = sizeof scan_info, .count = {.count = COUNT}};

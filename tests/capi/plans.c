@@ -23,7 +23,7 @@ static void run(const Host *host, VkCommandBuffer commands) {
 /* Maxima of int32_t, from the last to the first of each segment, none less than 100. */
 static void scan_segments(const Host *host, const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE | SUBSWEEP_SCAN_OUT_OF_PLACE,
+                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT,
                                                 .direction = SUBSWEEP_SCAN_DIRECTION_REVERSE,
                                                 .element_type = SUBSWEEP_ELEMENT_TYPE_I32,
                                                 .scan_operator = SUBSWEEP_SCAN_OPERATOR_MAX,
@@ -75,7 +75,7 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
 /* Exclusive sums of three columns, as many rows as the device says, from a row that the device has. */
 static void scan_columns(const Host *host, const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE | SUBSWEEP_SCAN_COUNTS_ON_DEVICE,
+                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT,
                                                 .kind = SUBSWEEP_SCAN_KIND_EXCLUSIVE,
                                                 .column_count = 3};
     SubsweepScratchRequirements needs;
@@ -119,7 +119,7 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
 /* The places of floats, from the greatest to the least, and then what lies at these places. */
 static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort,
-                                                .flags = SUBSWEEP_SORT_DESCENDING,
+                                                .flags = SUBSWEEP_SORT_DESCENDING_BIT,
                                                 .key_type = SUBSWEEP_ELEMENT_TYPE_F32,
                                                 .values = SUBSWEEP_SORT_VALUES_ARGSORT,
                                                 .algorithm = "radix-8bit"};
@@ -187,7 +187,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
 /* By 12 bits in passes of 4: the result is wherever three passes leave it. */
 static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SORT_ANYWHERE | SUBSWEEP_SORT_BIT_RANGE,
+                                                .flags = SUBSWEEP_SORT_ANYWHERE_BIT | SUBSWEEP_SORT_BIT_RANGE_BIT,
                                                 .begin_bit = 4,
                                                 .end_bit = 16,
                                                 .algorithm = "radix-4bit"};
@@ -226,7 +226,7 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
 static void sort_segments(const Host *host, const SubsweepDevice *device) {
     enum { SEGMENT_COUNT = 100 };
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE,
+                                                .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT,
                                                 .values = SUBSWEEP_SORT_VALUES_8_BYTES};
     SubsweepScratchRequirements needs;
     SubsweepSegmentedSortInfo info = {
