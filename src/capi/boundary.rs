@@ -66,21 +66,23 @@ pub(super) unsafe fn borrow<'a, T>(pointer: *const T, what: &'static str) -> Res
 /// What a pointer points to, to be changed.
 ///
 /// # Safety
-/// It is null, or points to a value, and not to memory that has none yet, which lives and which nobody else uses meanwhile.
+/// It is null, or points to a value, and not to memory that has none yet, which lives and which nobody else
+/// uses meanwhile.
 pub(super) unsafe fn borrow_mut<'a, T>(pointer: *mut T, what: &'static str) -> Result<&'a mut T> {
     // SAFETY: as the caller promises.
     unsafe { pointer.as_mut() }.ok_or(Failure::Null(what))
 }
 
 /// A handle that must not be null.
-pub(super) fn given<T: Handle>(handle: T, what: &'static str) -> Result<T> {
+pub(super) fn given<T: Handle + Copy>(handle: T, what: &'static str) -> Result<T> {
     if handle.as_raw() == 0 { Err(Failure::Null(what)) } else { Ok(handle) }
 }
 
 /// Writes into memory of C's, which may hold no value before: no reference to it is formed.
 ///
 /// # Safety
-/// `out` is null, or points to aligned memory for a `T` that may be written and that nobody else uses meanwhile.
+/// `out` is null, or points to aligned memory for a `T` that may be written and that nobody else uses
+/// meanwhile.
 pub(super) unsafe fn give<T>(out: *mut T, what: &'static str, value: T) -> Result<()> {
     let out = NonNull::new(out).ok_or(Failure::Null(what))?;
     // SAFETY: as the caller promises.
@@ -139,8 +141,8 @@ pub(super) unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a CStr> {
 pub(super) unsafe trait Versioned: Copy {
     /// Its name in C.
     const NAME: &'static str;
-    /// Its size in the first header that had it: the end of the field that was the last one there, whatever has been
-    /// appended since. A later field leaves no padding before it, which no program has set to 0.
+    /// Its size in the first header that had it: the end of the field that was the last one there, whatever has
+    /// been appended since. A later field leaves no padding before it, which no program has set to 0.
     const FIRST_SIZE: usize;
 }
 

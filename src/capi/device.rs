@@ -49,10 +49,10 @@ unsafe impl Versioned for SubsweepDeviceCreateInfo {
 /// Adopts a VkDevice that the caller made, and makes a SubsweepDevice of it, for subsweep_device_destroy.
 /// Nothing is created on the device; it is never destroyed, waited for or submitted to.
 ///
-/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks what subsweep_requirements_query asks for, or
-/// a feature that `info` has, or if `info` lacks one that is needed: subsweep_last_error names it;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
+/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks what subsweep_requirements_query asks for,
+/// or a feature that `info` has, or if `info` lacks one that is needed: subsweep_last_error names it;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
+/// SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
 ///
 /// Threads: any, at any time.
 ///

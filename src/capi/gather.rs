@@ -4,9 +4,7 @@ use std::ffi::{CString, c_char};
 
 use std::mem::offset_of;
 
-use super::boundary::{
-    Versioned, borrow, create, destroy, give, given, read, result, value, words,
-};
+use super::boundary::{Versioned, borrow, create, destroy, give, given, read, result, value, words};
 use super::device::SubsweepDevice;
 use super::types::{
     NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
@@ -108,8 +106,8 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// `plan` is null, or of subsweep_gather_plan_create and not freed yet, and all work that it was recorded into is
-/// done.
+/// `plan` is null, or of subsweep_gather_plan_create and not freed yet, and all work that it was recorded into
+/// is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_gather_plan_destroy(plan: *mut SubsweepGatherPlan) {
     // SAFETY: as the caller promises.
@@ -190,11 +188,11 @@ pub unsafe extern "C" fn subsweep_gather_plan_policy(plan: *const SubsweepGather
 ///    the work is done. `destination` and `scratch` share memory with nothing; what is read may lie anywhere
 ///    else.
 /// 3. Commands: one dispatch; before it, for a count on the device, another one and a barrier to indirect
-///    dispatches. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and
-///    COMPUTE_SHADER / SHADER_WRITE of `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `destination`,
-///    with no barrier before or after. The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and
-///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
-///    other state.
+///    dispatches. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in a label. The first access is
+///    COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of
+///    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after.
+///    The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+///    Leaves a compute pipeline and push constants bound, and touches no other state.
 /// 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
 ///    maximum is taken as that. At most 2^32 - 1 workgroups. Indices name the first 2^32 - 1 elements of
 ///    `source`: what lies behind is not reached.

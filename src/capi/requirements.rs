@@ -163,8 +163,8 @@ pub unsafe extern "C" fn subsweep_requirements_query(
 /// Threads: any, while no other thread uses `requirements`.
 ///
 /// # Safety
-/// `requirements` is null, or of subsweep_requirements_query and not freed yet, and nothing that it has given is in
-/// use.
+/// `requirements` is null, or of subsweep_requirements_query and not freed yet, and nothing that it has given
+/// is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_requirements_destroy(requirements: *mut SubsweepRequirements) {
     // SAFETY: as the caller promises.
@@ -250,8 +250,8 @@ pub unsafe extern "C" fn subsweep_requirements_extensions(
 /// chain is complete, and for one VkDeviceCreateInfo at a time. Extensions are the caller's to add, by
 /// subsweep_requirements_extensions.
 ///
-/// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` holds what an earlier call has put there: fill
-/// it anew, its chain too, before it is merged into again. `info` is unchanged then.
+/// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` holds what an earlier call has put there:
+/// fill it anew, its chain too, before it is merged into again. `info` is unchanged then.
 ///
 /// Threads: any, while no other thread uses `requirements` or `info`.
 ///

@@ -45,7 +45,9 @@ pub(super) enum Failure {
     Library(#[from] Error),
     #[error("{0} is null; it must be given")]
     Null(&'static str),
-    #[error("{what} has {size} bytes at address 0; give its address, vkGetBufferDeviceAddress plus an offset")]
+    #[error(
+        "{what} has {size} bytes at address 0; give its address, vkGetBufferDeviceAddress plus an offset"
+    )]
     NullAddress { what: &'static str, size: u64 },
     #[error(
         "{name}: struct_size is {got}, and it is {expected} in this version of the library; set it to sizeof({name}), and \

@@ -4,9 +4,7 @@ use std::ffi::{CString, c_char, c_void};
 
 use std::mem::offset_of;
 
-use super::boundary::{
-    Result, Versioned, borrow, create, destroy, give, given, read, result, value, words,
-};
+use super::boundary::{Result, Versioned, borrow, create, destroy, give, given, read, result, value, words};
 use super::device::SubsweepDevice;
 use super::result::Failure;
 use super::scan_config::{SubsweepScanPlanCreateInfo, config};
@@ -40,8 +38,8 @@ pub struct SubsweepScanInfo {
     /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in memory of the device, such as the last row of
     /// another scan's results. 0 if it is the host's, or if there is none.
     pub initial_on_device: SubsweepAddressRange,
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row, at a multiple of 4 bytes, which is read during the
-    /// call alone. Null if it is the device's, or if there is none.
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row, at a multiple of 4 bytes, which is read during
+    /// the call alone. Null if it is the device's, or if there is none.
     pub initial_on_host: *const c_void,
     /// Bytes there: those of a row.
     pub initial_on_host_size: usize,
@@ -228,11 +226,12 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
 ///    subsweep_scan_plan_scratch_requirements says, its content of no matter, apart from all of these, and used
 ///    by nothing else until the work is done.
 /// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
-///    first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`,
-///    initial value and count, and TRANSFER / TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it
-///    ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, and the last access to `scratch` is
-///    COMPUTE_SHADER, with a count on the device also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
-///    pipeline and push constants bound, and touches no other state.
+///    first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is
+///    COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
+///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE
+///    of `destination`, and the last access to `scratch` is COMPUTE_SHADER, with a count on the device also
+///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
+///    other state.
 /// 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
 ///    maximum is taken as that. At most 2^32 - 1 tiles; 2^32 - 1 rows with segments.
 /// 5. Result: in `destination`; `source` is unchanged unless it is the same range.

@@ -4,9 +4,7 @@ use std::ffi::{CString, c_char};
 
 use std::mem::offset_of;
 
-use super::boundary::{
-    Result, Versioned, borrow, create, destroy, give, given, read, result, value, words,
-};
+use super::boundary::{Result, Versioned, borrow, create, destroy, give, given, read, result, value, words};
 use super::device::SubsweepDevice;
 use super::sort::{SubsweepSortPlanCreateInfo, config};
 use super::types::{
@@ -100,8 +98,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// `plan` is null, or of subsweep_segmented_sort_plan_create and not freed yet, and all work that it was recorded
-/// into is done.
+/// `plan` is null, or of subsweep_segmented_sort_plan_create and not freed yet, and all work that it was
+/// recorded into is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_segmented_sort_plan_destroy(plan: *mut SubsweepSegmentedSortPlan) {
     // SAFETY: as the caller promises.
@@ -202,7 +200,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_policy(
 ///    written. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content of no matter,
 ///    and used by nothing else until the work is done.
 /// 3. Commands: a fill of `scratch`, dispatches, most of them indirect ones, and the barriers between them;
-///    none before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `keys`,
+///    none before the first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The
+///    first access is COMPUTE_SHADER / SHADER_READ of `keys`,
 ///    `values`, `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
 ///    `scratch`, which COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; it ends
 ///    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort) and `values`. Leaves a compute pipeline

@@ -24,8 +24,8 @@ pub const SUBSWEEP_SORT_VALUES_NONE: SubsweepSortValues = 0;
 pub const SUBSWEEP_SORT_VALUES_4_BYTES: SubsweepSortValues = 1;
 /// A value of 8 bytes, in memory of its own.
 pub const SUBSWEEP_SORT_VALUES_8_BYTES: SubsweepSortValues = 2;
-/// No values go with the keys, which stay as they are: the sort tells where they would come from. The values are a
-/// permutation of uint32_t, in which the first is the place of the least key.
+/// No values go with the keys, which stay as they are: the sort tells where they would come from. The values
+/// are a permutation of uint32_t, in which the first is the place of the least key.
 pub const SUBSWEEP_SORT_VALUES_ARGSORT: SubsweepSortValues = 3;
 
 /// What else a plan for sorts is to do: several of SUBSWEEP_SORT_..._BIT, or 0.
@@ -291,8 +291,8 @@ fn buffers(info: &SubsweepSortInfo) -> Result<SortBuffers> {
 }
 
 /// Where the result of subsweep_cmd_sort with the same `info` lies: in `keys` and `values`, unless
-/// SUBSWEEP_SORT_ANYWHERE_BIT lets an odd number of passes leave it in `scratch`. It is the same for every count on
-/// the device with one maximum.
+/// SUBSWEEP_SORT_ANYWHERE_BIT lets an odd number of passes leave it in `scratch`. It is the same for every
+/// count on the device with one maximum.
 ///
 /// Returns what subsweep_cmd_sort does.
 ///
@@ -323,12 +323,13 @@ pub unsafe extern "C" fn subsweep_sort_plan_result(
 ///    keys at a multiple of 16), apart from one another; a count on the device is 4 bytes at a multiple of 4,
 ///    apart from all that is written. `scratch` as subsweep_sort_plan_scratch_requirements says, its content of
 ///    no matter, and used by nothing else until the work is done.
-/// 3. Commands: dispatches, direct and indirect ones, a fill of `scratch`, and the barriers between them; none
-///    before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`
-///    and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; it ends
-///    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and `scratch`, whose last
-///    accesses are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
-///    compute pipeline and push constants bound, and touches no other state.
+/// 3. Commands: dispatches, direct and indirect ones, a fill of `scratch` where more than one workgroup sorts,
+///    and the barriers between them; none before the first or behind the last. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is COMPUTE_SHADER / SHADER_READ
+///    of `keys`, `values` and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
+///    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and
+///    `scratch`, whose last accesses are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
+///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no other state.
 /// 4. Limits: a count of 0 or 1, and an empty range of bits, record nothing; but an argsort tells the places of
 ///    keys that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as
 ///    that. At most subsweep_sort_plan_max_count keys.
