@@ -3,9 +3,10 @@
  * Licensed under either of Apache License 2.0 or MIT, at your option.
  *
  * Functions that can fail return VK_SUCCESS, one of Vulkan's errors, or one of SUBSWEEP_ERROR_...; all of these are
- * negative, and subsweep_last_error says more. None of them lets a panic out, and none calls Vulkan but through the
- * vkGetInstanceProcAddr that it was given. A structure that begins with struct_size is set to 0, then that to its sizeof,
- * then what is needed: so a program that was compiled with this header goes on with later libraries.
+ * negative, and subsweep_last_error says more. To switch over them, cast to int. None of them lets a panic out, and none
+ * calls Vulkan but through the vkGetInstanceProcAddr that it was given. The structures that a program fills and gives by
+ * pointer begin with struct_size: such a one is set to 0, then that to its sizeof, then what is needed. So a program that
+ * was compiled with this header goes on with later libraries.
  *
  * What a recording promises stands with each subsweep_cmd_... in five answers: device, memory, commands, limits, result.
  * docs/c.md tells how to build and to link.
@@ -27,7 +28,7 @@
 #define SUBSWEEP_ABI_VERSION 1
 
 /**
- * A pointer or a handle is null that must not be.
+ * A pointer, a handle or an address is null that must not be.
  */
 #define SUBSWEEP_ERROR_NULL -2000000001
 
@@ -90,7 +91,7 @@
 #define SUBSWEEP_ERROR_FOREIGN_DEVICE -2000000012
 
 /**
- * A range goes beyond the last address.
+ * A range goes beyond the last address, or the last offset.
  */
 #define SUBSWEEP_ERROR_INVALID_RANGE -2000000013
 
@@ -137,7 +138,7 @@ typedef struct SubsweepSegmentedSortPlan SubsweepSegmentedSortPlan;
 typedef struct SubsweepSortPlan SubsweepSortPlan;
 
 /**
- * What a device was, or will be, created with: several of SUBSWEEP_FEATURE_....
+ * What a device was, or will be, created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
  */
 typedef uint32_t SubsweepFeatureFlags;
 
@@ -177,7 +178,7 @@ typedef struct SubsweepDeviceCreateInfo {
 } SubsweepDeviceCreateInfo;
 
 /**
- * What else a plan for scans is to do: several of SUBSWEEP_SCAN_....
+ * What else a plan for scans is to do: several of SUBSWEEP_SCAN_..._BIT, or 0.
  */
 typedef uint32_t SubsweepScanFlags;
 
@@ -216,7 +217,7 @@ typedef struct SubsweepScanPlanCreateInfo {
      */
     uint32_t struct_size;
     /**
-     * What else.
+     * What else it is to do.
      */
     SubsweepScanFlags flags;
     /**
@@ -370,18 +371,18 @@ typedef struct SubsweepScanInfo {
      */
     struct SubsweepBufferRange scratch;
     /**
-     * For a plan with segments, which says what is in it. Of offsets the size is their number; of flags and
-     * keys it may be more than the rows need. Else 0.
+     * For a plan with segments, which says what is in it. Of offsets there are size / 4; of flags and keys
+     * there may be more than the rows need. Else 0.
      */
     struct SubsweepAddressRange segments;
     /**
-     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE: a row in memory of the device, such as the last row of
+     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in memory of the device, such as the last row of
      * another scan's results. 0 if it is the host's, or if there is none.
      */
     struct SubsweepAddressRange initial_on_device;
     /**
-     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE: a row, at a multiple of 4 bytes, which is read during the
-     * call alone. Null if it is the device's, or if there is none.
+     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row, at a multiple of 4 bytes, which is read during
+     * the call alone. Null if it is the device's, or if there is none.
      */
     const void *initial_on_host;
     /**
@@ -391,7 +392,7 @@ typedef struct SubsweepScanInfo {
 } SubsweepScanInfo;
 
 /**
- * What else a plan for sorts is to do: several of SUBSWEEP_SORT_....
+ * What else a plan for sorts is to do: several of SUBSWEEP_SORT_..._BIT, or 0.
  */
 typedef uint32_t SubsweepSortFlags;
 
@@ -412,7 +413,7 @@ typedef struct SubsweepSortPlanCreateInfo {
      */
     uint32_t struct_size;
     /**
-     * What else.
+     * What else it is to do.
      */
     SubsweepSortFlags flags;
     /**
@@ -424,11 +425,11 @@ typedef struct SubsweepSortPlanCreateInfo {
      */
     SubsweepSortValues values;
     /**
-     * With SUBSWEEP_SORT_BIT_RANGE the first bit to sort by; else 0.
+     * With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; else 0.
      */
     uint32_t begin_bit;
     /**
-     * With SUBSWEEP_SORT_BIT_RANGE the bit behind the last; else 0.
+     * With SUBSWEEP_SORT_BIT_RANGE_BIT the bit behind the last; else 0.
      */
     uint32_t end_bit;
     /**
@@ -483,7 +484,7 @@ typedef struct SubsweepSortResult {
 } SubsweepSortResult;
 
 /**
- * What else a plan for gathers is to do: several of SUBSWEEP_GATHER_....
+ * What else a plan for gathers is to do: several of SUBSWEEP_GATHER_..._BIT, or 0.
  */
 typedef uint32_t SubsweepGatherFlags;
 
@@ -496,7 +497,7 @@ typedef struct SubsweepGatherPlanCreateInfo {
      */
     uint32_t struct_size;
     /**
-     * What else.
+     * What else it is to do.
      */
     SubsweepGatherFlags flags;
     /**
@@ -613,38 +614,38 @@ typedef struct SubsweepSegmentedSortInfo {
 /**
  * The feature bufferDeviceAddress, which is needed.
  */
-#define SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS 1
+#define SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT 1
 
 /**
  * VK_EXT_subgroup_size_control with its feature subgroupSizeControl.
  */
-#define SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL 2
+#define SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT 2
 
 /**
  * The same extension's computeFullSubgroups: pipelines require full subgroups. Without it no rule of Vulkan
  * says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
  * driver known to us does.
  */
-#define SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS 4
+#define SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT 4
 
 /**
  * The core feature shaderFloat64: for sums and products of SUBSWEEP_ELEMENT_TYPE_F64.
  */
-#define SUBSWEEP_FEATURE_SHADER_FLOAT64 8
+#define SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT 8
 
 /**
  * No feature of the device: its instance was created with VK_EXT_debug_utils, so that recordings are labelled
  * and pipelines named. subsweep_requirements_query cannot know it; a program adds it that has it.
  */
-#define SUBSWEEP_FEATURE_DEBUG_UTILS 16
+#define SUBSWEEP_FEATURE_DEBUG_UTILS_BIT 16
 
 /**
- * It does.
+ * Each result counts its own element.
  */
 #define SUBSWEEP_SCAN_KIND_INCLUSIVE 0
 
 /**
- * It does not: the first result is the operator's identity, or the initial value.
+ * No result counts its own element: the first is the operator's identity, or the initial value.
  */
 #define SUBSWEEP_SCAN_KIND_EXCLUSIVE 1
 
@@ -694,7 +695,7 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_SCAN_OPERATOR_XOR 6
 
 /**
- * Nothing: all rows are one.
+ * Nothing says it: all rows are one segment.
  */
 #define SUBSWEEP_SEGMENTS_BY_NONE 0
 
@@ -722,21 +723,21 @@ typedef struct SubsweepSegmentedSortInfo {
 /**
  * Every recording brings an initial value: what comes before the first row, or the first of each segment.
  */
-#define SUBSWEEP_SCAN_INITIAL_VALUE 1
+#define SUBSWEEP_SCAN_INITIAL_VALUE_BIT 1
 
 /**
  * Recordings may take their count from the device.
  */
-#define SUBSWEEP_SCAN_COUNTS_ON_DEVICE 2
+#define SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT 2
 
 /**
  * A promise that source and destination never overlap, which lets the plan take the single pass. A recording
  * in place is refused then.
  */
-#define SUBSWEEP_SCAN_OUT_OF_PLACE 4
+#define SUBSWEEP_SCAN_OUT_OF_PLACE_BIT 4
 
 /**
- * Nothing.
+ * No values go with the keys.
  */
 #define SUBSWEEP_SORT_VALUES_NONE 0
 
@@ -751,15 +752,15 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_SORT_VALUES_8_BYTES 2
 
 /**
- * Nothing, and the keys stay as they are: the sort tells where they would come from. The values are a
- * permutation of uint32_t, in which the first is the place of the least key.
+ * No values go with the keys, which stay as they are: the sort tells where they would come from. The values
+ * are a permutation of uint32_t, in which the first is the place of the least key.
  */
 #define SUBSWEEP_SORT_VALUES_ARGSORT 3
 
 /**
  * From the greatest key to the least; equal ones still in the order in which they came.
  */
-#define SUBSWEEP_SORT_DESCENDING 1
+#define SUBSWEEP_SORT_DESCENDING_BIT 1
 
 /**
  * Only by the bits from begin_bit up to, and not with, end_bit, the lowest being bit 0, of the unsigned number
@@ -767,24 +768,24 @@ typedef struct SubsweepSegmentedSortInfo {
  * flipped if they are negative and else the sign bit. Fewer bits are fewer passes. Without the flag it is by
  * all bits.
  */
-#define SUBSWEEP_SORT_BIT_RANGE 2
+#define SUBSWEEP_SORT_BIT_RANGE_BIT 2
 
 /**
  * Recordings may take their count from the device.
  */
-#define SUBSWEEP_SORT_COUNTS_ON_DEVICE 4
+#define SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT 4
 
 /**
  * The result stays where the last pass leaves it, which subsweep_sort_plan_result tells: in the caller's
  * memory or in scratch. Then every pass runs, even one in whose digit all keys agree. An argsort's places are
  * always the caller's.
  */
-#define SUBSWEEP_SORT_ANYWHERE 8
+#define SUBSWEEP_SORT_ANYWHERE_BIT 8
 
 /**
  * Recordings may take their count from the device.
  */
-#define SUBSWEEP_GATHER_COUNTS_ON_DEVICE 1
+#define SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -840,7 +841,8 @@ VkResult subsweep_requirements_query(PFN_vkGetInstanceProcAddr get_instance_proc
  * Threads: any, while no other thread uses `requirements`.
  *
  * # Safety
- * As above; it is of subsweep_requirements_query, and not freed yet.
+ * `requirements` is null, or of subsweep_requirements_query and not freed yet, and nothing that it has given
+ * is in use.
  */
 void subsweep_requirements_destroy(struct SubsweepRequirements *requirements);
 
@@ -898,7 +900,8 @@ const char *const *subsweep_requirements_extensions(const struct SubsweepRequire
  * chain is complete, and for one VkDeviceCreateInfo at a time. Extensions are the caller's to add, by
  * subsweep_requirements_extensions.
  *
- * Returns SUBSWEEP_ERROR_NULL. `info` is unchanged then.
+ * Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` holds what an earlier call has put there:
+ * fill it anew, its chain too, before it is merged into again. `info` is unchanged then.
  *
  * Threads: any, while no other thread uses `requirements` or `info`.
  *
@@ -914,8 +917,9 @@ VkResult subsweep_requirements_merge_features(struct SubsweepRequirements *requi
  * Nothing is created on the device; it is never destroyed, waited for or submitted to.
  *
  * Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks what subsweep_requirements_query asks for,
- * which subsweep_last_error names; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
- * SUBSWEEP_ERROR_UNKNOWN_VALUE, SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
+ * or a feature that `info` has, or if `info` lacks one that is needed: subsweep_last_error names it;
+ * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
+ * SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
  *
  * Threads: any, at any time.
  *
@@ -933,7 +937,7 @@ VkResult subsweep_device_create(const struct SubsweepDeviceCreateInfo *info,
  * Threads: any, while no other thread uses `device`.
  *
  * # Safety
- * As above; it is of subsweep_device_create, and not freed yet.
+ * `device` is null, or of subsweep_device_create and not freed yet.
  */
 void subsweep_device_destroy(struct SubsweepDevice *device);
 
@@ -962,7 +966,7 @@ VkResult subsweep_scan_plan_create(const struct SubsweepDevice *device,
  * Threads: any, while no other thread uses `plan`.
  *
  * # Safety
- * As above; it is of subsweep_scan_plan_create and not freed yet, and all work that it was recorded into is
+ * `plan` is null, or of subsweep_scan_plan_create and not freed yet, and all work that it was recorded into is
  * done.
  */
 void subsweep_scan_plan_destroy(struct SubsweepScanPlan *plan);
@@ -997,7 +1001,7 @@ struct SubsweepAccess subsweep_scan_plan_first_access(const struct SubsweepScanP
 
 /**
  * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
- * behind it. 0 if `plan` is null.
+ * behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1041,11 +1045,12 @@ uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepScanPlan *plan,
  *    subsweep_scan_plan_scratch_requirements says, its content of no matter, apart from all of these, and used
  *    by nothing else until the work is done.
  * 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
- *    first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`,
- *    initial value and count, and TRANSFER / TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it
- *    ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, and the last access to `scratch` is
- *    COMPUTE_SHADER, with a count on the device also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
- *    pipeline and push constants bound, and touches no other state.
+ *    first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is
+ *    COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
+ *    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE
+ *    of `destination`, and the last access to `scratch` is COMPUTE_SHADER, with a count on the device also
+ *    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
+ *    other state.
  * 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
  *    maximum is taken as that. At most 2^32 - 1 tiles; 2^32 - 1 rows with segments.
  * 5. Result: in `destination`; `source` is unchanged unless it is the same range.
@@ -1093,7 +1098,7 @@ VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
  * Threads: any, while no other thread uses `plan`.
  *
  * # Safety
- * As above; it is of subsweep_sort_plan_create and not freed yet, and all work that it was recorded into is
+ * `plan` is null, or of subsweep_sort_plan_create and not freed yet, and all work that it was recorded into is
  * done.
  */
 void subsweep_sort_plan_destroy(struct SubsweepSortPlan *plan);
@@ -1138,7 +1143,7 @@ struct SubsweepAccess subsweep_sort_plan_first_access(const struct SubsweepSortP
 
 /**
  * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
- * behind it. 0 if `plan` is null.
+ * behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1160,8 +1165,8 @@ const char *subsweep_sort_plan_policy(const struct SubsweepSortPlan *plan);
 
 /**
  * Where the result of subsweep_cmd_sort with the same `info` lies: in `keys` and `values`, unless
- * SUBSWEEP_SORT_ANYWHERE lets an odd number of passes leave it in `scratch`. It is the same for every count on
- * the device with one maximum.
+ * SUBSWEEP_SORT_ANYWHERE_BIT lets an odd number of passes leave it in `scratch`. It is the same for every
+ * count on the device with one maximum.
  *
  * Returns what subsweep_cmd_sort does.
  *
@@ -1182,12 +1187,13 @@ VkResult subsweep_sort_plan_result(const struct SubsweepSortPlan *plan,
  *    keys at a multiple of 16), apart from one another; a count on the device is 4 bytes at a multiple of 4,
  *    apart from all that is written. `scratch` as subsweep_sort_plan_scratch_requirements says, its content of
  *    no matter, and used by nothing else until the work is done.
- * 3. Commands: dispatches, direct and indirect ones, a fill of `scratch`, and the barriers between them; none
- *    before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`
- *    and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; it ends
- *    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and `scratch`, whose last
- *    accesses are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
- *    compute pipeline and push constants bound, and touches no other state.
+ * 3. Commands: dispatches, direct and indirect ones, a fill of `scratch` where more than one workgroup sorts,
+ *    and the barriers between them; none before the first or behind the last. With
+ *    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is COMPUTE_SHADER / SHADER_READ
+ *    of `keys`, `values` and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
+ *    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and
+ *    `scratch`, whose last accesses are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
+ *    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no other state.
  * 4. Limits: a count of 0 or 1, and an empty range of bits, record nothing; but an argsort tells the places of
  *    keys that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as
  *    that. At most subsweep_sort_plan_max_count keys.
@@ -1235,8 +1241,8 @@ VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
  * Threads: any, while no other thread uses `plan`.
  *
  * # Safety
- * As above; it is of subsweep_gather_plan_create and not freed yet, and all work that it was recorded into is
- * done.
+ * `plan` is null, or of subsweep_gather_plan_create and not freed yet, and all work that it was recorded into
+ * is done.
  */
 void subsweep_gather_plan_destroy(struct SubsweepGatherPlan *plan);
 
@@ -1267,7 +1273,7 @@ struct SubsweepAccess subsweep_gather_plan_first_access(const struct SubsweepGat
 
 /**
  * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
- * behind it. 0 if `plan` is null.
+ * behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1299,11 +1305,11 @@ const char *subsweep_gather_plan_policy(const struct SubsweepGatherPlan *plan);
  *    the work is done. `destination` and `scratch` share memory with nothing; what is read may lie anywhere
  *    else.
  * 3. Commands: one dispatch; before it, for a count on the device, another one and a barrier to indirect
- *    dispatches. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and
- *    COMPUTE_SHADER / SHADER_WRITE of `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `destination`,
- *    with no barrier before or after. The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and
- *    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
- *    other state.
+ *    dispatches. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in a label. The first access is
+ *    COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of
+ *    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after.
+ *    The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+ *    Leaves a compute pipeline and push constants bound, and touches no other state.
  * 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
  *    maximum is taken as that. At most 2^32 - 1 workgroups. Indices name the first 2^32 - 1 elements of
  *    `source`: what lies behind is not reached.
@@ -1331,8 +1337,8 @@ VkResult subsweep_cmd_gather(const struct SubsweepGatherPlan *plan,
 /**
  * Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
  * subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
- * each segment; its algorithm must be null, and SUBSWEEP_SORT_ANYWHERE not be among its flags.
- * SUBSWEEP_SORT_COUNTS_ON_DEVICE is for both counts.
+ * each segment; its algorithm must be null, and SUBSWEEP_SORT_ANYWHERE_BIT not be among its flags.
+ * SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
  * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
@@ -1353,8 +1359,8 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
  * Threads: any, while no other thread uses `plan`.
  *
  * # Safety
- * As above; it is of subsweep_segmented_sort_plan_create and not freed yet, and all work that it was recorded
- * into is done.
+ * `plan` is null, or of subsweep_segmented_sort_plan_create and not freed yet, and all work that it was
+ * recorded into is done.
  */
 void subsweep_segmented_sort_plan_destroy(struct SubsweepSegmentedSortPlan *plan);
 
@@ -1399,7 +1405,7 @@ struct SubsweepAccess subsweep_segmented_sort_plan_first_access(const struct Sub
 
 /**
  * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
- * behind it. 0 if `plan` is null.
+ * behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1429,7 +1435,8 @@ const char *subsweep_segmented_sort_plan_policy(const struct SubsweepSegmentedSo
  *    written. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content of no matter,
  *    and used by nothing else until the work is done.
  * 3. Commands: a fill of `scratch`, dispatches, most of them indirect ones, and the barriers between them;
- *    none before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `keys`,
+ *    none before the first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The
+ *    first access is COMPUTE_SHADER / SHADER_READ of `keys`,
  *    `values`, `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
  *    `scratch`, which COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; it ends
  *    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort) and `values`. Leaves a compute pipeline

@@ -1,24 +1,80 @@
-//! What the short examples print.
+//! The short examples do what they say on every driver that runs on the CPU, and the validation layer, which they know nothing
+//! of, has not a word to say.
 
+#[path = "common/children.rs"]
+#[allow(dead_code, reason = "each row is a process as it is: an example itself")]
+mod children;
 #[path = "common/examples.rs"]
 mod examples;
+#[path = "common/software.rs"]
+mod software;
 
-/// Runs an example to its end, and returns what it prints.
-#[track_caller]
-fn printed(name: &str) -> String {
-    let output = examples::example(name).output().expect("the example starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("words are UTF-8")
+use std::ffi::OsString;
+use std::process::{ExitCode, Output};
+
+use children::Missing;
+use libtest_mimic::{Arguments, Failed, Trial};
+use software::Environment;
+
+const DRIVERS: [(&str, fn() -> Environment); 2] =
+    [("lavapipe-8", software::lavapipe), ("swiftshader-4", software::swiftshader)];
+
+/// An example, and whether it has printed what it should.
+type Example = (&'static str, fn(&str) -> bool);
+
+const EXAMPLES: &[Example] = &[
+    #[cfg(feature = "headless")]
+    ("minimal", |told| told == "[1, 1, 2, 3, 4, 5, 6, 9]\n"),
+    ("embedded", |told| told.contains(": 100000 keys from ") && told.lines().count() == 1),
+];
+
+fn main() -> ExitCode {
+    let pairs = DRIVERS.iter().flat_map(|driver| EXAMPLES.iter().map(move |example| (driver, *example)));
+    let trials = pairs.map(|(&(driver, environment), example)| {
+        let name = format!("{} on {driver}", example.0);
+        match environment() {
+            Ok(environment) => Trial::test(name, move || run(example, &environment)),
+            Err(Missing { what, is_failure: true }) => Trial::test(name, || Err(what.into())),
+            Err(Missing { what, is_failure: false }) => {
+                Trial::test(format!("{name} SKIPPED: {what}"), || Ok(())).with_ignored_flag(true)
+            }
+        }
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
-#[cfg(feature = "headless")]
-#[test]
-fn minimal_sorts() {
-    assert_eq!(printed("minimal"), "[1, 1, 2, 3, 4, 5, 6, 9]\n");
+fn run((name, is_right): Example, environment: &[(&'static str, OsString)]) -> Result<(), Failed> {
+    let start = |more: &[(&'static str, &str)]| {
+        examples::example(name)
+            .envs(environment.iter().cloned())
+            // The loader puts the layer there, and what it has to say goes to the standard output.
+            .env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation")
+            .env("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT")
+            .envs(more.iter().copied())
+            .output()
+    };
+    let output = start(&[])?;
+    let [told, stderr] = texts(&output);
+    if !output.status.success() || !stderr.is_empty() || !is_right(&told) {
+        return Err(format!("{}: {told}{stderr}", output.status).into());
+    }
+    // Without the layer the silence would say nothing; the loader tells which ones it has put there.
+    let [_, stderr] = texts(&start(&[("VK_LOADER_DEBUG", "layer")])?);
+    let is_watched = stderr
+        .lines()
+        .any(|line| line.contains("Insert instance layer") && line.contains("VK_LAYER_KHRONOS_validation"));
+    match is_watched {
+        true => Ok(()),
+        false if std::env::var_os("CI").is_some_and(|ci| ci == "true") => {
+            Err("the validation layer is missing".into())
+        }
+        false => {
+            eprintln!("NOT VALIDATED: the validation layer is missing; tools/setup test installs it");
+            Ok(())
+        }
+    }
 }
 
-#[test]
-fn embedded_sorts() {
-    let told = printed("embedded");
-    assert!(told.contains(": 100000 keys from "), "{told}");
+fn texts(output: &Output) -> [String; 2] {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }

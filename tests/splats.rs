@@ -6,6 +6,8 @@
 mod children;
 #[path = "common/examples.rs"]
 mod examples;
+#[path = "common/software.rs"]
+mod software;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -14,11 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, ensure};
-use children::{Missing, is_gate_on, mesa_manifest, mesa25, only_driver};
+use children::{Missing, is_gate_on, mesa25};
 use libtest_mimic::{Arguments, Failed, Trial};
-
-/// What a process needs to find one driver and no other, or why it cannot be had.
-type Environment = Result<Vec<(&'static str, OsString)>, Missing>;
+use software::{Environment, lavapipe, missing, path_in, swiftshader};
 
 /// A driver, and how much it draws.
 struct Row {
@@ -120,7 +120,8 @@ impl Row {
     fn finish(&self, mut command: Command) -> Result<()> {
         let mut output = command.arg("--validate").output()?;
         let mut stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        if stderr.contains("the validation layer is not installed") && std::env::var_os("CI").is_none() {
+        let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+        if stderr.contains("the validation layer is not installed") && !is_ci {
             eprintln!("NOT VALIDATED: the validation layer is missing; tools/setup test installs it");
             let arguments: Vec<_> = command.get_args().map(OsString::from).collect();
             let mut again = Command::new(command.get_program());
@@ -182,6 +183,13 @@ fn refusals() -> Result<()> {
     ] {
         expect_refusal(examples::example("splats").args(arguments), 2, words)?;
     }
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt as _;
+        let strange = std::ffi::OsStr::from_bytes(b"--\xff");
+        expect_refusal(examples::example("splats").arg(strange), 2, "is no option")?;
+        expect_refusal(examples::example("splats").arg("--frames").arg(strange), 2, "--frames takes text")?;
+    }
     let folder = tempfile::tempdir()?;
     let to = folder.path().join("frames");
     let mut without_drivers = examples::example("splats");
@@ -204,24 +212,6 @@ fn failure(error: anyhow::Error) -> Failed {
     format!("{error:#}").into()
 }
 
-fn missing(what: &str, is_failure: bool) -> Missing {
-    Missing { what: format!("{what} is missing; tools/setup test installs it"), is_failure }
-}
-
-fn lavapipe() -> Environment {
-    let manifest =
-        mesa_manifest("lvp").ok_or_else(|| missing("lavapipe", is_gate_on(&["debian 12", "ubuntu"])))?;
-    let mut environment = only_driver(&manifest);
-    environment.push(("LP_NATIVE_VECTOR_WIDTH", "256".into()));
-    Ok(environment)
-}
-
-fn swiftshader() -> Environment {
-    let manifest = path_in("SUBSWEEP_SWIFTSHADER_ICD");
-    let manifest = manifest.ok_or_else(|| missing("SwiftShader", is_gate_on(&["debian 12"])))?;
-    Ok(only_driver(&manifest))
-}
-
 fn bounds() -> Environment {
     let layer = path_in("SUBSWEEP_VALIDATION_DIR");
     let layer = layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
@@ -230,9 +220,4 @@ fn bounds() -> Environment {
     environment.push(("VK_LAYER_PATH", layer.into()));
     environment.push(("VK_LAYER_SETTINGS_PATH", settings.into()));
     Ok(environment)
-}
-
-/// What a variable of `tools/env` names, if it is there.
-fn path_in(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists())
 }

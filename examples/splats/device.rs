@@ -200,7 +200,15 @@ fn choose(instance: &ash::Instance, name: Option<&str>) -> Result<Candidate> {
     matching.sort_by_key(|candidate| candidate.rank);
     match matching.into_iter().next() {
         Some(candidate) => Ok(candidate),
-        None => bail!("no device is called {name:?}; there are: {}", found.join(", ")),
+        None => {
+            let will_do = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+            let lacking = if refusals.is_empty() {
+                String::new()
+            } else {
+                format!("; will not do: {}", refusals.join("; "))
+            };
+            bail!("no device that will do is called {name:?}; there are: {will_do}{lacking}")
+        }
     }
 }
 

@@ -10,7 +10,7 @@
 //! Steps 2 and 4 are this library's. The barriers around them name what the plans' `first_access` and `last_access` say;
 //! nothing else is to be known of what happens between.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use subsweep::ash::vk;
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan, ValueSize};
@@ -81,8 +81,21 @@ impl<'g> Renderer<'g> {
     /// Whatever Vulkan says.
     pub fn slot(&self, options: &Options) -> Result<Slot<'g>> {
         let count = u64::from(self.splat_count);
-        let [scan, sort] = [self.scan.scratch_requirements(count), self.sort.scratch_requirements(count)];
-        Slot::new(self.gpu, &self.pass, options, scan.size.max(sort.size))
+        let needs = [self.scan.scratch_requirements(count), self.sort.scratch_requirements(count)];
+        // One after the other works in the same buffer. It is for scratch alone and begins where any alignment is met; a range
+        // of a larger buffer would begin at a multiple of `alignment` there.
+        let size = needs.iter().map(|need| need.size).max().unwrap_or_default();
+        let slot = Slot::new(self.gpu, &self.pass, options, size)?;
+        let range = slot.scratch.range;
+        for need in needs {
+            ensure!(
+                range.usage.contains(need.usage),
+                "a buffer for scratch lacks {:?}",
+                need.usage & !range.usage
+            );
+            ensure!(range.address.is_multiple_of(need.alignment), "scratch at {:#x}", range.address);
+        }
+        Ok(slot)
     }
 
     /// Submits a frame, whose picture is in the slot's pixels once it has been waited for.
@@ -118,6 +131,10 @@ impl<'g> Renderer<'g> {
     }
 
     /// Step 1, which ends with writes of a kernel.
+    ///
+    /// # Safety
+    /// `commands` is of the slot's pool and being recorded, outside of a render pass; nothing else uses the slot's memory
+    /// until they have run.
     unsafe fn record_projection(&self, slot: &Slot<'_>, commands: vk::CommandBuffer, camera: &Camera) {
         let [width, height] = self.size.map(|size| size as f32);
         let focal = 0.5 * height / camera.slope;
@@ -140,6 +157,9 @@ impl<'g> Renderer<'g> {
     }
 
     /// Steps 2 to 4, behind step 1. Returns what they end with.
+    ///
+    /// # Safety
+    /// As of [`Self::record_projection`], behind which it is recorded.
     unsafe fn record_sorting(&self, slot: &Slot<'_>, commands: vk::CommandBuffer) -> Result<Access> {
         let count = self.splat_count;
         let [flags, places] = [&slot.flags, &slot.places].map(|buffer| buffer.range.addresses());
@@ -177,6 +197,9 @@ impl<'g> Renderer<'g> {
     }
 
     /// Steps 5 and 6, behind whoever has told the order and the draw's arguments.
+    ///
+    /// # Safety
+    /// As of [`Self::record_projection`]; `told` is how the slot's order and the draw's arguments were written last.
     unsafe fn record_drawing(&self, slot: &Slot<'_>, commands: vk::CommandBuffer, told: Access) {
         let (device, target) = (&self.gpu.raw, &slot.target);
         let push = SplatPush { order: slot.order.range.address, footprints: slot.footprints.range.address };
@@ -223,6 +246,10 @@ impl<'g> Renderer<'g> {
     }
 
     /// An invocation for each splat.
+    ///
+    /// # Safety
+    /// `commands` is being recorded, outside of a render pass. `push` is what the pipeline's kernel declares, and each of its
+    /// addresses leads to memory for all splats when the commands run.
     unsafe fn dispatch(
         &self,
         commands: vk::CommandBuffer,
@@ -238,6 +265,9 @@ impl<'g> Renderer<'g> {
     }
 
     /// Whatever comes after sees what came before.
+    ///
+    /// # Safety
+    /// `commands` is being recorded, outside of a render pass, for a queue that has these stages.
     unsafe fn barrier(&self, commands: vk::CommandBuffer, before: Access, after: Access) {
         let memory =
             [vk::MemoryBarrier::default().src_access_mask(before.access).dst_access_mask(after.access)];

@@ -42,7 +42,7 @@ use subsweep::ash::vk;
 const FRAMES_IN_FLIGHT: usize = 2;
 
 fn main() -> ExitCode {
-    let done = match Options::parse(std::env::args().skip(1)) {
+    let done = match Options::parse(std::env::args_os().skip(1)) {
         Ok(Some(options)) => run(&options).map_err(|error| (1, error)),
         Ok(None) => {
             println!("{USAGE}");

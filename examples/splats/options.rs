@@ -1,8 +1,9 @@
 //! What the command line asks for.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
 /// The words of `--help`.
 pub const USAGE: &str = "\
@@ -56,7 +57,7 @@ impl Options {
     ///
     /// # Errors
     /// One line that says what is wrong with which.
-    pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Self>> {
+    pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>> {
         let mut options = Self {
             frame_count: 24,
             size: [1200, 675],
@@ -67,7 +68,11 @@ impl Options {
             is_validated: false,
         };
         while let Some(name) = arguments.next() {
-            let mut value = || arguments.next().with_context(|| format!("{name} takes a value"));
+            let name =
+                name.into_string().map_err(|name| anyhow!("{name:?} is no option; --help names them"))?;
+            let mut raw = || arguments.next().with_context(|| format!("{name} takes a value"));
+            // A folder may be called anything, the rest is words.
+            let mut value = || text(&name, raw()?);
             match name.as_str() {
                 "--frames" => options.frame_count = number(&name, &value()?, 100_000)?,
                 "--splats" => options.splat_count = number(&name, &value()?, Self::MAX_SPLATS)?,
@@ -79,7 +84,7 @@ impl Options {
                     // What any device draws at once.
                     options.size = [number(&name, width, 4096)?, number(&name, height, 4096)?];
                 }
-                "--out" => options.folder = value()?.into(),
+                "--out" => options.folder = raw()?.into(),
                 "--device" => options.device = Some(value()?.to_lowercase()),
                 "--reference" | "--unsorted" => {
                     ensure!(options.order == Order::Device, "of --reference and --unsorted there can be one");
@@ -92,6 +97,10 @@ impl Options {
         }
         Ok(Some(options))
     }
+}
+
+fn text(name: &str, value: OsString) -> Result<String> {
+    value.into_string().map_err(|value| anyhow!("{name} takes text, not {value:?}"))
 }
 
 fn number(name: &str, text: &str, max: u32) -> Result<u32> {

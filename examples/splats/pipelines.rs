@@ -51,6 +51,13 @@ pub struct SplatPush {
     pub footprints: vk::DeviceAddress,
 }
 
+// What the shaders declare, to the end of the last field, in steps of the largest alignment there; any device takes 128.
+const _: () = {
+    assert!(size_of::<ProjectPush>() == 104);
+    assert!(size_of::<CompactPush>() == 56);
+    assert!(size_of::<SplatPush>() == 16);
+};
+
 /// A pipeline and the layout of its push constants, both gone when dropped.
 pub struct Pipeline<'g> {
     device: &'g ash::Device,

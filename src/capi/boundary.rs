@@ -2,7 +2,11 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+use ash::vk::Handle;
 
 use super::result::Failure;
 use super::vulkan::VkResult;
@@ -59,29 +63,47 @@ pub(super) unsafe fn borrow<'a, T>(pointer: *const T, what: &'static str) -> Res
     unsafe { pointer.as_ref() }.ok_or(Failure::Null(what))
 }
 
-/// What a pointer points to, to be written.
+/// What a pointer points to, to be changed.
 ///
 /// # Safety
-/// It is null, or points to a value that lives and that nobody else uses meanwhile.
+/// It is null, or points to a value, and not to memory that has none yet, which lives and which nobody else
+/// uses meanwhile.
 pub(super) unsafe fn borrow_mut<'a, T>(pointer: *mut T, what: &'static str) -> Result<&'a mut T> {
     // SAFETY: as the caller promises.
     unsafe { pointer.as_mut() }.ok_or(Failure::Null(what))
 }
 
+/// A handle that must not be null.
+pub(super) fn given<T: Handle + Copy>(handle: T, what: &'static str) -> Result<T> {
+    if handle.as_raw() == 0 { Err(Failure::Null(what)) } else { Ok(handle) }
+}
+
+/// Writes into memory of C's, which may hold no value before: no reference to it is formed.
+///
+/// # Safety
+/// `out` is null, or points to aligned memory for a `T` that may be written and that nobody else uses
+/// meanwhile.
+pub(super) unsafe fn give<T>(out: *mut T, what: &'static str, value: T) -> Result<()> {
+    let out = NonNull::new(out).ok_or(Failure::Null(what))?;
+    // SAFETY: as the caller promises.
+    unsafe { out.write(value) };
+    Ok(())
+}
+
 /// Gives C what `make` makes, or null if it fails.
 ///
 /// # Safety
-/// `out` is null, or points to memory that may be written and that nobody else uses meanwhile.
+/// `out` is as [`give`] takes it.
 pub(super) unsafe fn create<T>(
     out: *mut *mut T,
     what: &'static str,
     make: impl FnOnce() -> Result<T>,
 ) -> Result<()> {
     // SAFETY: as the caller promises.
-    let out = unsafe { out.as_mut() }.ok_or(Failure::Null(what))?;
-    *out = std::ptr::null_mut();
-    *out = Box::into_raw(Box::new(make()?));
-    Ok(())
+    unsafe { give(out, what, std::ptr::null_mut()) }?;
+    let made = Box::into_raw(Box::new(make()?));
+    // SAFETY: as above.
+    unsafe { give(out, what, made) }
 }
 
 /// Takes back what [`create`] gave, and drops it.
@@ -96,6 +118,11 @@ pub(super) unsafe fn destroy<T>(made: *mut T) {
         }
         Ok(())
     });
+}
+
+/// Words for C.
+pub(super) fn words(of: &impl Display) -> CString {
+    CString::new(of.to_string()).unwrap_or_default()
 }
 
 /// A text of C's, or none.
@@ -114,7 +141,8 @@ pub(super) unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a CStr> {
 pub(super) unsafe trait Versioned: Copy {
     /// Its name in C.
     const NAME: &'static str;
-    /// Its size in the first header that had it.
+    /// Its size in the first header that had it: the end of the field that was the last one there, whatever has
+    /// been appended since. A later field leaves no padding before it, which no program has set to 0.
     const FIRST_SIZE: usize;
 }
 

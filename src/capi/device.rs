@@ -1,8 +1,9 @@
 //! The caller's own device, adopted.
 
-use super::boundary::{Result, Versioned, create, destroy, read, result};
+use std::mem::offset_of;
+
+use super::boundary::{Result, Versioned, create, destroy, given, read, result};
 use super::requirements::{SubsweepFeatureFlags, enabled_features, load_instance};
-use super::result::Failure;
 use super::vulkan::{
     PFN_vkGetInstanceProcAddr, VkDevice, VkInstance, VkPhysicalDevice, VkPipelineCache, VkResult,
 };
@@ -42,15 +43,16 @@ pub struct SubsweepDeviceCreateInfo {
 // SAFETY: handles, a nullable function and numbers.
 unsafe impl Versioned for SubsweepDeviceCreateInfo {
     const NAME: &'static str = "SubsweepDeviceCreateInfo";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = offset_of!(Self, pipeline_cache) + size_of::<VkPipelineCache>();
 }
 
 /// Adopts a VkDevice that the caller made, and makes a SubsweepDevice of it, for subsweep_device_destroy.
 /// Nothing is created on the device; it is never destroyed, waited for or submitted to.
 ///
 /// Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks what subsweep_requirements_query asks for,
-/// which subsweep_last_error names; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
+/// or a feature that `info` has, or if `info` lacks one that is needed: subsweep_last_error names it;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
+/// SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
 ///
 /// Threads: any, at any time.
 ///
@@ -72,17 +74,12 @@ unsafe fn adopt(info: SubsweepDeviceCreateInfo) -> Result<SubsweepDevice> {
     let enabled = enabled_features(info.features)?;
     // SAFETY: as the caller promises.
     let instance = unsafe { load_instance(info.get_instance_proc_addr, info.instance) }?;
-    if info.physical_device == VkPhysicalDevice::null() {
-        return Err(Failure::Null("SubsweepDeviceCreateInfo.physical_device"));
-    }
-    if info.device == VkDevice::null() {
-        return Err(Failure::Null("SubsweepDeviceCreateInfo.device"));
-    }
+    let physical_device = given(info.physical_device, "SubsweepDeviceCreateInfo.physical_device")?;
+    given(info.device, "SubsweepDeviceCreateInfo.device")?;
     // SAFETY: as the caller promises.
     let raw = unsafe { ash::Device::load(instance.fp_v1_0(), info.device) };
     // SAFETY: as the caller promises.
-    let device =
-        unsafe { Device::from_raw(&instance, info.physical_device, raw, enabled, info.pipeline_cache) }?;
+    let device = unsafe { Device::from_raw(&instance, physical_device, raw, enabled, info.pipeline_cache) }?;
     Ok(SubsweepDevice(device))
 }
 
@@ -92,7 +89,7 @@ unsafe fn adopt(info: SubsweepDeviceCreateInfo) -> Result<SubsweepDevice> {
 /// Threads: any, while no other thread uses `device`.
 ///
 /// # Safety
-/// As above; it is of subsweep_device_create, and not freed yet.
+/// `device` is null, or of subsweep_device_create and not freed yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_device_destroy(device: *mut SubsweepDevice) {
     // SAFETY: as the caller promises.

@@ -2,9 +2,10 @@
 
 use std::ffi::{CString, c_char};
 
-use super::boundary::{Versioned, borrow, borrow_mut, create, destroy, read, result, value};
+use std::mem::offset_of;
+
+use super::boundary::{Versioned, borrow, create, destroy, give, given, read, result, value, words};
 use super::device::SubsweepDevice;
-use super::result::Failure;
 use super::types::{
     NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
     SubsweepScratchRequirements, flags,
@@ -12,10 +13,10 @@ use super::types::{
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 
-/// What else a plan for gathers is to do: several of SUBSWEEP_GATHER_....
+/// What else a plan for gathers is to do: several of SUBSWEEP_GATHER_..._BIT, or 0.
 pub type SubsweepGatherFlags = u32;
 /// Recordings may take their count from the device.
-pub const SUBSWEEP_GATHER_COUNTS_ON_DEVICE: SubsweepGatherFlags = 1;
+pub const SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT: SubsweepGatherFlags = 1;
 
 /// What a plan for gathers is to do.
 #[repr(C)]
@@ -23,7 +24,7 @@ pub const SUBSWEEP_GATHER_COUNTS_ON_DEVICE: SubsweepGatherFlags = 1;
 pub struct SubsweepGatherPlanCreateInfo {
     /// sizeof(SubsweepGatherPlanCreateInfo).
     pub struct_size: u32,
-    /// What else.
+    /// What else it is to do.
     pub flags: SubsweepGatherFlags,
     /// Words of 32 bits of an element, 1 to 2^28: a number, a row of a table, or anything else whose size is a
     /// multiple of 4 bytes.
@@ -33,7 +34,7 @@ pub struct SubsweepGatherPlanCreateInfo {
 // SAFETY: numbers.
 unsafe impl Versioned for SubsweepGatherPlanCreateInfo {
     const NAME: &'static str = "SubsweepGatherPlanCreateInfo";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = offset_of!(Self, words_per_element) + size_of::<u32>();
 }
 
 /// The memory and the count of one recording of a gather.
@@ -59,7 +60,7 @@ pub struct SubsweepGatherInfo {
 // SAFETY: numbers and handles.
 unsafe impl Versioned for SubsweepGatherInfo {
     const NAME: &'static str = "SubsweepGatherInfo";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
 /// A gather, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
@@ -89,11 +90,11 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
         // SAFETY: as the caller promises.
         let (device, info) = unsafe { (borrow(device, "device")?, read(info)?) };
         let mut config = GatherConfig::elements(info.words_per_element);
-        if flags("SubsweepGatherFlags", info.flags, SUBSWEEP_GATHER_COUNTS_ON_DEVICE)? != 0 {
+        if flags("SubsweepGatherFlags", info.flags, SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT)? != 0 {
             config = config.counts_on_device();
         }
         let plan = GatherPlan::new(device.get(), config)?;
-        let policy = CString::new(plan.policy().to_string()).unwrap_or_default();
+        let policy = words(&plan.policy());
         Ok(SubsweepGatherPlan { plan, policy })
     };
     // SAFETY: as the caller promises.
@@ -105,8 +106,8 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// As above; it is of subsweep_gather_plan_create and not freed yet, and all work that it was recorded into is
-/// done.
+/// `plan` is null, or of subsweep_gather_plan_create and not freed yet, and all work that it was recorded into
+/// is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_gather_plan_destroy(plan: *mut SubsweepGatherPlan) {
     // SAFETY: as the caller promises.
@@ -129,10 +130,9 @@ pub unsafe extern "C" fn subsweep_gather_plan_scratch_requirements(
 ) -> VkResult {
     result(|| {
         // SAFETY: as the caller promises.
-        let (plan, requirements) =
-            unsafe { (borrow(plan, "plan")?, borrow_mut(requirements, "requirements")?) };
-        *requirements = plan.plan.scratch_requirements().into();
-        Ok(())
+        let needs = unsafe { borrow(plan, "plan") }?.plan.scratch_requirements();
+        // SAFETY: as the caller promises.
+        unsafe { give(requirements, "requirements", needs.into()) }
     })
 }
 
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn subsweep_gather_plan_first_access(
 }
 
 /// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
-/// behind it. 0 if `plan` is null.
+/// behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -188,11 +188,11 @@ pub unsafe extern "C" fn subsweep_gather_plan_policy(plan: *const SubsweepGather
 ///    the work is done. `destination` and `scratch` share memory with nothing; what is read may lie anywhere
 ///    else.
 /// 3. Commands: one dispatch; before it, for a count on the device, another one and a barrier to indirect
-///    dispatches. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and
-///    COMPUTE_SHADER / SHADER_WRITE of `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `destination`,
-///    with no barrier before or after. The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and
-///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
-///    other state.
+///    dispatches. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in a label. The first access is
+///    COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of
+///    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after.
+///    The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ.
+///    Leaves a compute pipeline and push constants bound, and touches no other state.
 /// 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
 ///    maximum is taken as that. At most 2^32 - 1 workgroups. Indices name the first 2^32 - 1 elements of
 ///    `source`: what lies behind is not reached.
@@ -221,9 +221,7 @@ pub unsafe extern "C" fn subsweep_cmd_gather(
     result(|| {
         // SAFETY: as the caller promises.
         let plan = &unsafe { borrow(plan, "plan") }?.plan;
-        if command_buffer == VkCommandBuffer::null() {
-            return Err(Failure::Null("command_buffer"));
-        }
+        let command_buffer = given(command_buffer, "command_buffer")?;
         // SAFETY: as the caller promises.
         let info = unsafe { read(info) }?;
         flags("SubsweepGatherInfo.flags", info.flags, 0)?;

@@ -27,3 +27,38 @@ pub use segmented_sort::*;
 pub use sort::*;
 pub use types::*;
 pub use version::*;
+
+/// What the header says of threads holds of what is behind each pointer.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<SubsweepDevice>();
+    is_shared::<SubsweepScanPlan>();
+    is_shared::<SubsweepSortPlan>();
+    is_shared::<SubsweepSegmentedSortPlan>();
+    is_shared::<SubsweepGatherPlan>();
+};
+
+#[cfg(test)]
+mod tests {
+    use super::boundary::Versioned;
+    use super::*;
+
+    /// Programs give these sizes for ever: a field that is appended changes none of them.
+    #[cfg(target_pointer_width = "64")]
+    #[test]
+    fn the_first_sizes_are_those_of_the_first_header() {
+        let sizes = [
+            (SubsweepDeviceCreateInfo::FIRST_SIZE, 48),
+            (SubsweepScanPlanCreateInfo::FIRST_SIZE, 40),
+            (SubsweepScanInfo::FIRST_SIZE, 144),
+            (SubsweepSortPlanCreateInfo::FIRST_SIZE, 32),
+            (SubsweepSortInfo::FIRST_SIZE, 96),
+            (SubsweepSegmentedSortInfo::FIRST_SIZE, 128),
+            (SubsweepGatherPlanCreateInfo::FIRST_SIZE, 12),
+            (SubsweepGatherInfo::FIRST_SIZE, 112),
+        ];
+        for (size, first) in sizes {
+            assert_eq!(size, first);
+        }
+    }
+}

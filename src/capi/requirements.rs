@@ -2,54 +2,57 @@
 
 use std::ffi::{CStr, c_char};
 
-use super::boundary::{Result, borrow, borrow_mut, create, destroy, result, value};
+use ash::vk::BaseInStructure;
+
+use super::boundary::{Result, borrow, borrow_mut, create, destroy, give, given, result, value};
 use super::result::Failure;
 use super::types::flags;
 use super::vulkan::{PFN_vkGetInstanceProcAddr, VkDeviceCreateInfo, VkInstance, VkPhysicalDevice, VkResult};
+use crate::error::Error;
 use crate::vk::{DeviceRequirements, EnabledFeatures, FeatureChain};
 
-/// What a device was, or will be, created with: several of SUBSWEEP_FEATURE_....
+/// What a device was, or will be, created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
 pub type SubsweepFeatureFlags = u32;
 /// The feature bufferDeviceAddress, which is needed.
-pub const SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS: SubsweepFeatureFlags = 1;
+pub const SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT: SubsweepFeatureFlags = 1;
 /// VK_EXT_subgroup_size_control with its feature subgroupSizeControl.
-pub const SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL: SubsweepFeatureFlags = 2;
+pub const SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT: SubsweepFeatureFlags = 2;
 /// The same extension's computeFullSubgroups: pipelines require full subgroups. Without it no rule of Vulkan
 /// says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
 /// driver known to us does.
-pub const SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS: SubsweepFeatureFlags = 4;
+pub const SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT: SubsweepFeatureFlags = 4;
 /// The core feature shaderFloat64: for sums and products of SUBSWEEP_ELEMENT_TYPE_F64.
-pub const SUBSWEEP_FEATURE_SHADER_FLOAT64: SubsweepFeatureFlags = 8;
+pub const SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT: SubsweepFeatureFlags = 8;
 /// No feature of the device: its instance was created with VK_EXT_debug_utils, so that recordings are labelled
 /// and pipelines named. subsweep_requirements_query cannot know it; a program adds it that has it.
-pub const SUBSWEEP_FEATURE_DEBUG_UTILS: SubsweepFeatureFlags = 16;
+pub const SUBSWEEP_FEATURE_DEBUG_UTILS_BIT: SubsweepFeatureFlags = 16;
 
-const ALL_FEATURES: SubsweepFeatureFlags = SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS
-    | SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL
-    | SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS
-    | SUBSWEEP_FEATURE_SHADER_FLOAT64
-    | SUBSWEEP_FEATURE_DEBUG_UTILS;
+const ALL_FEATURES: SubsweepFeatureFlags = SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT
+    | SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT
+    | SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT
+    | SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT
+    | SUBSWEEP_FEATURE_DEBUG_UTILS_BIT;
 
 /// What C's flags stand for.
 pub(super) fn enabled_features(given: SubsweepFeatureFlags) -> Result<EnabledFeatures> {
     let given = flags("SubsweepFeatureFlags", given, ALL_FEATURES)?;
     Ok(EnabledFeatures {
-        buffer_device_address: given & SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS != 0,
-        subgroup_size_control: given & SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL != 0,
-        compute_full_subgroups: given & SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS != 0,
-        shader_float64: given & SUBSWEEP_FEATURE_SHADER_FLOAT64 != 0,
-        debug_utils: given & SUBSWEEP_FEATURE_DEBUG_UTILS != 0,
+        buffer_device_address: given & SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT != 0,
+        subgroup_size_control: given & SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT != 0,
+        compute_full_subgroups: given & SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT != 0,
+        shader_float64: given & SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT != 0,
+        debug_utils: given & SUBSWEEP_FEATURE_DEBUG_UTILS_BIT != 0,
         pipeline_executable_info: false,
     })
 }
 
 fn feature_flags(enabled: EnabledFeatures) -> SubsweepFeatureFlags {
     [
-        (enabled.buffer_device_address, SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS),
-        (enabled.subgroup_size_control, SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL),
-        (enabled.compute_full_subgroups, SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS),
-        (enabled.shader_float64, SUBSWEEP_FEATURE_SHADER_FLOAT64),
-        (enabled.debug_utils, SUBSWEEP_FEATURE_DEBUG_UTILS),
+        (enabled.buffer_device_address, SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT),
+        (enabled.subgroup_size_control, SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT),
+        (enabled.compute_full_subgroups, SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT),
+        (enabled.shader_float64, SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT),
+        (enabled.debug_utils, SUBSWEEP_FEATURE_DEBUG_UTILS_BIT),
     ]
     .into_iter()
     .filter_map(|(is_enabled, flag)| is_enabled.then_some(flag))
@@ -60,6 +63,7 @@ fn feature_flags(enabled: EnabledFeatures) -> SubsweepFeatureFlags {
 #[derive(Debug)]
 pub struct SubsweepRequirements {
     found: DeviceRequirements,
+    /// Of texts that live for ever.
     extensions: Vec<*const c_char>,
     /// What `merge_features` has chained: it stays where it is.
     chain: FeatureChain,
@@ -69,6 +73,25 @@ impl SubsweepRequirements {
     fn new(found: DeviceRequirements) -> Self {
         let extensions = found.extensions().iter().map(|name| name.as_ptr()).collect();
         Self { extensions, chain: found.features(), found }
+    }
+
+    /// Whether `info` points into these requirements already.
+    ///
+    /// # Safety
+    /// What `info` chains is alive, but for what is these requirements' own.
+    unsafe fn is_merged_into(&self, info: &VkDeviceCreateInfo<'_>) -> bool {
+        let begin = (&raw const *self).addr();
+        let own = begin..begin + size_of::<Self>();
+        let mut next = info.p_next.cast::<BaseInStructure<'_>>();
+        while !next.is_null() {
+            // Not looked into: it is not C's.
+            if own.contains(&next.addr()) {
+                return true;
+            }
+            // SAFETY: every structure in a chain begins with its type and a pointer to the next, as the caller promises.
+            next = unsafe { (*next).p_next };
+        }
+        own.contains(&info.p_enabled_features.addr())
     }
 }
 
@@ -92,9 +115,7 @@ pub(super) unsafe fn load_instance(
     instance: VkInstance,
 ) -> Result<ash::Instance> {
     let get_instance_proc_addr = get_instance_proc_addr.ok_or(Failure::Null("get_instance_proc_addr"))?;
-    if instance == VkInstance::null() {
-        return Err(Failure::Null("instance"));
-    }
+    let instance = given(instance, "instance")?;
     for name in INSTANCE_FUNCTIONS {
         // SAFETY: as the caller promises.
         if unsafe { get_instance_proc_addr(instance, name.as_ptr()) }.is_none() {
@@ -131,9 +152,7 @@ pub unsafe extern "C" fn subsweep_requirements_query(
     result(|| unsafe {
         create(requirements, "requirements", || {
             let instance = load_instance(get_instance_proc_addr, instance)?;
-            if physical_device == VkPhysicalDevice::null() {
-                return Err(Failure::Null("physical_device"));
-            }
+            let physical_device = given(physical_device, "physical_device")?;
             Ok(SubsweepRequirements::new(DeviceRequirements::query(&instance, physical_device)?))
         })
     })
@@ -144,7 +163,8 @@ pub unsafe extern "C" fn subsweep_requirements_query(
 /// Threads: any, while no other thread uses `requirements`.
 ///
 /// # Safety
-/// As above; it is of subsweep_requirements_query, and not freed yet.
+/// `requirements` is null, or of subsweep_requirements_query and not freed yet, and nothing that it has given
+/// is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_requirements_destroy(requirements: *mut SubsweepRequirements) {
     // SAFETY: as the caller promises.
@@ -213,12 +233,12 @@ pub unsafe extern "C" fn subsweep_requirements_extensions(
 ) -> *const *const c_char {
     value(std::ptr::null(), || {
         // SAFETY: as the caller promises.
-        let count = unsafe { borrow_mut(count, "count") }?;
-        *count = 0;
+        unsafe { give(count, "count", 0) }?;
         // SAFETY: as the caller promises.
-        let requirements = unsafe { borrow(requirements, "requirements") }?;
-        *count = requirements.extensions.len() as u32;
-        Ok(requirements.extensions.as_ptr())
+        let names = &unsafe { borrow(requirements, "requirements") }?.extensions;
+        // SAFETY: as the caller promises.
+        unsafe { give(count, "count", names.len() as u32) }?;
+        Ok(names.as_ptr())
     })
 }
 
@@ -230,7 +250,8 @@ pub unsafe extern "C" fn subsweep_requirements_extensions(
 /// chain is complete, and for one VkDeviceCreateInfo at a time. Extensions are the caller's to add, by
 /// subsweep_requirements_extensions.
 ///
-/// Returns SUBSWEEP_ERROR_NULL. `info` is unchanged then.
+/// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` holds what an earlier call has put there:
+/// fill it anew, its chain too, before it is merged into again. `info` is unchanged then.
 ///
 /// Threads: any, while no other thread uses `requirements` or `info`.
 ///
@@ -247,8 +268,13 @@ pub unsafe extern "C" fn subsweep_requirements_merge_features(
         let requirements = unsafe { borrow_mut(requirements, "requirements") }?;
         // SAFETY: as the caller promises.
         let info = unsafe { borrow_mut(info, "info") }?;
-        requirements.chain = requirements.found.features();
         // SAFETY: as the caller promises.
+        if unsafe { requirements.is_merged_into(info) } {
+            let reason = "info holds what an earlier merge has put there: fill it anew";
+            return Err(Error::Unsupported { reason }.into());
+        }
+        requirements.chain = requirements.found.features();
+        // SAFETY: as the caller promises, and nothing of the chain is its own.
         let merged = unsafe { requirements.chain.merge_into(*info) };
         info.p_next = merged.p_next;
         info.p_enabled_features = merged.p_enabled_features;

@@ -3,7 +3,7 @@
 use super::vulkan::VkResult;
 use crate::error::Error;
 
-/// A pointer or a handle is null that must not be.
+/// A pointer, a handle or an address is null that must not be.
 pub const SUBSWEEP_ERROR_NULL: i32 = -2_000_000_001;
 /// A structure's struct_size is of no version of it, or a newer version's fields are used that this library
 /// does not have.
@@ -30,7 +30,7 @@ pub const SUBSWEEP_ERROR_MISALIGNED: i32 = -2_000_000_010;
 pub const SUBSWEEP_ERROR_OVERLAP: i32 = -2_000_000_011;
 /// What is of one device was given to another.
 pub const SUBSWEEP_ERROR_FOREIGN_DEVICE: i32 = -2_000_000_012;
-/// A range goes beyond the last address.
+/// A range goes beyond the last address, or the last offset.
 pub const SUBSWEEP_ERROR_INVALID_RANGE: i32 = -2_000_000_013;
 /// A buffer was made without a usage that is needed of it, as its range says.
 pub const SUBSWEEP_ERROR_MISSING_USAGE: i32 = -2_000_000_014;
@@ -45,6 +45,10 @@ pub(super) enum Failure {
     Library(#[from] Error),
     #[error("{0} is null; it must be given")]
     Null(&'static str),
+    #[error(
+        "{what} has {size} bytes at address 0; give its address, vkGetBufferDeviceAddress plus an offset"
+    )]
+    NullAddress { what: &'static str, size: u64 },
     #[error(
         "{name}: struct_size is {got}, and it is {expected} in this version of the library; set it to sizeof({name}), and \
          whatever is not used to 0"
@@ -69,7 +73,7 @@ impl Failure {
     pub(super) fn code(&self) -> VkResult {
         VkResult::from_raw(match self {
             Self::Library(error) => return code(error),
-            Self::Null(_) => SUBSWEEP_ERROR_NULL,
+            Self::Null(_) | Self::NullAddress { .. } => SUBSWEEP_ERROR_NULL,
             Self::StructSize { .. } => SUBSWEEP_ERROR_STRUCT_SIZE,
             Self::UnknownValue { .. } | Self::UnknownName { .. } => SUBSWEEP_ERROR_UNKNOWN_VALUE,
             Self::MissingFunction(_) => SUBSWEEP_ERROR_MISSING_FUNCTION,

@@ -2,7 +2,9 @@
 
 use std::ffi::{CString, c_char, c_void};
 
-use super::boundary::{Result, Versioned, borrow, borrow_mut, create, destroy, read, result, value};
+use std::mem::offset_of;
+
+use super::boundary::{Result, Versioned, borrow, create, destroy, give, given, read, result, value, words};
 use super::device::SubsweepDevice;
 use super::result::Failure;
 use super::scan_config::{SubsweepScanPlanCreateInfo, config};
@@ -30,14 +32,14 @@ pub struct SubsweepScanInfo {
     pub destination: SubsweepAddressRange,
     /// As subsweep_scan_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
-    /// For a plan with segments, which says what is in it. Of offsets the size is their number; of flags and
-    /// keys it may be more than the rows need. Else 0.
+    /// For a plan with segments, which says what is in it. Of offsets there are size / 4; of flags and keys
+    /// there may be more than the rows need. Else 0.
     pub segments: SubsweepAddressRange,
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE: a row in memory of the device, such as the last row of
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in memory of the device, such as the last row of
     /// another scan's results. 0 if it is the host's, or if there is none.
     pub initial_on_device: SubsweepAddressRange,
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE: a row, at a multiple of 4 bytes, which is read during the
-    /// call alone. Null if it is the device's, or if there is none.
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row, at a multiple of 4 bytes, which is read during
+    /// the call alone. Null if it is the device's, or if there is none.
     pub initial_on_host: *const c_void,
     /// Bytes there: those of a row.
     pub initial_on_host_size: usize,
@@ -46,7 +48,7 @@ pub struct SubsweepScanInfo {
 // SAFETY: numbers, handles and a pointer.
 unsafe impl Versioned for SubsweepScanInfo {
     const NAME: &'static str = "SubsweepScanInfo";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = offset_of!(Self, initial_on_host_size) + size_of::<usize>();
 }
 
 /// A scan, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
@@ -62,9 +64,12 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepScanPlanCreateInfo) -> Re
     let device = device.get();
     // SAFETY: as the caller promises.
     let plan = ScanPlan::new(device, unsafe { config(info, device.capabilities()) }?)?;
-    let policy = CString::new(plan.policy().to_string()).unwrap_or_default();
+    let policy = words(&plan.policy());
     Ok(SubsweepScanPlan { plan, policy })
 }
+
+/// Of the longest row: 16 columns of 64 bits. A test holds that one word more is refused.
+const MAX_ROW_WORDS: usize = 32;
 
 /// The initial value of a recording.
 ///
@@ -72,20 +77,24 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepScanPlanCreateInfo) -> Re
 /// There are as many bytes as `info` says.
 unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
     let on_device = info.initial_on_device.checked("initial_on_device")?;
-    let (words, size) = (info.initial_on_host.cast::<u32>(), info.initial_on_host_size);
-    match (words.is_null(), on_device.address) {
+    let (row, size) = (info.initial_on_host.cast::<u32>(), info.initial_on_host_size);
+    match (row.is_null(), on_device.address) {
         (true, 0) if size == 0 => Ok(InitialValue::Identity),
         (true, 0) => Err(Failure::Null("initial_on_host")),
         (true, _) => Ok(InitialValue::Device(on_device)),
-        (false, 0) if !words.is_aligned() => {
-            let address = words.addr() as u64;
+        (false, 0) if !row.is_aligned() => {
+            let address = row.addr() as u64;
             Err(Error::Misaligned { what: "initial_on_host", address, alignment: 4 }.into())
         }
         (false, 0) if size == 0 || !size.is_multiple_of(4) => {
             Err(Error::RangeTooSmall { what: "initial_on_host", needed: 4, got: size as u64 }.into())
         }
-        // SAFETY: as the caller promises.
-        (false, 0) => Ok(InitialValue::host(unsafe { std::slice::from_raw_parts(words, size / 4) })?),
+        (false, 0) => {
+            // One word more than any row has is refused for it, however many more are said to be there.
+            let word_count = (size / 4).min(MAX_ROW_WORDS + 1);
+            // SAFETY: as the caller promises.
+            Ok(InitialValue::host(unsafe { std::slice::from_raw_parts(row, word_count) })?)
+        }
         (false, _) => Err(Error::Unsupported {
             reason: "a scan has one initial value: initial_on_host or initial_on_device, and not both",
         }
@@ -121,7 +130,7 @@ pub unsafe extern "C" fn subsweep_scan_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// As above; it is of subsweep_scan_plan_create and not freed yet, and all work that it was recorded into is
+/// `plan` is null, or of subsweep_scan_plan_create and not freed yet, and all work that it was recorded into is
 /// done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_scan_plan_destroy(plan: *mut SubsweepScanPlan) {
@@ -148,11 +157,9 @@ pub unsafe extern "C" fn subsweep_scan_plan_scratch_requirements(
 ) -> VkResult {
     result(|| {
         // SAFETY: as the caller promises.
-        let plan = unsafe { borrow(plan, "plan") }?;
+        let needs = unsafe { borrow(plan, "plan") }?.plan.scratch_requirements(max_count);
         // SAFETY: as the caller promises.
-        let requirements = unsafe { borrow_mut(requirements, "requirements") }?;
-        *requirements = plan.plan.scratch_requirements(max_count).into();
-        Ok(())
+        unsafe { give(requirements, "requirements", needs.into()) }
     })
 }
 
@@ -170,7 +177,7 @@ pub unsafe extern "C" fn subsweep_scan_plan_first_access(plan: *const SubsweepSc
 }
 
 /// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
-/// behind it. 0 if `plan` is null.
+/// behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -219,11 +226,12 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
 ///    subsweep_scan_plan_scratch_requirements says, its content of no matter, apart from all of these, and used
 ///    by nothing else until the work is done.
 /// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
-///    first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`,
-///    initial value and count, and TRANSFER / TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it
-///    ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, and the last access to `scratch` is
-///    COMPUTE_SHADER, with a count on the device also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
-///    pipeline and push constants bound, and touches no other state.
+///    first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is
+///    COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
+///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE
+///    of `destination`, and the last access to `scratch` is COMPUTE_SHADER, with a count on the device also
+///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
+///    other state.
 /// 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
 ///    maximum is taken as that. At most 2^32 - 1 tiles; 2^32 - 1 rows with segments.
 /// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
@@ -252,9 +260,7 @@ pub unsafe extern "C" fn subsweep_cmd_scan(
     result(|| {
         // SAFETY: as the caller promises.
         let plan = &unsafe { borrow(plan, "plan") }?.plan;
-        if command_buffer == VkCommandBuffer::null() {
-            return Err(Failure::Null("command_buffer"));
-        }
+        let command_buffer = given(command_buffer, "command_buffer")?;
         // SAFETY: as the caller promises.
         let info = unsafe { read(info) }?;
         flags("SubsweepScanInfo.flags", info.flags, 0)?;
@@ -268,4 +274,16 @@ pub unsafe extern "C" fn subsweep_cmd_scan(
         // SAFETY: as the caller promises.
         Ok(unsafe { plan.cmd_scan(command_buffer, &buffers, info.count.checked()?) }?)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_looked_at_as_far_as_one_can_be() {
+        let row = |word_count| InitialValue::host(&[7_u32; MAX_ROW_WORDS + 1][..word_count]);
+        assert!(row(MAX_ROW_WORDS).is_ok());
+        assert!(row(MAX_ROW_WORDS + 1).is_err());
+    }
 }

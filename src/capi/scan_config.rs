@@ -2,17 +2,19 @@
 
 use std::ffi::c_char;
 
+use std::mem::offset_of;
+
 use super::boundary::{Result, Versioned, text};
 use super::result::Failure;
-use super::types::{SubsweepElementType, element_type, flags};
+use super::types::{SubsweepElementType, element_type, flags, unknown};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
 use crate::vk::Capabilities;
 
 /// Whether an element's result counts the element itself: one of SUBSWEEP_SCAN_KIND_....
 pub type SubsweepScanKind = u32;
-/// It does.
+/// Each result counts its own element.
 pub const SUBSWEEP_SCAN_KIND_INCLUSIVE: SubsweepScanKind = 0;
-/// It does not: the first result is the operator's identity, or the initial value.
+/// No result counts its own element: the first is the operator's identity, or the initial value.
 pub const SUBSWEEP_SCAN_KIND_EXCLUSIVE: SubsweepScanKind = 1;
 
 /// From which end a scan begins: one of SUBSWEEP_SCAN_DIRECTION_....
@@ -42,7 +44,7 @@ pub const SUBSWEEP_SCAN_OPERATOR_XOR: SubsweepScanOperator = 6;
 /// What says where segments begin, each of which is scanned by itself: one of SUBSWEEP_SEGMENTS_BY_.... The
 /// first row begins one in any case.
 pub type SubsweepSegmentsBy = u32;
-/// Nothing: all rows are one.
+/// Nothing says it: all rows are one segment.
 pub const SUBSWEEP_SEGMENTS_BY_NONE: SubsweepSegmentsBy = 0;
 /// A uint32_t for each row: not 0 where a segment begins.
 pub const SUBSWEEP_SEGMENTS_BY_FLAGS: SubsweepSegmentsBy = 1;
@@ -54,18 +56,18 @@ pub const SUBSWEEP_SEGMENTS_BY_KEYS64: SubsweepSegmentsBy = 3;
 /// those beyond the last row are none.
 pub const SUBSWEEP_SEGMENTS_BY_OFFSETS: SubsweepSegmentsBy = 4;
 
-/// What else a plan for scans is to do: several of SUBSWEEP_SCAN_....
+/// What else a plan for scans is to do: several of SUBSWEEP_SCAN_..._BIT, or 0.
 pub type SubsweepScanFlags = u32;
 /// Every recording brings an initial value: what comes before the first row, or the first of each segment.
-pub const SUBSWEEP_SCAN_INITIAL_VALUE: SubsweepScanFlags = 1;
+pub const SUBSWEEP_SCAN_INITIAL_VALUE_BIT: SubsweepScanFlags = 1;
 /// Recordings may take their count from the device.
-pub const SUBSWEEP_SCAN_COUNTS_ON_DEVICE: SubsweepScanFlags = 2;
+pub const SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT: SubsweepScanFlags = 2;
 /// A promise that source and destination never overlap, which lets the plan take the single pass. A recording
 /// in place is refused then.
-pub const SUBSWEEP_SCAN_OUT_OF_PLACE: SubsweepScanFlags = 4;
+pub const SUBSWEEP_SCAN_OUT_OF_PLACE_BIT: SubsweepScanFlags = 4;
 
 const ALL_FLAGS: SubsweepScanFlags =
-    SUBSWEEP_SCAN_INITIAL_VALUE | SUBSWEEP_SCAN_COUNTS_ON_DEVICE | SUBSWEEP_SCAN_OUT_OF_PLACE;
+    SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT;
 
 /// What a plan for scans is to do. All 0 but struct_size: the inclusive sums of single uint32_t.
 #[repr(C)]
@@ -73,7 +75,7 @@ const ALL_FLAGS: SubsweepScanFlags =
 pub struct SubsweepScanPlanCreateInfo {
     /// sizeof(SubsweepScanPlanCreateInfo).
     pub struct_size: u32,
-    /// What else.
+    /// What else it is to do.
     pub flags: SubsweepScanFlags,
     /// Inclusive or exclusive.
     pub kind: SubsweepScanKind,
@@ -97,7 +99,7 @@ pub struct SubsweepScanPlanCreateInfo {
 // SAFETY: numbers and a pointer.
 unsafe impl Versioned for SubsweepScanPlanCreateInfo {
     const NAME: &'static str = "SubsweepScanPlanCreateInfo";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = offset_of!(Self, algorithm) + size_of::<*const c_char>();
 }
 
 fn operator(value: SubsweepScanOperator) -> Result<ScanOperator> {
@@ -124,10 +126,6 @@ fn segments_by(value: SubsweepSegmentsBy) -> Result<Option<SegmentsBy>> {
     }))
 }
 
-fn unknown(what: &'static str, value: u32, known: &'static str) -> Failure {
-    Failure::UnknownValue { what, value, known }
-}
-
 fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
     let kind = match info.kind {
         SUBSWEEP_SCAN_KIND_INCLUSIVE => ScanKind::Inclusive,
@@ -147,13 +145,13 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
         config = config.segments(by);
     }
     let flags = flags("SubsweepScanFlags", info.flags, ALL_FLAGS)?;
-    if flags & SUBSWEEP_SCAN_INITIAL_VALUE != 0 {
+    if flags & SUBSWEEP_SCAN_INITIAL_VALUE_BIT != 0 {
         config = config.with_initial();
     }
-    if flags & SUBSWEEP_SCAN_COUNTS_ON_DEVICE != 0 {
+    if flags & SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT != 0 {
         config = config.counts_on_device();
     }
-    if flags & SUBSWEEP_SCAN_OUT_OF_PLACE != 0 {
+    if flags & SUBSWEEP_SCAN_OUT_OF_PLACE_BIT != 0 {
         config = config.out_of_place();
     }
     Ok(config)

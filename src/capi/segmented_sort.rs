@@ -2,9 +2,10 @@
 
 use std::ffi::{CString, c_char};
 
-use super::boundary::{Result, Versioned, borrow, borrow_mut, create, destroy, read, result, value};
+use std::mem::offset_of;
+
+use super::boundary::{Result, Versioned, borrow, create, destroy, give, given, read, result, value, words};
 use super::device::SubsweepDevice;
-use super::result::Failure;
 use super::sort::{SubsweepSortPlanCreateInfo, config};
 use super::types::{
     NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
@@ -41,7 +42,7 @@ pub struct SubsweepSegmentedSortInfo {
 // SAFETY: numbers and handles.
 unsafe impl Versioned for SubsweepSegmentedSortInfo {
     const NAME: &'static str = "SubsweepSegmentedSortInfo";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
 /// A sort of segments, ready to be recorded any number of times. It never changes, and holds pipelines and no
@@ -65,14 +66,14 @@ unsafe fn plan(
         return Err(Error::Unsupported { reason }.into());
     }
     let plan = SegmentedSortPlan::new(device.get(), config)?;
-    let policy = CString::new(plan.policy().to_string()).unwrap_or_default();
+    let policy = words(&plan.policy());
     Ok(SubsweepSegmentedSortPlan { plan, policy })
 }
 
 /// Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
 /// subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
-/// each segment; its algorithm must be null, and SUBSWEEP_SORT_ANYWHERE not be among its flags.
-/// SUBSWEEP_SORT_COUNTS_ON_DEVICE is for both counts.
+/// each segment; its algorithm must be null, and SUBSWEEP_SORT_ANYWHERE_BIT not be among its flags.
+/// SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
 /// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
@@ -97,8 +98,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// As above; it is of subsweep_segmented_sort_plan_create and not freed yet, and all work that it was recorded
-/// into is done.
+/// `plan` is null, or of subsweep_segmented_sort_plan_create and not freed yet, and all work that it was
+/// recorded into is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_segmented_sort_plan_destroy(plan: *mut SubsweepSegmentedSortPlan) {
     // SAFETY: as the caller promises.
@@ -124,10 +125,9 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_scratch_requirements(
 ) -> VkResult {
     result(|| {
         // SAFETY: as the caller promises.
-        let (plan, requirements) =
-            unsafe { (borrow(plan, "plan")?, borrow_mut(requirements, "requirements")?) };
-        *requirements = plan.plan.scratch_requirements(max_count, max_segment_count).into();
-        Ok(())
+        let needs = unsafe { borrow(plan, "plan") }?.plan.scratch_requirements(max_count, max_segment_count);
+        // SAFETY: as the caller promises.
+        unsafe { give(requirements, "requirements", needs.into()) }
     })
 }
 
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_first_access(
 }
 
 /// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
-/// behind it. 0 if `plan` is null.
+/// behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -200,7 +200,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_policy(
 ///    written. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content of no matter,
 ///    and used by nothing else until the work is done.
 /// 3. Commands: a fill of `scratch`, dispatches, most of them indirect ones, and the barriers between them;
-///    none before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `keys`,
+///    none before the first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The
+///    first access is COMPUTE_SHADER / SHADER_READ of `keys`,
 ///    `values`, `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
 ///    `scratch`, which COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; it ends
 ///    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort) and `values`. Leaves a compute pipeline
@@ -237,9 +238,7 @@ pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
     result(|| {
         // SAFETY: as the caller promises.
         let plan = &unsafe { borrow(plan, "plan") }?.plan;
-        if command_buffer == VkCommandBuffer::null() {
-            return Err(Failure::Null("command_buffer"));
-        }
+        let command_buffer = given(command_buffer, "command_buffer")?;
         // SAFETY: as the caller promises.
         let info = unsafe { read(info) }?;
         flags("SubsweepSegmentedSortInfo.flags", info.flags, 0)?;

@@ -2,48 +2,52 @@
 
 use std::ffi::{CStr, CString, c_char};
 
-use super::boundary::{Result, Versioned, borrow, borrow_mut, create, destroy, read, result, text, value};
+use std::mem::offset_of;
+
+use super::boundary::{
+    Result, Versioned, borrow, create, destroy, give, given, read, result, text, value, words,
+};
 use super::device::SubsweepDevice;
 use super::result::Failure;
 use super::types::{
     NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType,
-    SubsweepScratchRequirements, element_type, flags,
+    SubsweepScratchRequirements, element_type, flags, unknown,
 };
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
 
 /// What goes with each key: one of SUBSWEEP_SORT_VALUES_....
 pub type SubsweepSortValues = u32;
-/// Nothing.
+/// No values go with the keys.
 pub const SUBSWEEP_SORT_VALUES_NONE: SubsweepSortValues = 0;
 /// A value of 4 bytes, in memory of its own.
 pub const SUBSWEEP_SORT_VALUES_4_BYTES: SubsweepSortValues = 1;
 /// A value of 8 bytes, in memory of its own.
 pub const SUBSWEEP_SORT_VALUES_8_BYTES: SubsweepSortValues = 2;
-/// Nothing, and the keys stay as they are: the sort tells where they would come from. The values are a
-/// permutation of uint32_t, in which the first is the place of the least key.
+/// No values go with the keys, which stay as they are: the sort tells where they would come from. The values
+/// are a permutation of uint32_t, in which the first is the place of the least key.
 pub const SUBSWEEP_SORT_VALUES_ARGSORT: SubsweepSortValues = 3;
 
-/// What else a plan for sorts is to do: several of SUBSWEEP_SORT_....
+/// What else a plan for sorts is to do: several of SUBSWEEP_SORT_..._BIT, or 0.
 pub type SubsweepSortFlags = u32;
 /// From the greatest key to the least; equal ones still in the order in which they came.
-pub const SUBSWEEP_SORT_DESCENDING: SubsweepSortFlags = 1;
+pub const SUBSWEEP_SORT_DESCENDING_BIT: SubsweepSortFlags = 1;
 /// Only by the bits from begin_bit up to, and not with, end_bit, the lowest being bit 0, of the unsigned number
 /// that is ordered as the key is: the key itself, signed ones with the sign bit flipped, floats with all bits
 /// flipped if they are negative and else the sign bit. Fewer bits are fewer passes. Without the flag it is by
 /// all bits.
-pub const SUBSWEEP_SORT_BIT_RANGE: SubsweepSortFlags = 2;
+pub const SUBSWEEP_SORT_BIT_RANGE_BIT: SubsweepSortFlags = 2;
 /// Recordings may take their count from the device.
-pub const SUBSWEEP_SORT_COUNTS_ON_DEVICE: SubsweepSortFlags = 4;
+pub const SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT: SubsweepSortFlags = 4;
 /// The result stays where the last pass leaves it, which subsweep_sort_plan_result tells: in the caller's
 /// memory or in scratch. Then every pass runs, even one in whose digit all keys agree. An argsort's places are
 /// always the caller's.
-pub const SUBSWEEP_SORT_ANYWHERE: SubsweepSortFlags = 8;
+pub const SUBSWEEP_SORT_ANYWHERE_BIT: SubsweepSortFlags = 8;
 
-const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING
-    | SUBSWEEP_SORT_BIT_RANGE
-    | SUBSWEEP_SORT_COUNTS_ON_DEVICE
-    | SUBSWEEP_SORT_ANYWHERE;
+const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
+    | SUBSWEEP_SORT_BIT_RANGE_BIT
+    | SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT
+    | SUBSWEEP_SORT_ANYWHERE_BIT;
 
 /// What a plan for sorts, or for segmented sorts, is to do. All 0 but struct_size: single uint32_t, ascending.
 ///
@@ -54,15 +58,15 @@ const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING
 pub struct SubsweepSortPlanCreateInfo {
     /// sizeof(SubsweepSortPlanCreateInfo).
     pub struct_size: u32,
-    /// What else.
+    /// What else it is to do.
     pub flags: SubsweepSortFlags,
     /// The type of a key.
     pub key_type: SubsweepElementType,
     /// What goes with each key.
     pub values: SubsweepSortValues,
-    /// With SUBSWEEP_SORT_BIT_RANGE the first bit to sort by; else 0.
+    /// With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; else 0.
     pub begin_bit: u32,
-    /// With SUBSWEEP_SORT_BIT_RANGE the bit behind the last; else 0.
+    /// With SUBSWEEP_SORT_BIT_RANGE_BIT the bit behind the last; else 0.
     pub end_bit: u32,
     /// One of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null for what suits
     /// the device. It is read during the call alone.
@@ -72,7 +76,7 @@ pub struct SubsweepSortPlanCreateInfo {
 // SAFETY: numbers and a pointer.
 unsafe impl Versioned for SubsweepSortPlanCreateInfo {
     const NAME: &'static str = "SubsweepSortPlanCreateInfo";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = offset_of!(Self, algorithm) + size_of::<*const c_char>();
 }
 
 /// The memory and the count of one recording of a sort.
@@ -96,7 +100,7 @@ pub struct SubsweepSortInfo {
 // SAFETY: numbers and handles.
 unsafe impl Versioned for SubsweepSortInfo {
     const NAME: &'static str = "SubsweepSortInfo";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
 /// Where the result of a sort lies.
@@ -127,25 +131,22 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
         SUBSWEEP_SORT_VALUES_4_BYTES => SortConfig::pairs(key, ValueSize::B4),
         SUBSWEEP_SORT_VALUES_8_BYTES => SortConfig::pairs(key, ValueSize::B8),
         SUBSWEEP_SORT_VALUES_ARGSORT => SortConfig::argsort(key),
-        value => {
-            let known = "see SUBSWEEP_SORT_VALUES_...";
-            return Err(Failure::UnknownValue { what: "values", value, known });
-        }
+        value => return Err(unknown("values", value, "see SUBSWEEP_SORT_VALUES_...")),
     };
     let flags = flags("SubsweepSortFlags", info.flags, ALL_FLAGS)?;
-    if flags & SUBSWEEP_SORT_DESCENDING != 0 {
+    if flags & SUBSWEEP_SORT_DESCENDING_BIT != 0 {
         config = config.descending();
     }
-    if flags & SUBSWEEP_SORT_BIT_RANGE != 0 {
+    if flags & SUBSWEEP_SORT_BIT_RANGE_BIT != 0 {
         config = config.bits(info.begin_bit..info.end_bit);
     } else if let value @ 1.. = info.begin_bit | info.end_bit {
-        let known = "give SUBSWEEP_SORT_BIT_RANGE with it, or 0";
-        return Err(Failure::UnknownValue { what: "begin_bit or end_bit", value, known });
+        let known = "give SUBSWEEP_SORT_BIT_RANGE_BIT with it, or 0";
+        return Err(unknown("begin_bit or end_bit", value, known));
     }
-    if flags & SUBSWEEP_SORT_COUNTS_ON_DEVICE != 0 {
+    if flags & SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT != 0 {
         config = config.counts_on_device();
     }
-    if flags & SUBSWEEP_SORT_ANYWHERE != 0 {
+    if flags & SUBSWEEP_SORT_ANYWHERE_BIT != 0 {
         config = config.anywhere();
     }
     // SAFETY: as the caller promises.
@@ -169,7 +170,7 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Re
         config = config.policy(SortPolicy::tuned(algorithm, device.capabilities()));
     }
     let plan = SortPlan::new(device, config)?;
-    let policy = CString::new(plan.policy().to_string()).unwrap_or_default();
+    let policy = words(&plan.policy());
     Ok(SubsweepSortPlan { plan, policy })
 }
 
@@ -199,7 +200,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// As above; it is of subsweep_sort_plan_create and not freed yet, and all work that it was recorded into is
+/// `plan` is null, or of subsweep_sort_plan_create and not freed yet, and all work that it was recorded into is
 /// done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_sort_plan_destroy(plan: *mut SubsweepSortPlan) {
@@ -225,10 +226,9 @@ pub unsafe extern "C" fn subsweep_sort_plan_scratch_requirements(
 ) -> VkResult {
     result(|| {
         // SAFETY: as the caller promises.
-        let (plan, requirements) =
-            unsafe { (borrow(plan, "plan")?, borrow_mut(requirements, "requirements")?) };
-        *requirements = plan.plan.scratch_requirements(max_count).into();
-        Ok(())
+        let needs = unsafe { borrow(plan, "plan") }?.plan.scratch_requirements(max_count);
+        // SAFETY: as the caller promises.
+        unsafe { give(requirements, "requirements", needs.into()) }
     })
 }
 
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_first_access(plan: *const SubsweepSo
 }
 
 /// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
-/// behind it. 0 if `plan` is null.
+/// behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -291,8 +291,8 @@ fn buffers(info: &SubsweepSortInfo) -> Result<SortBuffers> {
 }
 
 /// Where the result of subsweep_cmd_sort with the same `info` lies: in `keys` and `values`, unless
-/// SUBSWEEP_SORT_ANYWHERE lets an odd number of passes leave it in `scratch`. It is the same for every count on
-/// the device with one maximum.
+/// SUBSWEEP_SORT_ANYWHERE_BIT lets an odd number of passes leave it in `scratch`. It is the same for every
+/// count on the device with one maximum.
 ///
 /// Returns what subsweep_cmd_sort does.
 ///
@@ -308,11 +308,11 @@ pub unsafe extern "C" fn subsweep_sort_plan_result(
 ) -> VkResult {
     super::boundary::result(|| {
         // SAFETY: as the caller promises.
-        let (plan, info, out) =
-            unsafe { (borrow(plan, "plan")?, read(info)?, borrow_mut(result, "result")?) };
+        let (plan, info) = unsafe { (borrow(plan, "plan")?, read(info)?) };
         let lies = plan.plan.result(&buffers(&info)?, info.count.checked()?)?;
-        *out = SubsweepSortResult { keys: lies.keys.into(), values: lies.values.into() };
-        Ok(())
+        let lies = SubsweepSortResult { keys: lies.keys.into(), values: lies.values.into() };
+        // SAFETY: as the caller promises.
+        unsafe { give(result, "result", lies) }
     })
 }
 
@@ -323,12 +323,13 @@ pub unsafe extern "C" fn subsweep_sort_plan_result(
 ///    keys at a multiple of 16), apart from one another; a count on the device is 4 bytes at a multiple of 4,
 ///    apart from all that is written. `scratch` as subsweep_sort_plan_scratch_requirements says, its content of
 ///    no matter, and used by nothing else until the work is done.
-/// 3. Commands: dispatches, direct and indirect ones, a fill of `scratch`, and the barriers between them; none
-///    before the first or behind the last. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`
-///    and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`; it ends
-///    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and `scratch`, whose last
-///    accesses are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
-///    compute pipeline and push constants bound, and touches no other state.
+/// 3. Commands: dispatches, direct and indirect ones, a fill of `scratch` where more than one workgroup sorts,
+///    and the barriers between them; none before the first or behind the last. With
+///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is COMPUTE_SHADER / SHADER_READ
+///    of `keys`, `values` and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
+///    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and
+///    `scratch`, whose last accesses are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
+///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no other state.
 /// 4. Limits: a count of 0 or 1, and an empty range of bits, record nothing; but an argsort tells the places of
 ///    keys that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as
 ///    that. At most subsweep_sort_plan_max_count keys.
@@ -358,9 +359,7 @@ pub unsafe extern "C" fn subsweep_cmd_sort(
     result(|| {
         // SAFETY: as the caller promises.
         let plan = &unsafe { borrow(plan, "plan") }?.plan;
-        if command_buffer == VkCommandBuffer::null() {
-            return Err(Failure::Null("command_buffer"));
-        }
+        let command_buffer = given(command_buffer, "command_buffer")?;
         // SAFETY: as the caller promises.
         let info = unsafe { read(info) }?;
         // SAFETY: as the caller promises.

@@ -1,6 +1,6 @@
 //! What several functions take: ranges of memory, counts, and names for types of elements.
 
-use super::boundary::Result;
+use super::boundary::{Result, given};
 use super::result::Failure;
 use super::vulkan::{
     VkAccessFlags, VkBuffer, VkBufferUsageFlags, VkDeviceAddress, VkDeviceSize, VkPipelineStageFlags,
@@ -33,15 +33,20 @@ pub(super) fn element_type(what: &'static str, value: SubsweepElementType) -> Re
         SUBSWEEP_ELEMENT_TYPE_U64 => ElementType::U64,
         SUBSWEEP_ELEMENT_TYPE_I64 => ElementType::I64,
         SUBSWEEP_ELEMENT_TYPE_F64 => ElementType::F64,
-        _ => return Err(Failure::UnknownValue { what, value, known: "see SUBSWEEP_ELEMENT_TYPE_..." }),
+        _ => return Err(unknown(what, value, "see SUBSWEEP_ELEMENT_TYPE_...")),
     })
+}
+
+/// The failure of a number that stands for nothing.
+pub(super) fn unknown(what: &'static str, value: u32, known: &'static str) -> Failure {
+    Failure::UnknownValue { what, value, known }
 }
 
 /// Flags, if there are no others than `known`.
 pub(super) fn flags(what: &'static str, given: u32, known: u32) -> Result<u32> {
     match given & !known {
         0 => Ok(given),
-        value => Err(Failure::UnknownValue { what, value, known: "see the flags of its type" }),
+        value => Err(unknown(what, value, "see the flags of its type")),
     }
 }
 
@@ -69,12 +74,21 @@ impl From<AddressRange> for SubsweepAddressRange {
 }
 
 impl SubsweepAddressRange {
-    /// The range, if it does not go around the end of all addresses.
+    /// The range, if it has an address, unless it is empty, and does not go around the end of all addresses.
     pub(super) fn checked(self, what: &'static str) -> Result<AddressRange> {
-        if self.address.checked_add(self.size).is_none() {
-            return Err(Failure::BeyondAddresses { what, address: self.address, size: self.size });
+        if self.address == 0 && self.size > 0 {
+            return Err(Failure::NullAddress { what, size: self.size });
         }
+        within_addresses(what, self.address, self.size)?;
         Ok(self.into())
+    }
+}
+
+/// Refuses what goes around the end of 64 bits.
+fn within_addresses(what: &'static str, address: u64, size: u64) -> Result<()> {
+    match address.checked_add(size) {
+        Some(_) => Ok(()),
+        None => Err(Failure::BeyondAddresses { what, address, size }),
     }
 }
 
@@ -101,11 +115,9 @@ impl SubsweepBufferRange {
         if size == 0 {
             return Ok(BufferRange::NONE);
         }
-        if buffer == VkBuffer::null() {
-            return Err(Failure::Null("scratch.buffer"));
-        }
+        given(buffer, "scratch.buffer")?;
         SubsweepAddressRange { address, size }.checked("scratch")?;
-        SubsweepAddressRange { address: offset, size }.checked("scratch.buffer")?;
+        within_addresses("scratch.offset", offset, size)?;
         Ok(BufferRange { buffer, offset, size, address, usage })
     }
 }
@@ -196,6 +208,7 @@ mod tests {
         assert!(range(4, 16, 16).is_ok());
         assert!(matches!(range(0, 32, u64::MAX - 15), Err(Failure::BeyondAddresses { .. })));
         assert!(matches!(range(u64::MAX - 3, 16, 16), Err(Failure::BeyondAddresses { .. })));
+        assert!(matches!(range(0, 16, 0), Err(Failure::NullAddress { what: "scratch", size: 16 })));
         let (buffer, usage) = (VkBuffer::null(), VkBufferUsageFlags::empty());
         let none = SubsweepBufferRange { buffer, offset: 3, size: 0, address: 7, usage };
         assert_eq!(none.scratch().unwrap(), BufferRange::NONE);

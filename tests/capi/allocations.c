@@ -51,18 +51,32 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL watched(VkInstance instance, con
 int main(void) {
     enum { COUNT = 100000 };
     const VkBufferUsageFlags usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT;
-    const SubsweepScanPlanCreateInfo of_scan = {.struct_size = sizeof of_scan, .flags = SUBSWEEP_SCAN_INITIAL_VALUE};
+    const SubsweepScanPlanCreateInfo of_scan = {.struct_size = sizeof of_scan, .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT};
     const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort, .algorithm = "onesweep"};
     const uint32_t initial = 7;
     SubsweepScanInfo scan_info = {.struct_size = sizeof scan_info, .count = {.count = COUNT}};
     SubsweepSortInfo sort_info = {.struct_size = sizeof sort_info, .count = {.count = COUNT}};
+    const SubsweepScanPlanCreateInfo of_counted = {.struct_size = sizeof of_counted,
+                                                   .flags = SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT};
+    const SubsweepSortPlanCreateInfo of_segments = {.struct_size = sizeof of_segments,
+                                                    .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT};
+    const SubsweepGatherPlanCreateInfo of_gather = {.struct_size = sizeof of_gather,
+                                                    .flags = SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT,
+                                                    .words_per_element = 1};
+    SubsweepScanInfo counted_info = {.struct_size = sizeof counted_info, .count = {.count = COUNT}};
+    SubsweepSegmentedSortInfo segments_info = {
+        .struct_size = sizeof segments_info, .count = {.count = COUNT}, .segment_count = {.count = 1000}};
+    SubsweepGatherInfo gather_info = {.struct_size = sizeof gather_info, .count = {.count = COUNT}};
+    SubsweepScanPlan *counted = NULL;
+    SubsweepSegmentedSortPlan *segments = NULL;
+    SubsweepGatherPlan *gather = NULL;
     SubsweepDeviceCreateInfo adopted = {.struct_size = sizeof adopted, .get_instance_proc_addr = watched};
     SubsweepDevice *device = NULL;
     SubsweepScanPlan *scan = NULL;
     SubsweepSortPlan *sort = NULL;
-    VkResult results[3];
+    VkResult results[6];
     int counts[3];
-    Memory memory, scratch;
+    Memory memory, other, scratch;
     VkCommandBuffer commands;
     Host host;
 
@@ -76,10 +90,21 @@ int main(void) {
     EXPECT(allocation_count > counts[0]);
     host_check(subsweep_scan_plan_create(device, &of_scan, &scan), "subsweep_scan_plan_create");
     host_check(subsweep_sort_plan_create(device, &of_sort, &sort), "subsweep_sort_plan_create");
+    host_check(subsweep_scan_plan_create(device, &of_counted, &counted), "subsweep_scan_plan_create");
+    host_check(subsweep_segmented_sort_plan_create(device, &of_segments, &segments),
+               "subsweep_segmented_sort_plan_create");
+    host_check(subsweep_gather_plan_create(device, &of_gather, &gather), "subsweep_gather_plan_create");
     memory_create(&memory, &host, 8 * COUNT, usage);
+    memory_create(&other, &host, 8 * COUNT, usage);
     memory_create(&scratch, &host, 64 * COUNT, usage);
     scan_info.source = scan_info.destination = sort_info.keys = part(&memory, 0, 4 * COUNT);
     scan_info.scratch = sort_info.scratch = scratch_part(&scratch, 0, 64 * COUNT);
+    counted_info.source = counted_info.destination = segments_info.keys = gather_info.source = sort_info.keys;
+    counted_info.scratch = segments_info.scratch = gather_info.scratch = sort_info.scratch;
+    counted_info.count.address = segments_info.segment_count.address = gather_info.count.address = other.address;
+    segments_info.segments = part(&other, 16, 4 * 1000);
+    gather_info.indices = part(&memory, 4 * COUNT, 4 * COUNT);
+    gather_info.destination = part(&other, 16, 4 * COUNT);
     scan_info.initial_on_host = &initial;
     scan_info.initial_on_host_size = sizeof initial;
 
@@ -88,18 +113,26 @@ int main(void) {
     counts[0] = allocation_count;
     results[0] = subsweep_cmd_scan(scan, commands, &scan_info);
     results[1] = subsweep_cmd_sort(sort, commands, &sort_info);
+    results[2] = subsweep_cmd_scan(counted, commands, &counted_info);
+    results[3] = subsweep_cmd_segmented_sort(segments, commands, &segments_info);
+    results[4] = subsweep_cmd_gather(gather, commands, &gather_info);
     counts[1] = allocation_count;
     /* A failure is told in words, which take some. */
     scan_info.scratch.size = 0;
-    results[2] = subsweep_cmd_scan(scan, commands, &scan_info);
+    results[5] = subsweep_cmd_scan(scan, commands, &scan_info);
     counts[2] = allocation_count;
     host_run(&host, commands);
-    EXPECT(results[0] == VK_SUCCESS && results[1] == VK_SUCCESS && command_count > 20);
+    EXPECT(results[0] == VK_SUCCESS && results[1] == VK_SUCCESS && results[2] == VK_SUCCESS);
+    EXPECT(results[3] == VK_SUCCESS && results[4] == VK_SUCCESS && command_count > 50);
     EXPECT(counts[1] == counts[0]);
-    EXPECT((int)results[2] == SUBSWEEP_ERROR_SCRATCH_TOO_SMALL && counts[2] > counts[1]);
+    EXPECT((int)results[5] == SUBSWEEP_ERROR_SCRATCH_TOO_SMALL && counts[2] > counts[1]);
 
     memory_destroy(&scratch, &host);
+    memory_destroy(&other, &host);
     memory_destroy(&memory, &host);
+    subsweep_gather_plan_destroy(gather);
+    subsweep_segmented_sort_plan_destroy(segments);
+    subsweep_scan_plan_destroy(counted);
     subsweep_sort_plan_destroy(sort);
     subsweep_scan_plan_destroy(scan);
     subsweep_device_destroy(device);

@@ -148,6 +148,43 @@ fn the_installer_refuses_what_is_no_prefix() {
     }
 }
 
+/// A structure that grows, its last field in the first header, and where that began and ended: what programs have been
+/// compiled with stays where it is.
+const GROWING: [(&str, &str, usize, usize); 8] = [
+    ("SubsweepDeviceCreateInfo", "pipeline_cache", 40, 48),
+    ("SubsweepScanPlanCreateInfo", "algorithm", 32, 40),
+    ("SubsweepScanInfo", "initial_on_host_size", 136, 144),
+    ("SubsweepSortPlanCreateInfo", "algorithm", 24, 32),
+    ("SubsweepSortInfo", "scratch", 56, 96),
+    ("SubsweepSegmentedSortInfo", "scratch", 88, 128),
+    ("SubsweepGatherPlanCreateInfo", "words_per_element", 8, 12),
+    ("SubsweepGatherInfo", "scratch", 72, 112),
+];
+
+/// A structure that stays as it is, its last field and where that begins, and its size.
+const FROZEN: [(&str, &str, usize, usize); 6] = [
+    ("SubsweepAddressRange", "size", 8, 16),
+    ("SubsweepBufferRange", "usage", 32, 40),
+    ("SubsweepCount", "count", 8, 16),
+    ("SubsweepScratchRequirements", "usage", 16, 24),
+    ("SubsweepAccess", "access", 4, 8),
+    ("SubsweepSortResult", "values", 16, 32),
+];
+
+/// ABI 1, in types that no compiler takes if it is another: of 64 bits, as the numbers are.
+fn layout() -> String {
+    let sizes = GROWING.map(|(name, field, offset, size)| (name, field, offset, ">=", size));
+    let frozen = FROZEN.map(|(name, field, offset, size)| (name, field, offset, "==", size));
+    let of = |(name, field, offset, relation, size): &(&str, &str, usize, &str, usize)| {
+        format!(
+            "typedef char {name}Offset[offsetof({name}, {field}) == {offset} ? 1 : -1];\n\
+             typedef char {name}Size[sizeof({name}) {relation} {size} ? 1 : -1];\n"
+        )
+    };
+    let types: String = sizes.iter().chain(&frozen).map(of).collect();
+    format!("#include <stddef.h>\n#include <stdint.h>\n#if UINTPTR_MAX == UINT64_MAX\n{types}#endif\n")
+}
+
 /// Alone, so that it needs nothing before it, and with every warning that there is to be had.
 #[cfg(unix)]
 #[test]
@@ -156,13 +193,16 @@ fn c_and_cplusplus_take_it() {
     let flags = Command::new("pkg-config").args(["--cflags", "vulkan"]).output();
     let flags = flags.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let program = "#include <subsweep.h>\n#include <subsweep.h>\n\
-                   int main(void) { return subsweep_abi_version() == SUBSWEEP_ABI_VERSION ? 0 : SUBSWEEP_ERROR_NULL; }\n";
+    let program = format!(
+        "#include <subsweep.h>\n#include <subsweep.h>\n{}\
+         int main(void) {{ return subsweep_abi_version() == SUBSWEEP_ABI_VERSION ? 0 : SUBSWEEP_ERROR_NULL; }}\n",
+        layout()
+    );
     for (compiler, file, standards) in
         [("cc", "it.c", &["c99", "c11"][..]), ("c++", "it.cc", &["c++11", "c++17"])]
     {
         let path = folder.path().join(file);
-        fs::write(&path, program).expect("a temporary file");
+        fs::write(&path, &program).expect("a temporary file");
         for standard in standards {
             let output = Command::new(compiler)
                 .args([

@@ -43,7 +43,9 @@ impl Libraries {
     pub fn install() -> Result<Self, Failed> {
         let folder = tempfile::tempdir()?;
         let first = folder.path().join("first");
-        let output = done(Command::new(Path::new(ROOT).join("tools/capi")).arg(&first))?;
+        let mut install = Command::new(Path::new(ROOT).join("tools/capi"));
+        // As some people have it: what cargo says is read all the same.
+        let output = done(install.arg(&first).env("CARGO_TERM_COLOR", "always"))?;
         let said = words(&output);
         if !said.is_empty() {
             return Err(format!("tools/capi is not silent: {said}").into());

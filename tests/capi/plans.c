@@ -13,6 +13,33 @@ static uint32_t number(uint32_t i) {
     return i ^ i >> 16;
 }
 
+enum { GUARD = 64 };
+
+/* Memory with poison on both sides, which nobody may touch: what it says of itself is what is between. */
+static void guarded_create(Memory *memory, const Host *host, VkDeviceSize size, VkBufferUsageFlags usage) {
+    memory_create(memory, host, size + 2 * GUARD, usage);
+    memset(memory->words, 0xa5, (size_t)memory->size);
+    memory->size = size;
+    memory->address += GUARD;
+    memory->words += GUARD / 4;
+}
+
+/* As scratch_part, of what is between the poison. */
+static SubsweepBufferRange guarded_scratch(const Memory *memory, VkDeviceSize offset, VkDeviceSize size) {
+    SubsweepBufferRange range = scratch_part(memory, offset, size);
+    range.offset += GUARD;
+    return range;
+}
+
+static void guarded_destroy(Memory *memory, const Host *host, int line) {
+    const unsigned char *bytes = (const unsigned char *)memory->words;
+    int i;
+    for (i = 0; i < GUARD && bytes[i - GUARD] == 0xa5 && bytes[memory->size + (size_t)i] == 0xa5; i++) {
+    }
+    expect_that(i == GUARD, "the poison around memory is untouched", line);
+    memory_destroy(memory, host);
+}
+
 /* Runs what is recorded, until the host may look. */
 static void run(const Host *host, VkCommandBuffer commands) {
     host_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
@@ -23,7 +50,7 @@ static void run(const Host *host, VkCommandBuffer commands) {
 /* Maxima of int32_t, from the last to the first of each segment, none less than 100. */
 static void scan_segments(const Host *host, const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE | SUBSWEEP_SCAN_OUT_OF_PLACE,
+                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT,
                                                 .direction = SUBSWEEP_SCAN_DIRECTION_REVERSE,
                                                 .element_type = SUBSWEEP_ELEMENT_TYPE_I32,
                                                 .scan_operator = SUBSWEEP_SCAN_OPERATOR_MAX,
@@ -39,10 +66,10 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
     uint32_t i;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
     host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
-    memory_create(&source, host, 4 * COUNT, 0);
-    memory_create(&destination, host, 4 * COUNT, 0);
-    memory_create(&flags, host, 4 * COUNT, 0);
-    memory_create(&scratch, host, needs.size, needs.usage);
+    guarded_create(&source, host, 4 * COUNT, 0);
+    guarded_create(&destination, host, 4 * COUNT, 0);
+    guarded_create(&flags, host, 4 * COUNT, 0);
+    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
         source.words[i] = number(i) % 1000 - 500;
         flags.words[i] = i % 37 == 0;
@@ -50,7 +77,7 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
     info.source = part(&source, 0, 4 * COUNT);
     info.destination = part(&destination, 0, 4 * COUNT);
     info.segments = part(&flags, 0, 4 * COUNT);
-    info.scratch = scratch_part(&scratch, 0, needs.size);
+    info.scratch = guarded_scratch(&scratch, 0, needs.size);
     info.initial_on_host = &initial;
     info.initial_on_host_size = sizeof initial;
     commands = host_begin(host);
@@ -65,17 +92,17 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
         most = flags.words[i] != 0 ? initial : most;
     }
     EXPECT(i == UINT32_MAX);
-    memory_destroy(&scratch, host);
-    memory_destroy(&flags, host);
-    memory_destroy(&destination, host);
-    memory_destroy(&source, host);
+    guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&flags, host, __LINE__);
+    guarded_destroy(&destination, host, __LINE__);
+    guarded_destroy(&source, host, __LINE__);
     subsweep_scan_plan_destroy(plan);
 }
 
 /* Exclusive sums of three columns, as many rows as the device says, from a row that the device has. */
 static void scan_columns(const Host *host, const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE | SUBSWEEP_SCAN_COUNTS_ON_DEVICE,
+                                                .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT,
                                                 .kind = SUBSWEEP_SCAN_KIND_EXCLUSIVE,
                                                 .column_count = 3};
     SubsweepScratchRequirements needs;
@@ -87,9 +114,9 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     uint32_t i;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
     host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
-    memory_create(&rows, host, 12 * COUNT, 0);
-    memory_create(&told, host, 16, 0);
-    memory_create(&scratch, host, needs.size, needs.usage);
+    guarded_create(&rows, host, 12 * COUNT, 0);
+    guarded_create(&told, host, 16, 0);
+    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < 3 * COUNT; i++) {
         rows.words[i] = number(i);
     }
@@ -99,7 +126,7 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     told.words[3] = COUNT - 10;
     info.count.address = told.address + 12;
     info.source = info.destination = part(&rows, 0, 12 * COUNT);
-    info.scratch = scratch_part(&scratch, 0, needs.size);
+    info.scratch = guarded_scratch(&scratch, 0, needs.size);
     info.initial_on_device = part(&told, 0, 12);
     commands = host_begin(host);
     host_check(subsweep_cmd_scan(plan, commands, &info), "subsweep_cmd_scan");
@@ -110,16 +137,16 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     EXPECT(i == 3 * (COUNT - 10));
     EXPECT(rows.words[i] == number(i));
     EXPECT(subsweep_scan_plan_rounding_depth(plan, COUNT) > 0);
-    memory_destroy(&scratch, host);
-    memory_destroy(&told, host);
-    memory_destroy(&rows, host);
+    guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&told, host, __LINE__);
+    guarded_destroy(&rows, host, __LINE__);
     subsweep_scan_plan_destroy(plan);
 }
 
 /* The places of floats, from the greatest to the least, and then what lies at these places. */
 static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort,
-                                                .flags = SUBSWEEP_SORT_DESCENDING,
+                                                .flags = SUBSWEEP_SORT_DESCENDING_BIT,
                                                 .key_type = SUBSWEEP_ELEMENT_TYPE_F32,
                                                 .values = SUBSWEEP_SORT_VALUES_ARGSORT,
                                                 .algorithm = "radix-8bit"};
@@ -139,11 +166,11 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     EXPECT(strstr(subsweep_sort_plan_policy(sort), "radix-8bit") != NULL);
     EXPECT(strlen(subsweep_gather_plan_policy(gather)) > 0);
     host_check(subsweep_sort_plan_scratch_requirements(sort, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
-    memory_create(&keys, host, 4 * COUNT, 0);
-    memory_create(&places, host, 4 * COUNT, 0);
-    memory_create(&rows, host, 8 * COUNT, 0);
-    memory_create(&gathered, host, 8 * COUNT, 0);
-    memory_create(&scratch, host, needs.size, needs.usage);
+    guarded_create(&keys, host, 4 * COUNT, 0);
+    guarded_create(&places, host, 4 * COUNT, 0);
+    guarded_create(&rows, host, 8 * COUNT, 0);
+    guarded_create(&gathered, host, 8 * COUNT, 0);
+    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
         const float key = (float)(number(i) % 2000) / 8.0f - 100.0f;
         memcpy(&keys.words[i], &key, sizeof key);
@@ -152,7 +179,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     }
     sort_info.keys = part(&keys, 0, 4 * COUNT);
     sort_info.values = part(&places, 0, 4 * COUNT);
-    sort_info.scratch = scratch_part(&scratch, 0, needs.size);
+    sort_info.scratch = guarded_scratch(&scratch, 0, needs.size);
     gather_info.source = part(&rows, 0, 8 * COUNT);
     gather_info.indices = sort_info.values;
     gather_info.destination = part(&gathered, 0, 8 * COUNT);
@@ -175,11 +202,11 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
         last = key;
     }
     EXPECT(i == COUNT);
-    memory_destroy(&scratch, host);
-    memory_destroy(&gathered, host);
-    memory_destroy(&rows, host);
-    memory_destroy(&places, host);
-    memory_destroy(&keys, host);
+    guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&gathered, host, __LINE__);
+    guarded_destroy(&rows, host, __LINE__);
+    guarded_destroy(&places, host, __LINE__);
+    guarded_destroy(&keys, host, __LINE__);
     subsweep_gather_plan_destroy(gather);
     subsweep_sort_plan_destroy(sort);
 }
@@ -187,7 +214,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
 /* By 12 bits in passes of 4: the result is wherever three passes leave it. */
 static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SORT_ANYWHERE | SUBSWEEP_SORT_BIT_RANGE,
+                                                .flags = SUBSWEEP_SORT_ANYWHERE_BIT | SUBSWEEP_SORT_BIT_RANGE_BIT,
                                                 .begin_bit = 4,
                                                 .end_bit = 16,
                                                 .algorithm = "radix-4bit"};
@@ -201,13 +228,13 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     uint32_t i;
     host_check(subsweep_sort_plan_create(device, &of_plan, &plan), "subsweep_sort_plan_create");
     host_check(subsweep_sort_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
-    memory_create(&keys, host, 4 * COUNT, 0);
-    memory_create(&scratch, host, 256 + needs.size, needs.usage);
+    guarded_create(&keys, host, 4 * COUNT, 0);
+    guarded_create(&scratch, host, 256 + needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
         keys.words[i] = number(i);
     }
     info.keys = part(&keys, 0, 4 * COUNT);
-    info.scratch = scratch_part(&scratch, 256, needs.size);
+    info.scratch = guarded_scratch(&scratch, 256, needs.size);
     host_check(subsweep_sort_plan_result(plan, &info, &lies), "subsweep_sort_plan_result");
     EXPECT(lies.keys.address >= info.scratch.address && lies.keys.size == 4 * COUNT && lies.values.size == 0);
     commands = host_begin(host);
@@ -217,8 +244,8 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     for (i = 1; i < COUNT && (sorted[i - 1] >> 4 & 0xfff) <= (sorted[i] >> 4 & 0xfff); i++) {
     }
     EXPECT(i == COUNT);
-    memory_destroy(&scratch, host);
-    memory_destroy(&keys, host);
+    guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&keys, host, __LINE__);
     subsweep_sort_plan_destroy(plan);
 }
 
@@ -226,7 +253,7 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
 static void sort_segments(const Host *host, const SubsweepDevice *device) {
     enum { SEGMENT_COUNT = 100 };
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE,
+                                                .flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT,
                                                 .values = SUBSWEEP_SORT_VALUES_8_BYTES};
     SubsweepScratchRequirements needs;
     SubsweepSegmentedSortInfo info = {
@@ -240,11 +267,11 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
                "subsweep_segmented_sort_plan_scratch_requirements");
     EXPECT(subsweep_segmented_sort_plan_max_count(plan) > COUNT);
     EXPECT(strlen(subsweep_segmented_sort_plan_policy(plan)) > 0);
-    memory_create(&keys, host, 4 * COUNT, 0);
-    memory_create(&values, host, 8 * COUNT, 0);
-    memory_create(&segments, host, 8 * SEGMENT_COUNT, 0);
-    memory_create(&told, host, 4, 0);
-    memory_create(&scratch, host, needs.size, needs.usage);
+    guarded_create(&keys, host, 4 * COUNT, 0);
+    guarded_create(&values, host, 8 * COUNT, 0);
+    guarded_create(&segments, host, 8 * SEGMENT_COUNT, 0);
+    guarded_create(&told, host, 4, 0);
+    guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
         keys.words[i] = number(i);
         values.words[2 * i] = values.words[2 * i + 1] = i;
@@ -258,7 +285,7 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     told.words[0] = SEGMENT_COUNT;
     info.segment_count.address = told.address;
     info.segments = part(&segments, 0, 8 * SEGMENT_COUNT);
-    info.scratch = scratch_part(&scratch, 0, needs.size);
+    info.scratch = guarded_scratch(&scratch, 0, needs.size);
     commands = host_begin(host);
     host_check(subsweep_cmd_segmented_sort(plan, commands, &info), "subsweep_cmd_segmented_sort");
     run(host, commands);
@@ -276,11 +303,11 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
         }
     }
     EXPECT(i == COUNT);
-    memory_destroy(&scratch, host);
-    memory_destroy(&told, host);
-    memory_destroy(&segments, host);
-    memory_destroy(&values, host);
-    memory_destroy(&keys, host);
+    guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&told, host, __LINE__);
+    guarded_destroy(&segments, host, __LINE__);
+    guarded_destroy(&values, host, __LINE__);
+    guarded_destroy(&keys, host, __LINE__);
     subsweep_segmented_sort_plan_destroy(plan);
 }
 
@@ -334,15 +361,15 @@ static void record_in_threads(const Host *host) {
         thread->plan = plan;
         host_check(vkCreateCommandPool(host->device, &of_pool, NULL, &thread->host.pool), "vkCreateCommandPool");
         thread->commands = host_begin(&thread->host);
-        memory_create(&thread->rows, host, 4 * COUNT, 0);
-        memory_create(&thread->scratch, host, needs.size, needs.usage);
+        guarded_create(&thread->rows, host, 4 * COUNT, 0);
+        guarded_create(&thread->scratch, host, needs.size, needs.usage);
         for (row = 0; row < COUNT; row++) {
             thread->rows.words[row] = i + 1;
         }
         thread->info.struct_size = sizeof thread->info;
         thread->info.count.count = COUNT;
         thread->info.source = thread->info.destination = part(&thread->rows, 0, 4 * COUNT);
-        thread->info.scratch = scratch_part(&thread->scratch, 0, needs.size);
+        thread->info.scratch = guarded_scratch(&thread->scratch, 0, needs.size);
     }
     for (i = 0; i < THREAD_COUNT; i++) {
         EXPECT(pthread_create(&ids[i], NULL, record, &threads[i]) == 0);
@@ -357,8 +384,8 @@ static void record_in_threads(const Host *host) {
         for (row = 0; row < COUNT && thread->rows.words[row] == (row + 1) * (i + 1); row++) {
         }
         EXPECT(row == COUNT);
-        memory_destroy(&thread->scratch, host);
-        memory_destroy(&thread->rows, host);
+        guarded_destroy(&thread->scratch, host, __LINE__);
+        guarded_destroy(&thread->rows, host, __LINE__);
         vkDestroyCommandPool(host->device, thread->host.pool, NULL);
     }
     subsweep_scan_plan_destroy(plan);

@@ -39,6 +39,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL barely(VkInstance instance, cons
 static void refuse_requirements(const Host *host) {
     SubsweepRequirements *out = (SubsweepRequirements *)host;
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    VkDeviceCreateInfo again;
+    VkPhysicalDeviceVulkan12Features own = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     uint32_t count = 7;
     REFUSE(subsweep_requirements_query(NULL, host->instance, host->physical_device, &out),
            SUBSWEEP_ERROR_NULL, "get_instance_proc_addr is null");
@@ -59,10 +61,22 @@ static void refuse_requirements(const Host *host) {
     host_check(subsweep_requirements_query(vkGetInstanceProcAddr, host->instance, host->physical_device, &out),
                "subsweep_requirements_query");
     REFUSE(subsweep_requirements_merge_features(out, NULL), SUBSWEEP_ERROR_NULL, "info is null");
+    EXPECT(subsweep_requirements_merge_features(out, &info) == VK_SUCCESS && info.pNext != NULL);
+    again = info;
+    REFUSE(subsweep_requirements_merge_features(out, &again), SUBSWEEP_ERROR_UNSUPPORTED, "fill it anew");
+    EXPECT(memcmp(&again, &info, sizeof info) == 0);
+    /* Behind a structure of the program's own, too. */
+    own.pNext = (void *)(uintptr_t)info.pNext;
+    again.pNext = &own;
+    REFUSE(subsweep_requirements_merge_features(out, &again), SUBSWEEP_ERROR_UNSUPPORTED, "fill it anew");
+    EXPECT(own.bufferDeviceAddress == VK_FALSE);
+    own.pNext = NULL;
+    again.pEnabledFeatures = NULL;
+    EXPECT(subsweep_requirements_merge_features(out, &again) == VK_SUCCESS && own.bufferDeviceAddress == VK_TRUE);
     REFUSE(subsweep_requirements_limit_features(out, 1u << 31), SUBSWEEP_ERROR_UNKNOWN_VALUE, "0x80000000");
     EXPECT(subsweep_requirements_features(out) == host->features);
     EXPECT(subsweep_requirements_limit_features(out, 0) == VK_SUCCESS);
-    EXPECT(subsweep_requirements_features(out) == SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS);
+    EXPECT(subsweep_requirements_features(out) == SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT);
     subsweep_requirements_extensions(out, &count);
     EXPECT(count == 0);
     subsweep_requirements_destroy(out);
@@ -94,7 +108,7 @@ static void refuse_devices(const Host *host) {
     info.features |= 1u << 16;
     REFUSE(subsweep_device_create(&info, &device), SUBSWEEP_ERROR_UNKNOWN_VALUE, "0x10000");
     info = right;
-    info.features = SUBSWEEP_FEATURE_SHADER_FLOAT64;
+    info.features = SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT;
     REFUSE(subsweep_device_create(&info, &device), VK_ERROR_FEATURE_NOT_PRESENT, "bufferDeviceAddress");
     info = right;
     info.device = NULL;
@@ -169,7 +183,7 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
 
 static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory,
                          const Memory *scratch) {
-    const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .flags = SUBSWEEP_SCAN_INITIAL_VALUE};
+    const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT};
     const uint32_t initial[2] = {5, 6};
     SubsweepScratchRequirements needs;
     SubsweepScanPlan *plan = NULL;
@@ -201,6 +215,15 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     info = right;
     info.scratch.buffer = VK_NULL_HANDLE;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "scratch.buffer");
+    info = right;
+    info.scratch.address = 0;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "scratch has");
+    info = right;
+    info.scratch.offset = UINT64_MAX - 3;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_INVALID_RANGE, "scratch.offset");
+    info = right;
+    info.source.address = info.destination.address = 0;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "source has 400000 bytes at address 0");
     info = right;
     info.scratch.offset = 2;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_MISALIGNED, "scratch in its buffer");
@@ -236,6 +259,8 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     info = right;
     info.initial_on_host_size = 8;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "one row");
+    info.initial_on_host_size = SIZE_MAX - 3;
+    REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "row");
     info.initial_on_host_size = 3;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "4 bytes are needed, 3");
     info.initial_on_host_size = 4;
@@ -266,8 +291,8 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "values");
     of_plan = right;
     of_plan.end_bit = 8;
-    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SUBSWEEP_SORT_BIT_RANGE");
-    of_plan.flags = SUBSWEEP_SORT_BIT_RANGE;
+    REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SUBSWEEP_SORT_BIT_RANGE_BIT");
+    of_plan.flags = SUBSWEEP_SORT_BIT_RANGE_BIT;
     of_plan.end_bit = 33;
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "0..32");
     of_plan = right;
@@ -280,6 +305,9 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     host_check(subsweep_sort_plan_create(device, &right, &plan), "subsweep_sort_plan_create");
     REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "keys is too small: 40 bytes");
     REFUSE(subsweep_sort_plan_result(plan, &info, &lies), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "keys is too small");
+    info.keys.size = 40;
+    REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_NULL, "keys has 40 bytes at address 0");
+    REFUSE(subsweep_sort_plan_result(plan, &info, &lies), SUBSWEEP_ERROR_NULL, "keys has 40 bytes at address 0");
     info.keys = part(memory, 0, 40);
     REFUSE(subsweep_sort_plan_result(plan, &info, NULL), SUBSWEEP_ERROR_NULL, "result is null");
     EXPECT(subsweep_sort_plan_result(plan, &info, &lies) == VK_SUCCESS && lies.keys.address == memory->address);
@@ -294,6 +322,8 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     in_segments.segments = part(memory, 36, 8);
     in_segments.scratch = scratch_part(memory, 512, 3072);
     REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_OVERLAP, "segments");
+    in_segments.segments.address = 0;
+    REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_NULL, "segments has 8 bytes");
     in_segments.segments = part(memory, 48, 8);
     in_segments.segment_count.address = memory->address + 256;
     REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_UNSUPPORTED,
@@ -318,6 +348,9 @@ static void refuse_gathers(const SubsweepDevice *device, VkCommandBuffer command
     info.source = info.indices = part(memory, 0, 40);
     info.destination = part(memory, 20, 40);
     REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_OVERLAP, "destination");
+    info.destination.address = 0;
+    REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_NULL, "destination has 40 bytes");
+    info.destination = part(memory, 40, 40);
     info.indices.size = 36;
     REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "indices");
     subsweep_gather_plan_destroy(plan);

@@ -1,0 +1,35 @@
+//! The drivers that run on the CPU, for tests that start programs on each of them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::children::{Missing, is_gate_on, mesa_manifest, only_driver};
+
+/// What a process needs to find one driver and no other, or why it cannot be had.
+pub type Environment = Result<Vec<(&'static str, OsString)>, Missing>;
+
+/// The system's lavapipe, with subgroups of 8.
+pub fn lavapipe() -> Environment {
+    let manifest =
+        mesa_manifest("lvp").ok_or_else(|| missing("lavapipe", is_gate_on(&["debian 12", "ubuntu"])))?;
+    let mut environment = only_driver(&manifest);
+    environment.push(("LP_NATIVE_VECTOR_WIDTH", "256".into()));
+    Ok(environment)
+}
+
+/// The SwiftShader that set-up builds.
+pub fn swiftshader() -> Environment {
+    let manifest = path_in("SUBSWEEP_SWIFTSHADER_ICD");
+    let manifest = manifest.ok_or_else(|| missing("SwiftShader", is_gate_on(&["debian 12"])))?;
+    Ok(only_driver(&manifest))
+}
+
+/// That `what` is not here.
+pub fn missing(what: &str, is_failure: bool) -> Missing {
+    Missing { what: format!("{what} is missing; tools/setup test installs it"), is_failure }
+}
+
+/// What a variable of `tools/env` names, if it is there.
+pub fn path_in(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists())
+}
