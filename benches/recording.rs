@@ -193,10 +193,12 @@ impl Drop for Bare<'_> {
     }
 }
 
+type Record = Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>;
+
 /// A plan with memory: whatever records it.
 struct Subject {
     name: &'static str,
-    record: Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>,
+    record: Record,
     scratch: BufferRange,
     _memories: [GpuBuffer; 3],
 }

@@ -16,8 +16,10 @@ use children::Missing;
 use libtest_mimic::{Arguments, Failed, Trial};
 use software::Environment;
 
-const DRIVERS: [(&str, fn() -> Environment); 2] =
-    [("lavapipe-8", software::lavapipe), ("swiftshader-4", software::swiftshader)];
+/// A driver's name, and where it is found.
+type Driver = (&'static str, fn() -> Environment);
+
+const DRIVERS: [Driver; 2] = [("lavapipe-8", software::lavapipe), ("swiftshader-4", software::swiftshader)];
 
 /// An example, and whether it has printed what it should.
 type Example = (&'static str, fn(&str) -> bool);
