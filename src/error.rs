@@ -150,11 +150,13 @@ pub enum Error {
     },
     /// A range, or a count, at address 0.
     #[error(
-        "{what} has no address: ask vkGetBufferDeviceAddress for that of its buffer, once memory is bound"
+        "{what} has {size} bytes at address 0; give its address, vkGetBufferDeviceAddress plus an offset"
     )]
     NullAddress {
         /// Which range.
         what: &'static str,
+        /// Its bytes.
+        size: u64,
     },
     /// A buffer was made without a usage that is needed of it, as its range says.
     #[error("{what} lacks a usage: make its buffer with {missing:?}")]

@@ -46,10 +46,6 @@ pub(super) enum Failure {
     #[error("{0} is null; it must be given")]
     Null(&'static str),
     #[error(
-        "{what} has {size} bytes at address 0; give its address, vkGetBufferDeviceAddress plus an offset"
-    )]
-    NullAddress { what: &'static str, size: u64 },
-    #[error(
         "{name}: struct_size is {got}, and it is {expected} in this version of the library; set it to sizeof({name}), and \
          whatever is not used to 0"
     )]
@@ -73,7 +69,7 @@ impl Failure {
     pub(super) fn code(&self) -> VkResult {
         VkResult::from_raw(match self {
             Self::Library(error) => return code(error),
-            Self::Null(_) | Self::NullAddress { .. } => SUBSWEEP_ERROR_NULL,
+            Self::Null(_) => SUBSWEEP_ERROR_NULL,
             Self::StructSize { .. } => SUBSWEEP_ERROR_STRUCT_SIZE,
             Self::UnknownValue { .. } | Self::UnknownName { .. } => SUBSWEEP_ERROR_UNKNOWN_VALUE,
             Self::MissingFunction(_) => SUBSWEEP_ERROR_MISSING_FUNCTION,

@@ -76,11 +76,10 @@ impl From<AddressRange> for SubsweepAddressRange {
 impl SubsweepAddressRange {
     /// The range, if it has an address, unless it is empty, and does not go around the end of all addresses.
     pub(super) fn checked(self, what: &'static str) -> Result<AddressRange> {
-        if self.address == 0 && self.size > 0 {
-            return Err(Failure::NullAddress { what, size: self.size });
-        }
+        let range = AddressRange::from(self);
+        range.check_address(what)?;
         within_addresses(what, self.address, self.size)?;
-        Ok(self.into())
+        Ok(range)
     }
 }
 
@@ -208,7 +207,8 @@ mod tests {
         assert!(range(4, 16, 16).is_ok());
         assert!(matches!(range(0, 32, u64::MAX - 15), Err(Failure::BeyondAddresses { .. })));
         assert!(matches!(range(u64::MAX - 3, 16, 16), Err(Failure::BeyondAddresses { .. })));
-        assert!(matches!(range(0, 16, 0), Err(Failure::NullAddress { what: "scratch", size: 16 })));
+        let null = Error::NullAddress { what: "scratch", size: 16 };
+        assert!(matches!(range(0, 16, 0), Err(Failure::Library(error)) if error == null));
         let (buffer, usage) = (VkBuffer::null(), VkBufferUsageFlags::empty());
         let none = SubsweepBufferRange { buffer, offset: 3, size: 0, address: 7, usage };
         assert_eq!(none.scratch().unwrap(), BufferRange::NONE);

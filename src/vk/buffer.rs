@@ -38,10 +38,17 @@ impl AddressRange {
         if self.size < size {
             return Err(Error::RangeTooSmall { what, needed: size, got: self.size });
         }
-        if self.address == 0 && size > 0 {
-            return Err(Error::NullAddress { what });
+        let prefix = Self::new(self.address, size);
+        prefix.check_address(what)?;
+        Ok(prefix)
+    }
+
+    /// Fails where the range has bytes, and no address.
+    pub(crate) fn check_address(&self, what: &'static str) -> Result<()> {
+        match *self {
+            Self { address: 0, size: size @ 1.. } => Err(Error::NullAddress { what, size }),
+            _ => Ok(()),
         }
-        Ok(Self::new(self.address, size))
     }
 
     /// The range itself, if it starts at a multiple of `alignment` bytes.

@@ -133,7 +133,7 @@ impl<'d> Recorder<'d> {
     /// Fails where `device` is another than the recorder's.
     pub(crate) fn check_device(&self, device: &Device) -> Result<()> {
         // Only pipelines that were made for it may be cut.
-        let may_be_cut = self.pace.is_none() || device.splits_dispatches();
+        let may_be_cut = !self.is_paced() || device.splits_dispatches();
         if self.device.is_same(device) && may_be_cut { Ok(()) } else { Err(Error::ForeignDevice) }
     }
 

@@ -19,7 +19,7 @@ use subsweep::{ElementType, Error};
 use crate::allocations::allocations;
 
 use super::contract::{Room, Subject, nowhere, subjects};
-use super::host::{Host, HostMemory, expect_no_messages};
+use super::host::{Host, HostMemory, expect_no_messages, with_commands};
 
 /// Calls of functions that only record commands, in the table of [`watched`], by name.
 static CALLS: Mutex<BTreeMap<&'static str, u32>> = Mutex::new(BTreeMap::new());
@@ -69,14 +69,13 @@ unsafe extern "system" fn forbidden() {
     std::process::abort();
 }
 
-unsafe extern "system" fn watched(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+unsafe extern "system" fn watched(_: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     macro_rules! function {
         ($function:ident: $type:ty) => {
             // SAFETY: whoever looks a function up calls it as what it is.
             unsafe { std::mem::transmute::<$type, unsafe extern "system" fn()>($function) }
         };
     }
-    let _ = device;
     // SAFETY: Vulkan's names are C's.
     let name = unsafe { CStr::from_ptr(name) };
     Some(match name.to_bytes() {
@@ -121,7 +120,7 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
         let pool = query_pool(&raw)?;
         for subject in subjects(&device, room)? {
             assert!(subject.scratch_size <= room.scratch.size, "{}", subject.name);
-            host.with_commands(&raw, vk::CommandBufferLevel::PRIMARY, |_, commands| {
+            with_commands(&raw, |commands| {
                 // SAFETY: the command buffer and the queries are the device's; nothing is submitted.
                 unsafe {
                     raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
@@ -135,7 +134,7 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
                 Ok(())
             })?;
         }
-        host.with_commands(&raw, vk::CommandBufferLevel::PRIMARY, |_, commands| {
+        with_commands(&raw, |commands| {
             // SAFETY: the command buffer is the device's.
             unsafe { raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()) }?;
             leaves_no_mark(&device, &labelled, commands, pool)?;
@@ -184,7 +183,7 @@ fn calls_what_is_stated(
     Ok(())
 }
 
-/// Neither of the thread that records, nor with labels.
+/// The thread that records allocates nothing, with labels or without.
 fn allocates_nothing(device: &Device, commands: vk::CommandBuffer, subject: &Subject) -> Result<(), Failed> {
     let (made, recorded) = allocations(|| {
         // SAFETY: the command buffer and all memory are the device's.

@@ -266,8 +266,8 @@ pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
                 .iter()
                 .enumerate()
                 .map(|(frame, &range)| {
-                    let (plan, host, raw) = (&plan, &host, &raw);
-                    scope.spawn(move || record_frame(host, raw, plan, frame, range))
+                    let (plan, raw) = (&plan, &raw);
+                    scope.spawn(move || record_frame(raw, plan, frame, range))
                 })
                 .collect();
             let recorded: Vec<Recorded> = recorded
@@ -299,7 +299,6 @@ struct Recorded {
 
 /// A primary command buffer; of every other frame one that executes a secondary.
 fn record_frame(
-    host: &Host,
     raw: &subsweep::ash::Device,
     plan: &SortPlan,
     frame: usize,
@@ -337,7 +336,6 @@ fn record_frame(
             raw.cmd_execute_commands(primary, &[target]);
             raw.end_command_buffer(primary).map_err(text)?;
         }
-        let _ = host;
         Ok(Recorded { pool, commands: primary })
     }
 }
@@ -391,7 +389,8 @@ pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
         ("scratch", room.array(0), BufferRange { address: 0, ..room.scratch }),
     ] {
         let refused = plan.commands(&SortBuffers::new(keys, scratch), u64::from(COUNT)).map(|_| ());
-        assert_eq!(refused, Err(Error::NullAddress { what }));
+        let size = if what == "keys" { SIZE } else { plan.scratch_requirements(COUNT.into()).size };
+        assert_eq!(refused, Err(Error::NullAddress { what, size }));
     }
     let values = SortBuffers::new(room.array(0), room.scratch).values(room.array(1));
     let refused = plan.commands(&values, u64::from(COUNT));

@@ -7,7 +7,7 @@ use libtest_mimic::Failed;
 use subsweep::Result;
 use subsweep::ash::{self, vk};
 use subsweep::headless::Gpu;
-use subsweep::vk::{Barrier, BufferRange, Device, DeviceRequirements, EnabledFeatures};
+use subsweep::vk::{Access, Barrier, BufferRange, Device, DeviceRequirements, EnabledFeatures};
 
 use crate::cases::complaint;
 
@@ -104,7 +104,7 @@ impl Host {
         }
     }
 
-    /// A device with what is needed, and nothing else; adopted through an instance that may be another table of the same.
+    /// A device with what [`Self::query`] says and nothing else, and the same as the library has adopted it.
     pub fn open(&self) -> Result<(ash::Device, Device), Failed> {
         let needs = self.query()?;
         // SAFETY: there is no chain.
@@ -152,7 +152,7 @@ impl Host {
         record: impl FnOnce(vk::CommandBuffer) -> Result<()>,
     ) -> Result<(), Failed> {
         let usage = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
-        self.with_commands(device, vk::CommandBufferLevel::PRIMARY, |pool, commands| {
+        with_commands(device, |commands| {
             // SAFETY: all handles are the device's.
             unsafe {
                 device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default().flags(usage))?;
@@ -160,30 +160,24 @@ impl Host {
                 show_host(device, commands);
                 device.end_command_buffer(commands)?;
             }
-            let _ = pool;
             submit(device, &[commands])
         })
     }
+}
 
-    /// A command buffer while `use_them` runs.
-    pub fn with_commands<T>(
-        &self,
-        device: &ash::Device,
-        level: vk::CommandBufferLevel,
-        use_them: impl FnOnce(vk::CommandPool, vk::CommandBuffer) -> Result<T, Failed>,
-    ) -> Result<T, Failed> {
-        // SAFETY: all handles are the device's; whoever submits waits before the pool is destroyed.
-        unsafe {
-            let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
-            let info = vk::CommandBufferAllocateInfo::default()
-                .command_pool(pool)
-                .level(level)
-                .command_buffer_count(1);
-            let commands = device.allocate_command_buffers(&info)?[0];
-            let used = use_them(pool, commands);
-            device.destroy_command_pool(pool, None);
-            used
-        }
+/// A primary command buffer while `use_it` runs.
+pub fn with_commands<T>(
+    device: &ash::Device,
+    use_it: impl FnOnce(vk::CommandBuffer) -> Result<T, Failed>,
+) -> Result<T, Failed> {
+    // SAFETY: all handles are the device's; whoever submits waits before the pool is destroyed.
+    unsafe {
+        let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let commands = device.allocate_command_buffers(&info)?[0];
+        let used = use_it(commands);
+        device.destroy_command_pool(pool, None);
+        used
     }
 }
 
@@ -203,11 +197,8 @@ pub fn submit(device: &ash::Device, commands: &[vk::CommandBuffer]) -> Result<()
 
 /// Records what makes dispatches' writes visible to the host.
 pub fn show_host(device: &ash::Device, commands: vk::CommandBuffer) {
-    let barrier = Barrier {
-        name: "compute to host",
-        before: subsweep::vk::Access::COMPUTE_WRITE,
-        after: subsweep::vk::Access::HOST_READ,
-    };
+    let barrier =
+        Barrier { name: "compute to host", before: Access::COMPUTE_WRITE, after: Access::HOST_READ };
     record_barrier(device, commands, barrier);
 }
 
