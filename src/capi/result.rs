@@ -58,8 +58,6 @@ pub(super) enum Failure {
         "vkGetInstanceProcAddr has no {0}; make the instance for Vulkan 1.2 or later, in VkApplicationInfo::apiVersion"
     )]
     MissingFunction(&'static str),
-    #[error("{what} goes beyond the last address: {size} bytes from {address:#x} on")]
-    BeyondAddresses { what: &'static str, address: u64, size: u64 },
     #[error("this is a bug of subsweep, please report it: {0}")]
     Panic(String),
 }
@@ -73,7 +71,6 @@ impl Failure {
             Self::StructSize { .. } => SUBSWEEP_ERROR_STRUCT_SIZE,
             Self::UnknownValue { .. } | Self::UnknownName { .. } => SUBSWEEP_ERROR_UNKNOWN_VALUE,
             Self::MissingFunction(_) => SUBSWEEP_ERROR_MISSING_FUNCTION,
-            Self::BeyondAddresses { .. } => SUBSWEEP_ERROR_INVALID_RANGE,
             Self::Panic(_) => SUBSWEEP_ERROR_PANIC,
         })
     }
@@ -107,7 +104,8 @@ fn code(error: &Error) -> VkResult {
         Error::Misaligned { .. } => SUBSWEEP_ERROR_MISALIGNED,
         Error::Overlap { .. } => SUBSWEEP_ERROR_OVERLAP,
         Error::MissingFunction { .. } => SUBSWEEP_ERROR_MISSING_FUNCTION,
-        Error::NullAddress { .. } => SUBSWEEP_ERROR_NULL,
+        Error::NullAddress { .. } | Error::NullBuffer { .. } => SUBSWEEP_ERROR_NULL,
+        Error::BeyondAddresses { .. } => SUBSWEEP_ERROR_INVALID_RANGE,
         Error::MissingUsage { .. } => SUBSWEEP_ERROR_MISSING_USAGE,
         Error::ForeignDevice => SUBSWEEP_ERROR_FOREIGN_DEVICE,
     })

@@ -236,11 +236,12 @@ impl ScanPlan {
     /// 5. **Result**: in `destination`; `source` is unchanged unless it is the same range.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or in
     /// place the chained scan or a plan of which [`ScanConfig::out_of_place`] was promised, and if an initial value,
-    /// segments or a count on the device are given to a plan that was not made for them, or not to one that was.
-    /// Nothing is recorded then.
+    /// segments or a count on the device are given to a plan that was not made for them, or not to one that was;
+    /// [`Error::ElementMismatch`] for an initial value of another type. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no

@@ -228,7 +228,8 @@ impl SortPlan {
     ///    they were. Keys that agree in the bits of the configuration keep their order.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
     /// for it. Nothing is recorded then.
     ///
