@@ -1,5 +1,7 @@
 //! What functions return: Vulkan's results where it has a word for it, and codes far from its own.
 
+use std::ffi::CStr;
+
 use super::vulkan::VkResult;
 use crate::error::Error;
 
@@ -62,6 +64,14 @@ pub(super) enum Failure {
     Panic(String),
 }
 
+/// A name of C's, which may hold anything and be of any length, as it stands in one line.
+pub(super) fn in_one_line(name: &CStr) -> String {
+    const MAX_CHARS: usize = 64;
+    let name = name.to_string_lossy();
+    let shown: String = name.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
+    if name.chars().nth(MAX_CHARS).is_some() { shown + "..." } else { shown }
+}
+
 impl Failure {
     /// What the function returns.
     pub(super) fn code(&self) -> VkResult {
@@ -113,7 +123,17 @@ fn code(error: &Error) -> VkResult {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
+
     use super::*;
+
+    #[test]
+    fn a_name_stands_in_one_line() {
+        assert_eq!(in_one_line(c"bogo"), "bogo");
+        assert_eq!(in_one_line(c"a\nb\x1b\xff"), "a\\nb\\u{1b}\u{fffd}");
+        let long = CString::new(vec![b'a'; 1 << 20]).unwrap();
+        assert_eq!(in_one_line(&long), "a".repeat(64) + "...");
+    }
 
     #[test]
     fn vulkans_failures_stay_what_they_are_and_none_is_a_success() {

@@ -162,6 +162,8 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     info = right;
     info.algorithm = "bogo";
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'bogo'; there are reduce");
+    info.algorithm = "two\nlines";
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'two\\nlines'");
     info = right;
     info.column_count = 17;
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "1 to 16 columns");
