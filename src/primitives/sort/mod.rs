@@ -319,8 +319,12 @@ impl SortPlan {
     ) -> Result<()> {
         let count = count.into();
         recorder.check_device(&self.device)?;
-        let buffers = self.checked(buffers, count)?;
+        count.check_place(self.config.counts_on_device)?;
         let max_count = count.max();
+        if max_count == 0 {
+            return Ok(());
+        }
+        let buffers = self.checked(buffers, count)?;
         if self.records_nothing(max_count) {
             return Ok(());
         }
