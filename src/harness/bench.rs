@@ -17,10 +17,25 @@ use crate::vk::{AddressRange, BufferRange, Pipeline, PipelineOptions, Recorder, 
 pub struct BenchOptions {
     /// Runs before the first sample.
     pub warm_up_count: u32,
-    /// Samples to take.
-    pub sample_count: u32,
-    /// Time after which a case makes do with fewer, but never fewer than 3.
+    /// Blocks of samples, between probes of the copies' speed; at least one.
+    pub block_count: u32,
+    /// Samples of each case in a block, by turns with those of the other cases; at least one.
+    pub samples_per_block: u32,
+    /// How long a sample takes at least: short runs are repeated for it, up to [`Self::MAX_RUNS_PER_SAMPLE`].
+    pub min_sample: Duration,
+    /// Time after which a case makes do with fewer samples, but never fewer than [`Self::MIN_SAMPLES`].
     pub budget: Duration,
+    /// What times are multiplied with: 1, but to see whether a comparison finds what is slower.
+    pub slow_down: f64,
+}
+
+impl BenchOptions {
+    /// The fewest samples of a case.
+    pub const MIN_SAMPLES: usize = 10;
+    /// The most runs that one sample is the mean of.
+    pub const MAX_RUNS_PER_SAMPLE: u32 = 64;
+    /// Runs from the host's memory to the host's memory.
+    const END_TO_END_COUNT: u32 = 3;
 }
 
 push_constants! {
@@ -31,7 +46,8 @@ push_constants! {
     }
 }
 
-/// The roof: a kernel that copies by 16 bytes, and does nothing else.
+/// The roof: how fast the device copies, by a kernel that copies 16 bytes at a time and does nothing else, and by
+/// `vkCmdCopyBuffer`.
 pub struct CopyRoof<'g> {
     gpu: &'g Gpu,
     pipeline: Pipeline,
@@ -53,8 +69,8 @@ impl<'g> CopyRoof<'g> {
         Ok(Self { gpu, pipeline, tile_quads: workgroup_size * Self::QUADS_PER_INVOCATION })
     }
 
-    /// Copies the whole quads of `source` to the start of `memory`, and tells the nanoseconds that it took.
-    fn run(&self, source: BufferRange, memory: &GpuBuffer) -> Result<f64> {
+    /// Copies the whole quads of `source` to the start of `memory` by the kernel: nanoseconds.
+    fn copy(&self, source: BufferRange, memory: &GpuBuffer) -> Result<f64> {
         let size = source.size / 16 * 16;
         let push = CopyPush {
             source: source.slice(0, size).addresses(),
@@ -65,14 +81,22 @@ impl<'g> CopyRoof<'g> {
                 what: "one copy, in quads",
             })?,
         };
-        let gpu = self.gpu;
-        time(|| {
-            let workgroup_count = push.quad_count.div_ceil(self.tile_quads).into();
-            let record =
-                |recorder: &mut Recorder<'_>| recorder.dispatch(&self.pipeline, &push, workgroup_count);
-            // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
-            unsafe { gpu.submit(record) }
+        let workgroup_count = push.quad_count.div_ceil(self.tile_quads).into();
+        self.time(|recorder| recorder.dispatch(&self.pipeline, &push, workgroup_count))
+    }
+
+    /// The same bytes by `vkCmdCopyBuffer`.
+    fn transfer(&self, source: BufferRange, memory: &GpuBuffer) -> Result<f64> {
+        let size = source.size / 16 * 16;
+        self.time(|recorder| {
+            recorder.copy(source.slice(0, size), memory.range().slice(0, size));
+            Ok(())
         })
+    }
+
+    fn time(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<f64> {
+        // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
+        time(|| unsafe { self.gpu.submit(record) })
     }
 }
 
@@ -80,69 +104,179 @@ impl<'g> CopyRoof<'g> {
 fn time(run: impl FnOnce() -> Result<Option<f64>>) -> Result<f64> {
     let start = Instant::now();
     let gpu_ns = run()?;
-    Ok(gpu_ns.unwrap_or_else(|| start.elapsed().as_nanos() as f64))
+    Ok(gpu_ns.unwrap_or_else(|| nanoseconds_since(start)))
 }
 
-/// Verifies a case, then measures it, each sample beside a copy of as many bytes.
+fn nanoseconds_since(start: Instant) -> f64 {
+    start.elapsed().as_nanos() as f64
+}
+
+/// A case that is being measured.
+struct Subject<'g, 'c> {
+    case: &'c Case,
+    workload: Workload<'g>,
+    runs_per_sample: u32,
+    samples_ns: Vec<f64>,
+    record_samples_ns: Vec<f64>,
+}
+
+/// How a case ended: measured, or why not.
+pub type Measured = Result<Measurement, Outcome>;
+
+/// Verifies cases that have elements of one number and size in common, then measures them by turns, between probes of
+/// the copies' speed; and verifies them again on the same memory.
 ///
 /// # Errors
-/// Those of the plan and of Vulkan; `Ok(Err(outcome))` says why nothing was measured: the result was wrong, or the
-/// clock too coarse.
-pub fn bench_case(
-    roof: &CopyRoof<'_>,
-    case: &Case,
-    options: &BenchOptions,
-) -> Result<Result<Measurement, Outcome>> {
-    let workload = Workload::new(roof.gpu, case, Layout::Guarded)?;
-    let size = case.count * case.element_size();
-    let copied = roof.gpu.allocate(size)?;
-    workload.restore()?;
-    workload.run()?;
-    if let Some(mismatch) = workload.check()? {
-        return Ok(Err(Outcome::Fail(mismatch.to_string())));
+/// What leaves nothing more to be tried on the device. What ends a single case is its outcome: a wrong result, a clock
+/// that is too coarse, memory that is lacking.
+pub fn bench_group(roof: &CopyRoof<'_>, cases: &[Case], options: &BenchOptions) -> Result<Vec<Measured>> {
+    let mut outcomes = Vec::with_capacity(cases.len());
+    let mut subjects = Vec::new();
+    for case in cases {
+        let begun = Subject::begin(roof.gpu, case, options);
+        outcomes.push(match begun {
+            Ok(Ok(subject)) => {
+                subjects.push(subject);
+                None
+            }
+            Ok(Err(outcome)) => Some(outcome),
+            Err(error) => Some(Outcome::of_error(error)?),
+        });
     }
+    let copies = match subjects.first() {
+        Some(first) => {
+            let copied = first.workload.pristine();
+            measure(roof, &mut subjects, copied, options)?
+        }
+        None => Copies::default(),
+    };
+    let mut subjects = subjects.into_iter();
+    outcomes
+        .into_iter()
+        .map(|outcome| match outcome {
+            Some(outcome) => Ok(Err(outcome)),
+            None => subjects.next().expect("each case has ended or begun").end(&copies),
+        })
+        .collect()
+}
 
-    for _ in 0..options.warm_up_count {
+/// Two times of each kind for each block, nanoseconds.
+#[derive(Debug, Default)]
+struct Copies {
+    kernel_ns: Vec<f64>,
+    transfer_ns: Vec<f64>,
+}
+
+/// Takes the samples of all.
+fn measure(
+    roof: &CopyRoof<'_>,
+    subjects: &mut [Subject<'_, '_>],
+    copied: BufferRange,
+    options: &BenchOptions,
+) -> Result<Copies> {
+    let memory = roof.gpu.allocate(copied.size)?;
+    let mut copies = Copies::default();
+    let mut probe = || -> Result<()> {
+        copies.kernel_ns.push(roof.copy(copied, &memory)?);
+        copies.transfer_ns.push(roof.transfer(copied, &memory)?);
+        Ok(())
+    };
+    // What is done for the first time takes longer.
+    roof.copy(copied, &memory)?;
+    roof.transfer(copied, &memory)?;
+    let (start, budget) = (Instant::now(), options.budget * subjects.len() as u32);
+    for _ in 0..options.block_count {
+        probe()?;
+        for _ in 0..options.samples_per_block {
+            let has_enough = subjects.iter().all(|s| s.samples_ns.len() >= BenchOptions::MIN_SAMPLES);
+            if has_enough && start.elapsed() >= budget {
+                break;
+            }
+            subjects.iter_mut().try_for_each(|subject| subject.sample(options))?;
+        }
+        probe()?;
+    }
+    Ok(copies)
+}
+
+impl<'g, 'c> Subject<'g, 'c> {
+    /// Verifies the case, and finds out how many of its runs make a sample.
+    fn begin(gpu: &'g Gpu, case: &'c Case, options: &BenchOptions) -> Result<Result<Self, Outcome>> {
+        let workload = Workload::new(gpu, case, Layout::Guarded)?;
         workload.restore()?;
         workload.run()?;
-        roof.run(workload.pristine(), &copied)?;
+        if let Some(mismatch) = workload.check()? {
+            return Ok(Err(Outcome::Fail(mismatch.to_string())));
+        }
+        let mut run_ns = 0.0;
+        for _ in 0..options.warm_up_count.max(1) {
+            workload.restore()?;
+            run_ns = time(|| workload.run())?;
+        }
+        let wanted = options.min_sample.as_nanos() as f64 / run_ns.max(1.0);
+        let runs_per_sample = (wanted.ceil() as u32).clamp(1, BenchOptions::MAX_RUNS_PER_SAMPLE);
+        let (samples_ns, record_samples_ns) = (Vec::new(), Vec::new());
+        Ok(Ok(Self { case, workload, runs_per_sample, samples_ns, record_samples_ns }))
     }
-    let start = Instant::now();
-    let (mut samples_ns, mut copy_samples_ns) = (Vec::new(), Vec::new());
-    while samples_ns.len() < options.sample_count as usize
-        && (samples_ns.len() < 3 || start.elapsed() < options.budget)
-    {
-        workload.restore()?;
-        samples_ns.push(time(|| workload.run())?);
-        copy_samples_ns.push(roof.run(workload.pristine(), &copied)?);
+
+    fn sample(&mut self, options: &BenchOptions) -> Result<()> {
+        let mut sum_ns = 0.0;
+        for _ in 0..self.runs_per_sample {
+            self.workload.restore()?;
+            sum_ns += time(|| self.workload.run())?;
+        }
+        self.samples_ns.push(sum_ns / f64::from(self.runs_per_sample) * options.slow_down);
+        self.record_samples_ns.push(self.workload.recording_ns());
+        Ok(())
     }
-    // The last run was measured; it must have been right as well.
-    if let Some(mismatch) = workload.check()? {
-        return Ok(Err(Outcome::Fail(mismatch.to_string())));
+
+    /// Verifies the last of the runs, which were measured, and sums them up.
+    fn end(self, copies: &Copies) -> Result<Measured> {
+        let Self { case, workload, runs_per_sample, samples_ns, record_samples_ns } = self;
+        if let Some(mismatch) = workload.check()? {
+            return Ok(Err(Outcome::Fail(mismatch.to_string())));
+        }
+        let mut end_to_end_samples_ns = Vec::new();
+        for _ in 0..BenchOptions::END_TO_END_COUNT {
+            let start = Instant::now();
+            workload.run_end_to_end()?;
+            end_to_end_samples_ns.push(nanoseconds_since(start));
+        }
+        let (time, copy) = (Summary::of(&samples_ns), Summary::of(&copies.kernel_ns));
+        let transfer = Summary::of(&copies.transfer_ns);
+        let record = Summary::of(&record_samples_ns);
+        if [time, copy, transfer, record].iter().any(|summary| summary.median_ns == 0.0) {
+            return Ok(Err(Outcome::NotSupported(
+                "the device's clock is too coarse for so little work".to_owned(),
+            )));
+        }
+        let look_back = workload.look_back()?;
+        let seconds = time.median_ns / 1e9;
+        let size = case.count * case.element_size();
+        Ok(Ok(Measurement {
+            id: case.id(),
+            group: case.variants(),
+            policy: workload.policy(),
+            element_count: case.count,
+            element_size: case.element_size(),
+            traffic_size: workload.traffic_size(),
+            elements_per_second: case.count as f64 / seconds,
+            bytes_per_second: workload.traffic_size() as f64 / seconds,
+            copy_percent: 100.0 * copy.median_ns / time.median_ns,
+            copy_bytes_per_second: 2.0 * size as f64 / (copy.median_ns / 1e9),
+            runs_per_sample,
+            time,
+            samples_ns,
+            copy,
+            copy_samples_ns: copies.kernel_ns.clone(),
+            transfer,
+            transfer_samples_ns: copies.transfer_ns.clone(),
+            record,
+            record_samples_ns,
+            end_to_end: Summary::of(&end_to_end_samples_ns),
+            end_to_end_samples_ns,
+            recorded: Some(workload.recorded().into()),
+            look_back,
+        }))
     }
-    let (time, copy) = (Summary::of(&samples_ns), Summary::of(&copy_samples_ns));
-    if time.median_ns == 0.0 || copy.median_ns == 0.0 {
-        return Ok(Err(Outcome::NotSupported(
-            "the device's clock is too coarse for so little work".to_owned(),
-        )));
-    }
-    let look_back = workload.look_back()?;
-    let seconds = time.median_ns / 1e9;
-    Ok(Ok(Measurement {
-        id: case.id(),
-        policy: workload.policy(),
-        element_count: case.count,
-        element_size: case.element_size(),
-        traffic_size: workload.traffic_size(),
-        elements_per_second: case.count as f64 / seconds,
-        bytes_per_second: workload.traffic_size() as f64 / seconds,
-        copy_percent: 100.0 * copy.median_ns / time.median_ns,
-        copy_bytes_per_second: 2.0 * size as f64 / (copy.median_ns / 1e9),
-        time,
-        copy,
-        samples_ns,
-        copy_samples_ns,
-        recorded: Some(workload.recorded().into()),
-        look_back,
-    }))
 }

@@ -6,6 +6,7 @@
 
 mod bench;
 mod cases;
+mod description;
 mod expected;
 mod inputs;
 mod keys;
@@ -15,18 +16,21 @@ mod operands;
 mod report;
 mod self_test;
 mod sorted;
+mod statistics;
 mod verify;
 mod workload;
 
-pub use bench::{BenchOptions, CopyRoof, bench_case};
+pub use bench::{BenchOptions, CopyRoof, Measured, bench_group};
 pub use cases::{
     Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
     SortCase, SortValues, Work, bench_cases, textbook_bench_cases, tutorial_13_bench_cases, verify_cases,
 };
+pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;
 pub use layout::Layout;
 pub use report::{
-    DeviceReport, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, VerifiedCase,
+    DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,
+    VerifiedCase,
 };
 pub use self_test::SelfTest;
 pub use verify::{Outcome, verify_case, verify_case_in};

@@ -13,6 +13,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::cases::{Case, CountFrom, Place, ScanCase, Work};
 use super::expected::{Expected, PlainScan, ScanExpectation};
@@ -52,8 +53,9 @@ pub struct Workload<'g> {
     scratch: Span,
     /// Empty where they are not in memory.
     operands: Operands<Span>,
-    /// The commands of the last run.
+    /// The commands of the last run, and how long it took the host to record them.
     recorded: Cell<CommandCounts>,
+    recording_ns: Cell<f64>,
     /// Where roundings are the device's own: what it made of them the first time.
     first_result: RefCell<Option<Expected>>,
 }
@@ -163,6 +165,7 @@ impl<'g> Workload<'g> {
             scratch,
             operands: spans,
             recorded: Cell::default(),
+            recording_ns: Cell::default(),
             first_result: RefCell::default(),
         };
         workload.fill_memories()?;
@@ -233,10 +236,33 @@ impl<'g> Workload<'g> {
     /// Those of recording and submitting.
     pub fn run(&self) -> Result<Option<f64>> {
         self.submit(|recorder| {
+            let start = Instant::now();
             self.record(recorder)?;
+            self.recording_ns.set(start.elapsed().as_nanos() as f64);
             self.recorded.set(recorder.counts());
             Ok(())
         })
+    }
+
+    /// Runs once, from the input in the host's memory to the result in the host's memory.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub fn run_end_to_end(&self) -> Result<()> {
+        for (span, words) in [(self.source, &self.input), (self.values, &self.input_values)] {
+            self.gpu.upload(&self.memories[span.memory], span.first * 4, words)?;
+        }
+        self.run()?;
+        for (span, count) in [(self.destination, self.pristine.count), (self.values, self.values.count)] {
+            let words = self.gpu.read_from(&self.memories[span.memory], span.first * 4, count as usize)?;
+            std::hint::black_box(words);
+        }
+        Ok(())
+    }
+
+    /// How long it took the host to record the last run, nanoseconds of the wall clock.
+    pub(super) fn recording_ns(&self) -> f64 {
+        self.recording_ns.get()
     }
 
     /// The commands of the last run: the plan's, and where a result may lie anywhere those that bring it back.

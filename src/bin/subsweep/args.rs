@@ -267,6 +267,10 @@ pub struct BenchArgs {
     /// Measure these cases instead, and compare algorithms in one table, the fastest of the largest count first
     #[arg(long, value_name = "NAME", value_enum)]
     pub preset: Option<Preset>,
+
+    /// Make every time PERCENT longer, to see what a comparison makes of it
+    #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0)]
+    pub slow_down: f64,
 }
 
 /// Cases for a question.

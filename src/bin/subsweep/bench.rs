@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use subsweep::harness::{
     BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, RecordedCounts, Work,
-    bench_case, bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
+    bench_cases, bench_group, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
@@ -19,20 +19,46 @@ use comparison::{Comparison, TUTORIAL_13};
 
 /// Measures devices.
 pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
-    suite::run(&args.suite, common, |suite, gpu| on_device(suite, gpu, args.preset))
+    suite::run(&args.suite, common, |suite, gpu| on_device(suite, gpu, args))
 }
 
-fn options(effort: Effort) -> BenchOptions {
-    let (warm_up_count, sample_count, budget) = match effort {
-        Effort::Quick => (1, 15, Duration::from_millis(500)),
-        Effort::Normal => (2, 30, Duration::from_secs(3)),
-        Effort::Full => (3, 100, Duration::from_secs(20)),
+fn options(args: &BenchArgs) -> BenchOptions {
+    let (warm_up_count, block_count, samples_per_block, budget) = match args.suite.effort() {
+        Effort::Quick => (1, 2, 6, Duration::from_millis(400)),
+        Effort::Normal => (2, 3, 10, Duration::from_secs(3)),
+        Effort::Full => (3, 5, 20, Duration::from_secs(20)),
     };
-    BenchOptions { warm_up_count, sample_count, budget }
+    BenchOptions {
+        warm_up_count,
+        block_count,
+        samples_per_block,
+        min_sample: Duration::from_micros(200),
+        budget,
+        slow_down: 1.0 + args.slow_down / 100.0,
+    }
 }
 
-fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tally> {
-    let (cases, mut comparison) = match preset {
+/// Cases that are measured by turns: those that do the same to the same elements, as many as have room beside one another.
+fn groups(cases: Vec<Case>) -> Vec<Vec<Case>> {
+    /// Bytes of elements in one group. Each case has some arrays of them.
+    const MAX_SIZE: u64 = 256 << 20;
+    let mut groups: Vec<Vec<Case>> = Vec::new();
+    for case in cases {
+        let size = |case: &Case| case.count * case.element_size();
+        let variants = case.variants();
+        let fits = |group: &&mut Vec<Case>| {
+            group[0].variants() == variants && group.iter().map(size).sum::<u64>() + size(&case) <= MAX_SIZE
+        };
+        match groups.iter_mut().find(fits) {
+            Some(group) => group.push(case),
+            None => groups.push(vec![case]),
+        }
+    }
+    groups
+}
+
+fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
+    let (cases, mut comparison) = match args.preset {
         None => (bench_cases(suite.effort()), None),
         Some(Preset::Textbook) => (textbook_bench_cases(suite.effort()), Some(Comparison::default())),
         Some(Preset::Tutorial13) => {
@@ -40,49 +66,56 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tal
         }
     };
     let cases = suite.select(cases)?;
-    let options = options(suite.effort());
+    let options = options(args);
     let roof = CopyRoof::new(gpu)?;
     let clock =
         if gpu.has_timestamps() { "GPU time" } else { "wall-clock time: the queue has no timestamps" };
     suite.print(&format!("  {clock}; % of the speed of copying the elements in the same run\n"))?;
     let (mut tally, mut heading) = (Tally::default(), String::new());
     let progress = Progress::new(cases.len());
-    for case in &cases {
-        progress.begin(&case.id());
-        let outcome = match suite::lacking_memory(gpu, case) {
-            Some(reason) => Err(Outcome::NotSupported(reason)),
-            None => match bench_case(&roof, case, &options) {
-                Ok(measured) => measured,
-                Err(error) => Err(Outcome::of_error(error)?),
-            },
-        };
-        match &mut comparison {
-            Some(comparison) => comparison.add(case, &outcome),
-            None => {
-                let new_heading = self::heading(case, gpu.capabilities());
-                let mut text = String::new();
-                if new_heading != heading {
-                    text += &new_heading;
-                    text += &columns();
-                    heading = new_heading;
-                }
-                text += &match &outcome {
-                    Ok(measurement) => {
-                        let look_back = measurement.look_back.as_ref().map(look_back);
-                        row(measurement) + &look_back.unwrap_or_default()
+    for group in groups(cases) {
+        progress.begin_all(&group[0].variants(), group.len());
+        let lacking: Vec<_> = group.iter().map(|case| suite::lacking_memory(gpu, case)).collect();
+        let able: Vec<Case> = group
+            .iter()
+            .zip(&lacking)
+            .filter(|(_, lacking)| lacking.is_none())
+            .map(|(c, _)| c.clone())
+            .collect();
+        let mut measured = bench_group(&roof, &able, &options)?.into_iter();
+        for (case, lacking) in group.iter().zip(lacking) {
+            let outcome = match lacking {
+                Some(reason) => Err(Outcome::NotSupported(reason)),
+                None => measured.next().expect("each able case has an end"),
+            };
+            match &mut comparison {
+                Some(comparison) => comparison.add(case, &outcome),
+                None => {
+                    let new_heading = self::heading(case, gpu.capabilities());
+                    let mut text = String::new();
+                    if new_heading != heading {
+                        text += &new_heading;
+                        text += &columns();
+                        heading = new_heading;
                     }
-                    Err(outcome) => format!("  {:>COUNT_WIDTH$}  {outcome}\n", case.count),
-                };
-                progress.aside(|| suite.print(&text))?;
+                    text += &match &outcome {
+                        Ok(measurement) => {
+                            let look_back = measurement.look_back.as_ref().map(look_back);
+                            row(measurement) + &look_back.unwrap_or_default()
+                        }
+                        Err(outcome) => format!("  {:>COUNT_WIDTH$}  {outcome}\n", case.count),
+                    };
+                    progress.aside(|| suite.print(&text))?;
+                }
             }
-        }
-        match outcome {
-            Ok(measurement) => {
-                tally.right += 1;
-                suite.device_report().measured.push(measurement);
+            match outcome {
+                Ok(measurement) => {
+                    tally.right += 1;
+                    suite.device_report().measured.push(measurement);
+                }
+                Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
+                Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
             }
-            Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
-            Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
         }
         suite.save()?;
     }

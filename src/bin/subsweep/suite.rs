@@ -111,7 +111,7 @@ impl Suite {
         Ok(Self {
             effort: args.effort(),
             patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
-            report: Report::new(),
+            report: Report::new(std::env::args().skip(1).collect()),
             json,
             has_results: false,
         })

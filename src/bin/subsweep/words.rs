@@ -58,6 +58,12 @@ impl Progress {
         self.0.inc(1);
     }
 
+    /// The next `count` pieces begin, all at once.
+    pub fn begin_all(&self, name: &str, count: usize) {
+        self.0.set_message(name.to_owned());
+        self.0.inc(count as u64);
+    }
+
     /// Does what writes to the terminal itself.
     pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.0.suspend(write)

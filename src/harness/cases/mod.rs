@@ -129,6 +129,19 @@ impl Case {
         id[..end].to_owned()
     }
 
+    /// What it has in common with the cases that do the same to the same elements in other ways: the id without
+    /// algorithm and policy.
+    pub fn variants(&self) -> String {
+        let id = self.id();
+        let (primitive, parameters) = id.rsplit_once(':').unwrap_or(("", &id));
+        let is_way = |parameter: &&str| {
+            let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
+            !["algorithm", "policy"].contains(&name)
+        };
+        let kept: Vec<_> = parameters.split(';').filter(is_way).collect();
+        format!("{primitive}:{}", kept.join(";"))
+    }
+
     /// Names the case for good: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
     pub fn id(&self) -> String {
         format!("{};n={};input={}", self.work, self.count, self.input)

@@ -150,8 +150,20 @@ impl VerifiedCase {
 impl Measurement {
     fn check(&self, place: &str) -> Result<(), ReportError> {
         let Self { element_count, element_size, traffic_size, time, copy, .. } = *self;
-        time.check(&self.samples_ns, place, ["time", "samples_ns"])?;
-        copy.check(&self.copy_samples_ns, place, ["copy", "copy_samples_ns"])?;
+        for (name, summary, samples) in [
+            ("time", &self.time, &self.samples_ns),
+            ("copy", &self.copy, &self.copy_samples_ns),
+            ("transfer", &self.transfer, &self.transfer_samples_ns),
+            ("record", &self.record, &self.record_samples_ns),
+            ("end_to_end", &self.end_to_end, &self.end_to_end_samples_ns),
+        ] {
+            let samples_name =
+                if name == "time" { "samples_ns".into() } else { format!("{name}_samples_ns") };
+            summary.check(samples, place, [name, &samples_name])?;
+        }
+        if self.runs_per_sample == 0 {
+            return Err(ReportError::NoSamples { place: format!("{place}.runs_per_sample") });
+        }
         let per_second = |amount: f64, time: Summary| amount / (time.median_ns / 1e9);
         let copied_size = 2.0 * element_count as f64 * element_size as f64;
         for (name, found, expected) in [
@@ -188,8 +200,18 @@ impl Summary {
             ("median_ns", self.median_ns, expected.median_ns),
             ("iqr_ns", self.iqr_ns, expected.iqr_ns),
             ("min_ns", self.min_ns, expected.min_ns),
+            ("p95_ns", self.p95_ns, expected.p95_ns),
         ] {
             agree(format_args!("{place}.{own_name}.{name}"), found, expected, largest)?;
+        }
+        // Another build may draw other samples anew: the interval is held to what holds for any.
+        let [low, high] = self.median_interval_ns;
+        let is_possible = |end: f64| end >= expected.min_ns && end <= largest;
+        for (end, is_right) in [(low, low <= self.median_ns), (high, high >= self.median_ns)] {
+            if !is_right || !is_possible(end) {
+                let place = format!("{place}.{own_name}.median_interval_ns");
+                return Err(ReportError::Contradiction { place, found: end, expected: self.median_ns });
+            }
         }
         Ok(())
     }

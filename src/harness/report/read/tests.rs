@@ -1,13 +1,17 @@
 use super::*;
-use crate::harness::{LookBackCounts, RecordedCounts};
+use crate::harness::{Description, LookBackCounts, RecordedCounts};
+use crate::vk::{Capabilities, MemoryHeap};
 
 /// A report of a verified and a measured case, whose times take every digit that there is.
 fn report() -> Report {
     let (samples_ns, copy_samples_ns) =
         (vec![1_234.567_890_123_456_7, 0.1 + 0.2, 1e9 / 3.0], vec![2.5, 7.123_456_789_012_345e-3, 1.0 / 3.0]);
     let (time, copy) = (Summary::of(&samples_ns), Summary::of(&copy_samples_ns));
+    let others = || [9.0, 8.5, 1e-3].to_vec();
+    let other = Summary::of(&others());
     let measured = Measurement {
         id: "scan:inclusive:n=3".into(),
+        group: "scan:inclusive".into(),
         policy: "in “words”\n".into(),
         element_count: 3,
         element_size: 4,
@@ -16,10 +20,17 @@ fn report() -> Report {
         bytes_per_second: 36.0 / (time.median_ns / 1e9),
         copy_percent: 100.0 * copy.median_ns / time.median_ns,
         copy_bytes_per_second: 24.0 / (copy.median_ns / 1e9),
+        runs_per_sample: 7,
         time,
-        copy,
         samples_ns,
+        copy,
         copy_samples_ns,
+        transfer: other,
+        transfer_samples_ns: others(),
+        record: other,
+        record_samples_ns: others(),
+        end_to_end: other,
+        end_to_end_samples_ns: others(),
         recorded: Some(RecordedCounts { dispatches: 3, barriers: 2, transfers: 1 }),
         look_back: Some(LookBackCounts { look_backs: 2, windows: 3, longest: 2, spins: 1, fallbacks: 0 }),
     };
@@ -27,20 +38,28 @@ fn report() -> Report {
         .map(|(outcome, reason)| VerifiedCase { id: "sort:keys".into(), outcome: outcome.into(), reason });
     let device = DeviceReport {
         name: "llvmpipe".into(),
-        vendor_id: 0x1_0005,
-        device_id: u32::MAX,
-        driver_name: "llvmpipe".into(),
-        driver_info: String::new(),
-        driver_version: "0.0.1".into(),
-        api_version: "1.3.230".into(),
-        device_uuid: "6d657361-3232-2e33-2e36-000000000000".into(),
-        subgroup_size: 8,
+        description: Description::new(&capabilities(), 64),
         gpu_timestamps: true,
         self_test: Some("passed".into()),
         verified: verified.into(),
         measured: vec![measured],
     };
-    Report { complete: true, devices: vec![device], ..Report::new() }
+    let command = ["bench", "--json", "report.json"].map(str::to_owned).to_vec();
+    Report { complete: true, devices: vec![device], ..Report::new(command) }
+}
+
+/// Numbers with all their digits, and at their ends.
+fn capabilities() -> Capabilities {
+    let heap = MemoryHeap { size: u64::MAX, is_device_local: true };
+    let mut capabilities = Capabilities {
+        subgroup_size: 8,
+        memory_heaps: vec![heap],
+        timestamp_period_ns: 52.083,
+        ..Capabilities::default()
+    };
+    capabilities.identity.name = "llvmpipe".into();
+    capabilities.identity.device_id = u32::MAX;
+    capabilities
 }
 
 fn json() -> String {
@@ -68,7 +87,7 @@ fn refused_number(change: impl FnOnce(&mut Measurement)) -> ReportError {
 
 #[test]
 fn what_is_written_is_read_back_equal() {
-    for report in [report(), Report::new()] {
+    for report in [report(), Report::new(Vec::new())] {
         assert_eq!(Report::from_json(&report.to_json().unwrap()), Ok(report));
     }
 }

@@ -1,0 +1,102 @@
+//! What samples of times come to, and how sure one can be of it.
+
+use super::inputs::SplitMix64;
+
+/// Samples drawn anew for an interval. The interval's ends move by a percent of their distance with another seed.
+const RESAMPLES: usize = 1000;
+/// How much of what could have been lies in an interval.
+const CONFIDENCE: f64 = 0.95;
+/// The same samples have the same interval, here and wherever a report is read.
+const SEED: u64 = 0x5eed;
+
+/// The value below which a part `q` of `sorted` lies, between neighbours in proportion. There is at least one.
+pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let place = q * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    below + (above - below) * place.fract()
+}
+
+/// The middle one of `samples`, which end up in order.
+pub(super) fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    quantile(samples, 0.5)
+}
+
+/// The percentile bootstrap of the median: between which two values 95 % of the medians lie of samples that are drawn
+/// from these, as many, with replacement. Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
+pub(super) fn median_interval(samples: &[f64]) -> [f64; 2] {
+    interval_of(|random| {
+        let mut drawn = resample(samples, random);
+        median(&mut drawn)
+    })
+}
+
+/// The same of how many times as long `new` takes as `base`, both drawn anew.
+pub(super) fn ratio_interval(base: &[f64], new: &[f64]) -> [f64; 2] {
+    interval_of(|random| {
+        let [mut base, mut new] = [base, new].map(|samples| resample(samples, random));
+        median(&mut new) / median(&mut base)
+    })
+}
+
+fn interval_of(mut statistic: impl FnMut(&mut SplitMix64) -> f64) -> [f64; 2] {
+    let mut random = SplitMix64(SEED);
+    let mut statistics: Vec<f64> = (0..RESAMPLES).map(|_| statistic(&mut random)).collect();
+    statistics.sort_by(f64::total_cmp);
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    [quantile(&statistics, tail), quantile(&statistics, 1.0 - tail)]
+}
+
+fn resample(samples: &[f64], random: &mut SplitMix64) -> Vec<f64> {
+    let count = samples.len() as u64;
+    // The high half of a product: as even as 64 bits are.
+    let draw = |random: &mut SplitMix64| (u128::from(random.next_u64()) * u128::from(count) >> 64) as usize;
+    samples.iter().map(|_| samples[draw(random)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_holds_the_median_and_narrows_with_more_samples() {
+        let mut random = SplitMix64(1);
+        let mut samples = |count: usize| -> Vec<f64> {
+            (0..count).map(|_| 100.0 + (random.next_u64() >> 40) as f64 / f64::from(1 << 24)).collect()
+        };
+        let [few, many] = [samples(10), samples(1000)];
+        let widths = [few, many].map(|samples| {
+            let [low, high] = median_interval(&samples);
+            let middle = median(&mut samples.clone());
+            assert!(low <= middle && middle <= high, "{low} {middle} {high}");
+            high - low
+        });
+        assert!(widths[1] < widths[0] / 3.0, "{widths:?}");
+        assert_eq!(median_interval(&[7.0]), [7.0; 2]);
+        assert_eq!(median_interval(&[7.0; 20]), [7.0; 2]);
+    }
+
+    /// 95 % of intervals hold what is true.
+    #[test]
+    fn an_interval_is_as_sure_as_it_says() {
+        let mut random = SplitMix64(3);
+        let trials = 400;
+        let held = (0..trials).filter(|_| {
+            // The median of these is 0.5.
+            let samples: Vec<f64> =
+                (0..41).map(|_| (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64).collect();
+            let [low, high] = median_interval(&samples);
+            low <= 0.5 && 0.5 <= high
+        });
+        let share = held.count() as f64 / f64::from(trials);
+        assert!((0.90..=0.99).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn a_ratio_is_that_of_the_medians() {
+        let base: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 7)).collect();
+        let new: Vec<f64> = base.iter().map(|time| 1.2 * time).collect();
+        let [low, high] = ratio_interval(&base, &new);
+        assert!(low > 1.1 && high < 1.3 && low <= 1.2 && 1.2 <= high, "{low} {high}");
+    }
+}
