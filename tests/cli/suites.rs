@@ -8,7 +8,7 @@ use super::*;
 fn report(bytes: &[u8]) -> serde_json::Value {
     Report::from_json(bytes).expect("what is written is read back");
     let report: serde_json::Value = serde_json::from_slice(bytes).unwrap();
-    assert_eq!(report["schema"], 1);
+    assert_eq!(report["schema"], 2);
     assert_eq!(report["complete"], true);
     assert_eq!(report["devices"].as_array().unwrap().len(), 1);
     report["devices"][0].clone()

@@ -2,10 +2,11 @@
 //! lacks.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::Error;
-use subsweep::harness::{BenchOptions, Case, CopyRoof, Effort, Outcome, bench_case, bench_cases};
+use subsweep::harness::{BenchOptions, Case, CopyRoof, Effort, Outcome, bench_cases, bench_group};
 use subsweep::harness::{verify_case, verify_cases};
 use subsweep::headless::{Gpu, Instance};
 use subsweep::vk::{Capabilities, EnabledFeatures};
@@ -95,11 +96,19 @@ fn is_right(is_validated: bool, narrowing: &Narrowing) -> Result<(), Failed> {
 fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
     let gpu = open(is_validated, |capabilities| capabilities.timestamp_period_ns = 0.0)?;
     assert!(!gpu.has_timestamps());
-    let case = bench_cases(Effort::Quick).swap_remove(0);
-    let options = BenchOptions { warm_up_count: 0, sample_count: 3, budget: std::time::Duration::ZERO };
-    let measured = bench_case(&CopyRoof::new(&gpu)?, &case, &options)??;
+    let cases = &bench_cases(Effort::Quick)[..1];
+    let options = BenchOptions {
+        warm_up_count: 0,
+        block_count: 1,
+        samples_per_block: 3,
+        min_sample: Duration::ZERO,
+        budget: Duration::ZERO,
+        slow_down: 1.0,
+    };
+    let measured = bench_group(&CopyRoof::new(&gpu)?, cases, &options)?.swap_remove(0);
+    let measured = measured.map_err(|outcome| outcome.to_string())?;
     assert!(measured.time.median_ns > 0.0, "the wall clock measures where the device does not");
-    expect_silence(&gpu, &case.id())
+    expect_silence(&gpu, &cases[0].id())
 }
 
 fn too_little_memory(is_validated: bool) -> Result<(), Failed> {
