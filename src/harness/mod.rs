@@ -6,6 +6,7 @@
 
 mod bench;
 mod cases;
+mod comparison;
 mod description;
 mod expected;
 mod inputs;
@@ -24,6 +25,9 @@ pub use bench::{BenchOptions, CopyRoof, Measured, bench_group};
 pub use cases::{
     Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
     SortCase, SortValues, Work, bench_cases, textbook_bench_cases, tutorial_13_bench_cases, verify_cases,
+};
+pub use comparison::{
+    CaseComparison, Comparison, Difference, GroupComparison, Section, Side, Verdict, pair_devices,
 };
 pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;

@@ -34,8 +34,10 @@ pub(super) fn median_interval(samples: &[f64]) -> [f64; 2] {
 /// The same of how many times as long `new` takes as `base`, both drawn anew.
 pub(super) fn ratio_interval(base: &[f64], new: &[f64]) -> [f64; 2] {
     interval_of(|random| {
-        let [mut base, mut new] = [base, new].map(|samples| resample(samples, random));
-        median(&mut new) / median(&mut base)
+        // A clock may have told of no time at all, now and then.
+        let [base, new] =
+            [base, new].map(|samples| median(&mut resample(samples, random)).max(f64::MIN_POSITIVE));
+        new / base
     })
 }
 

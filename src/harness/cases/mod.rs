@@ -123,10 +123,7 @@ fn small_workgroup(capabilities: &Capabilities) -> u32 {
 impl Case {
     /// The primitive and its kind: what results are counted by.
     pub fn group(&self) -> String {
-        let id = self.id();
-        // Before the parameters, each of which has a value.
-        let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
-        id[..end].to_owned()
+        group_of(&self.id()).to_owned()
     }
 
     /// What it has in common with the cases that do the same to the same elements in other ways: the id without
@@ -156,6 +153,13 @@ impl Case {
             Work::Gather(gather) => gather.config().element_size(),
         }
     }
+}
+
+/// The primitive and its kind of the case that has this id.
+pub(super) fn group_of(id: &str) -> &str {
+    // Before the parameters, each of which has a value.
+    let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
+    &id[..end]
 }
 
 impl fmt::Display for Work {
