@@ -24,10 +24,11 @@ Examples:
   subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
   subsweep verify --quick --device all                 is every device right?
   subsweep bench --filter sort --json report.json      and how fast?
+  subsweep compare before.json after.json              what became faster, and what slower?
 
 Exit codes:
   0  done
-  1  wrong result
+  1  wrong result, or a regression
   2  bad usage or input
   3  no device that will do
   4  device lost or hanging, or too little memory";
@@ -62,6 +63,7 @@ pub enum Command {
     /// time where a device has no timestamps), with the distance of their quartiles; bytes are those of the elements
     /// that the algorithm has to read and write.
     Bench(BenchArgs),
+    Compare(CompareArgs),
 }
 
 /// Options of every command.
@@ -283,6 +285,32 @@ pub enum Preset {
     Tutorial13,
 }
 
+/// Compare reports of bench, case by case
+///
+/// The first report is the base, and every other is compared with it; of one report alone the first device is the base.
+/// What differs in device, driver, machine, build and policies is told first. A case is FASTER or SLOWER where its time
+/// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
+/// by a bootstrap interval, at 95 %, of the ratio of medians. Between runs of one build on one device and driver, what
+/// the copies' speed changed by is put down to the machine.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Reports that bench wrote with --json; - is standard input
+    #[arg(required = true, value_name = "REPORT")]
+    pub reports: Vec<OsString>,
+
+    /// By how many percent times may differ and still be called the same
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_percent)]
+    pub tolerance: f64,
+
+    /// Exit with 1 if any case is slower by more than PERCENT
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub fail_on_regression: Option<f64>,
+
+    /// Write the comparison as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<OsString>,
+}
+
 /// One table in, one out.
 #[derive(Debug, Args)]
 pub struct Files {
@@ -316,6 +344,11 @@ fn parse_bits(text: &str) -> Result<Range<u32>, String> {
         .and_then(|(begin, end)| Some(parse(begin)?..parse(end)?))
         .filter(|bits| bits.start <= bits.end)
         .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 64, such as 8:16".into())
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=1e6).contains(percent));
+    percent.ok_or_else(|| "it is a number of percent from 0, such as 5".into())
 }
 
 #[cfg(test)]

@@ -191,7 +191,7 @@ fn heading(case: &Case, capabilities: &Capabilities) -> String {
 }
 
 /// Nanoseconds to three digits.
-fn duration(ns: f64) -> String {
+pub fn duration(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns < 1e3 => (ns, "ns"),
         ns if ns < 1e6 => (ns / 1e3, "µs"),

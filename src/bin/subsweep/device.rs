@@ -64,6 +64,14 @@ pub struct Numbered {
     pub candidate: Candidate,
 }
 
+/// Refuses `--device`, for a command that opens none. `SUBSWEEP_DEVICE` is meant for others.
+pub fn check_none(command: &str) -> Result<(), Ended> {
+    if is_option_given() {
+        return Err(Ended::usage(format!("{command} opens no device; leave --device out")));
+    }
+    Ok(())
+}
+
 /// Refuses `all`, for a command that has one result.
 pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
     match choice {

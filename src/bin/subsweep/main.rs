@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod compare;
 mod device;
 mod devices;
 mod error;
@@ -56,6 +57,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Some(Command::Gather(args)) => gather::run(args, common),
         Some(Command::Verify(args)) => verify::run(args, common),
         Some(Command::Bench(args)) => bench::run(args, common),
+        Some(Command::Compare(args)) => compare::run(args, common),
     }
 }
 

@@ -10,9 +10,8 @@ use subsweep::headless::{Gpu, Instance, WorkOptions};
 use crate::args::{Common, PolicyKind, SuiteArgs};
 use crate::device::{self, Numbered};
 use crate::error::Ended;
-use crate::files::output::{Output, OutputError, OutputProblem, print};
+use crate::files::output::{Output, OutputError, tell};
 use crate::files::{Destination, memory};
-use crate::words;
 
 /// How cases ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -154,20 +153,12 @@ impl Suite {
         self.report.devices.last_mut().expect("a device's section is begun before its cases")
     }
 
-    /// Words for standard output, or for standard error where the report has taken that. Whoever reads them may go,
-    /// or never have been there: the exit code is still to be found out.
+    /// Words, by [`tell`].
     ///
     /// # Errors
     /// Those of standard output.
     pub fn print(&self, text: &str) -> Result<(), OutputError> {
-        if self.json.as_ref().is_some_and(Output::is_stdout) {
-            words::print(text);
-            return Ok(());
-        }
-        print(text).or_else(|error| match error.problem {
-            OutputProblem::BrokenPipe | OutputProblem::Closed => Ok(()),
-            _ => Err(error),
-        })
+        tell(text, self.json.as_ref().is_some_and(Output::is_stdout))
     }
 
     /// Writes the report as it is by now, after a case.

@@ -1,0 +1,248 @@
+//! `subsweep compare`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use anyhow::Result;
+use serde::Serialize;
+use subsweep::harness::{
+    CaseComparison, Comparison, Difference, GroupComparison, Report, Section, Side, Verdict, pair_devices,
+};
+
+use crate::args::{Common, CompareArgs};
+use crate::bench::duration;
+use crate::device;
+use crate::error::Ended;
+use crate::files::output::{Output, tell};
+use crate::files::{Destination, Source, read_report};
+
+/// What `--json` writes. The names of its fields are a promise to scripts.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    /// The version of this layout.
+    comparison_schema: u32,
+    /// One for each pair of devices.
+    comparisons: &'a [Comparison],
+}
+
+/// Compares reports.
+pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
+    device::check_none("compare")?;
+    if common.algorithm.is_some() || common.policy.is_some() {
+        return Err(
+            Ended::usage("compare takes reports as they are; leave --algorithm and --policy out").into()
+        );
+    }
+    let sources: Vec<Source> = args.reports.iter().cloned().map(Source::from).collect();
+    if sources.iter().filter(|source| **source == Source::Stdin).count() > 1 {
+        return Err(Ended::usage("only one report can come from standard input; name files").into());
+    }
+    let read =
+        sources.iter().map(|source| Ok(Named { title: source.to_string(), report: read_report(source)? }));
+    let reports: Vec<Named> = read.collect::<Result<_>>()?;
+    let inputs: Vec<&Source> = sources.iter().collect();
+    let json = args
+        .json
+        .clone()
+        .map(|path| Output::prepare(&Destination::from(path), "--json", &inputs))
+        .transpose()?;
+    let comparisons = compare(&reports, args.tolerance)?;
+
+    let mut document =
+        serde_json::to_vec_pretty(&Document { comparison_schema: 1, comparisons: &comparisons })?;
+    document.push(b'\n');
+    let text: Vec<_> = comparisons.iter().map(text).collect();
+    tell(&text.join("\n"), json.as_ref().is_some_and(Output::is_stdout))?;
+    if let Some(json) = json {
+        json.commit_report(&document)?;
+    }
+    match args.fail_on_regression {
+        Some(percent) => refuse_regressions(&comparisons, percent),
+        None => Ok(()),
+    }
+}
+
+/// A report and where it came from.
+#[derive(Debug)]
+struct Named {
+    title: String,
+    report: Report,
+}
+
+impl Named {
+    /// What was measured of each device.
+    fn sections(&self) -> Result<Vec<Section<'_>>, Ended> {
+        let Self { title, report } = self;
+        let devices = report.devices.iter().filter(|device| !device.measured.is_empty());
+        let sections: Vec<_> = devices.map(|device| Section { title, report, device }).collect();
+        if sections.is_empty() {
+            return Err(Ended::usage(format!("{title}: has no measurements; name a report that bench wrote")));
+        }
+        Ok(sections)
+    }
+}
+
+/// The base beside each of the others, device by device; or, where there is one report alone, its first device beside its
+/// others.
+fn compare(reports: &[Named], tolerance: f64) -> Result<Vec<Comparison>, Ended> {
+    let all: Vec<Vec<Section<'_>>> = reports.iter().map(Named::sections).collect::<Result<_, _>>()?;
+    let pairs: Vec<[Section<'_>; 2]> = match &all[..] {
+        [only] if only.len() == 1 => {
+            return Err(Ended::usage(
+                "there is one report of one device; name another report to compare it with",
+            ));
+        }
+        [only] => only[1..].iter().map(|new| [only[0], *new]).collect(),
+        [base, others @ ..] => {
+            let mut pairs = Vec::new();
+            for new in others {
+                let [of_base, of_new] =
+                    [base, new].map(|sections| sections.iter().map(|section| section.device).collect::<Vec<_>>());
+                pairs.extend(pair_devices(&of_base, &of_new).into_iter().map(|[a, b]| [base[a], new[b]]));
+            }
+            pairs
+        }
+        [] => Vec::new(),
+    };
+    let comparisons: Vec<_> =
+        pairs.into_iter().map(|[base, new]| Comparison::new(base, new, tolerance)).collect();
+    if comparisons.iter().all(|comparison| comparison.cases.is_empty()) {
+        return Err(Ended::usage("the reports have no case in common; measure both with the same options"));
+    }
+    Ok(comparisons)
+}
+
+fn refuse_regressions(comparisons: &[Comparison], percent: f64) -> Result<()> {
+    let found: Vec<_> = comparisons.iter().flat_map(|comparison| comparison.regressions(percent)).collect();
+    let Some(worst) = found.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Ok(()) };
+    let (count, total) =
+        (found.len(), comparisons.iter().map(|comparison| comparison.cases.len()).sum::<usize>());
+    Err(Ended::wrong(format!(
+        "{count} of {total} cases are slower by more than {percent} %, at most {:.2} times: {}",
+        worst.ratio, worst.id
+    ))
+    .into())
+}
+
+/// All of a comparison, for people.
+fn text(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for (label, side) in [("base", &comparison.base), ("new", &comparison.new)] {
+        let Side { report, device, driver, lanes, complete } = side;
+        let end = if *complete { "" } else { "; NOT COMPLETE: it was ended before its last case" };
+        let _ = writeln!(text, "{label:4}  {report}: {device}, driver {driver}, {lanes} lanes{end}");
+    }
+    differences(&mut text, comparison);
+    let mut works = BTreeMap::<String, Vec<&CaseComparison>>::new();
+    for case in &comparison.cases {
+        works.entry(without_count(&case.id)).or_default().push(case);
+    }
+    for (work, mut cases) in works {
+        cases.sort_by_key(|case| case.element_count);
+        let _ = writeln!(text, "\n  {work}\n{}", columns());
+        cases.into_iter().for_each(|case| text += &row(case));
+    }
+    groups(&mut text, comparison);
+    text
+}
+
+/// Device, driver and all else that is another thing in both, before any number.
+fn differences(text: &mut String, comparison: &Comparison) {
+    let differences = &comparison.differences;
+    if differences.is_empty() {
+        *text += "\n  the same device, driver, machine, build and policies\n";
+    } else {
+        let width = differences.iter().map(|difference| difference.what.len()).max().unwrap_or(0);
+        *text += "\n  they differ in\n";
+        for Difference { what, base, new } in differences {
+            let _ = writeln!(text, "  {what:width$}   base  {base}\n  {:width$}   new   {new}", "");
+        }
+    }
+    if let Some(drift) = comparison.drift {
+        let _ = writeln!(
+            text,
+            "\n  the copies took {drift:.2} times as long in the new run, on the same device: verdicts allow for that"
+        );
+    }
+}
+
+/// The id but for the number of elements.
+fn without_count(id: &str) -> String {
+    id.split(';').filter(|parameter| !parameter.starts_with("n=")).collect::<Vec<_>>().join(";")
+}
+
+const COUNT_WIDTH: usize = 10;
+
+/// The names over [`row`].
+fn columns() -> String {
+    format!(
+        "  {:>COUNT_WIDTH$}  {:>8}  {:>8}  {:>6}  {:>14}  verdict",
+        "elements", "base", "new", "ratio", "95 % interval"
+    )
+}
+
+/// A case on one line.
+fn row(case: &CaseComparison) -> String {
+    let [low, high] = case.ratio_interval;
+    format!(
+        "  {:>COUNT_WIDTH$}  {:>8}  {:>8}  {:>6.3}  {:>14}  {}\n",
+        case.element_count,
+        duration(case.base_ns),
+        duration(case.new_ns),
+        case.ratio,
+        format!("{low:.3} to {high:.3}"),
+        case.verdict.name()
+    )
+}
+
+/// The verdicts of each group, and what they mean.
+fn groups(text: &mut String, comparison: &Comparison) {
+    let Comparison { groups, only_in_base, only_in_new, tolerance_percent, .. } = comparison;
+    let width = groups.iter().map(|group| group.name.len()).max().unwrap_or(0).max("group".len());
+    let _ = write!(text, "\n  {:width$}", "group");
+    Verdict::ALL.iter().for_each(|verdict| {
+        let _ = write!(text, "  {:>9}", verdict.name());
+    });
+    *text += "  geometric mean of ratios\n";
+    for GroupComparison { name, verdicts, geometric_mean_ratio } in groups {
+        let _ = write!(text, "  {name:width$}");
+        for verdict in Verdict::ALL {
+            let _ = write!(text, "  {:>9}", verdicts.get(&verdict).unwrap_or(&0));
+        }
+        let _ = writeln!(text, "  {geometric_mean_ratio:>24.3}");
+    }
+    let _ = writeln!(
+        text,
+        "  ratio = new time / base time; SAME is within {tolerance_percent} %, and AMBIGUOUS what could be either"
+    );
+    for (ids, label) in [(only_in_base, "base"), (only_in_new, "new report")] {
+        if let [first, ..] = &ids[..] {
+            let _ = writeln!(text, "  {} in the {label} alone, such as {first}", ids.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_stand_below_their_work() {
+        let id = "sort:keys:type=u32;algorithm=onesweep;n=4096;input=uniform";
+        assert_eq!(without_count(id), "sort:keys:type=u32;algorithm=onesweep;input=uniform");
+    }
+
+    #[test]
+    fn a_row_tells_ratio_interval_and_verdict() {
+        let case = CaseComparison {
+            id: "a:n=8".into(),
+            element_count: 8,
+            base_ns: 1e6,
+            new_ns: 1.25e6,
+            ratio: 1.25,
+            ratio_interval: [1.2, 1.3],
+            verdict: Verdict::Slower,
+        };
+        assert_eq!(row(&case), "           8   1.00 ms   1.25 ms   1.250  1.200 to 1.300  SLOWER\n");
+    }
+}
