@@ -36,6 +36,12 @@ impl BenchOptions {
     pub const MAX_RUNS_PER_SAMPLE: u32 = 64;
     /// Runs from the host's memory to the host's memory.
     const END_TO_END_COUNT: u32 = 3;
+
+    /// How many runs that take so many nanoseconds make a sample.
+    fn runs_per_sample(&self, run_ns: f64) -> u32 {
+        let wanted = self.min_sample.as_nanos() as f64 / run_ns.max(1.0);
+        (wanted.ceil() as u32).clamp(1, Self::MAX_RUNS_PER_SAMPLE)
+    }
 }
 
 push_constants! {
@@ -107,6 +113,12 @@ fn time(run: impl FnOnce() -> Result<Option<f64>>) -> Result<f64> {
     Ok(gpu_ns.unwrap_or_else(|| nanoseconds_since(start)))
 }
 
+/// The mean of so many runs, of which each tells its time.
+fn mean_of(count: u32, mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
+    let sum_ns = (0..count).try_fold(0.0, |sum_ns, _| Ok::<_, Error>(sum_ns + run()?))?;
+    Ok(sum_ns / f64::from(count))
+}
+
 fn nanoseconds_since(start: Instant) -> f64 {
     start.elapsed().as_nanos() as f64
 }
@@ -175,15 +187,17 @@ fn measure(
     options: &BenchOptions,
 ) -> Result<Copies> {
     let memory = roof.gpu.allocate(copied.size)?;
+    let copy = || roof.copy(copied, &memory);
+    let transfer = || roof.transfer(copied, &memory);
+    // What is done for the first time takes longer.
+    (copy()?, transfer()?);
+    let (copy_runs, transfer_runs) = (options.runs_per_sample(copy()?), options.runs_per_sample(transfer()?));
     let mut copies = Copies::default();
     let mut probe = || -> Result<()> {
-        copies.kernel_ns.push(roof.copy(copied, &memory)?);
-        copies.transfer_ns.push(roof.transfer(copied, &memory)?);
+        copies.kernel_ns.push(mean_of(copy_runs, copy)?);
+        copies.transfer_ns.push(mean_of(transfer_runs, transfer)?);
         Ok(())
     };
-    // What is done for the first time takes longer.
-    roof.copy(copied, &memory)?;
-    roof.transfer(copied, &memory)?;
     let (start, budget) = (Instant::now(), options.budget * subjects.len() as u32);
     for _ in 0..options.block_count {
         probe()?;
@@ -213,19 +227,17 @@ impl<'g, 'c> Subject<'g, 'c> {
             workload.restore()?;
             run_ns = time(|| workload.run())?;
         }
-        let wanted = options.min_sample.as_nanos() as f64 / run_ns.max(1.0);
-        let runs_per_sample = (wanted.ceil() as u32).clamp(1, BenchOptions::MAX_RUNS_PER_SAMPLE);
+        let runs_per_sample = options.runs_per_sample(run_ns);
         let (samples_ns, record_samples_ns) = (Vec::new(), Vec::new());
         Ok(Ok(Self { case, workload, runs_per_sample, samples_ns, record_samples_ns }))
     }
 
     fn sample(&mut self, options: &BenchOptions) -> Result<()> {
-        let mut sum_ns = 0.0;
-        for _ in 0..self.runs_per_sample {
+        let mean_ns = mean_of(self.runs_per_sample, || {
             self.workload.restore()?;
-            sum_ns += time(|| self.workload.run())?;
-        }
-        self.samples_ns.push(sum_ns / f64::from(self.runs_per_sample) * options.slow_down);
+            time(|| self.workload.run())
+        })?;
+        self.samples_ns.push(mean_ns * options.slow_down);
         self.record_samples_ns.push(self.workload.recording_ns());
         Ok(())
     }

@@ -44,8 +44,9 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// By how many percent times may differ and still be called the same.
     pub tolerance_percent: f64,
-    /// How many times as long the copies took in the new section, which is the machine's doing alone where device, driver
-    /// and kernels are the same; there the verdicts allow for it. Null elsewhere.
+    /// How many times as long the copies took in the new section, the middle of all cases, where device, driver, machine
+    /// and the copying kernel are the same; null elsewhere. Copies that took another time there did so for a reason that
+    /// has nothing to do with what is compared, such as heat or other programs: verdicts allow for that, case by case.
     pub drift: Option<f64>,
     /// The cases of each primitive and kind together.
     pub groups: Vec<GroupComparison>,
@@ -96,7 +97,8 @@ pub struct CaseComparison {
     pub new_ns: f64,
     /// The new median over the base's: below 1 is faster.
     pub ratio: f64,
-    /// Where the ratio lies with a confidence of 95 %, by bootstrap, and with allowance for [`Comparison::drift`].
+    /// Where the ratio lies with a confidence of 95 %, by bootstrap; widened by what the copies around
+    /// the case changed by, where [`Comparison::drift`] is told.
     pub ratio_interval: [f64; 2],
     /// What that means.
     pub verdict: Verdict,
@@ -151,11 +153,15 @@ impl Comparison {
             .iter()
             .filter_map(|measured| Some((measured, *of_new.get(measured.id.as_str())?)))
             .collect();
-        let drift = is_same_machine(base, new).then(|| drift(&pairs)).flatten();
+        let has_control = is_same_machine(base, new);
         let cases: Vec<_> = pairs
             .iter()
-            .map(|(base, new)| CaseComparison::new(base, new, drift.unwrap_or(1.0), tolerance_percent))
+            .map(|(base, new)| {
+                let drift = if has_control { drift(base, new) } else { 1.0 };
+                CaseComparison::new(base, new, drift, tolerance_percent)
+            })
             .collect();
+        let mut drifts: Vec<_> = pairs.iter().map(|(base, new)| drift(base, new)).collect();
         let ids_without = |section: Section<'_>, others: &BTreeMap<&str, &Measurement>| {
             let ids = section.device.measured.iter().map(|measured| &measured.id);
             ids.filter(|id| !others.contains_key(id.as_str())).cloned().collect()
@@ -165,7 +171,7 @@ impl Comparison {
             new: Side::of(new),
             differences: differences(base, new, &pairs),
             tolerance_percent,
-            drift,
+            drift: (has_control && !drifts.is_empty()).then(|| statistics::median(&mut drifts)),
             groups: groups(&cases),
             only_in_base: ids_without(base, &of_new),
             only_in_new: ids_without(new, &of_base),
@@ -263,11 +269,9 @@ fn is_same_machine(base: Section<'_>, new: Section<'_>) -> bool {
     a == b && base.device.gpu_timestamps == new.device.gpu_timestamps
 }
 
-/// How many times as long the copies took: the middle of all cases, since each has but a few.
-fn drift(pairs: &[(&Measurement, &Measurement)]) -> Option<f64> {
-    let mut ratios: Vec<_> =
-        pairs.iter().map(|(base, new)| finite(new.copy.median_ns / base.copy.median_ns)).collect();
-    (!ratios.is_empty()).then(|| statistics::median(&mut ratios))
+/// How many times as long the copies around a case took.
+fn drift(base: &Measurement, new: &Measurement) -> f64 {
+    finite(new.copy.median_ns / base.copy.median_ns)
 }
 
 fn groups(cases: &[CaseComparison]) -> Vec<GroupComparison> {

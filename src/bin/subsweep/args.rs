@@ -290,8 +290,8 @@ pub enum Preset {
 /// The first report is the base, and every other is compared with it; of one report alone the first device is the base.
 /// What differs in device, driver, machine, build and policies is told first. A case is FASTER or SLOWER where its time
 /// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
-/// by a bootstrap interval, at 95 %, of the ratio of medians. Between runs of one build on one device and driver, what
-/// the copies' speed changed by is put down to the machine.
+/// by a bootstrap interval, at 95 %, of the ratio of medians. Between runs on one machine, device and driver,
+/// what the speed of the copies around a case changed by is put down to the machine.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Reports that bench wrote with --json; - is standard input

@@ -76,7 +76,9 @@ impl Named {
         let devices = report.devices.iter().filter(|device| !device.measured.is_empty());
         let sections: Vec<_> = devices.map(|device| Section { title, report, device }).collect();
         if sections.is_empty() {
-            return Err(Ended::usage(format!("{title}: has no measurements; name a report that bench wrote")));
+            return Err(Ended::usage(format!(
+                "{title}: has no measurements; name a report that bench wrote"
+            )));
         }
         Ok(sections)
     }
@@ -96,8 +98,8 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<Vec<Comparison>, Ended> 
         [base, others @ ..] => {
             let mut pairs = Vec::new();
             for new in others {
-                let [of_base, of_new] =
-                    [base, new].map(|sections| sections.iter().map(|section| section.device).collect::<Vec<_>>());
+                let [of_base, of_new] = [base, new]
+                    .map(|sections| sections.iter().map(|section| section.device).collect::<Vec<_>>());
                 pairs.extend(pair_devices(&of_base, &of_new).into_iter().map(|[a, b]| [base[a], new[b]]));
             }
             pairs
@@ -161,7 +163,7 @@ fn differences(text: &mut String, comparison: &Comparison) {
     if let Some(drift) = comparison.drift {
         let _ = writeln!(
             text,
-            "\n  the copies took {drift:.2} times as long in the new run, on the same device: verdicts allow for that"
+            "\n  the copies took {drift:.2} times as long in the new run, on the same device; verdicts allow for it, case by case"
         );
     }
 }
