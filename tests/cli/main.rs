@@ -5,6 +5,7 @@
 
 #![cfg(feature = "cli")]
 
+mod compare;
 mod data;
 mod devices;
 mod refusals;
@@ -86,6 +87,12 @@ impl Ended {
         assert_eq!(self.stdout, b"", "{}", self.stderr);
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
         assert!(self.stderr.starts_with("subsweep: ") && self.stderr.contains(what), "{}", self.stderr);
+    }
+
+    /// Expects this code and one line that holds `what`, whatever is on standard output.
+    #[track_caller]
+    fn refused_with_words(&self, code: i32, what: &str) {
+        Self { stdout: Vec::new(), stderr: self.stderr.clone(), ..*self }.refused(code, what);
     }
 }
 
