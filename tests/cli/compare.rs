@@ -125,7 +125,7 @@ fn what_cannot_be_compared_is_refused() {
         (&[&good], "there is one report of one device"),
         (&["-", "-"], "only one report can come from standard input"),
         (&[&good, &good, "--json", &good], "good.json: is also the input"),
-        (&[&good, &good, "--tolerance", "-1"], "tolerance"),
+        (&[&good, &good, "--tolerance", "-1"], "it is a number of percent from 0"),
         (&[&good, &good, "--fail-on-regression", "NaN"], "it is a number of percent from 0"),
         (&[&good, &good, "--device", "0"], "compare opens no device"),
         (&[&good, &good, "--algorithm", "onesweep"], "leave --algorithm and --policy out"),

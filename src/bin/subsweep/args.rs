@@ -299,11 +299,11 @@ pub struct CompareArgs {
     pub reports: Vec<OsString>,
 
     /// By how many percent times may differ and still be called the same
-    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_percent, allow_hyphen_values = true)]
     pub tolerance: f64,
 
     /// Exit with 1 if any case is slower by more than PERCENT
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
     pub fail_on_regression: Option<f64>,
 
     /// Write the comparison as JSON; - is standard output
