@@ -34,8 +34,8 @@ pub use inputs::Input;
 pub use layout::Layout;
 pub use report::{
     DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,
-    VerifiedCase,
+    VerifiedCase, WrongWord,
 };
 pub use self_test::SelfTest;
-pub use verify::{Outcome, verify_case, verify_case_in};
+pub use verify::{Failure, Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

@@ -144,6 +144,15 @@ impl Case {
         format!("{};n={};input={}", self.work, self.count, self.input)
     }
 
+    /// What the random numbers of its input begin with.
+    pub fn seed(&self) -> u64 {
+        match &self.work {
+            Work::Scan(scan) => self.count * scan.config().row_size() / 4,
+            Work::Sort(_) | Work::SegmentedSort(_) => self.count,
+            Work::Gather(gather) => self.count * u64::from(gather.words),
+        }
+    }
+
     /// Bytes of an element: of a sort, those of a key and of the value that is moved with it.
     pub fn element_size(&self) -> u64 {
         match &self.work {

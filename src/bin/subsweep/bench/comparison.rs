@@ -140,6 +140,8 @@ impl fmt::Display for Comparison {
 
 #[cfg(test)]
 mod tests {
+    use subsweep::harness::{Failure, Mismatch};
+
     use super::*;
 
     /// Of a copy that takes 200 ns.
@@ -177,7 +179,10 @@ mod tests {
             let cells = percents.map(|percent| percent.map(cell));
             comparison.rows.insert(name.to_owned(), [1 << 4, 1 << 10].into_iter().zip(cells).collect());
         };
-        let wrong = || Outcome::Fail("result[0] is 1".to_owned());
+        let wrong = || {
+            let mismatch = Mismatch { what: "result", index: 0, expected: 2, got: 1 };
+            Outcome::Fail(Failure::Wrong { run: 1, seed: 7, mismatch })
+        };
         insert("wrong", [Ok(99.0), Err(wrong())]);
         insert("slow", [Ok(50.0), Ok(2.0)]);
         insert("fast", [Ok(5.04), Ok(101.25)]);
@@ -191,7 +196,7 @@ mod tests {
             "  unable           -       1.0",
             "  wrong         99.0     WRONG",
             "  unable, 16 elements: not supported: no room",
-            "  wrong, 1024 elements: FAIL: result[0] is 1",
+            "  wrong, 1024 elements: FAIL: run 1: result[0] is 1 (0x00000001), expected 2 (0x00000002); seed 7",
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), expected, "{text}");
     }
