@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::cases::Case;
 use super::layout::Layout;
 use super::report::{Measurement, Summary};
-use super::verify::Outcome;
+use super::verify::{Failure, Outcome};
 use super::workload::Workload;
 use crate::error::{Error, Result};
 use crate::headless::{Gpu, GpuBuffer};
@@ -127,6 +127,8 @@ fn nanoseconds_since(start: Instant) -> f64 {
 struct Subject<'g, 'c> {
     case: &'c Case,
     workload: Workload<'g>,
+    /// Runs so far.
+    run_count: u32,
     runs_per_sample: u32,
     samples_ns: Vec<f64>,
     record_samples_ns: Vec<f64>,
@@ -220,7 +222,8 @@ impl<'g, 'c> Subject<'g, 'c> {
         workload.restore()?;
         workload.run()?;
         if let Some(mismatch) = workload.check()? {
-            return Ok(Err(Outcome::Fail(mismatch.to_string())));
+            let failure = Failure::Wrong { run: 1, seed: case.seed(), mismatch };
+            return Ok(Err(Outcome::Fail(failure)));
         }
         let mut run_ns = 0.0;
         for _ in 0..options.warm_up_count.max(1) {
@@ -229,7 +232,8 @@ impl<'g, 'c> Subject<'g, 'c> {
         }
         let runs_per_sample = options.runs_per_sample(run_ns);
         let (samples_ns, record_samples_ns) = (Vec::new(), Vec::new());
-        Ok(Ok(Self { case, workload, runs_per_sample, samples_ns, record_samples_ns }))
+        let run_count = 1 + options.warm_up_count.max(1);
+        Ok(Ok(Self { case, workload, run_count, runs_per_sample, samples_ns, record_samples_ns }))
     }
 
     fn sample(&mut self, options: &BenchOptions) -> Result<()> {
@@ -237,6 +241,7 @@ impl<'g, 'c> Subject<'g, 'c> {
             self.workload.restore()?;
             time(|| self.workload.run())
         })?;
+        self.run_count = self.run_count.saturating_add(self.runs_per_sample);
         self.samples_ns.push(mean_ns * options.slow_down);
         self.record_samples_ns.push(self.workload.recording_ns());
         Ok(())
@@ -244,9 +249,10 @@ impl<'g, 'c> Subject<'g, 'c> {
 
     /// Verifies the last of the runs, which were measured, and sums them up.
     fn end(self, copies: &Copies) -> Result<Measured> {
-        let Self { case, workload, runs_per_sample, samples_ns, record_samples_ns } = self;
+        let Self { case, workload, run_count, runs_per_sample, samples_ns, record_samples_ns } = self;
         if let Some(mismatch) = workload.check()? {
-            return Ok(Err(Outcome::Fail(mismatch.to_string())));
+            let failure = Failure::Wrong { run: run_count, seed: case.seed(), mismatch };
+            return Ok(Err(Outcome::Fail(failure)));
         }
         let mut end_to_end_samples_ns = Vec::new();
         for _ in 0..BenchOptions::END_TO_END_COUNT {

@@ -24,7 +24,8 @@ mod workload;
 pub use bench::{BenchOptions, CopyRoof, Measured, bench_group};
 pub use cases::{
     Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
-    SortCase, SortValues, Work, bench_cases, textbook_bench_cases, tutorial_13_bench_cases, verify_cases,
+    SortCase, SortValues, Work, bench_cases, scaling_bench_cases, textbook_bench_cases,
+    tutorial_13_bench_cases, verify_cases,
 };
 pub use comparison::{
     CaseComparison, Comparison, Difference, GroupComparison, Section, Side, Verdict, pair_devices,
@@ -34,8 +35,9 @@ pub use inputs::Input;
 pub use layout::Layout;
 pub use report::{
     DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,
-    VerifiedCase,
+    VerifiedCase, WrongWord,
 };
 pub use self_test::SelfTest;
-pub use verify::{Outcome, verify_case, verify_case_in};
+pub use statistics::LinearFit;
+pub use verify::{Failure, Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::description::Description;
 use super::statistics;
-use super::verify::Outcome;
+use super::verify::{Failure, Outcome};
 use crate::headless::Gpu;
 use crate::kernels;
 use crate::vk::CommandCounts;
@@ -94,6 +94,29 @@ pub struct VerifiedCase {
     /// Why, where it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The first word that was wrong, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<WrongWord>,
+    /// The command that does the case again, where it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reproduce: Option<String>,
+}
+
+/// A word that is not what the oracle says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrongWord {
+    /// In which run of the case, from 1.
+    pub run: u32,
+    /// What the random numbers of the input began with.
+    pub seed: u64,
+    /// Of what: `result`, `values`, `source`, `guard`.
+    pub what: String,
+    /// Which word of it, from 0.
+    pub index: u64,
+    /// What should be there.
+    pub expected: u32,
+    /// What is.
+    pub got: u32,
 }
 
 /// A case that was measured. Times are in nanoseconds; each summary is of the samples beside it.
@@ -214,14 +237,31 @@ impl Summary {
 }
 
 impl VerifiedCase {
-    /// Writes an outcome down.
-    pub fn new(id: String, outcome: &Outcome) -> Self {
-        let (name, reason) = match outcome {
-            Outcome::Pass => ("pass", None),
-            Outcome::Fail(reason) => ("fail", Some(reason.clone())),
-            Outcome::NotSupported(reason) => ("not supported", Some(reason.clone())),
+    /// Writes an outcome down, with the command that leads to it again if it is a failure.
+    pub fn new(id: String, outcome: &Outcome, reproduce: &str) -> Self {
+        let new = |outcome: &str, reason| {
+            let outcome = outcome.to_owned();
+            Self { id, outcome, reason, wrong: None, reproduce: None }
         };
-        Self { id, outcome: name.to_owned(), reason }
+        match outcome {
+            Outcome::Pass => new("pass", None),
+            Outcome::NotSupported(reason) => new("not supported", Some(reason.clone())),
+            Outcome::Fail(failure) => Self {
+                wrong: match failure {
+                    Failure::Wrong { run, seed, mismatch } => Some(WrongWord {
+                        run: *run,
+                        seed: *seed,
+                        what: mismatch.what.to_owned(),
+                        index: mismatch.index,
+                        expected: mismatch.expected,
+                        got: mismatch.got,
+                    }),
+                    Failure::Error(_) => None,
+                },
+                reproduce: Some(reproduce.to_owned()),
+                ..new("fail", Some(failure.to_string()))
+            },
+        }
     }
 }
 

@@ -41,6 +41,47 @@ pub(super) fn ratio_interval(base: &[f64], new: &[f64]) -> [f64; 2] {
     })
 }
 
+/// A straight line through times: what a run costs at least, and what each element adds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinearFit {
+    /// Nanoseconds of a run of no elements; at least 0.
+    pub fixed_ns: f64,
+    /// Nanoseconds of an element; at least 0.
+    pub per_element_ns: f64,
+    /// By how much of itself the time is off that is furthest from the line.
+    pub worst_deviation: f64,
+}
+
+impl LinearFit {
+    /// Through pairs of a number of elements and a time in nanoseconds, such that the sum of the squares of the *relative*
+    /// deviations is least: else the largest counts alone would have a say. Times are above 0; of fewer than two counts
+    /// there is no line.
+    pub fn of(points: &[(f64, f64)]) -> Option<Self> {
+        let [mut w, mut wx, mut wxx, mut wt, mut wxt] = [0.0; 5];
+        for &(x, t) in points {
+            let weight = 1.0 / (t * t);
+            w += weight;
+            wx += weight * x;
+            wxx += weight * x * x;
+            wt += weight * t;
+            wxt += weight * x * t;
+        }
+        let determinant = w * wxx - wx * wx;
+        if points.len() < 2 || determinant <= f64::EPSILON * w * wxx {
+            return None;
+        }
+        let (fixed_ns, per_element_ns) =
+            match ((wxx * wt - wx * wxt) / determinant, (w * wxt - wx * wt) / determinant) {
+                // No run takes less than no time.
+                (..0.0, _) => (0.0, wxt / wxx),
+                (_, ..0.0) => (wt / w, 0.0),
+                line => line,
+            };
+        let deviations = points.iter().map(|(x, t)| ((fixed_ns + per_element_ns * x - t) / t).abs());
+        Some(Self { fixed_ns, per_element_ns, worst_deviation: deviations.fold(0.0, f64::max) })
+    }
+}
+
 fn interval_of(mut statistic: impl FnMut(&mut SplitMix64) -> f64) -> [f64; 2] {
     let mut random = SplitMix64(SEED);
     let mut statistics: Vec<f64> = (0..RESAMPLES).map(|_| statistic(&mut random)).collect();
@@ -92,6 +133,23 @@ mod tests {
         });
         let share = held.count() as f64 / f64::from(trials);
         assert!((0.90..=0.99).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn a_line_is_found_again_and_never_goes_below_nothing() {
+        let line = |x: f64| (x, 5_000.0 + 0.25 * x);
+        let fit = LinearFit::of(&[256.0, 4096.0, 65_536.0, 1_048_576.0].map(line)).unwrap();
+        assert!((fit.fixed_ns - 5_000.0).abs() < 1e-3 && (fit.per_element_ns - 0.25).abs() < 1e-9, "{fit:?}");
+        assert!(fit.worst_deviation < 1e-9, "{fit:?}");
+        let steep = LinearFit::of(&[(1.0, 1.0), (2.0, 8.0), (3.0, 27.0)]).unwrap();
+        assert!(
+            steep.fixed_ns == 0.0 && steep.per_element_ns > 0.0 && steep.worst_deviation > 0.1,
+            "{steep:?}"
+        );
+        let falling = LinearFit::of(&[(1.0, 9.0), (2.0, 8.0), (3.0, 7.0)]).unwrap();
+        assert!(falling.per_element_ns == 0.0 && (7.0..9.0).contains(&falling.fixed_ns), "{falling:?}");
+        assert_eq!(LinearFit::of(&[(7.0, 1.0)]), None);
+        assert_eq!(LinearFit::of(&[(7.0, 1.0), (7.0, 2.0)]), None);
     }
 
     #[test]

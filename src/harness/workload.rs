@@ -136,19 +136,19 @@ impl<'g> Workload<'g> {
         let spans = operands.as_ref().each(|words| arrangement.place(words.len() as u64, misalignment));
 
         let memories = arrangement.allocate(gpu)?;
-        let count = case.count as usize;
+        let (count, seed) = (case.count as usize, case.seed());
         let (input, input_values) = match &case.work {
             Work::Scan(ScanCase { element, operator, columns, .. }) => {
                 let numbers = Numbers { element: *element, operator: *operator, columns: *columns as usize };
-                (numbers.generate(case.input, count, word_count), Vec::new())
+                (numbers.generate(case.input, count, seed), Vec::new())
             }
             Work::Sort(sort) => {
-                (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
+                (keys::keys(sort.element, case.input, count, seed), keys::values(sort.values, count))
             }
             Work::SegmentedSort(sort) => {
-                (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
+                (keys::keys(sort.element, case.input, count, seed), keys::values(sort.values, count))
             }
-            Work::Gather(gather) => (gather.source(case.count), Vec::new()),
+            Work::Gather(gather) => (gather.source(case.count, seed), Vec::new()),
         };
         let workload = Self {
             gpu,

@@ -220,6 +220,25 @@ fn wrong_results_end_with_1() {
     // The self-test has failed as well, and counts.
     let verdict = format!("{} of {} cases gave a wrong result", failed + 1, cases.len() + 1);
     assert!(failed > 0 && verified.stderr.contains(&verdict), "{verdict}: {}", verified.stderr);
+
+    // What is said of a failure leads to it again.
+    let failure = cases.iter().find(|case| case["wrong"]["what"] == "result").expect("a result is wrong");
+    let wrong = &failure["wrong"];
+    assert_ne!(wrong["got"], wrong["expected"]);
+    let words = format!("run {}: result[{}] is {} ", wrong["run"], wrong["index"], wrong["got"]);
+    let reason = failure["reason"].as_str().unwrap();
+    assert!(reason.starts_with(&words) && reason.ends_with(&format!("; seed {}", wrong["seed"])), "{reason}");
+    let again = failure["reproduce"].as_str().unwrap();
+    assert!(verified.stderr.contains(&format!("    again: {again}\n")), "{}", verified.stderr);
+    let script = format!("{} --json -", again.replacen("subsweep", env!("CARGO_BIN_EXE_subsweep"), 1));
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).env_remove("SUBSWEEP_DEVICE").stdin(Stdio::null());
+    command.env("LP_NATIVE_VECTOR_WIDTH", "1024").env("MESA_SHADER_CACHE_DISABLE", "true");
+    let ended = run(&mut command);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let cases = report(&ended.stdout)["verified"].clone();
+    let is_it = |case: &serde_json::Value| case["id"] == failure["id"] && case["outcome"] == "fail";
+    assert!(cases.as_array().unwrap().iter().any(is_it), "{cases}");
 }
 
 #[test]

@@ -266,7 +266,7 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub suite: SuiteArgs,
 
-    /// Measure these cases instead, and compare algorithms in one table, the fastest of the largest count first
+    /// Measure these cases instead, and answer a question by them
     #[arg(long, value_name = "NAME", value_enum)]
     pub preset: Option<Preset>,
 
@@ -278,11 +278,13 @@ pub struct BenchArgs {
 /// Cases for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
-    /// Every scan algorithm on sums of u32: so which one is faster?
+    /// Every algorithm on u32: which scan is faster, what do fewer operations buy, or wider digits, or a single pass?
     Textbook,
     /// What tutorial 13 claims of its sort: are 4 bits faster than 2, and packed counters than bin by bin?
     #[value(name = "tutorial-13")]
     Tutorial13,
+    /// Every algorithm from 2^8 elements on: what does a run cost at least, and what does each element add?
+    Scaling,
 }
 
 /// Compare reports of bench, case by case

@@ -1,13 +1,14 @@
 //! `subsweep bench`.
 
 mod comparison;
+mod scaling;
 
 use std::time::Duration;
 
 use anyhow::Result;
 use subsweep::harness::{
     BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, RecordedCounts, Work,
-    bench_cases, bench_group, textbook_bench_cases, tutorial_13_bench_cases,
+    bench_cases, bench_group, scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
@@ -15,7 +16,8 @@ use subsweep::vk::Capabilities;
 use crate::args::{BenchArgs, Common, Preset};
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
-use comparison::{Comparison, TUTORIAL_13};
+use comparison::{Comparison, TEXTBOOK, TUTORIAL_13};
+use scaling::Scaling;
 
 /// Measures devices.
 pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
@@ -57,13 +59,25 @@ fn groups(cases: Vec<Case>) -> Vec<Vec<Case>> {
     groups
 }
 
+/// What a preset asks, and what it has heard so far.
+enum Answer {
+    /// Which way is faster?
+    Comparison(Comparison),
+    /// How does time grow?
+    Scaling(Scaling),
+}
+
 fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
-    let (cases, mut comparison) = match args.preset {
-        None => (bench_cases(suite.effort()), None),
-        Some(Preset::Textbook) => (textbook_bench_cases(suite.effort()), Some(Comparison::default())),
-        Some(Preset::Tutorial13) => {
-            (tutorial_13_bench_cases(suite.effort()), Some(Comparison::new(TUTORIAL_13)))
+    let effort = suite.effort();
+    let (cases, mut answer) = match args.preset {
+        None => (bench_cases(effort), None),
+        Some(Preset::Textbook) => {
+            (textbook_bench_cases(effort), Some(Answer::Comparison(Comparison::new(TEXTBOOK))))
         }
+        Some(Preset::Tutorial13) => {
+            (tutorial_13_bench_cases(effort), Some(Answer::Comparison(Comparison::new(TUTORIAL_13))))
+        }
+        Some(Preset::Scaling) => (scaling_bench_cases(effort), Some(Answer::Scaling(Scaling::default()))),
     };
     let cases = suite.select(cases)?;
     let options = options(args);
@@ -88,8 +102,9 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
                 Some(reason) => Err(Outcome::NotSupported(reason)),
                 None => measured.next().expect("each able case has an end"),
             };
-            match &mut comparison {
-                Some(comparison) => comparison.add(case, &outcome),
+            match &mut answer {
+                Some(Answer::Comparison(comparison)) => comparison.add(case, &outcome),
+                Some(Answer::Scaling(scaling)) => scaling.add(case, &outcome),
                 None => {
                     let new_heading = self::heading(case, gpu.capabilities());
                     let mut text = String::new();
@@ -120,8 +135,10 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         suite.save()?;
     }
     drop(progress);
-    if let Some(comparison) = comparison {
-        suite.print(&comparison.to_string())?;
+    match answer {
+        Some(Answer::Comparison(comparison)) => suite.print(&comparison.to_string())?,
+        Some(Answer::Scaling(scaling)) => suite.print(&scaling.to_string())?,
+        None => {}
     }
     let Tally { right, wrong, not_supported } = tally;
     suite.print(&format!("\n  {right} measured, {wrong} wrong, {not_supported} not supported\n"))?;

@@ -131,6 +131,16 @@ impl Suite {
         self.effort
     }
 
+    /// The command that verifies the case with this id on this device.
+    pub fn again(&self, gpu: &Gpu, id: &str) -> String {
+        let effort = match self.effort {
+            Effort::Quick => " --quick",
+            Effort::Normal => "",
+            Effort::Full => " --full",
+        };
+        format!("subsweep verify{effort} --device uuid:{} --filter '{id}'", gpu.identity().device_uuid_text())
+    }
+
     /// The cases that are asked for, at least one.
     ///
     /// # Errors

@@ -31,6 +31,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         let id = case.id();
         progress.begin(&id);
         let outcome = outcome(gpu, case)?;
+        let again = suite.again(gpu, &id);
         let group = groups.entry(case.group()).or_default();
         match &outcome {
             Outcome::Pass => group.right += 1,
@@ -40,10 +41,14 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         if outcome != Outcome::Pass {
             line_count += 1;
             if line_count <= MAX_LINES {
-                progress.aside(|| suite.print(&format!("  {id}\n    {outcome}\n")))?;
+                let mut text = format!("  {id}\n    {outcome}\n");
+                if let Outcome::Fail(_) = outcome {
+                    let _ = writeln!(text, "    again: {again}");
+                }
+                progress.aside(|| suite.print(&text))?;
             }
         }
-        suite.device_report().verified.push(VerifiedCase::new(id, &outcome));
+        suite.device_report().verified.push(VerifiedCase::new(id, &outcome, &again));
         suite.save()?;
     }
     drop(progress);

@@ -8,7 +8,7 @@ mod sort;
 use std::fmt;
 
 pub use gather::GatherCase;
-pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
+pub use scan::{CountFrom, Place, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
@@ -144,6 +144,15 @@ impl Case {
         format!("{};n={};input={}", self.work, self.count, self.input)
     }
 
+    /// What the random numbers of its input begin with.
+    pub fn seed(&self) -> u64 {
+        match &self.work {
+            Work::Scan(scan) => self.count * scan.config().row_size() / 4,
+            Work::Sort(_) | Work::SegmentedSort(_) => self.count,
+            Work::Gather(gather) => self.count * u64::from(gather.words),
+        }
+    }
+
     /// Bytes of an element: of a sort, those of a key and of the value that is moved with it.
     pub fn element_size(&self) -> u64 {
         match &self.work {
@@ -233,6 +242,31 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
     plain.chain(sort::bench_cases(effort)).chain(segmented).collect()
 }
 
+/// Every scan algorithm beside every other, and every sort that takes any count: what `bench --preset textbook` measures.
+pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
+    let works = [scan::all_algorithms(), sort::all_algorithms()].concat();
+    uniform_cases(works, preset_counts(effort))
+}
+
+/// What takes any count, at counts far apart: what `bench --preset scaling` measures.
+pub fn scaling_bench_cases(effort: Effort) -> Vec<Case> {
+    let works = [scan::all_algorithms(), sort::all_algorithms(), gather::bench_works()].concat();
+    let last = match effort {
+        Effort::Quick => 16,
+        Effort::Normal => 22,
+        Effort::Full => 28,
+    };
+    uniform_cases(works, &every_fourfold(last))
+}
+
+fn uniform_cases(works: Vec<Work>, counts: &[u64]) -> Vec<Case> {
+    let cases = |work: Work| {
+        let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
+        counts.iter().map(case)
+    };
+    works.into_iter().flat_map(cases).collect()
+}
+
 /// At how many elements most works are measured.
 fn bench_counts(effort: Effort) -> Vec<u64> {
     match effort {
@@ -285,6 +319,7 @@ mod tests {
         for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
             expect_unique(&bench_cases(effort));
             expect_unique(&textbook_bench_cases(effort));
+            expect_unique(&scaling_bench_cases(effort));
             expect_unique(&tutorial_13_bench_cases(effort));
             expect_unique(&verify_cases(effort, &capabilities()));
         }

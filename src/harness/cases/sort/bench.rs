@@ -58,6 +58,11 @@ pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
     cases
 }
 
+/// A sort of keys of u32 by each algorithm that takes any count, tuned.
+pub(in crate::harness::cases) fn all_algorithms() -> Vec<Work> {
+    ANY_COUNT.map(|algorithm| Work::Sort(SortCase::keys_of_u32(algorithm, PolicyName::Default))).into()
+}
+
 /// The sorts that tutorial 13 compares, as it has them and tuned: what `bench --preset tutorial-13` measures.
 pub fn tutorial_13_bench_cases(effort: Effort) -> Vec<Case> {
     let mut cases = Vec::new();

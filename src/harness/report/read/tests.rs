@@ -35,7 +35,13 @@ fn report() -> Report {
         look_back: Some(LookBackCounts { look_backs: 2, windows: 3, longest: 2, spins: 1, fallbacks: 0 }),
     };
     let verified = [("pass", None), ("fail", Some("run 1".into())), ("not supported", Some("no".into()))]
-        .map(|(outcome, reason)| VerifiedCase { id: "sort:keys".into(), outcome: outcome.into(), reason });
+        .map(|(outcome, reason)| VerifiedCase {
+            id: "sort:keys".into(),
+            outcome: outcome.into(),
+            reason,
+            wrong: None,
+            reproduce: None,
+        });
     let device = DeviceReport {
         name: "llvmpipe".into(),
         description: Description::new(&capabilities(), 64),
