@@ -303,6 +303,21 @@ fn all_devices_have_a_section_each() {
 }
 
 #[test]
+fn devices_are_taken_as_they_are_listed() {
+    let filter = ["verify", "--quick", "--filter", "sort*n=257;input=uniform", "--json", "-"];
+    let ended = run(&mut subsweep(filter.iter().chain(&["--device", "0, 0"])));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let [first, second] = &report["devices"].as_array().unwrap()[..] else { panic!("{report}") };
+    assert_eq!(first["device_uuid"], second["device_uuid"]);
+    let ended = run(&mut subsweep(filter.iter().chain(&["--device", "0,no such device"])));
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    assert!(ended.stderr.contains("no such device"), "{}", ended.stderr);
+    let keys = run_with(&mut subsweep(["sort", "-", "--type", "u32", "--device", "0,0"]), &[0; 8]);
+    keys.refused(2, "lists several");
+}
+
+#[test]
 fn whoever_stops_reading_does_not_change_the_verdict() {
     let folder = Folder::new();
     let json = folder.argument("report.json");

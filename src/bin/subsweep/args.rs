@@ -71,7 +71,7 @@ pub enum Command {
 #[command(next_help_heading = "Options of every command")]
 pub struct Common {
     /// The device: its INDEX or a part of its NAME as `subsweep devices` lists them, uuid:… (the start of its UUID),
-    /// driver:… (a part of its driver's name) or all [default: the best there is]
+    /// driver:… (a part of its driver's name) or all; or several of them, with commas between [default: the best there is]
     #[arg(long, global = true, env = "SUBSWEEP_DEVICE", default_value = "", hide_default_value = true)]
     pub device: DeviceChoice,
 

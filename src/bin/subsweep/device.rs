@@ -20,6 +20,13 @@ pub enum DeviceChoice {
     All,
     /// The best that matches.
     One(DeviceSelector),
+    /// A text with commas: a name that holds them, or else a list.
+    Listed {
+        /// All of it.
+        name: DeviceSelector,
+        /// What is between the commas.
+        list: Vec<DeviceSelector>,
+    },
 }
 
 impl FromStr for DeviceChoice {
@@ -32,8 +39,15 @@ impl FromStr for DeviceChoice {
         if text.trim().eq_ignore_ascii_case("all") {
             return Ok(Self::All);
         }
-        let Ok(selector) = text.parse::<DeviceSelector>();
-        if selector.is_blank() { Err(BLANK.into()) } else { Ok(Self::One(selector)) }
+        let parse = |text: &str| {
+            let Ok(selector) = text.parse::<DeviceSelector>();
+            if selector.is_blank() { Err(BLANK.to_owned()) } else { Ok(selector) }
+        };
+        let name = parse(text)?;
+        Ok(match text.contains(',') {
+            false => Self::One(name),
+            true => Self::Listed { name, list: text.split(',').map(parse).collect::<Result<_, _>>()? },
+        })
     }
 }
 
@@ -79,7 +93,8 @@ pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
             let said_by = if is_option_given() { "--device" } else { "SUBSWEEP_DEVICE" };
             Err(Ended::usage(format!("{command} runs on one device, and {said_by} says all; name one")))
         }
-        DeviceChoice::Unsaid | DeviceChoice::One(_) => Ok(()),
+        // What is listed may be the name of one.
+        DeviceChoice::Unsaid | DeviceChoice::One(_) | DeviceChoice::Listed { .. } => Ok(()),
     }
 }
 
@@ -114,6 +129,10 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
         DeviceChoice::Unsaid => vec![select(&list, &DeviceSelector::Best)?],
         DeviceChoice::One(selector) => vec![select(&list, selector)?],
         DeviceChoice::All => list,
+        DeviceChoice::Listed { name, list: selectors } => match select(&list, name) {
+            Ok(device) => vec![device],
+            Err(_) => selectors.iter().map(|selector| select(&list, selector)).collect::<Result<_>>()?,
+        },
     })
 }
 
@@ -123,8 +142,14 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
 /// That there is none, that none matches, that it lacks something, or whatever its driver says.
 pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
     let instance = Arc::new(Instance::new(false)?);
-    // `check_one` has seen to it that there is one.
-    let Numbered { index, candidate } = choose(&instance, choice)?.swap_remove(0);
+    // `check_one` has refused all of them.
+    let mut devices = choose(&instance, choice)?;
+    if devices.len() > 1 {
+        return Err(
+            Ended::usage("this command runs on one device, and --device lists several; name one").into()
+        );
+    }
+    let Numbered { index, candidate } = devices.swap_remove(0);
     let gpu = Gpu::open_candidate(candidate, WorkOptions::default())?;
     words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
@@ -163,5 +188,9 @@ mod tests {
             assert_eq!(text.parse::<DeviceChoice>(), Err(BLANK.into()), "{text}");
         }
         assert_eq!("0".parse(), Ok(DeviceChoice::One(DeviceSelector::Index(0))));
+        let list = vec![DeviceSelector::Index(0), DeviceSelector::Driver("radv".into())];
+        let name = DeviceSelector::Name("0, driver:radv".into());
+        assert_eq!("0, driver:RADV".parse(), Ok(DeviceChoice::Listed { name, list }));
+        assert_eq!("0,".parse::<DeviceChoice>(), Err(BLANK.into()));
     }
 }

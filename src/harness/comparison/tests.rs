@@ -102,7 +102,7 @@ fn another_driver_is_to_blame_for_its_copies() {
 fn two_runs_of_one_thing_are_rarely_told_apart() {
     let noisy = |seed| {
         let cases =
-            (0..100).map(|case| measured(&format!("a:b:c={case}"), samples(1e6, 0.3, seed + case), 100.0));
+            (0..100u64).map(|case| measured(&format!("a:b:c={case}"), samples(1e6, 0.3, seed + case), 100.0));
         report(cases.collect())
     };
     let comparison = compare(&noisy(0), &noisy(1000));
