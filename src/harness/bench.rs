@@ -243,7 +243,7 @@ impl<'g, 'c> Subject<'g, 'c> {
         })?;
         self.run_count = self.run_count.saturating_add(self.runs_per_sample);
         self.samples_ns.push(mean_ns * options.slow_down);
-        self.record_samples_ns.push(self.workload.recording_ns());
+        self.record_samples_ns.push(self.workload.time_recording()?);
         Ok(())
     }
 

@@ -159,7 +159,7 @@ pub struct Measurement {
     pub transfer_samples_ns: Vec<f64>,
     /// Time of the host to record a run, on the wall clock.
     pub record: Summary,
-    /// One for each sample, of its last run.
+    /// One for each sample, of a recording that was not submitted.
     pub record_samples_ns: Vec<f64>,
     /// Time from elements in the host's memory to results in the host's memory, on the wall clock: upload, a run, download.
     pub end_to_end: Summary,

@@ -13,7 +13,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::cases::{Case, CountFrom, Place, ScanCase, Work};
 use super::expected::{Expected, PlainScan, ScanExpectation};
@@ -53,9 +52,8 @@ pub struct Workload<'g> {
     scratch: Span,
     /// Empty where they are not in memory.
     operands: Operands<Span>,
-    /// The commands of the last run, and how long it took the host to record them.
+    /// The commands of the last run.
     recorded: Cell<CommandCounts>,
-    recording_ns: Cell<f64>,
     /// Where roundings are the device's own: what it made of them the first time.
     first_result: RefCell<Option<Expected>>,
 }
@@ -165,7 +163,6 @@ impl<'g> Workload<'g> {
             scratch,
             operands: spans,
             recorded: Cell::default(),
-            recording_ns: Cell::default(),
             first_result: RefCell::default(),
         };
         workload.fill_memories()?;
@@ -236,9 +233,7 @@ impl<'g> Workload<'g> {
     /// Those of recording and submitting.
     pub fn run(&self) -> Result<Option<f64>> {
         self.submit(|recorder| {
-            let start = Instant::now();
             self.record(recorder)?;
-            self.recording_ns.set(start.elapsed().as_nanos() as f64);
             self.recorded.set(recorder.counts());
             Ok(())
         })
@@ -260,9 +255,13 @@ impl<'g> Workload<'g> {
         Ok(())
     }
 
-    /// How long it took the host to record the last run, nanoseconds of the wall clock.
-    pub(super) fn recording_ns(&self) -> f64 {
-        self.recording_ns.get()
+    /// How long the host takes to record a run that is not submitted: nanoseconds of the wall clock.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub(super) fn time_recording(&self) -> Result<f64> {
+        // SAFETY: all memory is this device's, and lives as long as the workload.
+        unsafe { self.gpu.time_recording(|recorder| self.record(recorder)) }
     }
 
     /// The commands of the last run: the plan's, and where a result may lie anywhere those that bring it back.

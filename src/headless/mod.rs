@@ -488,6 +488,19 @@ impl Gpu {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).submit(record) }
     }
+
+    /// How long the host takes to record what is then thrown away: nanoseconds of the wall clock.
+    ///
+    /// # Safety
+    /// Those of [`Recorder::new`], for what `record` does.
+    #[cfg(feature = "cli")]
+    pub(crate) unsafe fn time_recording(
+        &self,
+        record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
+    ) -> Result<f64> {
+        // SAFETY: as the caller promises.
+        unsafe { lock(&self.submitter).time_recording(record) }
+    }
 }
 
 fn out_of_host_memory(size: u64) -> Error {
