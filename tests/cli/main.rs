@@ -8,6 +8,7 @@
 mod data;
 mod devices;
 mod refusals;
+mod reports;
 mod segments;
 mod sorts;
 mod streams;

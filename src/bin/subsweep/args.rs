@@ -24,6 +24,7 @@ Examples:
   subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
   subsweep verify --quick --device all                 is every device right?
   subsweep bench --filter sort --json report.json      and how fast?
+  subsweep bench --quick --device all --html page.html  all of them, in figures
 
 Exit codes:
   0  done
@@ -267,6 +268,18 @@ pub struct BenchArgs {
     /// Measure these cases instead, and compare algorithms in one table, the fastest of the largest count first
     #[arg(long, value_name = "NAME", value_enum)]
     pub preset: Option<Preset>,
+
+    /// Write the measurements as CSV too, a line each, times in nanoseconds; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<OsString>,
+
+    /// Write tables as Markdown too; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<OsString>,
+
+    /// Write one HTML page with figures and tables too, which needs no other file; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<OsString>,
 
     /// Make every time PERCENT longer, to see what a comparison makes of it
     #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0)]

@@ -8,6 +8,7 @@ use subsweep::harness::{Case, Outcome, SelfTest, VerifiedCase, verify_case, veri
 use subsweep::headless::Gpu;
 
 use crate::args::{Common, SuiteArgs};
+use crate::reports::Format;
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
 
@@ -16,7 +17,7 @@ const MAX_LINES: u64 = 20;
 
 /// Holds devices to the oracle.
 pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
-    suite::run(args, common, on_device)
+    suite::run(args, &[(Format::Json, &args.json)], common, on_device)
 }
 
 fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
