@@ -14,10 +14,12 @@ mod keys;
 mod layout;
 mod numbers;
 mod operands;
+pub mod page;
 mod report;
 mod self_test;
 mod sorted;
 mod statistics;
+pub mod units;
 mod verify;
 mod workload;
 

@@ -1,6 +1,7 @@
 //! What is written down: one JSON file, versioned, whole after every case.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,8 @@ use crate::headless::Gpu;
 use crate::kernels;
 use crate::vk::CommandCounts;
 
+mod csv;
+mod markdown;
 mod read;
 
 pub use read::ReportError;
@@ -76,7 +79,7 @@ pub struct DeviceReport {
     /// The verdict of the self-test, where it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub self_test: Option<String>,
-    /// What was verified.
+    /// What was verified; by `bench`, what could then not be measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<VerifiedCase>,
     /// What was measured.
@@ -203,6 +206,14 @@ pub struct LookBackCounts {
     pub spins: u32,
     /// Tiles that were summed up in their workgroup's place.
     pub fallbacks: u32,
+}
+
+impl fmt::Display for LookBackCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { look_backs, windows, longest, spins, fallbacks } = *self;
+        let mean = f64::from(windows) / f64::from(look_backs.max(1));
+        write!(f, "mean {mean:.1} windows, longest {longest}; {spins} spins, {fallbacks} fallbacks")
+    }
 }
 
 /// A sample of times, in short; nanoseconds.
@@ -339,9 +350,21 @@ impl Report {
     }
 }
 
+/// What `bench --quick` measured of some cases, on lavapipe and on SwiftShader.
+#[cfg(test)]
+pub(in crate::harness) fn sample() -> Report {
+    Report::from_json(include_bytes!("report/sample.json")).expect("a report of this schema")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Summary;
+    use super::{LookBackCounts, Summary};
+
+    #[test]
+    fn a_look_back_is_told_by_its_mean() {
+        let counts = LookBackCounts { look_backs: 10, windows: 13, longest: 4, spins: 7, fallbacks: 0 };
+        assert_eq!(counts.to_string(), "mean 1.3 windows, longest 4; 7 spins, 0 fallbacks");
+    }
 
     #[test]
     fn a_summary_is_by_linear_quantiles() {

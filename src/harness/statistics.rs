@@ -37,7 +37,8 @@ pub(super) fn ratio_interval(base: &[f64], new: &[f64]) -> [f64; 2] {
         // A clock may have told of no time at all, now and then.
         let [base, new] =
             [base, new].map(|samples| median(&mut resample(samples, random)).max(f64::MIN_POSITIVE));
-        new / base
+        // Between infinities there is nothing in the middle.
+        (new / base).min(f64::MAX)
     })
 }
 

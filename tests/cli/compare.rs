@@ -82,6 +82,13 @@ fn reports_are_compared_case_by_case() {
     let document: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!(document["comparisons"].as_array().unwrap().len(), 2);
     assert!(ended.stderr.contains("SLOWER"), "{}", ended.stderr);
+    // The page has the verdicts, and both reports.
+    let html = folder.argument("comparison.html");
+    assert_eq!(compare(&[&base, &slower, "--html", &html]).code, 0);
+    let page = String::from_utf8(folder.read("comparison.html")).unwrap();
+    for part in ["SLOWER", "geometric mean", base.as_str(), &slower, &ids[0], "<svg"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
     // And one from standard input.
     let mut command = subsweep(["compare", "-", &same]);
     let ended = run_with(without_drivers(&mut command), &steady(&measured, 1.0));
@@ -125,6 +132,7 @@ fn what_cannot_be_compared_is_refused() {
         (&[&good], "there is one report of one device"),
         (&["-", "-"], "only one report can come from standard input"),
         (&[&good, &good, "--json", &good], "good.json: is also the input"),
+        (&[&good, &good, "--json", &nowhere, "--html", &nowhere], "--json and --html lead to one place"),
         (&[&good, &good, "--tolerance", "-1"], "it is a number of percent from 0"),
         (&[&good, &good, "--fail-on-regression", "NaN"], "it is a number of percent from 0"),
         (&[&good, &good, "--device", "0"], "compare opens no device"),

@@ -9,6 +9,7 @@ mod compare;
 mod data;
 mod devices;
 mod refusals;
+mod reports;
 mod segments;
 mod sorts;
 mod streams;

@@ -24,6 +24,7 @@ Examples:
   subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
   subsweep verify --quick --device all                 is every device right?
   subsweep bench --filter sort --json report.json      and how fast?
+  subsweep bench --quick --device all --html page.html all of them, in figures
   subsweep compare before.json after.json              what became faster, and what slower?
 
 Exit codes:
@@ -270,6 +271,18 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME", value_enum)]
     pub preset: Option<Preset>,
 
+    /// Write the measurements as CSV too, a line each, times in nanoseconds; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<OsString>,
+
+    /// Write tables as Markdown too; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<OsString>,
+
+    /// Write one HTML page with figures and tables too, which needs no other file; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<OsString>,
+
     /// Make every time PERCENT longer, to see what a comparison makes of it
     #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0)]
     pub slow_down: f64,
@@ -311,6 +324,10 @@ pub struct CompareArgs {
     /// Write the comparison as JSON; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<OsString>,
+
+    /// Write one page with the verdicts, and all reports in the same figures; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<OsString>,
 }
 
 /// One table in, one out.

@@ -6,14 +6,17 @@ mod scaling;
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::ValueEnum;
+use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
-    BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, RecordedCounts, Work,
+    BenchOptions, Case, CopyRoof, Effort, Measurement, Outcome, RecordedCounts, VerifiedCase, Work,
     bench_cases, bench_group, scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
 
 use crate::args::{BenchArgs, Common, Preset};
+use crate::reports::Format;
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
 use comparison::{Comparison, TEXTBOOK, TUTORIAL_13};
@@ -21,7 +24,13 @@ use scaling::Scaling;
 
 /// Measures devices.
 pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
-    suite::run(&args.suite, common, |suite, gpu| on_device(suite, gpu, args))
+    let places = [
+        (Format::Json, &args.suite.json),
+        (Format::Csv, &args.csv),
+        (Format::Markdown, &args.markdown),
+        (Format::Html, &args.html),
+    ];
+    suite::run(&args.suite, &places, common, |suite, gpu| on_device(suite, gpu, args))
 }
 
 fn options(args: &BenchArgs) -> BenchOptions {
@@ -69,6 +78,8 @@ enum Answer {
 
 fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
     let effort = suite.effort();
+    let preset = args.preset.and_then(|preset| preset.to_possible_value());
+    let command = preset.map_or("bench".to_owned(), |preset| format!("bench --preset {}", preset.get_name()));
     let (cases, mut answer) = match args.preset {
         None => (bench_cases(effort), None),
         Some(Preset::Textbook) => {
@@ -115,13 +126,19 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
                     }
                     text += &match &outcome {
                         Ok(measurement) => {
-                            let look_back = measurement.look_back.as_ref().map(look_back);
+                            let look_back = measurement
+                                .look_back
+                                .map(|counts| format!("  {:>COUNT_WIDTH$}   look-back: {counts}\n", ""));
                             row(measurement) + &look_back.unwrap_or_default()
                         }
                         Err(outcome) => format!("  {:>COUNT_WIDTH$}  {outcome}\n", case.count),
                     };
                     progress.aside(|| suite.print(&text))?;
                 }
+            }
+            if let Err(outcome) = &outcome {
+                let again = suite.again(&command, gpu, &case.id());
+                suite.device_report().verified.push(VerifiedCase::new(case.id(), outcome, &again));
             }
             match outcome {
                 Ok(measurement) => {
@@ -186,16 +203,6 @@ fn row(measurement: &Measurement) -> String {
     )
 }
 
-/// What the tiles of a chained scan went through.
-fn look_back(counts: &LookBackCounts) -> String {
-    let LookBackCounts { look_backs, windows, longest, spins, fallbacks } = *counts;
-    let mean = f64::from(windows) / f64::from(look_backs);
-    format!(
-        "  {:>COUNT_WIDTH$}   look-back: mean {mean:.1} windows, longest {longest}; {spins} spins, {fallbacks} fallbacks\n",
-        ""
-    )
-}
-
 /// What cases have in common that differ in size alone: the work, the input, and the policy in words.
 fn heading(case: &Case, capabilities: &Capabilities) -> String {
     let policy = match &case.work {
@@ -205,57 +212,4 @@ fn heading(case: &Case, capabilities: &Capabilities) -> String {
         Work::Gather(gather) => gather.policy(capabilities).to_string(),
     };
     format!("\n  {};input={}\n  {policy}\n", case.work, case.input)
-}
-
-/// Nanoseconds to three digits.
-pub fn duration(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => (ns, "ns"),
-        ns if ns < 1e6 => (ns / 1e3, "µs"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
-    format!("{} {unit}", three_digits(value))
-}
-
-/// A rate to three digits, with the prefix that it needs.
-fn scaled(rate: f64) -> String {
-    let (value, prefix) = match rate {
-        rate if rate < 1e6 => (rate / 1e3, "k"),
-        rate if rate < 1e9 => (rate / 1e6, "M"),
-        rate if rate < 1e12 => (rate / 1e9, "G"),
-        rate => (rate / 1e12, "T"),
-    };
-    format!("{} {prefix}", three_digits(value))
-}
-
-fn three_digits(value: f64) -> String {
-    match value {
-        value if value < 10.0 => format!("{value:.2}"),
-        value if value < 100.0 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_look_back_is_told_by_its_mean() {
-        let counts = LookBackCounts { look_backs: 10, windows: 13, longest: 4, spins: 7, fallbacks: 0 };
-        let text = look_back(&counts);
-        assert!(text.ends_with("look-back: mean 1.3 windows, longest 4; 7 spins, 0 fallbacks\n"), "{text}");
-    }
-
-    #[test]
-    fn numbers_have_three_digits_and_a_unit() {
-        let durations = [(1.0, "1.00 ns"), (12_345.0, "12.3 µs"), (999e6, "999 ms"), (60e9, "60.0 s")];
-        for (ns, text) in durations {
-            assert_eq!(duration(ns), text);
-        }
-        for (rate, text) in [(500.0, "0.50 k"), (1.5e6, "1.50 M"), (98.76e9, "98.8 G"), (4.3e12, "4.30 T")] {
-            assert_eq!(scaled(rate), text);
-        }
-    }
 }

@@ -5,16 +5,19 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use serde::Serialize;
+use subsweep::harness::page::{Titled, page, verdicts};
+use subsweep::harness::units::duration;
 use subsweep::harness::{
     CaseComparison, Comparison, Difference, GroupComparison, Report, Section, Side, Verdict, pair_devices,
 };
 
 use crate::args::{Common, CompareArgs};
-use crate::bench::duration;
+
 use crate::device;
 use crate::error::Ended;
-use crate::files::output::{Output, tell};
-use crate::files::{Destination, Source, read_report};
+use crate::files::output::tell;
+use crate::files::{Source, read_report};
+use crate::reports::{Format, Reports};
 
 /// What `--json` writes. The names of its fields are a promise to scripts.
 #[derive(Debug, Serialize)]
@@ -41,21 +44,22 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
         sources.iter().map(|source| Ok(Named { title: source.to_string(), report: read_report(source)? }));
     let reports: Vec<Named> = read.collect::<Result<_>>()?;
     let inputs: Vec<&Source> = sources.iter().collect();
-    let json = args
-        .json
-        .clone()
-        .map(|path| Output::prepare(&Destination::from(path), "--json", &inputs))
-        .transpose()?;
+    let outputs = Reports::prepare(&[(Format::Json, &args.json), (Format::Html, &args.html)], &inputs)?;
     let comparisons = compare(&reports, args.tolerance)?;
-
-    let mut document =
-        serde_json::to_vec_pretty(&Document { comparison_schema: 1, comparisons: &comparisons })?;
-    document.push(b'\n');
     let text: Vec<_> = comparisons.iter().map(text).collect();
-    tell(&text.join("\n"), json.as_ref().is_some_and(Output::is_stdout))?;
-    if let Some(json) = json {
-        json.commit_report(&document)?;
-    }
+    tell(&text.join("\n"), outputs.have_stdout())?;
+    outputs.commit_rendered(|format| match format {
+        Format::Html => {
+            let titled = reports.iter().map(|Named { title, report }| Titled { title: title.clone(), report });
+            Ok(page(&titled.collect::<Vec<_>>(), Some(verdicts(&comparisons))).into_bytes())
+        }
+        _ => {
+            let document = Document { comparison_schema: 1, comparisons: &comparisons };
+            let mut json = serde_json::to_vec_pretty(&document)?;
+            json.push(b'\n');
+            Ok(json)
+        }
+    })?;
     match args.fail_on_regression {
         Some(percent) => refuse_regressions(&comparisons, percent),
         None => Ok(()),

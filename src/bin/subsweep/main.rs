@@ -10,6 +10,7 @@ mod files;
 mod gather;
 mod number;
 mod policy;
+mod reports;
 mod scan;
 mod segments;
 mod sort;

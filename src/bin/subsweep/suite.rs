@@ -1,5 +1,6 @@
 //! What `verify` and `bench` share: devices one after the other, the cases that are asked for, counts, and the report.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -10,8 +11,9 @@ use subsweep::headless::{Gpu, Instance, WorkOptions};
 use crate::args::{Common, PolicyKind, SuiteArgs};
 use crate::device::{self, Numbered};
 use crate::error::Ended;
-use crate::files::output::{Output, OutputError, tell};
-use crate::files::{Destination, memory};
+use crate::files::memory;
+use crate::files::output::{OutputError, tell};
+use crate::reports::{Format, Reports};
 
 /// How cases ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,21 +33,22 @@ pub struct Suite {
     /// Each must be in a case's id.
     patterns: Vec<String>,
     report: Report,
-    json: Option<Output>,
+    reports: Reports,
     /// Whether a case has ended: before that a report says nothing, and an older one stays.
     has_results: bool,
 }
 
-/// Runs `on_device` for each device that is asked for, and sums up.
+/// Runs `on_device` for each device that is asked for, sums up, and writes the report to its `places`.
 ///
 /// # Errors
 /// That no device will do; the first failure of a device, once all have been tried; a wrong result.
 pub fn run(
     args: &SuiteArgs,
+    places: &[(Format, &Option<OsString>)],
     common: &Common,
     mut on_device: impl FnMut(&mut Suite, &Gpu) -> Result<Tally>,
 ) -> Result<()> {
-    let mut suite = Suite::new(args, common)?;
+    let mut suite = Suite::new(args, places, common)?;
     let instance = Arc::new(Instance::new(false)?);
     let devices = device::choose(&instance, &common.device)?;
     let is_alone = devices.len() == 1;
@@ -95,23 +98,18 @@ fn is_missing_feature(error: &anyhow::Error) -> bool {
 }
 
 impl Suite {
-    fn new(args: &SuiteArgs, common: &Common) -> Result<Self> {
+    fn new(args: &SuiteArgs, places: &[(Format, &Option<OsString>)], common: &Common) -> Result<Self> {
         let algorithm = common.algorithm.map(|algorithm| format!(";algorithm={};", algorithm.name()));
         let policy = common.policy.map(|policy| match policy {
             PolicyKind::Default => ";policy=default;".to_owned(),
             PolicyKind::Seed => ";policy=seed;".to_owned(),
             PolicyKind::SeedBinByBin => ";policy=seed-bin-by-bin;".to_owned(),
         });
-        let json = args
-            .json
-            .clone()
-            .map(|path| Output::prepare(&Destination::from(path), "--json", &[]))
-            .transpose()?;
         Ok(Self {
             effort: args.effort(),
             patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
             report: Report::new(std::env::args().skip(1).collect()),
-            json,
+            reports: Reports::prepare(places, &[])?,
             has_results: false,
         })
     }
@@ -131,14 +129,15 @@ impl Suite {
         self.effort
     }
 
-    /// The command that verifies the case with this id on this device.
-    pub fn again(&self, gpu: &Gpu, id: &str) -> String {
+    /// The command line with which `command` does the case with this id on this device, and nothing else.
+    pub fn again(&self, command: &str, gpu: &Gpu, id: &str) -> String {
         let effort = match self.effort {
             Effort::Quick => " --quick",
             Effort::Normal => "",
             Effort::Full => " --full",
         };
-        format!("subsweep verify{effort} --device uuid:{} --filter '{id}'", gpu.identity().device_uuid_text())
+        let uuid = gpu.identity().device_uuid_text();
+        format!("subsweep {command}{effort} --device uuid:{uuid} --filter '{id}'")
     }
 
     /// The cases that are asked for, at least one.
@@ -168,7 +167,7 @@ impl Suite {
     /// # Errors
     /// Those of standard output.
     pub fn print(&self, text: &str) -> Result<(), OutputError> {
-        tell(text, self.json.as_ref().is_some_and(Output::is_stdout))
+        tell(text, self.reports.have_stdout())
     }
 
     /// Writes the report as it is by now, after a case.
@@ -177,18 +176,12 @@ impl Suite {
     /// Those of its place.
     pub fn save(&mut self) -> Result<()> {
         self.has_results = true;
-        if let Some(json) = &self.json {
-            json.update(&self.report.to_json()?)?;
-        }
-        Ok(())
+        self.reports.update(&self.report)
     }
 
     fn finish(mut self, is_complete: bool) -> Result<()> {
         self.report.complete = is_complete;
-        if let Some(json) = self.json.filter(|_| self.has_results) {
-            json.commit_report(&self.report.to_json()?)?;
-        }
-        Ok(())
+        if self.has_results { self.reports.commit(&self.report) } else { Ok(()) }
     }
 }
 

@@ -8,6 +8,7 @@ use subsweep::harness::{Case, Outcome, SelfTest, VerifiedCase, verify_case, veri
 use subsweep::headless::Gpu;
 
 use crate::args::{Common, SuiteArgs};
+use crate::reports::Format;
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
 
@@ -16,7 +17,7 @@ const MAX_LINES: u64 = 20;
 
 /// Holds devices to the oracle.
 pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
-    suite::run(args, common, on_device)
+    suite::run(args, &[(Format::Json, &args.json)], common, on_device)
 }
 
 fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
@@ -31,7 +32,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         let id = case.id();
         progress.begin(&id);
         let outcome = outcome(gpu, case)?;
-        let again = suite.again(gpu, &id);
+        let again = suite.again("verify", gpu, &id);
         let group = groups.entry(case.group()).or_default();
         match &outcome {
             Outcome::Pass => group.right += 1,

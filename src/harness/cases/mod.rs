@@ -129,12 +129,12 @@ impl Case {
     /// What it has in common with the cases that do the same to the same elements in other ways: the id without
     /// algorithm and policy.
     pub fn variants(&self) -> String {
-        let id = self.id();
-        let (primitive, parameters) = id.rsplit_once(':').unwrap_or(("", &id));
+        let (id, primitive) = (self.id(), self.group());
         let is_way = |parameter: &&str| {
             let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
             !["algorithm", "policy"].contains(&name)
         };
+        let parameters = id.get(primitive.len() + 1..).unwrap_or_default();
         let kept: Vec<_> = parameters.split(';').filter(is_way).collect();
         format!("{primitive}:{}", kept.join(";"))
     }
@@ -311,6 +311,22 @@ mod tests {
         for case in bench_cases(Effort::Quick) {
             let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather"];
             assert!(groups.contains(&case.group().as_str()), "{}", case.group());
+        }
+    }
+
+    #[test]
+    fn variants_are_told_apart_by_algorithm_and_policy_alone() {
+        let of = |algorithm, policy| {
+            let work = Work::Sort(SortCase::keys_of_u32(algorithm, policy));
+            Case { work, count: 4096, input: Input::Uniform }.variants()
+        };
+        let expected = "sort:keys:type=u32;bits=0:32;misalign=0;n=4096;input=uniform";
+        assert_eq!(of(SortAlgorithm::Radix4Bit, PolicyName::Default), expected);
+        assert_eq!(of(SortAlgorithm::Radix2Bit, PolicyName::Seed), expected);
+        for case in bench_cases(Effort::Quick) {
+            let (id, variants) = (case.id(), case.variants());
+            assert!(!variants.contains("algorithm=") && !variants.contains("policy="), "{variants}");
+            assert!(variants.split(';').all(|part| id.contains(part)), "{id}: {variants}");
         }
     }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use subsweep::harness::units::duration;
 use subsweep::harness::{Case, LinearFit, Measurement, Outcome};
 
 use super::comparison::way;
-use super::duration;
+
 
 /// What the preset has measured so far: for each primitive and way the counts and their median times in nanoseconds.
 #[derive(Debug, Default)]

@@ -64,6 +64,7 @@ fn capabilities() -> Capabilities {
         ..Capabilities::default()
     };
     capabilities.identity.name = "llvmpipe".into();
+    capabilities.identity.api_version = ash::vk::make_api_version(0, 1, 3, 230);
     capabilities.identity.device_id = u32::MAX;
     capabilities
 }
@@ -120,10 +121,10 @@ fn what_is_no_json_is_refused_with_its_place() {
     assert!(matches!(&cut, ReportError::Json { what, line: 2.., .. } if what.starts_with("EOF")), "{cut}");
     assert_eq!(
         refusal("\"version\":", "\"version\"").to_string(),
-        "cannot be parsed as JSON (expected `:` at line 3, column 13); \
+        "cannot be parsed as JSON (expected `:` at line 4, column 15); \
          check that it is complete, or write it again with --json"
     );
-    for text in [&b""[..], b"\x93NUMPY", b"{\"schema\": 1}{}", b"\xff", b"{\"more\": [[[["] {
+    for text in [&b""[..], b"\x93NUMPY", b"{\"schema\": 2}{}", b"\xff", b"{\"more\": [[[["] {
         assert!(matches!(Report::from_json(text), Err(ReportError::Json { .. })));
     }
 }
@@ -141,8 +142,8 @@ fn what_is_no_report_is_refused_with_its_place() {
         "[[[[",
         "3",
         "{\"schema\": \"1\"}",
-        "{\"schema\": 1}",
-        "{\"schema\": 1, \"schema\": 1}",
+        "{\"schema\": 2}",
+        "{\"schema\": 2, \"schema\": 2}",
     ] {
         assert!(matches!(Report::from_json(text.as_bytes()), Err(ReportError::NotReport { .. })), "{text}");
     }
@@ -158,13 +159,13 @@ fn what_is_no_report_is_refused_with_its_place() {
 
 #[test]
 fn another_schema_is_named_with_the_one_that_is_read() {
-    let error = refusal("\"schema\": 1", "\"schema\": 2");
+    let error = refusal("\"schema\": 2", "\"schema\": 3");
     assert_eq!(
         error.to_string(),
-        "is a report of schema 2, and this build reads 1; use the build that wrote it"
+        "is a report of schema 3, and this build reads 2; use the build that wrote it"
     );
     // Whatever else it may hold by then.
-    assert_eq!(Report::from_json(b"{\"runs\": {}, \"schema\": 2}"), Err(error));
+    assert_eq!(Report::from_json(b"{\"runs\": {}, \"schema\": 3}"), Err(error));
 }
 
 #[test]
