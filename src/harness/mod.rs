@@ -9,6 +9,7 @@ mod cases;
 mod description;
 mod expected;
 mod inputs;
+mod inspection;
 mod keys;
 mod layout;
 mod numbers;
@@ -27,6 +28,10 @@ pub use cases::{
 };
 pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;
+pub use inspection::{
+    InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection, PlanConfig,
+    Summary as PipelineSummary,
+};
 pub use layout::Layout;
 pub use report::{
     DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,

@@ -7,7 +7,9 @@ mod devices;
 mod error;
 mod files;
 mod gather;
+mod inspect;
 mod number;
+mod pattern;
 mod policy;
 mod scan;
 mod segments;
@@ -56,6 +58,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Some(Command::Gather(args)) => gather::run(args, common),
         Some(Command::Verify(args)) => verify::run(args, common),
         Some(Command::Bench(args)) => bench::run(args, common),
+        Some(Command::Inspect(args)) => inspect::run(args, common),
     }
 }
 
