@@ -10,6 +10,7 @@ mod comparison;
 mod description;
 mod expected;
 mod inputs;
+mod inspection;
 mod keys;
 mod layout;
 mod numbers;
@@ -34,6 +35,10 @@ pub use comparison::{
 };
 pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;
+pub use inspection::{
+    InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection, PlanConfig,
+    Summary as PipelineSummary,
+};
 pub use layout::Layout;
 pub use report::{
     DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,

@@ -5,12 +5,22 @@
 
 #![cfg(feature = "cli")]
 
+#[allow(
+    dead_code,
+    reason = "for what drivers need in their environment; the rest is of tests with a process a row"
+)]
+#[path = "../common/children.rs"]
+mod children;
 mod compare;
 mod data;
 mod devices;
+mod inspect;
 mod refusals;
 mod reports;
 mod segments;
+#[allow(dead_code, reason = "not every driver is needed by name")]
+#[path = "../common/software.rs"]
+mod software;
 mod sorts;
 mod streams;
 mod suites;

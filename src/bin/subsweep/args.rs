@@ -26,6 +26,7 @@ Examples:
   subsweep bench --filter sort --json report.json      and how fast?
   subsweep bench --quick --device all --html page.html all of them, in figures
   subsweep compare before.json after.json              what became faster, and what slower?
+  subsweep inspect --filter onesweep                   what its driver makes of the kernels
 
 Exit codes:
   0  done
@@ -65,6 +66,7 @@ pub enum Command {
     /// that the algorithm has to read and write.
     Bench(BenchArgs),
     Compare(CompareArgs),
+    Inspect(InspectArgs),
 }
 
 /// Options of every command.
@@ -286,6 +288,23 @@ pub struct BenchArgs {
     /// Make every time PERCENT longer, to see what a comparison makes of it
     #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0)]
     pub slow_down: f64,
+}
+
+/// Show what a device's driver makes of the kernels: registers, spills, occupancy, code size
+///
+/// Compiles the pipelines that plans take on the device, those of every algorithm among them, and prints what the driver
+/// tells of each; - is what it does not tell. Nothing runs on the device. --algorithm and --policy leave the pipelines of
+/// one. Exits with 3 where a driver tells nothing (it lacks VK_KHR_pipeline_executable_properties).
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// Only pipelines whose kernel and specialization hold PATTERN, in which * stands for anything: sort/onesweep,
+    /// scan/*REVERSE=1
+    #[arg(long, value_name = "PATTERN")]
+    pub filter: Option<String>,
+
+    /// Print a JSON array, with every number of the driver's in its own words, sizes in bytes
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Cases for a question.

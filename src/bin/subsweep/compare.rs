@@ -50,7 +50,8 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     tell(&text.join("\n"), outputs.have_stdout())?;
     outputs.commit_rendered(|format| match format {
         Format::Html => {
-            let titled = reports.iter().map(|Named { title, report }| Titled { title: title.clone(), report });
+            let titled =
+                reports.iter().map(|Named { title, report }| Titled { title: title.clone(), report });
             Ok(page(&titled.collect::<Vec<_>>(), Some(verdicts(&comparisons))).into_bytes())
         }
         _ => {

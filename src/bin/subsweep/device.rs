@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::Result;
+use subsweep::harness::Description;
 use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::vk::DeviceIdentity;
 
@@ -84,6 +85,27 @@ pub fn check_none(command: &str) -> Result<(), Ended> {
         return Err(Ended::usage(format!("{command} opens no device; leave --device out")));
     }
     Ok(())
+}
+
+impl Numbered {
+    /// Its number, name, driver and lanes: what a table is headed by.
+    pub fn heading(&self) -> String {
+        match self.candidate.capabilities() {
+            Some(capabilities) => {
+                let name = name_with_driver(&capabilities.identity);
+                format!("{}: {name}, {} lanes", self.index, capabilities.subgroup_size)
+            }
+            None => format!("{}: {}", self.index, self.candidate.name()),
+        }
+    }
+
+    /// Who it is and what it has, where it has Vulkan 1.2; its features where it is usable.
+    pub fn description(&self) -> Option<Description> {
+        let candidate = &self.candidate;
+        let description = Description::new(candidate.capabilities()?, candidate.timestamp_valid_bits());
+        let features = description.features.filter(|_| candidate.requirements().is_ok());
+        Some(Description { features, ..description })
+    }
 }
 
 /// Refuses `all`, for a command that has one result.

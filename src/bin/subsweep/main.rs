@@ -8,7 +8,9 @@ mod devices;
 mod error;
 mod files;
 mod gather;
+mod inspect;
 mod number;
+mod pattern;
 mod policy;
 mod reports;
 mod scan;
@@ -59,6 +61,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Some(Command::Verify(args)) => verify::run(args, common),
         Some(Command::Bench(args)) => bench::run(args, common),
         Some(Command::Compare(args)) => compare::run(args, common),
+        Some(Command::Inspect(args)) => inspect::run(args, common),
     }
 }
 

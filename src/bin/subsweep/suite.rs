@@ -13,6 +13,7 @@ use crate::device::{self, Numbered};
 use crate::error::Ended;
 use crate::files::memory;
 use crate::files::output::{OutputError, tell};
+use crate::pattern::matches;
 use crate::reports::{Format, Reports};
 
 /// How cases ended.
@@ -55,7 +56,7 @@ pub fn run(
     let (mut total, mut first_error) = (Tally::default(), None);
     for (at, device) in devices.into_iter().enumerate() {
         let blank = if at > 0 { "\n" } else { "" };
-        suite.print(&format!("{blank}{}\n", heading(&device)))?;
+        suite.print(&format!("{blank}{}\n", device.heading()))?;
         match suite.run_device(device, &mut on_device) {
             Ok(tally) => total = total.and(tally),
             // A place that cannot be written, or a pattern that matches nothing, is the same for every device.
@@ -82,18 +83,8 @@ pub fn run(
     }
 }
 
-/// A device's number, name, driver and lanes.
-fn heading(device: &Numbered) -> String {
-    match device.candidate.capabilities() {
-        Some(capabilities) => {
-            let name = device::name_with_driver(&capabilities.identity);
-            format!("{}: {name}, {} lanes", device.index, capabilities.subgroup_size)
-        }
-        None => format!("{}: {}", device.index, device.candidate.name()),
-    }
-}
-
-fn is_missing_feature(error: &anyhow::Error) -> bool {
+/// Whether the device is below what the command needs, which is no failure of it.
+pub fn is_missing_feature(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<Error>(), Some(Error::MissingFeature { .. }))
 }
 
@@ -205,32 +196,4 @@ pub fn lacking_memory(gpu: &Gpu, case: &Case) -> Option<String> {
     let available = memory::available()?;
     (needed > available)
         .then(|| format!("it needs about {needed} bytes of memory, and there are {available}"))
-}
-
-/// Whether `text` holds `pattern`, in which `*` stands for anything.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut rest = text;
-    pattern.split('*').all(|part| match rest.find(part) {
-        Some(at) => {
-            rest = &rest[at + part.len()..];
-            true
-        }
-        None => false,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_match_anywhere_and_stars_anything() {
-        let id = "sort:keys:type=u32;algorithm=radix-2bit;bits=0:32;n=4097;input=uniform";
-        for pattern in ["", "*", "sort", "radix-2bit", "sort*n=4097", "*uniform", "keys*bits=0:32*"] {
-            assert!(matches(pattern, id), "{pattern}");
-        }
-        for pattern in ["scan", "n=4097*sort", "SORT", "radix?"] {
-            assert!(!matches(pattern, id), "{pattern}");
-        }
-    }
 }

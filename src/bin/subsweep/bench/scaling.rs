@@ -8,7 +8,6 @@ use subsweep::harness::{Case, LinearFit, Measurement, Outcome};
 
 use super::comparison::way;
 
-
 /// What the preset has measured so far: for each primitive and way the counts and their median times in nanoseconds.
 #[derive(Debug, Default)]
 pub struct Scaling {

@@ -80,9 +80,8 @@ impl DeviceReport {
                 subsweep::Error::MissingFeature { missing, .. } => format!("it lacks {missing}"),
                 error => error.to_string(),
             }),
-            details: candidate.capabilities().map(|capabilities| {
+            details: device.description().zip(candidate.capabilities()).map(|(description, capabilities)| {
                 let is_usable = requirements.is_ok();
-                let description = Description::new(capabilities, candidate.timestamp_valid_bits());
                 let scan = |config| Policy::new(policy::of_scan(common, capabilities, &config));
                 let policies = || Policies {
                     scan: scan(ScanConfig::inclusive()),
@@ -92,10 +91,7 @@ impl DeviceReport {
                     gather: Policy::new(GatherPolicy::choose(capabilities, &GatherConfig::elements(1))),
                 };
                 Details {
-                    description: Description {
-                        features: description.features.filter(|_| is_usable),
-                        ..description
-                    },
+                    description,
                     self_test: is_usable.then(|| self_test(candidate)),
                     policies: is_usable.then(policies),
                 }
