@@ -164,6 +164,7 @@ fn the_textbook_preset_compares_every_scan_algorithm() {
     let is_scan = |case: &&serde_json::Value| case["id"].as_str().unwrap().starts_with("scan:");
     assert_eq!(measured.iter().filter(is_scan).count(), all.len() * counts.len());
     let claims = text.lines().skip_while(|line| !line.starts_with("  times as fast")).skip(1);
+    let claims = claims.take_while(|line| !line.is_empty());
     let ratios: Vec<_> =
         claims.flat_map(str::split_whitespace).filter_map(|word| word.parse::<f64>().ok()).collect();
     assert!(ratios.len() >= 9 * counts.len() && !ratios.contains(&0.0), "{text}");
