@@ -89,6 +89,8 @@ fn a_page_says_what_is_missing() {
         id: format!("sort:keys:{outcome}"),
         outcome: outcome.to_owned(),
         reason: Some(reason.to_owned()),
+        wrong: None,
+        reproduce: None,
     };
     report.devices[0].verified = vec![case("fail", "key 3 is 1 < 2"), case("not supported", "no room")];
     let page = page_of(&report);
