@@ -158,6 +158,22 @@ pub enum Error {
         /// Its bytes.
         size: u64,
     },
+    /// A range that goes around the end of all addresses, or whose offset does.
+    #[error("{what} goes beyond the last address: {size} bytes from {address:#x} on")]
+    BeyondAddresses {
+        /// Which range.
+        what: &'static str,
+        /// Its device address, or its offset in its buffer.
+        address: u64,
+        /// Its bytes.
+        size: u64,
+    },
+    /// A range of a buffer, without a buffer.
+    #[error("{what} has no buffer; give it beside its address, for fills and indirect dispatches")]
+    NullBuffer {
+        /// Which range.
+        what: &'static str,
+    },
     /// A buffer was made without a usage that is needed of it, as its range says.
     #[error("{what} lacks a usage: make its buffer with {missing:?}")]
     MissingUsage {

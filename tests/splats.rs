@@ -175,6 +175,7 @@ fn refusals() -> Result<()> {
     for (arguments, words) in [
         (&["--frames", "0"][..], "--frames takes whole numbers from 1 to"),
         (&["--frames"], "--frames takes a value"),
+        (&["--out", ""], "--out takes a folder"),
         (&["--size", "640"], "--size takes pixels such as 1200x675"),
         (&["--size", "640x-1"], "--size takes whole numbers from 1 to"),
         (&["--splats", "many"], "--splats takes whole numbers from 1 to"),

@@ -84,7 +84,10 @@ impl Options {
                     // What any device draws at once.
                     options.size = [number(&name, width, 4096)?, number(&name, height, 4096)?];
                 }
-                "--out" => options.folder = raw()?.into(),
+                "--out" => {
+                    options.folder = raw()?.into();
+                    ensure!(!options.folder.as_os_str().is_empty(), "--out takes a folder, and not nothing");
+                }
                 "--device" => options.device = Some(value()?.to_lowercase()),
                 "--reference" | "--unsorted" => {
                     ensure!(options.order == Order::Device, "of --reference and --unsorted there can be one");

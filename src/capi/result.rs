@@ -1,5 +1,7 @@
 //! What functions return: Vulkan's results where it has a word for it, and codes far from its own.
 
+use std::ffi::CStr;
+
 use super::vulkan::VkResult;
 use crate::error::Error;
 
@@ -58,10 +60,16 @@ pub(super) enum Failure {
         "vkGetInstanceProcAddr has no {0}; make the instance for Vulkan 1.2 or later, in VkApplicationInfo::apiVersion"
     )]
     MissingFunction(&'static str),
-    #[error("{what} goes beyond the last address: {size} bytes from {address:#x} on")]
-    BeyondAddresses { what: &'static str, address: u64, size: u64 },
     #[error("this is a bug of subsweep, please report it: {0}")]
     Panic(String),
+}
+
+/// A name of C's, which may hold anything and be of any length, as it stands in one line.
+pub(super) fn in_one_line(name: &CStr) -> String {
+    const MAX_CHARS: usize = 64;
+    let name = name.to_string_lossy();
+    let shown: String = name.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
+    if name.chars().nth(MAX_CHARS).is_some() { shown + "..." } else { shown }
 }
 
 impl Failure {
@@ -73,7 +81,6 @@ impl Failure {
             Self::StructSize { .. } => SUBSWEEP_ERROR_STRUCT_SIZE,
             Self::UnknownValue { .. } | Self::UnknownName { .. } => SUBSWEEP_ERROR_UNKNOWN_VALUE,
             Self::MissingFunction(_) => SUBSWEEP_ERROR_MISSING_FUNCTION,
-            Self::BeyondAddresses { .. } => SUBSWEEP_ERROR_INVALID_RANGE,
             Self::Panic(_) => SUBSWEEP_ERROR_PANIC,
         })
     }
@@ -107,7 +114,8 @@ fn code(error: &Error) -> VkResult {
         Error::Misaligned { .. } => SUBSWEEP_ERROR_MISALIGNED,
         Error::Overlap { .. } => SUBSWEEP_ERROR_OVERLAP,
         Error::MissingFunction { .. } => SUBSWEEP_ERROR_MISSING_FUNCTION,
-        Error::NullAddress { .. } => SUBSWEEP_ERROR_NULL,
+        Error::NullAddress { .. } | Error::NullBuffer { .. } => SUBSWEEP_ERROR_NULL,
+        Error::BeyondAddresses { .. } => SUBSWEEP_ERROR_INVALID_RANGE,
         Error::MissingUsage { .. } => SUBSWEEP_ERROR_MISSING_USAGE,
         Error::ForeignDevice => SUBSWEEP_ERROR_FOREIGN_DEVICE,
     })
@@ -115,7 +123,17 @@ fn code(error: &Error) -> VkResult {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
+
     use super::*;
+
+    #[test]
+    fn a_name_stands_in_one_line() {
+        assert_eq!(in_one_line(c"bogo"), "bogo");
+        assert_eq!(in_one_line(c"a\nb\x1b\xff"), "a\\nb\\u{1b}\u{fffd}");
+        let long = CString::new(vec![b'a'; 1 << 20]).unwrap();
+        assert_eq!(in_one_line(&long), "a".repeat(64) + "...");
+    }
 
     #[test]
     fn vulkans_failures_stay_what_they_are_and_none_is_a_success() {

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::mem::offset_of;
 
 use super::boundary::{Result, Versioned, text};
-use super::result::Failure;
+use super::result::{Failure, in_one_line};
 use super::types::{SubsweepElementType, element_type, flags, unknown};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
 use crate::vk::Capabilities;
@@ -171,7 +171,7 @@ pub(super) unsafe fn config(
     let algorithm =
         name.to_str().ok().and_then(ScanAlgorithm::from_name).ok_or_else(|| Failure::UnknownName {
             what: "algorithm",
-            name: name.to_string_lossy().into_owned(),
+            name: in_one_line(name),
             known: ScanAlgorithm::ALL.map(ScanAlgorithm::name).join(", "),
         })?;
     Ok(config.policy(ScanPolicy::tuned(algorithm, capabilities, &config)))

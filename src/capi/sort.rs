@@ -8,7 +8,7 @@ use super::boundary::{
     Result, Versioned, borrow, create, destroy, give, given, read, result, text, value, words,
 };
 use super::device::SubsweepDevice;
-use super::result::Failure;
+use super::result::{Failure, in_one_line};
 use super::types::{
     NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType,
     SubsweepScratchRequirements, element_type, flags, unknown,
@@ -164,7 +164,7 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Re
             SortAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name().as_bytes() == name.to_bytes());
         let algorithm = found.ok_or_else(|| Failure::UnknownName {
             what: "algorithm",
-            name: name.to_string_lossy().into_owned(),
+            name: in_one_line(name),
             known: SortAlgorithm::ALL.map(SortAlgorithm::name).join(", "),
         })?;
         config = config.policy(SortPolicy::tuned(algorithm, device.capabilities()));

@@ -78,16 +78,7 @@ impl SubsweepAddressRange {
     pub(super) fn checked(self, what: &'static str) -> Result<AddressRange> {
         let range = AddressRange::from(self);
         range.check_address(what)?;
-        within_addresses(what, self.address, self.size)?;
         Ok(range)
-    }
-}
-
-/// Refuses what goes around the end of 64 bits.
-fn within_addresses(what: &'static str, address: u64, size: u64) -> Result<()> {
-    match address.checked_add(size) {
-        Some(_) => Ok(()),
-        None => Err(Failure::BeyondAddresses { what, address, size }),
     }
 }
 
@@ -116,7 +107,9 @@ impl SubsweepBufferRange {
         }
         given(buffer, "scratch.buffer")?;
         SubsweepAddressRange { address, size }.checked("scratch")?;
-        within_addresses("scratch.offset", offset, size)?;
+        if offset.checked_add(size).is_none() {
+            return Err(Error::BeyondAddresses { what: "scratch.offset", address: offset, size }.into());
+        }
         Ok(BufferRange { buffer, offset, size, address, usage })
     }
 }
@@ -205,8 +198,10 @@ mod tests {
             SubsweepBufferRange { buffer, offset, size, address, usage }.scratch()
         };
         assert!(range(4, 16, 16).is_ok());
-        assert!(matches!(range(0, 32, u64::MAX - 15), Err(Failure::BeyondAddresses { .. })));
-        assert!(matches!(range(u64::MAX - 3, 16, 16), Err(Failure::BeyondAddresses { .. })));
+        for (offset, size, address) in [(0, 32, u64::MAX - 15), (u64::MAX - 3, 16, 16)] {
+            let refused = range(offset, size, address);
+            assert!(matches!(refused, Err(Failure::Library(Error::BeyondAddresses { .. }))), "{refused:?}");
+        }
         let null = Error::NullAddress { what: "scratch", size: 16 };
         assert!(matches!(range(0, 16, 0), Err(Failure::Library(error)) if error == null));
         let (buffer, usage) = (VkBuffer::null(), VkBufferUsageFlags::empty());

@@ -113,9 +113,15 @@ impl ScratchRequirements {
         if self.size > 0 {
             scratch.addresses().prefix("scratch", self.size)?.aligned("scratch", self.alignment)?;
             // Fills and indirect dispatches count in words from the start of the buffer.
-            if !scratch.offset.is_multiple_of(4) {
-                let (address, alignment) = (scratch.offset, 4);
-                return Err(Error::Misaligned { what: "scratch in its buffer", address, alignment });
+            if scratch.buffer == vk::Buffer::null() {
+                return Err(Error::NullBuffer { what: "scratch" });
+            }
+            let (what, address) = ("scratch in its buffer", scratch.offset);
+            if !address.is_multiple_of(4) {
+                return Err(Error::Misaligned { what, address, alignment: 4 });
+            }
+            if address.checked_add(self.size).is_none() {
+                return Err(Error::BeyondAddresses { what, address, size: self.size });
             }
             let missing = self.usage & !scratch.usage;
             if !missing.is_empty() {

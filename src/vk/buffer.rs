@@ -43,10 +43,13 @@ impl AddressRange {
         Ok(prefix)
     }
 
-    /// Fails where the range has bytes, and no address.
+    /// Fails where the range has bytes, and no address, or goes beyond the last one.
     pub(crate) fn check_address(&self, what: &'static str) -> Result<()> {
         match *self {
             Self { address: 0, size: size @ 1.. } => Err(Error::NullAddress { what, size }),
+            Self { address, size } if address.checked_add(size).is_none() => {
+                Err(Error::BeyondAddresses { what, address, size })
+            }
             _ => Ok(()),
         }
     }

@@ -33,10 +33,13 @@ impl TimestampSlots {
     /// The name of the timestamp with which a plan begins.
     pub const BEGIN: &CStr = c"begin";
 
+    /// The most that are taken: more than any plan of this library has phases.
+    const MAX_COUNT: u32 = 1 << 12;
+
     /// Takes `count` queries of `pool` from `first_query` on. The most that a plan writes: one, and one for each of its
-    /// phases; fewer will do.
+    /// phases; fewer will do. Queries from the 4,097th on, or beyond the last number that a query has, are left alone.
     pub fn new(pool: vk::QueryPool, first_query: u32, count: u32) -> Self {
-        let capacity = count as usize;
+        let capacity = count.min(Self::MAX_COUNT).min(u32::MAX - first_query) as usize;
         // Recording allocates nothing.
         Self { pool, first_query, capacity, names: Vec::with_capacity(capacity) }
     }
@@ -200,5 +203,17 @@ mod tests {
         assert_eq!(slots.take(c"again", 0), Some((vk::QueryPool::null(), 7)));
         let mut one = TimestampSlots::new(vk::QueryPool::null(), 0, 1);
         assert_eq!(one.take(TimestampSlots::BEGIN, 1), None);
+    }
+
+    #[test]
+    fn slots_stay_within_what_can_be_numbered_and_named() {
+        let capacity =
+            |first_query, count| TimestampSlots::new(vk::QueryPool::null(), first_query, count).capacity;
+        assert_eq!(capacity(7, 3), 3);
+        assert_eq!(capacity(0, u32::MAX), 4096);
+        assert_eq!(capacity(u32::MAX - 2, 3), 2);
+        let mut slots = TimestampSlots::new(vk::QueryPool::null(), u32::MAX - 2, 3);
+        let queries = [0; 3].map(|spare| slots.take(c"", spare).map(|(_, query)| query));
+        assert_eq!(queries, [Some(u32::MAX - 2), Some(u32::MAX - 1), None]);
     }
 }

@@ -143,6 +143,11 @@ impl<'d> Recorder<'d> {
         self.command_buffer
     }
 
+    /// Fails where [`Self::dispatch`] would, for so many workgroups: before anything is recorded that comes before it.
+    pub(crate) fn check_workgroups(&self, workgroup_count: u64) -> Result<()> {
+        grid(workgroup_count, self.device.capabilities().max_workgroup_count).map(|_| ())
+    }
+
     /// Runs `pipeline` on `workgroup_count` workgroups, in two dimensions where one is too short. The kernel sees a
     /// few more than asked for where the count does not divide, and leaves those alone.
     ///

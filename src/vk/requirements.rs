@@ -121,6 +121,14 @@ impl DeviceRequirements {
         let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup);
         // SAFETY: as the caller promises; the chain holds structures of Vulkan 1.1.
         unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
+        if subgroup.subgroup_size == 0 {
+            // No device has none: this one was not asked.
+            return Err(missing(
+                "what Vulkan 1.1 tells of subgroups; make the instance for Vulkan 1.2 or later, in \
+                 VkApplicationInfo::apiVersion"
+                    .into(),
+            ));
+        }
         if !subgroup.supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
             return Err(missing("subgroup operations in compute shaders".into()));
         }

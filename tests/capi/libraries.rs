@@ -113,3 +113,34 @@ impl Libraries {
         Ok(words(&done(&mut command)?))
     }
 }
+
+/// What cargo says it has built is installed, and not what lies where it builds for its own machine: a configuration may
+/// name another target.
+pub fn installs_what_was_built() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    let (native, other) = (folder.join("target/capi/release"), folder.join("other"));
+    for (built, words) in [(&native, "of an earlier day"), (&other, "of today")] {
+        fs::create_dir_all(built)?;
+        fs::write(built.join("libsubsweep.a"), words)?;
+        fs::write(built.join("libsubsweep.so"), words)?;
+    }
+    let cargo = folder.join("cargo");
+    let script = format!(
+        "#!/bin/sh\n\
+         echo 'note: native-static-libs: -lc' >&2\n\
+         echo '{{\"reason\":\"compiler-artifact\",\"filenames\":[\"{0}/libsubsweep.a\",\"{0}/libsubsweep.so\"]}}'\n",
+        other.display()
+    );
+    fs::write(&cargo, script)?;
+    done(Command::new("chmod").arg("+x").arg(&cargo))?;
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let paths =
+        std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(&others)))?;
+    let prefix = folder.join("prefix");
+    let mut install = Command::new(Path::new(ROOT).join("tools/capi"));
+    install.arg(&prefix).env("PATH", paths).env("CARGO_TARGET_DIR", folder.join("target"));
+    done(&mut install)?;
+    let installed = fs::read_to_string(prefix.join("lib/libsubsweep.a"))?;
+    if installed == "of today" { Ok(()) } else { Err(format!("the library is {installed}").into()) }
+}

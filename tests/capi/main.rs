@@ -92,6 +92,7 @@ fn trials() -> Result<Vec<Trial>, Failed> {
             true => silent(all, "tests/capi/allocations.c"),
             false => Ok(()),
         }),
+        trial("what was built is installed", |_| libraries::installs_what_was_built()),
         trial("what is wrong is refused", |all| silent(all, "tests/capi/refusals.c")),
         trial("a missing transfer barrier of a program in C is told by validation", mistake),
     ])

@@ -9,6 +9,16 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL older(VkInstance instance, const
     return strcmp(name, "vkGetPhysicalDeviceFeatures2") == 0 ? NULL : vkGetInstanceProcAddr(instance, name);
 }
 
+/* What an instance for Vulkan 1.0 may do: the structures of later versions are left as they are. */
+static VKAPI_ATTR void VKAPI_CALL properties_of_old(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *properties) {
+    vkGetPhysicalDeviceProperties(device, &properties->properties);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL old(VkInstance instance, const char *name) {
+    return strcmp(name, "vkGetPhysicalDeviceProperties2") == 0 ? (PFN_vkVoidFunction)properties_of_old
+                                                               : vkGetInstanceProcAddr(instance, name);
+}
+
 /* A driver that lacks a function of Vulkan 1.0. */
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL of_no_device(VkDevice device, const char *name) {
     return strcmp(name, "vkCmdDispatchIndirect") == 0 ? NULL : vkGetDeviceProcAddr(device, name);
@@ -53,6 +63,8 @@ static void refuse_requirements(const Host *host) {
            SUBSWEEP_ERROR_NULL, "requirements is null");
     REFUSE(subsweep_requirements_query(older, host->instance, host->physical_device, &out),
            SUBSWEEP_ERROR_MISSING_FUNCTION, "vkGetPhysicalDeviceFeatures2");
+    REFUSE(subsweep_requirements_query(old, host->instance, host->physical_device, &out),
+           VK_ERROR_FEATURE_NOT_PRESENT, "make the instance for Vulkan 1.2 or later");
     EXPECT(subsweep_requirements_extensions(NULL, &count) == NULL && count == 0);
     EXPECT(subsweep_requirements_extensions(NULL, NULL) == NULL);
     EXPECT(subsweep_requirements_features(NULL) == 0);
@@ -162,6 +174,8 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     info = right;
     info.algorithm = "bogo";
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'bogo'; there are reduce");
+    info.algorithm = "two\nlines";
+    REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "'two\\nlines'");
     info = right;
     info.column_count = 17;
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "1 to 16 columns");

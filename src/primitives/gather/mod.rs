@@ -178,12 +178,13 @@ impl GatherPlan {
     ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no other
     ///    state.
     /// 4. **Limits**: `count` = 0 records nothing; a count on the device that is 0 runs no workgroups, and one above its
-    ///    maximum is taken as that. At most 2^32 - 1 workgroups, each of which moves as many elements as its policy says
-    ///    or a part of one. Indices name the first 2^32 - 1 elements of `source`: what lies behind is not reached.
+    ///    maximum is taken as that. At most 2^32 - 1 workgroups, or as many as a dispatch of the device has in two
+    ///    dimensions, each of which moves as many elements as its policy says or a part of one. Indices name the first 2^32 - 1 elements of `source`: what lies behind is not reached.
     /// 5. **Result**: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
     /// for it. Nothing is recorded then.
     ///

@@ -185,6 +185,7 @@ impl Chained {
             });
         }
         let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), self.tile_items)?;
+        recorder.check_workgroups(tile_count.into())?;
         let layout = self.layout(count.max());
         let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
         let access = if is_aligned { &self.quads } else { &self.words };

@@ -230,17 +230,18 @@ impl ScanPlan {
     ///    to `scratch` is COMPUTE_SHADER, with a count on the device also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
     ///    compute pipeline and push constants bound, and touches no other state.
     /// 4. **Limits**: `count` = 0 records nothing; a count on the device that is 0 runs no workgroups, and one above its
-    ///    maximum is taken as that. At most 2^32 - 1 tiles, or columns of tiles where a row is wider than 16 bytes; 2^32 - 1
-    ///    rows with segments; 2^30 tiles of the strided scan, and 2^31 of block doubling; and what the device's memory
-    ///    holds.
+    ///    maximum is taken as that. At most 2^32 - 1 tiles, or columns of tiles where a row is wider than 16 bytes, or as
+    ///    many as a dispatch of the device has workgroups in two dimensions; 2^32 - 1 rows with segments; 2^30 tiles of
+    ///    the strided scan, and 2^31 of block doubling; and what the device's memory holds.
     /// 5. **Result**: in `destination`; `source` is unchanged unless it is the same range.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or in
     /// place the chained scan or a plan of which [`ScanConfig::out_of_place`] was promised, and if an initial value,
-    /// segments or a count on the device are given to a plan that was not made for them, or not to one that was.
-    /// Nothing is recorded then.
+    /// segments or a count on the device are given to a plan that was not made for them, or not to one that was;
+    /// [`Error::ElementMismatch`] for an initial value of another type. Nothing is recorded then.
     ///
     /// # Safety
     /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no

@@ -305,6 +305,7 @@ impl ReduceThenScan {
         count: Count,
     ) -> Result<()> {
         let recording = Recording::new(self, buffers, count)?;
+        recorder.check_workgroups(u64::from(recording.tiles(0)?.count) * u64::from(self.column_count))?;
         recording.prepare(recorder)?;
         let top = recording.layout.levels.len - 1;
         for level in 0..top {

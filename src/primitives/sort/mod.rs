@@ -228,7 +228,8 @@ impl SortPlan {
     ///    they were. Keys that agree in the bits of the configuration keep their order.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::Overlap`], [`Error::ScratchTooSmall`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
     /// for it. Nothing is recorded then.
     ///
@@ -318,8 +319,12 @@ impl SortPlan {
     ) -> Result<()> {
         let count = count.into();
         recorder.check_device(&self.device)?;
-        let buffers = self.checked(buffers, count)?;
+        count.check_place(self.config.counts_on_device)?;
         let max_count = count.max();
+        if max_count == 0 {
+            return Ok(());
+        }
+        let buffers = self.checked(buffers, count)?;
         if self.records_nothing(max_count) {
             return Ok(());
         }

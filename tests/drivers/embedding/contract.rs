@@ -185,7 +185,8 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
 /// Memory that nothing touches: for what is never submitted.
 pub fn nowhere() -> Room {
     let usage = vk::BufferUsageFlags::from_raw(!0);
-    let range = |address, size| BufferRange { buffer: vk::Buffer::null(), offset: 0, size, address, usage };
+    let range =
+        |address, size| BufferRange { buffer: vk::Handle::from_raw(1), offset: 0, size, address, usage };
     Room { arrays: range(1 << 20, Room::ARRAYS_SIZE), scratch: range(1 << 30, Room::SCRATCH_SIZE) }
 }
 
@@ -392,6 +393,18 @@ pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
         let size = if what == "keys" { SIZE } else { plan.scratch_requirements(COUNT.into()).size };
         assert_eq!(refused, Err(Error::NullAddress { what, size }));
     }
+    let size = plan.scratch_requirements(COUNT.into()).size;
+    let address = u64::MAX - 15;
+    let beyond = |what, address, size| Err(Error::BeyondAddresses { what, address, size });
+    assert_eq!(commands(BufferRange { address, ..room.scratch }), beyond("scratch", address, size));
+    let offset = u64::MAX - 3;
+    let refused = commands(BufferRange { offset, ..room.scratch });
+    assert_eq!(refused, beyond("scratch in its buffer", offset, size));
+    let keys = AddressRange { address, ..room.array(0) };
+    let refused = plan.commands(&SortBuffers::new(keys, room.scratch), u64::from(COUNT));
+    assert_eq!(refused.map(|_| ()), beyond("keys", address, SIZE));
+    let no_buffer = BufferRange { buffer: vk::Buffer::null(), ..room.scratch };
+    assert_eq!(commands(no_buffer), Err(Error::NullBuffer { what: "scratch" }));
     let values = SortBuffers::new(room.array(0), room.scratch).values(room.array(1));
     let refused = plan.commands(&values, u64::from(COUNT));
     assert!(matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("keys alone")));

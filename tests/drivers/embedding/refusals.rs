@@ -1,13 +1,14 @@
 //! What does not fit is refused by its numbers, and nothing is recorded.
 
 use libtest_mimic::Failed;
+use subsweep::ash::vk;
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::headless::Gpu;
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy, SegmentsBy,
 };
 use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
-use subsweep::vk::{AddressRange, BufferRange, Pipeline, Recorder};
+use subsweep::vk::{AddressRange, BufferRange, CommandCounts, Pipeline, Recorder};
 use subsweep::{Count, ElementType, Error, Result};
 
 /// What a scan reads besides, given wrongly: nothing is recorded.
@@ -145,6 +146,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(small))?;
     assert_eq!(plan.max_count(), 4096 * u64::from(small.tile_items()));
     refused_values(gpu)?;
+    refused_workgroups(gpu)?;
 
     let scan = |config, source, destination| {
         let plan = ScanPlan::new(gpu.device(), config)?;
@@ -226,6 +228,31 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     for bits in [8..4, 0..33] {
         let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).bits(bits));
         assert!(matches!(refused, Err(Error::Unsupported { .. })));
+    }
+    Ok(())
+}
+
+/// A dispatch that is too large is refused before what would come before it is recorded.
+fn refused_workgroups(gpu: &Gpu) -> Result<(), Failed> {
+    let policy = ScanPolicy::tiled(64, 4, 4);
+    let chained = policy.with_algorithm(ScanAlgorithm::Chained);
+    let [width, height, _] = gpu.capabilities().max_workgroup_count.map(u64::from);
+    let count = (width * height).min(u32::MAX.into()).saturating_add(1) * u64::from(policy.tile_items());
+    let endless = |index: u64| AddressRange::new((index + 1) << 60, 1 << 59);
+    let AddressRange { address, size } = endless(2);
+    let usage = vk::BufferUsageFlags::from_raw(!0);
+    let scratch = BufferRange { buffer: vk::Handle::from_raw(1), offset: 0, size, address, usage };
+    let buffers = ScanBuffers::new(endless(0), endless(1), scratch);
+    let initial = InitialValue::host(&[1u32])?;
+    for (config, buffers) in [
+        (ScanConfig::inclusive().out_of_place().policy(chained), buffers),
+        (ScanConfig::inclusive().with_initial().policy(policy), buffers.initial(initial)),
+    ] {
+        let plan = ScanPlan::new(gpu.device(), config)?;
+        let mut recorder = Recorder::dry(gpu.device());
+        let refused = plan.record(&mut recorder, &buffers, count);
+        assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
+        assert_eq!(recorder.counts(), CommandCounts::default());
     }
     Ok(())
 }
