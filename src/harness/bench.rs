@@ -192,7 +192,8 @@ fn measure(
     let copy = || roof.copy(copied, &memory);
     let transfer = || roof.transfer(copied, &memory);
     // What is done for the first time takes longer.
-    (copy()?, transfer()?);
+    copy()?;
+    transfer()?;
     let (copy_runs, transfer_runs) = (options.runs_per_sample(copy()?), options.runs_per_sample(transfer()?));
     let mut copies = Copies::default();
     let mut probe = || -> Result<()> {

@@ -94,7 +94,7 @@ fn interval_of(mut statistic: impl FnMut(&mut SplitMix64) -> f64) -> [f64; 2] {
 fn resample(samples: &[f64], random: &mut SplitMix64) -> Vec<f64> {
     let count = samples.len() as u64;
     // The high half of a product: as even as 64 bits are.
-    let draw = |random: &mut SplitMix64| (u128::from(random.next_u64()) * u128::from(count) >> 64) as usize;
+    let draw = |random: &mut SplitMix64| ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as usize;
     samples.iter().map(|_| samples[draw(random)]).collect()
 }
 
