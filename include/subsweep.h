@@ -1052,8 +1052,8 @@ uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepScanPlan *plan,
  *    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
  *    other state.
  * 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
- *    maximum is taken as that. At most 2^32 - 1 tiles, or as many as a dispatch
- *    of the device has workgroups in two dimensions; 2^32 - 1 rows with segments.
+ *    maximum is taken as that. At most 2^32 - 1 tiles, or as many as a dispatch of the device has
+ *    workgroups in two dimensions; 2^32 - 1 rows with segments.
  * 5. Result: in `destination`; `source` is unchanged unless it is the same range.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
@@ -1312,9 +1312,9 @@ const char *subsweep_gather_plan_policy(const struct SubsweepGatherPlan *plan);
  *    The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ.
  *    Leaves a compute pipeline and push constants bound, and touches no other state.
  * 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
- *    maximum is taken as that. At most 2^32 - 1 workgroups, or as
- *    many as a dispatch of the device has in two dimensions. Indices name the first 2^32 - 1 elements of
- *    `source`: what lies behind is not reached.
+ *    maximum is taken as that. At most 2^32 - 1 workgroups, or as many as a dispatch of the
+ *    device has in two dimensions. Indices name the first 2^32 - 1 elements of `source`: what lies behind is not
+ *    reached.
  * 5. Result: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,

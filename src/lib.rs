@@ -14,7 +14,7 @@ pub mod harness;
 pub mod headless;
 pub mod kernels;
 mod primitives;
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "capi", feature = "cli"))]
 mod printable;
 #[cfg(any(test, feature = "cli"))]
 pub mod reference;

@@ -26,5 +26,6 @@ mod tests {
         assert_eq!(printable(b"a\x1b[2J\r\n\xff", 60), "a\\x1b[2J\\r\\n\\xff");
         assert_eq!(printable(&[b'x'; 60], 60), "x".repeat(60));
         assert_eq!(printable(&[b'x'; 61], 60), "x".repeat(60) + "…");
+        assert_eq!(printable(&vec![b'x'; 1 << 20], 64), "x".repeat(64) + "…");
     }
 }

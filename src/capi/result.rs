@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use super::vulkan::VkResult;
 use crate::error::Error;
+use crate::printable::printable;
 
 /// A pointer, a handle or an address is null that must not be.
 pub const SUBSWEEP_ERROR_NULL: i32 = -2_000_000_001;
@@ -64,15 +65,12 @@ pub(super) enum Failure {
     Panic(String),
 }
 
-/// A name of C's, which may hold anything and be of any length, as it stands in one line.
-pub(super) fn in_one_line(name: &CStr) -> String {
-    const MAX_CHARS: usize = 64;
-    let name = name.to_string_lossy();
-    let shown: String = name.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
-    if name.chars().nth(MAX_CHARS).is_some() { shown + "..." } else { shown }
-}
-
 impl Failure {
+    /// A name that is none of `known`, as it stands in one line: it may hold anything, and be of any length.
+    pub(super) fn unknown_name(what: &'static str, name: &CStr, known: &[&str]) -> Self {
+        Self::UnknownName { what, name: printable(name.to_bytes(), 64), known: known.join(", ") }
+    }
+
     /// What the function returns.
     pub(super) fn code(&self) -> VkResult {
         VkResult::from_raw(match self {
@@ -128,11 +126,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stands_in_one_line() {
-        assert_eq!(in_one_line(c"bogo"), "bogo");
-        assert_eq!(in_one_line(c"a\nb\x1b\xff"), "a\\nb\\u{1b}\u{fffd}");
-        let long = CString::new(vec![b'a'; 1 << 20]).unwrap();
-        assert_eq!(in_one_line(&long), "a".repeat(64) + "...");
+    fn an_unknown_name_stands_in_one_line() {
+        let text = |name: &CStr| Failure::unknown_name("algorithm", name, &["a", "b"]).to_string();
+        assert!(text(c"bogo").contains("'bogo'; there are a, b"), "{}", text(c"bogo"));
+        let odd = text(c"a\nb\x1b\xff");
+        assert!(odd.contains("'a\\nb\\x1b\\xff'") && !odd.contains(char::is_control), "{odd}");
+        let long = text(&CString::new(vec![b'a'; 1 << 20]).unwrap());
+        assert!(long.contains(&("a".repeat(64) + "…")) && long.len() < 200, "{long}");
     }
 
     #[test]

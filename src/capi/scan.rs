@@ -233,8 +233,8 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
 ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
 ///    other state.
 /// 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
-///    maximum is taken as that. At most 2^32 - 1 tiles, or as many as a dispatch
-///    of the device has workgroups in two dimensions; 2^32 - 1 rows with segments.
+///    maximum is taken as that. At most 2^32 - 1 tiles, or as many as a dispatch of the device has
+///    workgroups in two dimensions; 2^32 - 1 rows with segments.
 /// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::mem::offset_of;
 
 use super::boundary::{Result, Versioned, text};
-use super::result::{Failure, in_one_line};
+use super::result::Failure;
 use super::types::{SubsweepElementType, element_type, flags, unknown};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
 use crate::vk::Capabilities;
@@ -168,12 +168,9 @@ pub(super) unsafe fn config(
     let config = numbers(info)?;
     // SAFETY: as the caller promises.
     let Some(name) = (unsafe { text(info.algorithm) }) else { return Ok(config) };
-    let algorithm =
-        name.to_str().ok().and_then(ScanAlgorithm::from_name).ok_or_else(|| Failure::UnknownName {
-            what: "algorithm",
-            name: in_one_line(name),
-            known: ScanAlgorithm::ALL.map(ScanAlgorithm::name).join(", "),
-        })?;
+    let algorithm = name.to_str().ok().and_then(ScanAlgorithm::from_name).ok_or_else(|| {
+        Failure::unknown_name("algorithm", name, &ScanAlgorithm::ALL.map(ScanAlgorithm::name))
+    })?;
     Ok(config.policy(ScanPolicy::tuned(algorithm, capabilities, &config)))
 }
 

@@ -8,7 +8,7 @@ use super::boundary::{
     Result, Versioned, borrow, create, destroy, give, given, read, result, text, value, words,
 };
 use super::device::SubsweepDevice;
-use super::result::{Failure, in_one_line};
+use super::result::Failure;
 use super::types::{
     NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType,
     SubsweepScratchRequirements, element_type, flags, unknown,
@@ -162,10 +162,8 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Re
     if let Some(name) = name {
         let found =
             SortAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name().as_bytes() == name.to_bytes());
-        let algorithm = found.ok_or_else(|| Failure::UnknownName {
-            what: "algorithm",
-            name: in_one_line(name),
-            known: SortAlgorithm::ALL.map(SortAlgorithm::name).join(", "),
+        let algorithm = found.ok_or_else(|| {
+            Failure::unknown_name("algorithm", name, &SortAlgorithm::ALL.map(SortAlgorithm::name))
         })?;
         config = config.policy(SortPolicy::tuned(algorithm, device.capabilities()));
     }

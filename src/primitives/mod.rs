@@ -112,10 +112,10 @@ impl ScratchRequirements {
         }
         if self.size > 0 {
             scratch.addresses().prefix("scratch", self.size)?.aligned("scratch", self.alignment)?;
-            // Fills and indirect dispatches count in words from the start of the buffer.
             if scratch.buffer == vk::Buffer::null() {
                 return Err(Error::NullBuffer { what: "scratch" });
             }
+            // Fills and indirect dispatches count in words from the start of the buffer.
             let (what, address) = ("scratch in its buffer", scratch.offset);
             if !address.is_multiple_of(4) {
                 return Err(Error::Misaligned { what, address, alignment: 4 });

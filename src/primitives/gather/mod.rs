@@ -179,7 +179,8 @@ impl GatherPlan {
     ///    state.
     /// 4. **Limits**: `count` = 0 records nothing; a count on the device that is 0 runs no workgroups, and one above its
     ///    maximum is taken as that. At most 2^32 - 1 workgroups, or as many as a dispatch of the device has in two
-    ///    dimensions, each of which moves as many elements as its policy says or a part of one. Indices name the first 2^32 - 1 elements of `source`: what lies behind is not reached.
+    ///    dimensions, each of which moves as many elements as its policy says or a part of one. Indices name the first
+    ///    2^32 - 1 elements of `source`: what lies behind is not reached.
     /// 5. **Result**: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
     ///
     /// # Errors

@@ -295,10 +295,13 @@ impl SortPlan {
         })
     }
 
-    /// The memory, if it will do for so many keys.
+    /// The memory, if it will do for so many keys; for none it is not looked at.
     fn checked(&self, buffers: &SortBuffers, count: Count) -> Result<SortBuffers> {
         self.check_count(count.max())?;
         count.check_place(self.config.counts_on_device)?;
+        if count.max() == 0 {
+            return Ok(*buffers);
+        }
         let scratch = match self.records_nothing(count.max()) {
             true => ScratchRequirements::new(0),
             false => self.scratch_requirements(count.max()),
@@ -319,12 +322,8 @@ impl SortPlan {
     ) -> Result<()> {
         let count = count.into();
         recorder.check_device(&self.device)?;
-        count.check_place(self.config.counts_on_device)?;
-        let max_count = count.max();
-        if max_count == 0 {
-            return Ok(());
-        }
         let buffers = self.checked(buffers, count)?;
+        let max_count = count.max();
         if self.records_nothing(max_count) {
             return Ok(());
         }
