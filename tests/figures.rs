@@ -113,7 +113,8 @@ fn tutorial_13() -> String {
         ("packed over bin by bin, 2 bits", "radix-2bit;policy=seed;", "radix-2bit;policy=seed-bin-by-bin;"),
     ] {
         let ratio = |report: &Report| {
-            let [slower, faster] = [slower, faster].map(|way| find(report, &[way, ";n=65536;"]).time.median_ns);
+            let [slower, faster] =
+                [slower, faster].map(|way| find(report, &[way, ";n=65536;"]).time.median_ns);
             format!("{:.2}", slower / faster)
         };
         row(&mut text, claim, reports.iter().map(ratio));
@@ -126,8 +127,12 @@ fn figures_are_those_of_the_records() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
     let mut expected = readme.clone();
-    let all: [(&str, fn() -> String); 4] =
-        [("drivers", drivers), ("largest sort", largest_sort), ("textbook", textbook), ("tutorial 13", tutorial_13)];
+    let all: [(&str, fn() -> String); 4] = [
+        ("drivers", drivers),
+        ("largest sort", largest_sort),
+        ("textbook", textbook),
+        ("tutorial 13", tutorial_13),
+    ];
     for (name, figures) in all {
         let (begin, end) = (format!("<!-- figures: {name} -->\n"), "<!-- end of figures -->\n");
         let from = expected.find(&begin).unwrap_or_else(|| panic!("{begin}")) + begin.len();

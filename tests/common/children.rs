@@ -167,6 +167,8 @@ fn run_row<R: Row>(row: &R, environment: Vec<(&'static str, OsString)>, argument
     if !ok {
         told += &stdout;
         told += &stderr;
+        // The last word: a driver may crash behind the last trial, and all of them passed.
+        told += &format!("row {} ended with {}\n", row.name(), output.status);
         if !is_right_device {
             told += &format!("row {} was to run on: …{}\n", row.name(), row.ending());
         }

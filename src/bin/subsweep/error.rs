@@ -1,5 +1,6 @@
 //! What a failure says, and the exit code that it has: here and nowhere else.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use subsweep::ash::vk;
@@ -98,7 +99,27 @@ pub fn report(result: anyhow::Result<()>) -> ExitCode {
             }
         }
     };
+    let is_at_work = |error: &anyhow::Error| {
+        error.chain().any(|cause| matches!(cause.downcast_ref(), Some(subsweep::Error::TimedOut { .. })))
+    };
+    if result.is_err_and(|error| is_at_work(&error)) {
+        leave(exit);
+    }
     ExitCode::from(exit as u8)
+}
+
+/// Ends the program under a device that is still at work. A CPU's driver works in threads of this process, and
+/// SwiftShader crashes where what it has at exit is torn down under them: the exit code would be the crash's.
+fn leave(exit: Exit) -> ! {
+    // What cannot be written now could not be written behind `main` either.
+    let _ = io::stdout().flush();
+    #[cfg(unix)]
+    // SAFETY: it takes any number, and nothing of this process is looked at again.
+    unsafe {
+        libc::_exit(exit as i32)
+    }
+    #[cfg(not(unix))]
+    std::process::exit(exit as i32)
 }
 
 /// What the environment has to do with it.
