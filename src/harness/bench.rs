@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::cases::Case;
 use super::layout::Layout;
-use super::report::{Measurement, Summary};
+use super::report::{LookBackCounts, Measurement, Summary};
 use super::verify::{Failure, Outcome};
 use super::workload::Workload;
 use crate::error::{Error, Result};
@@ -12,13 +12,14 @@ use crate::headless::{Gpu, GpuBuffer};
 use crate::kernels;
 use crate::vk::{AddressRange, BufferRange, Pipeline, PipelineOptions, Recorder, push_constants};
 
-/// When a case has been measured enough.
+/// How long cases are measured.
 #[derive(Debug, Clone, Copy)]
 pub struct BenchOptions {
-    /// Runs before the first sample.
-    pub warm_up_count: u32,
-    /// Blocks of samples, between probes of the copies' speed; at least one.
+    /// Blocks of samples; at least one. What else runs on a machine comes and goes: blocks that are far apart in time know
+    /// of it.
     pub block_count: u32,
+    /// Runs of each case before the samples of a block.
+    pub warm_up_count: u32,
     /// Samples of each case in a block, by turns with those of the other cases; at least one.
     pub samples_per_block: u32,
     /// How long a sample takes at least: short runs are repeated for it, up to [`Self::MAX_RUNS_PER_SAMPLE`].
@@ -30,12 +31,10 @@ pub struct BenchOptions {
 }
 
 impl BenchOptions {
-    /// The fewest samples of a case.
-    pub const MIN_SAMPLES: usize = 10;
+    /// The fewest samples of a case, all blocks together.
+    pub const MIN_SAMPLES: u32 = 10;
     /// The most runs that one sample is the mean of.
     pub const MAX_RUNS_PER_SAMPLE: u32 = 64;
-    /// Runs from the host's memory to the host's memory.
-    const END_TO_END_COUNT: u32 = 3;
 
     /// How many runs that take so many nanoseconds make a sample.
     fn runs_per_sample(&self, run_ns: f64) -> u32 {
@@ -123,156 +122,231 @@ fn nanoseconds_since(start: Instant) -> f64 {
     start.elapsed().as_nanos() as f64
 }
 
+/// How a case ended: measured, or why not.
+pub type Measured = Result<Measurement, Outcome>;
+
+/// Cases that are measured by turns, a block of samples at a time, between probes of the copies' speed; verified before
+/// the first block and behind each.
+pub struct BenchGroup<'g> {
+    roof: &'g CopyRoof<'g>,
+    options: BenchOptions,
+    entries: Vec<Entry<'g>>,
+    copies: Option<Copies>,
+    block_lengths: Vec<u32>,
+}
+
+/// A case that is being measured, or why it is not.
+enum Entry<'g> {
+    Going(Box<Subject<'g>>),
+    Ended(Outcome),
+}
+
 /// A case that is being measured.
-struct Subject<'g, 'c> {
-    case: &'c Case,
+struct Subject<'g> {
+    case: Case,
     workload: Workload<'g>,
     /// Runs so far.
     run_count: u32,
     runs_per_sample: u32,
     samples_ns: Vec<f64>,
     record_samples_ns: Vec<f64>,
+    end_to_end_samples_ns: Vec<f64>,
+    look_back: Option<LookBackCounts>,
 }
 
-/// How a case ended: measured, or why not.
-pub type Measured = Result<Measurement, Outcome>;
-
-/// Verifies cases that have elements of one number and size in common, then measures them by turns, between probes of
-/// the copies' speed; and verifies them again on the same memory.
-///
-/// # Errors
-/// What leaves nothing more to be tried on the device. What ends a single case is its outcome: a wrong result, a clock
-/// that is too coarse, memory that is lacking.
-pub fn bench_group(roof: &CopyRoof<'_>, cases: &[Case], options: &BenchOptions) -> Result<Vec<Measured>> {
-    let mut outcomes = Vec::with_capacity(cases.len());
-    let mut subjects = Vec::new();
-    for case in cases {
-        let begun = Subject::begin(roof.gpu, case, options);
-        outcomes.push(match begun {
-            Ok(Ok(subject)) => {
-                subjects.push(subject);
-                None
-            }
-            Ok(Err(outcome)) => Some(outcome),
-            Err(error) => Some(Outcome::of_error(error)?),
-        });
-    }
-    let copies = match subjects.first() {
-        Some(first) => {
-            let copied = first.workload.pristine();
-            measure(roof, &mut subjects, copied, options)?
-        }
-        None => Copies::default(),
-    };
-    let mut subjects = subjects.into_iter();
-    outcomes
-        .into_iter()
-        .map(|outcome| match outcome {
-            Some(outcome) => Ok(Err(outcome)),
-            None => subjects.next().expect("each case has ended or begun").end(&copies),
-        })
-        .collect()
-}
-
-/// Two times of each kind for each block, nanoseconds.
-#[derive(Debug, Default)]
+/// Copies of as many bytes as a case has elements.
 struct Copies {
+    source: BufferRange,
+    memory: GpuBuffer,
+    /// Of the kernel, and of `vkCmdCopyBuffer`.
+    runs_per_sample: [u32; 2],
+    /// Nanoseconds, two for each block.
     kernel_ns: Vec<f64>,
     transfer_ns: Vec<f64>,
 }
 
-/// Takes the samples of all.
-fn measure(
-    roof: &CopyRoof<'_>,
-    subjects: &mut [Subject<'_, '_>],
-    copied: BufferRange,
-    options: &BenchOptions,
-) -> Result<Copies> {
-    let memory = roof.gpu.allocate(copied.size)?;
-    let copy = || roof.copy(copied, &memory);
-    let transfer = || roof.transfer(copied, &memory);
-    // What is done for the first time takes longer.
-    copy()?;
-    transfer()?;
-    let (copy_runs, transfer_runs) = (options.runs_per_sample(copy()?), options.runs_per_sample(transfer()?));
-    let mut copies = Copies::default();
-    let mut probe = || -> Result<()> {
-        copies.kernel_ns.push(mean_of(copy_runs, copy)?);
-        copies.transfer_ns.push(mean_of(transfer_runs, transfer)?);
-        Ok(())
-    };
-    let (start, budget) = (Instant::now(), options.budget * subjects.len() as u32);
-    for _ in 0..options.block_count {
-        probe()?;
-        for _ in 0..options.samples_per_block {
-            let has_enough = subjects.iter().all(|s| s.samples_ns.len() >= BenchOptions::MIN_SAMPLES);
-            if has_enough && start.elapsed() >= budget {
-                break;
-            }
-            subjects.iter_mut().try_for_each(|subject| subject.sample(options))?;
-        }
-        probe()?;
+impl<'g> BenchGroup<'g> {
+    /// Verifies cases that have elements of one number and size in common. Each is asked for with `admit` when those before
+    /// it have their memory, and may be refused.
+    ///
+    /// # Errors
+    /// What leaves nothing more to be tried on the device. What ends a single case is its outcome: a wrong result, or
+    /// memory that is lacking.
+    pub fn new(
+        roof: &'g CopyRoof<'g>,
+        cases: &[Case],
+        options: BenchOptions,
+        admit: impl Fn(&Case) -> Result<(), Outcome>,
+    ) -> Result<Self> {
+        let begin = |case: &Case| match admit(case) {
+            Ok(()) => Entry::of(Subject::new(roof.gpu, case, &options)),
+            Err(outcome) => Ok(Entry::Ended(outcome)),
+        };
+        let entries = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;
+        let first = entries.iter().find_map(|entry| match entry {
+            Entry::Going(subject) => Some(subject.workload.pristine()),
+            Entry::Ended(_) => None,
+        });
+        let copies = first.map(|source| Copies::new(roof, source, &options)).transpose()?;
+        Ok(Self { roof, options, entries, copies, block_lengths: Vec::new() })
     }
-    Ok(copies)
+
+    /// Takes a block of samples of each case, and verifies the last of the runs.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn measure_block(&mut self) -> Result<()> {
+        let Self { roof, options, entries, copies, block_lengths } = self;
+        let Some(copies) = copies else { return Ok(()) };
+        let mut subjects: Vec<_> = entries.iter_mut().filter_map(Entry::going).collect();
+        if subjects.is_empty() {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let budget = options.budget / options.block_count * subjects.len() as u32;
+        let least = BenchOptions::MIN_SAMPLES.div_ceil(options.block_count).min(options.samples_per_block);
+        copies.probe(roof)?;
+        for subject in &mut subjects {
+            for _ in 0..options.warm_up_count {
+                subject.run()?;
+            }
+        }
+        let mut length = 0;
+        while length < least || length < options.samples_per_block && start.elapsed() < budget {
+            subjects.iter_mut().try_for_each(|subject| subject.sample(options.slow_down))?;
+            length += 1;
+        }
+        copies.probe(roof)?;
+        block_lengths.push(length);
+        for entry in entries {
+            if let Entry::Going(subject) = entry
+                && let Some(outcome) = subject.end_block()?
+            {
+                *entry = Entry::Ended(outcome);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known of each case behind the blocks so far, of which there is one at least, in the order in which they were
+    /// given.
+    pub fn measured(&self) -> Vec<Measured> {
+        let of = |entry: &Entry<'_>| match (entry, &self.copies) {
+            (Entry::Going(subject), Some(copies)) => subject.measured(copies, &self.block_lengths),
+            (Entry::Ended(outcome), _) => Err(outcome.clone()),
+            (Entry::Going(_), None) => unreachable!("copies are probed for what is measured"),
+        };
+        self.entries.iter().map(of).collect()
+    }
 }
 
-impl<'g, 'c> Subject<'g, 'c> {
-    /// Verifies the case, and finds out how many of its runs make a sample.
-    fn begin(gpu: &'g Gpu, case: &'c Case, options: &BenchOptions) -> Result<Result<Self, Outcome>> {
-        let workload = Workload::new(gpu, case, Layout::Guarded)?;
-        workload.restore()?;
-        workload.run()?;
-        if let Some(mismatch) = workload.check()? {
-            let failure = Failure::Wrong { run: 1, seed: case.seed(), mismatch };
-            return Ok(Err(Outcome::Fail(failure)));
-        }
-        let mut run_ns = 0.0;
-        for _ in 0..options.warm_up_count.max(1) {
-            workload.restore()?;
-            run_ns = time(|| workload.run())?;
-        }
-        let runs_per_sample = options.runs_per_sample(run_ns);
-        let (samples_ns, record_samples_ns) = (Vec::new(), Vec::new());
-        let run_count = 1 + options.warm_up_count.max(1);
-        Ok(Ok(Self { case, workload, run_count, runs_per_sample, samples_ns, record_samples_ns }))
+impl<'g> Entry<'g> {
+    fn of(begun: Result<Result<Subject<'g>, Outcome>>) -> Result<Self> {
+        Ok(match begun {
+            Ok(Ok(subject)) => Self::Going(Box::new(subject)),
+            Ok(Err(outcome)) => Self::Ended(outcome),
+            Err(error) => Self::Ended(Outcome::of_error(error)?),
+        })
     }
 
-    fn sample(&mut self, options: &BenchOptions) -> Result<()> {
-        let mean_ns = mean_of(self.runs_per_sample, || {
-            self.workload.restore()?;
-            time(|| self.workload.run())
-        })?;
-        self.run_count = self.run_count.saturating_add(self.runs_per_sample);
-        self.samples_ns.push(mean_ns * options.slow_down);
+    fn going(&mut self) -> Option<&mut Subject<'g>> {
+        match self {
+            Self::Going(subject) => Some(subject),
+            Self::Ended(_) => None,
+        }
+    }
+}
+
+impl Copies {
+    fn new(roof: &CopyRoof<'_>, source: BufferRange, options: &BenchOptions) -> Result<Self> {
+        let memory = roof.gpu.allocate(source.size)?;
+        // What is done for the first time takes longer.
+        roof.copy(source, &memory)?;
+        roof.transfer(source, &memory)?;
+        let runs_per_sample = [
+            options.runs_per_sample(roof.copy(source, &memory)?),
+            options.runs_per_sample(roof.transfer(source, &memory)?),
+        ];
+        Ok(Self { source, memory, runs_per_sample, kernel_ns: Vec::new(), transfer_ns: Vec::new() })
+    }
+
+    fn probe(&mut self, roof: &CopyRoof<'_>) -> Result<()> {
+        let [copy_runs, transfer_runs] = self.runs_per_sample;
+        self.kernel_ns.push(mean_of(copy_runs, || roof.copy(self.source, &self.memory))?);
+        self.transfer_ns.push(mean_of(transfer_runs, || roof.transfer(self.source, &self.memory))?);
+        Ok(())
+    }
+}
+
+impl<'g> Subject<'g> {
+    /// Verifies the case, and finds out how many of its runs make a sample.
+    fn new(gpu: &'g Gpu, case: &Case, options: &BenchOptions) -> Result<Result<Self, Outcome>> {
+        let mut subject = Self {
+            case: case.clone(),
+            workload: Workload::new(gpu, case, Layout::Guarded)?,
+            run_count: 0,
+            runs_per_sample: 1,
+            samples_ns: Vec::new(),
+            record_samples_ns: Vec::new(),
+            end_to_end_samples_ns: Vec::new(),
+            look_back: None,
+        };
+        subject.run()?;
+        if let Some(outcome) = subject.check()? {
+            return Ok(Err(outcome));
+        }
+        subject.look_back = subject.workload.look_back()?;
+        // What is done for the first time takes longer.
+        subject.runs_per_sample = options.runs_per_sample(subject.run()?);
+        Ok(Ok(subject))
+    }
+
+    /// Nanoseconds.
+    fn run(&mut self) -> Result<f64> {
+        self.run_count = self.run_count.saturating_add(1);
+        self.workload.restore()?;
+        time(|| self.workload.run())
+    }
+
+    fn check(&self) -> Result<Option<Outcome>> {
+        let mismatch = self.workload.check()?;
+        let failure = |mismatch| Failure::Wrong { run: self.run_count, seed: self.case.seed(), mismatch };
+        Ok(mismatch.map(|mismatch| Outcome::Fail(failure(mismatch))))
+    }
+
+    fn sample(&mut self, slow_down: f64) -> Result<()> {
+        let mean_ns = mean_of(self.runs_per_sample, || self.run())?;
+        self.samples_ns.push(mean_ns * slow_down);
         self.record_samples_ns.push(self.workload.time_recording()?);
         Ok(())
     }
 
-    /// Verifies the last of the runs, which were measured, and sums them up.
-    fn end(self, copies: &Copies) -> Result<Measured> {
-        let Self { case, workload, run_count, runs_per_sample, samples_ns, record_samples_ns } = self;
-        if let Some(mismatch) = workload.check()? {
-            let failure = Failure::Wrong { run: run_count, seed: case.seed(), mismatch };
-            return Ok(Err(Outcome::Fail(failure)));
+    /// Verifies the last of the runs, which were measured, and measures one from end to end.
+    fn end_block(&mut self) -> Result<Option<Outcome>> {
+        if let Some(outcome) = self.check()? {
+            return Ok(Some(outcome));
         }
-        let mut end_to_end_samples_ns = Vec::new();
-        for _ in 0..BenchOptions::END_TO_END_COUNT {
-            let start = Instant::now();
-            workload.run_end_to_end()?;
-            end_to_end_samples_ns.push(nanoseconds_since(start));
-        }
-        let (time, copy) = (Summary::of(&samples_ns), Summary::of(&copies.kernel_ns));
-        let transfer = Summary::of(&copies.transfer_ns);
-        let record = Summary::of(&record_samples_ns);
+        let start = Instant::now();
+        self.workload.run_end_to_end()?;
+        self.end_to_end_samples_ns.push(nanoseconds_since(start));
+        Ok(None)
+    }
+
+    fn measured(&self, copies: &Copies, block_lengths: &[u32]) -> Measured {
+        let Self { case, workload, .. } = self;
+        let probes = vec![2; block_lengths.len()];
+        let time = Summary::of(&self.samples_ns, block_lengths);
+        let copy = Summary::of(&copies.kernel_ns, &probes);
+        let transfer = Summary::of(&copies.transfer_ns, &probes);
+        let record = Summary::of(&self.record_samples_ns, block_lengths);
         if [time, copy, transfer, record].iter().any(|summary| summary.median_ns == 0.0) {
-            return Ok(Err(Outcome::NotSupported(
+            return Err(Outcome::NotSupported(
                 "the device's clock is too coarse for so little work".to_owned(),
-            )));
+            ));
         }
-        let look_back = workload.look_back()?;
         let seconds = time.median_ns / 1e9;
         let size = case.count * case.element_size();
-        Ok(Ok(Measurement {
+        Ok(Measurement {
             id: case.id(),
             group: case.variants(),
             policy: workload.policy(),
@@ -283,19 +357,20 @@ impl<'g, 'c> Subject<'g, 'c> {
             bytes_per_second: workload.traffic_size() as f64 / seconds,
             copy_percent: 100.0 * copy.median_ns / time.median_ns,
             copy_bytes_per_second: 2.0 * size as f64 / (copy.median_ns / 1e9),
-            runs_per_sample,
+            runs_per_sample: self.runs_per_sample,
+            block_lengths: block_lengths.to_vec(),
             time,
-            samples_ns,
+            samples_ns: self.samples_ns.clone(),
             copy,
             copy_samples_ns: copies.kernel_ns.clone(),
-            transfer,
+            transfer: Some(transfer),
             transfer_samples_ns: copies.transfer_ns.clone(),
-            record,
-            record_samples_ns,
-            end_to_end: Summary::of(&end_to_end_samples_ns),
-            end_to_end_samples_ns,
+            record: Some(record),
+            record_samples_ns: self.record_samples_ns.clone(),
+            end_to_end: Some(Summary::of(&self.end_to_end_samples_ns, &[])),
+            end_to_end_samples_ns: self.end_to_end_samples_ns.clone(),
             recorded: Some(workload.recorded().into()),
-            look_back,
-        }))
+            look_back: self.look_back,
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! Two sections of reports beside one another: what differs between them, and which cases are faster in which.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 
@@ -44,10 +45,11 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// By how many percent times may differ and still be called the same.
     pub tolerance_percent: f64,
-    /// How many times as long the copies took in the new section, the middle of all cases, where device, driver, machine
-    /// and the copying kernel are the same; null elsewhere. Copies that took another time there did so for a reason that
-    /// has nothing to do with what is compared, such as heat or other programs: verdicts allow for that, case by case.
-    pub drift: Option<f64>,
+    /// How many times as long the copies took in the new section, where device, driver, machine and the copying kernel are
+    /// the same; null elsewhere. There the copies are controls: they took another time for reasons that have nothing to do
+    /// with what is compared, such as heat, other programs, or where memory lies, and what moved them may have moved a
+    /// case as far.
+    pub drift: Option<Drift>,
     /// The cases of each primitive and kind together.
     pub groups: Vec<GroupComparison>,
     /// All cases that both have, in the order of the base.
@@ -56,6 +58,15 @@ pub struct Comparison {
     pub only_in_base: Vec<String>,
     /// Ids of the cases that the new one alone has.
     pub only_in_new: Vec<String>,
+}
+
+/// How many times as long copies took in the new section.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Drift {
+    /// In the middle of all cases.
+    pub median: f64,
+    /// Between which two values 95 % of them lie.
+    pub range: [f64; 2],
 }
 
 /// What a section is of.
@@ -97,8 +108,8 @@ pub struct CaseComparison {
     pub new_ns: f64,
     /// The new median over the base's: below 1 is faster.
     pub ratio: f64,
-    /// Where the ratio lies with a confidence of 95 %, by bootstrap; widened by what the copies around
-    /// the case changed by, where [`Comparison::drift`] is told.
+    /// Where the ratio lies with a confidence of 95 %, by bootstrap. Samples of one run do not tell what differs between
+    /// runs: where [`Comparison::drift`] is told, it is widened by that range, and by the copies around the case.
     pub ratio_interval: [f64; 2],
     /// What that means.
     pub verdict: Verdict,
@@ -153,15 +164,9 @@ impl Comparison {
             .iter()
             .filter_map(|measured| Some((measured, *of_new.get(measured.id.as_str())?)))
             .collect();
-        let has_control = is_same_machine(base, new);
-        let cases: Vec<_> = pairs
-            .iter()
-            .map(|(base, new)| {
-                let drift = if has_control { drift(base, new) } else { 1.0 };
-                CaseComparison::new(base, new, drift, tolerance_percent)
-            })
-            .collect();
-        let mut drifts: Vec<_> = pairs.iter().map(|(base, new)| drift(base, new)).collect();
+        let drift = if is_same_machine(base, new) { Drift::of(&pairs) } else { None };
+        let cases: Vec<_> =
+            pairs.iter().map(|pair| CaseComparison::new(*pair, drift, tolerance_percent)).collect();
         let ids_without = |section: Section<'_>, others: &BTreeMap<&str, &Measurement>| {
             let ids = section.device.measured.iter().map(|measured| &measured.id);
             ids.filter(|id| !others.contains_key(id.as_str())).cloned().collect()
@@ -171,7 +176,7 @@ impl Comparison {
             new: Side::of(new),
             differences: differences(base, new, &pairs),
             tolerance_percent,
-            drift: (has_control && !drifts.is_empty()).then(|| statistics::median(&mut drifts)),
+            drift,
             groups: groups(&cases),
             only_in_base: ids_without(base, &of_new),
             only_in_new: ids_without(new, &of_base),
@@ -230,11 +235,37 @@ impl Side {
     }
 }
 
+impl Drift {
+    /// Of the copies around the cases, of which there may be none.
+    fn of(pairs: &[(&Measurement, &Measurement)]) -> Option<Self> {
+        let mut drifts: Vec<_> = pairs.iter().map(|pair| copies_ratio(*pair)).collect();
+        drifts.sort_by(f64::total_cmp);
+        let quantile = |q| statistics::quantile(&drifts, q);
+        let drift = || Self { median: quantile(0.5), range: [quantile(0.025), quantile(0.975)] };
+        (!drifts.is_empty()).then(drift)
+    }
+}
+
+impl fmt::Display for Drift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { median, range: [low, high] } = self;
+        write!(f, "{median:.2} ({low:.2} to {high:.2})")
+    }
+}
+
 impl CaseComparison {
-    fn new(base: &Measurement, new: &Measurement, drift: f64, tolerance_percent: f64) -> Self {
-        let [low, high] = statistics::ratio_interval(&base.samples_ns, &new.samples_ns).map(finite);
-        // The machine may have been faster or slower as a whole for all of the time, or for none of it.
-        let ratio_interval = [low.min(low / drift), high.max(high / drift)].map(finite);
+    fn new(pair: (&Measurement, &Measurement), drift: Option<Drift>, tolerance_percent: f64) -> Self {
+        let (base, new) = pair;
+        let [low, high] = statistics::ratio_interval(&base.blocks(), &new.blocks()).map(finite);
+        let [least, most] = match drift {
+            // What moved copies may have moved the case, or not.
+            Some(Drift { range: [least, most], .. }) => {
+                let own = copies_ratio(pair);
+                [least.min(own).min(1.0), most.max(own).max(1.0)]
+            }
+            None => [1.0; 2],
+        };
+        let ratio_interval = [low / most, high / least].map(finite);
         Self {
             id: new.id.clone(),
             element_count: new.element_count,
@@ -270,7 +301,7 @@ fn is_same_machine(base: Section<'_>, new: Section<'_>) -> bool {
 }
 
 /// How many times as long the copies around a case took.
-fn drift(base: &Measurement, new: &Measurement) -> f64 {
+fn copies_ratio((base, new): (&Measurement, &Measurement)) -> f64 {
     finite(new.copy.median_ns / base.copy.median_ns)
 }
 

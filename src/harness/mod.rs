@@ -24,7 +24,7 @@ pub mod units;
 mod verify;
 mod workload;
 
-pub use bench::{BenchOptions, CopyRoof, Measured, bench_group};
+pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured};
 pub use cases::{
     Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
     SortCase, SortValues, Work, bench_cases, scaling_bench_cases, textbook_bench_cases,

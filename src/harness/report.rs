@@ -147,6 +147,10 @@ pub struct Measurement {
     pub copy_bytes_per_second: f64,
     /// Runs of which each sample is the mean.
     pub runs_per_sample: u32,
+    /// How many samples each block has, in their order. Between blocks lies time in which others were measured. Other
+    /// programs may know of none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub block_lengths: Vec<u32>,
     /// Time of a run: the sum of the submissions that it was cut into, without what lies between them where the device
     /// tells GPU time.
     pub time: Summary,
@@ -156,19 +160,26 @@ pub struct Measurement {
     pub copy: Summary,
     /// Two for each block.
     pub copy_samples_ns: Vec<f64>,
-    /// Time of `vkCmdCopyBuffer`, likewise.
-    pub transfer: Summary,
+    /// Time of `vkCmdCopyBuffer`, likewise. This, and all below, is null where another program measured, which has no
+    /// such thing or does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Summary>,
     /// Two for each block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfer_samples_ns: Vec<f64>,
     /// Time of the host to record a run, on the wall clock.
-    pub record: Summary,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<Summary>,
     /// One for each sample, of a recording that was not submitted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record_samples_ns: Vec<f64>,
     /// Time from elements in the host's memory to results in the host's memory, on the wall clock: upload, a run, download.
-    pub end_to_end: Summary,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_to_end: Option<Summary>,
     /// A few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub end_to_end_samples_ns: Vec<f64>,
-    /// The commands of one recording; other programs do not tell.
+    /// The commands of one recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<RecordedCounts>,
     /// How far the tiles of a chained scan looked back, in one run more, where that can be counted.
@@ -227,13 +238,13 @@ pub struct Summary {
     pub min_ns: f64,
     /// What 95 % are below.
     pub p95_ns: f64,
-    /// Where the median lies with a confidence of 95 %, by bootstrap: from and to.
+    /// Where the median lies with a confidence of 95 %, by bootstrap of blocks and of the samples in them: from and to.
     pub median_interval_ns: [f64; 2],
 }
 
 impl Summary {
-    /// Sums up `samples`, of which there is at least one.
-    pub fn of(samples: &[f64]) -> Self {
+    /// Sums up `samples`, of which there is at least one, in blocks of these lengths; in one where none are told.
+    pub fn of(samples: &[f64], block_lengths: &[u32]) -> Self {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
         let quantile = |q| statistics::quantile(&sorted, q);
@@ -242,8 +253,15 @@ impl Summary {
             iqr_ns: quantile(0.75) - quantile(0.25),
             min_ns: sorted[0],
             p95_ns: quantile(0.95),
-            median_interval_ns: statistics::median_interval(&sorted),
+            median_interval_ns: statistics::median_interval(&statistics::blocks(samples, block_lengths)),
         }
+    }
+}
+
+impl Measurement {
+    /// The samples, block by block.
+    pub(super) fn blocks(&self) -> Vec<&[f64]> {
+        statistics::blocks(&self.samples_ns, &self.block_lengths)
     }
 }
 
@@ -368,9 +386,9 @@ mod tests {
 
     #[test]
     fn a_summary_is_by_linear_quantiles() {
-        let summary = Summary::of(&[4.0, 1.0, 3.0, 2.0, 5.0]);
+        let summary = Summary::of(&[4.0, 1.0, 3.0, 2.0, 5.0], &[]);
         assert_eq!([summary.median_ns, summary.iqr_ns, summary.min_ns], [3.0, 2.0, 1.0]);
         assert!((summary.p95_ns - 4.8).abs() < 1e-9, "{}", summary.p95_ns);
-        assert_eq!(Summary::of(&[7.0]).median_interval_ns, [7.0; 2]);
+        assert_eq!(Summary::of(&[7.0], &[1]).median_interval_ns, [7.0; 2]);
     }
 }

@@ -22,21 +22,36 @@ pub(super) fn median(samples: &mut [f64]) -> f64 {
     quantile(samples, 0.5)
 }
 
+/// Samples block by block. Lengths that do not add up to them tell of no blocks.
+pub(super) fn blocks<'s>(samples: &'s [f64], lengths: &[u32]) -> Vec<&'s [f64]> {
+    let (mut rest, mut blocks) = (samples, Vec::new());
+    for &length in lengths {
+        let Some((block, others)) = rest.split_at_checked(length as usize) else { return vec![samples] };
+        rest = others;
+        if !block.is_empty() {
+            blocks.push(block);
+        }
+    }
+    if rest.is_empty() && !blocks.is_empty() { blocks } else { vec![samples] }
+}
+
 /// The percentile bootstrap of the median: between which two values 95 % of the medians lie of samples that are drawn
-/// from these, as many, with replacement. Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13.
-pub(super) fn median_interval(samples: &[f64]) -> [f64; 2] {
+/// from these with replacement: as many blocks, and in each as many samples. What lasts longer than a block is in all of
+/// its samples, so that samples alone would seem to agree. Efron and Tibshirani, "An Introduction to the Bootstrap",
+/// 1993, chapter 13; Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8, of blocks.
+pub(super) fn median_interval(blocks: &[&[f64]]) -> [f64; 2] {
     interval_of(|random| {
-        let mut drawn = resample(samples, random);
+        let mut drawn = resample(blocks, random);
         median(&mut drawn)
     })
 }
 
 /// The same of how many times as long `new` takes as `base`, both drawn anew.
-pub(super) fn ratio_interval(base: &[f64], new: &[f64]) -> [f64; 2] {
+pub(super) fn ratio_interval(base: &[&[f64]], new: &[&[f64]]) -> [f64; 2] {
     interval_of(|random| {
         // A clock may have told of no time at all, now and then.
         let [base, new] =
-            [base, new].map(|samples| median(&mut resample(samples, random)).max(f64::MIN_POSITIVE));
+            [base, new].map(|blocks| median(&mut resample(blocks, random)).max(f64::MIN_POSITIVE));
         // Between infinities there is nothing in the middle.
         (new / base).min(f64::MAX)
     })
@@ -91,11 +106,18 @@ fn interval_of(mut statistic: impl FnMut(&mut SplitMix64) -> f64) -> [f64; 2] {
     [quantile(&statistics, tail), quantile(&statistics, 1.0 - tail)]
 }
 
-fn resample(samples: &[f64], random: &mut SplitMix64) -> Vec<f64> {
-    let count = samples.len() as u64;
-    // The high half of a product: as even as 64 bits are.
-    let draw = |random: &mut SplitMix64| ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as usize;
-    samples.iter().map(|_| samples[draw(random)]).collect()
+fn resample(blocks: &[&[f64]], random: &mut SplitMix64) -> Vec<f64> {
+    let mut drawn = Vec::new();
+    for _ in blocks {
+        let block = blocks[draw(blocks.len(), random)];
+        drawn.extend(block.iter().map(|_| block[draw(block.len(), random)]));
+    }
+    drawn
+}
+
+/// One of so many: the high half of a product is as even as 64 bits are.
+fn draw(count: usize, random: &mut SplitMix64) -> usize {
+    ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
 }
 
 #[cfg(test)]
@@ -110,14 +132,14 @@ mod tests {
         };
         let [few, many] = [samples(10), samples(1000)];
         let widths = [few, many].map(|samples| {
-            let [low, high] = median_interval(&samples);
+            let [low, high] = median_interval(&[&samples]);
             let middle = median(&mut samples.clone());
             assert!(low <= middle && middle <= high, "{low} {middle} {high}");
             high - low
         });
         assert!(widths[1] < widths[0] / 3.0, "{widths:?}");
-        assert_eq!(median_interval(&[7.0]), [7.0; 2]);
-        assert_eq!(median_interval(&[7.0; 20]), [7.0; 2]);
+        assert_eq!(median_interval(&[&[7.0]]), [7.0; 2]);
+        assert_eq!(median_interval(&[&[7.0; 20]]), [7.0; 2]);
     }
 
     /// 95 % of intervals hold what is true.
@@ -129,11 +151,42 @@ mod tests {
             // The median of these is 0.5.
             let samples: Vec<f64> =
                 (0..41).map(|_| (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64).collect();
-            let [low, high] = median_interval(&samples);
+            let [low, high] = median_interval(&[&samples]);
             low <= 0.5 && 0.5 <= high
         });
         let share = held.count() as f64 / f64::from(trials);
         assert!((0.90..=0.99).contains(&share), "{share}");
+    }
+
+    /// The same of blocks, of which each is off by as much as its samples are.
+    #[test]
+    fn an_interval_knows_of_blocks() {
+        let mut random = SplitMix64(5);
+        let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+        let (trials, lengths) = (200, [3; 12]);
+        let mut held = [0, 0];
+        for _ in 0..trials {
+            let block = |_| {
+                let common = uniform();
+                [(); 3].map(|()| common + 0.1 * uniform())
+            };
+            let samples: Vec<f64> = (0..12).flat_map(block).collect();
+            for (held, lengths) in held.iter_mut().zip([&lengths[..], &[]]) {
+                let [low, high] = median_interval(&blocks(&samples, lengths));
+                *held += u32::from(low <= 0.0 && 0.0 <= high);
+            }
+        }
+        let [knowing, unknowing] = held.map(|held| f64::from(held) / f64::from(trials));
+        assert!(knowing > 0.9 && unknowing < 0.85, "{knowing} {unknowing}");
+    }
+
+    #[test]
+    fn blocks_are_all_of_the_samples() {
+        let samples = [1.0, 2.0, 3.0];
+        assert_eq!(blocks(&samples, &[2, 0, 1]), [&samples[..2], &samples[2..]]);
+        for lengths in [&[][..], &[2], &[2, 2], &[0], &[u32::MAX, 4]] {
+            assert_eq!(blocks(&samples, lengths), [&samples[..]]);
+        }
     }
 
     #[test]
@@ -157,7 +210,7 @@ mod tests {
     fn a_ratio_is_that_of_the_medians() {
         let base: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 7)).collect();
         let new: Vec<f64> = base.iter().map(|time| 1.2 * time).collect();
-        let [low, high] = ratio_interval(&base, &new);
+        let [low, high] = ratio_interval(&[&base], &[&new]);
         assert!(low > 1.1 && high < 1.3 && low <= 1.2 && 1.2 <= high, "{low} {high}");
     }
 }

@@ -12,7 +12,7 @@ fn steady(report: &[u8], factor: f64) -> Vec<u8> {
     let mut report = Report::from_json(report).unwrap();
     for measured in report.devices.iter_mut().flat_map(|device| &mut device.measured) {
         measured.samples_ns = (0..20).map(|at| factor * 1e6 * (1.0 + f64::from(at % 3) / 100.0)).collect();
-        measured.time = Summary::of(&measured.samples_ns);
+        measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
         let seconds = measured.time.median_ns / 1e9;
         measured.elements_per_second = measured.element_count as f64 / seconds;
         measured.bytes_per_second = measured.traffic_size as f64 / seconds;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::Error;
-use subsweep::harness::{BenchOptions, Case, CopyRoof, Effort, Outcome, bench_cases, bench_group};
+use subsweep::harness::{BenchGroup, BenchOptions, Case, CopyRoof, Effort, Outcome, bench_cases};
 use subsweep::harness::{verify_case, verify_cases};
 use subsweep::headless::{Gpu, Instance};
 use subsweep::vk::{Capabilities, EnabledFeatures};
@@ -105,8 +105,10 @@ fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
         budget: Duration::ZERO,
         slow_down: 1.0,
     };
-    let measured = bench_group(&CopyRoof::new(&gpu)?, cases, &options)?.swap_remove(0);
-    let measured = measured.map_err(|outcome| outcome.to_string())?;
+    let roof = CopyRoof::new(&gpu)?;
+    let mut group = BenchGroup::new(&roof, cases, options, |_| Ok(()))?;
+    group.measure_block()?;
+    let measured = group.measured().swap_remove(0).map_err(|outcome| outcome.to_string())?;
     assert!(measured.time.median_ns > 0.0, "the wall clock measures where the device does not");
     expect_silence(&gpu, &cases[0].id())
 }

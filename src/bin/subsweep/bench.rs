@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::ValueEnum;
 use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
-    BenchOptions, Case, CopyRoof, Effort, Measurement, Outcome, RecordedCounts, VerifiedCase, Work,
-    bench_cases, bench_group, scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
+    BenchGroup, BenchOptions, Case, CopyRoof, Effort, Measured, Measurement, Outcome, RecordedCounts,
+    VerifiedCase, Work, bench_cases, scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
@@ -34,14 +34,14 @@ pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
 }
 
 fn options(args: &BenchArgs) -> BenchOptions {
-    let (warm_up_count, block_count, samples_per_block, budget) = match args.suite.effort() {
-        Effort::Quick => (1, 2, 6, Duration::from_millis(400)),
-        Effort::Normal => (2, 3, 10, Duration::from_secs(3)),
-        Effort::Full => (3, 5, 20, Duration::from_secs(20)),
+    let (block_count, samples_per_block, budget) = match args.suite.effort() {
+        Effort::Quick => (4, 3, Duration::from_millis(400)),
+        Effort::Normal => (5, 6, Duration::from_secs(3)),
+        Effort::Full => (10, 10, Duration::from_secs(20)),
     };
     BenchOptions {
-        warm_up_count,
         block_count,
+        warm_up_count: 1,
         samples_per_block,
         min_sample: Duration::from_micros(200),
         budget,
@@ -66,6 +66,30 @@ fn groups(cases: Vec<Case>) -> Vec<Vec<Case>> {
         }
     }
     groups
+}
+
+/// Groups that are measured in rounds, a block of each in every one: as many as have room beside one another, so that the
+/// blocks of each are far apart in time.
+fn batches(groups: Vec<Vec<Case>>) -> Vec<Vec<Vec<Case>>> {
+    /// Bytes of elements in one batch of more than one group.
+    const MAX_SIZE: u64 = 128 << 20;
+    let size = |group: &[Case]| group.iter().map(|case| case.count * case.element_size()).sum::<u64>();
+    let mut batches: Vec<Vec<Vec<Case>>> = Vec::new();
+    let mut last_size = u64::MAX;
+    for group in groups {
+        let size = size(&group);
+        match batches.last_mut() {
+            Some(batch) if last_size.saturating_add(size) <= MAX_SIZE => {
+                last_size += size;
+                batch.push(group);
+            }
+            _ => {
+                last_size = size;
+                batches.push(vec![group]);
+            }
+        }
+    }
+    batches
 }
 
 /// What a preset asks, and what it has heard so far.
@@ -97,56 +121,55 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         if gpu.has_timestamps() { "GPU time" } else { "wall-clock time: the queue has no timestamps" };
     suite.print(&format!("  {clock}; % of the speed of copying the elements in the same run\n"))?;
     let (mut tally, mut heading) = (Tally::default(), String::new());
-    let progress = Progress::new(cases.len());
-    for group in groups(cases) {
-        progress.begin_all(&group[0].variants(), group.len());
-        let lacking: Vec<_> = group.iter().map(|case| suite::lacking_memory(gpu, case)).collect();
-        let able: Vec<Case> = group
-            .iter()
-            .zip(&lacking)
-            .filter(|(_, lacking)| lacking.is_none())
-            .map(|(c, _)| c.clone())
-            .collect();
-        let mut measured = bench_group(&roof, &able, &options)?.into_iter();
-        for (case, lacking) in group.iter().zip(lacking) {
-            let outcome = match lacking {
-                Some(reason) => Err(Outcome::NotSupported(reason)),
-                None => measured.next().expect("each able case has an end"),
-            };
+    let progress = Progress::new(cases.len() * options.block_count as usize);
+    let admit = |case: &Case| match suite::lacking_memory(gpu, case) {
+        Some(reason) => Err(Outcome::NotSupported(reason)),
+        None => Ok(()),
+    };
+    for batch in batches(groups(cases)) {
+        let (mut groups, mut outcomes): (Vec<BenchGroup<'_>>, Vec<Vec<Measured>>) = Default::default();
+        let measured_before = suite.device_report().measured.len();
+        for round in 1..=options.block_count {
+            for (at, cases) in batch.iter().enumerate() {
+                let name = format!("round {round} of {}: {}", options.block_count, cases[0].variants());
+                progress.begin_all(&name, cases.len());
+                if round == 1 {
+                    groups.push(BenchGroup::new(&roof, cases, options, admit)?);
+                    outcomes.push(Vec::new());
+                }
+                groups[at].measure_block()?;
+                outcomes[at] = groups[at].measured();
+                // What is known by now replaces what was known of this batch before.
+                let measured = &mut suite.device_report().measured;
+                measured.truncate(measured_before);
+                measured.extend(outcomes.iter().flatten().flatten().cloned());
+                suite.save()?;
+            }
+        }
+        for (case, outcome) in batch.iter().flatten().zip(outcomes.into_iter().flatten()) {
             match &mut answer {
                 Some(Answer::Comparison(comparison)) => comparison.add(case, &outcome),
                 Some(Answer::Scaling(scaling)) => scaling.add(case, &outcome),
                 None => {
-                    let new_heading = self::heading(case, gpu.capabilities());
                     let mut text = String::new();
+                    let new_heading = self::heading(case, gpu.capabilities());
                     if new_heading != heading {
                         text += &new_heading;
                         text += &columns();
                         heading = new_heading;
                     }
-                    text += &match &outcome {
-                        Ok(measurement) => {
-                            let look_back = measurement
-                                .look_back
-                                .map(|counts| format!("  {:>COUNT_WIDTH$}   look-back: {counts}\n", ""));
-                            row(measurement) + &look_back.unwrap_or_default()
-                        }
-                        Err(outcome) => format!("  {:>COUNT_WIDTH$}  {outcome}\n", case.count),
-                    };
+                    text += &lines(case, &outcome);
                     progress.aside(|| suite.print(&text))?;
                 }
+            }
+            match &outcome {
+                Ok(_) => tally.right += 1,
+                Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
+                Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
             }
             if let Err(outcome) = &outcome {
                 let again = suite.again(&command, gpu, &case.id());
                 suite.device_report().verified.push(VerifiedCase::new(case.id(), outcome, &again));
-            }
-            match outcome {
-                Ok(measurement) => {
-                    tally.right += 1;
-                    suite.device_report().measured.push(measurement);
-                }
-                Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
-                Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
             }
         }
         suite.save()?;
@@ -179,6 +202,18 @@ fn columns() -> String {
         "barriers",
         "samples"
     )
+}
+
+/// How a case ended, under its heading.
+fn lines(case: &Case, outcome: &Measured) -> String {
+    match outcome {
+        Ok(measurement) => {
+            let look_back =
+                measurement.look_back.map(|counts| format!("  {:>COUNT_WIDTH$}   look-back: {counts}\n", ""));
+            row(measurement) + &look_back.unwrap_or_default()
+        }
+        Err(outcome) => format!("  {:>COUNT_WIDTH$}  {outcome}\n", case.count),
+    }
 }
 
 /// A measurement on one line.

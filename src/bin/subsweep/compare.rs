@@ -168,7 +168,7 @@ fn differences(text: &mut String, comparison: &Comparison) {
     if let Some(drift) = comparison.drift {
         let _ = writeln!(
             text,
-            "\n  the copies took {drift:.2} times as long in the new run, on the same device; verdicts allow for it, case by case"
+            "\n  on this machine the copies took {drift} times as long in the new run; verdicts allow for that"
         );
     }
 }

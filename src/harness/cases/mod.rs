@@ -233,13 +233,14 @@ const fn is_sampled(index: usize) -> bool {
 /// The cases that are worth measuring.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts = bench_counts(effort);
-    let uniform = |work: Work| {
-        let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
-        counts.iter().map(case)
+    let segmented_counts = match effort {
+        // Segments of a million keys take some CPUs half a minute.
+        Effort::Quick => &counts[..1],
+        Effort::Normal | Effort::Full => &counts[..],
     };
-    let plain = scan::bench_works().into_iter().chain(gather::bench_works()).flat_map(&uniform);
-    let segmented = segmented_sort::bench_works().into_iter().flat_map(&uniform);
-    plain.chain(sort::bench_cases(effort)).chain(segmented).collect()
+    let plain = uniform_cases([scan::bench_works(), gather::bench_works()].concat(), &counts);
+    let segmented = uniform_cases(segmented_sort::bench_works(), segmented_counts);
+    [plain, sort::bench_cases(effort), segmented].concat()
 }
 
 /// Every scan algorithm beside every other, and every sort that takes any count: what `bench --preset textbook` measures.

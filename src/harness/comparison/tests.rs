@@ -12,7 +12,7 @@ fn samples(median_ns: f64, spread: f64, seed: u64) -> Vec<f64> {
 }
 
 fn measured(id: &str, samples_ns: Vec<f64>, copy_ns: f64) -> Measurement {
-    let [time, copy] = [&samples_ns[..], &[copy_ns; 6]].map(Summary::of);
+    let [time, copy] = [&samples_ns[..], &[copy_ns; 6]].map(|samples| Summary::of(samples, &[]));
     Measurement {
         id: id.into(),
         group: id.into(),
@@ -25,16 +25,17 @@ fn measured(id: &str, samples_ns: Vec<f64>, copy_ns: f64) -> Measurement {
         copy_percent: 100.0 * copy.median_ns / time.median_ns,
         copy_bytes_per_second: 24e9 / copy.median_ns,
         runs_per_sample: 1,
+        block_lengths: Vec::new(),
         time,
         samples_ns,
         copy,
         copy_samples_ns: vec![copy_ns; 6],
-        transfer: copy,
-        transfer_samples_ns: vec![copy_ns; 6],
-        record: copy,
-        record_samples_ns: vec![copy_ns; 6],
-        end_to_end: copy,
-        end_to_end_samples_ns: vec![copy_ns; 6],
+        transfer: None,
+        transfer_samples_ns: Vec::new(),
+        record: None,
+        record_samples_ns: Vec::new(),
+        end_to_end: None,
+        end_to_end_samples_ns: Vec::new(),
         recorded: None,
         look_back: None,
     }
@@ -85,6 +86,29 @@ fn what_the_machine_as_a_whole_did_is_no_verdict() {
     // More than the machine did.
     assert_eq!(verdict(1.4, 0.01, 1.2), Verdict::Slower);
     assert_eq!(verdict(1.2, 0.01, 0.9), Verdict::Slower);
+}
+
+#[test]
+fn what_copies_elsewhere_did_a_case_may_have_done() {
+    let copies = [80.0, 100.0, 100.0, 100.0, 120.0];
+    let all = |factor: f64, copies: [f64; 5]| {
+        let cases = copies.into_iter().enumerate();
+        let case =
+            |(at, copy)| measured(&format!("a:b:c={at}"), samples(factor * 1e6, 0.01, at as u64), copy);
+        report(cases.map(case).collect())
+    };
+    let base = all(1.0, [100.0; 5]);
+    for (factor, expected) in [(1.0, Verdict::Ambiguous), (1.15, Verdict::Ambiguous), (1.4, Verdict::Slower)]
+    {
+        let comparison = compare(&base, &all(factor, copies));
+        let Drift { median, range: [low, high] } = comparison.drift.unwrap();
+        assert!(median == 1.0 && low < 0.83 && high > 1.17, "{:?}", comparison.drift);
+        assert!(comparison.cases.iter().all(|case| case.verdict == expected), "{:?}", comparison.cases);
+        assert_eq!(
+            compare(&base, &all(factor, [100.0; 5])).cases[2].verdict == Verdict::Slower,
+            factor > 1.0
+        );
+    }
 }
 
 #[test]

@@ -47,12 +47,12 @@ fn throughput(topic: &Topic<'_>, drawn: &[Series<'_>]) -> Markup {
     const BOTTOM: f64 = HEIGHT - 46.0;
 
     let points = drawn.iter().flat_map(|series| &series.points);
-    let roof_points = || topic.roofs.iter().flat_map(|roof| &roof.points);
+    let roof_points = || topic.roofs.iter().flat_map(|roof| roof.kernel.iter().chain(&roof.transfer));
     let counts = points.clone().map(|point| point.element_count as f64);
-    let counts = counts.chain(roof_points().map(|[count, ..]| *count));
+    let counts = counts.chain(roof_points().map(|[count, _]| *count));
     let x = Scale::log(counts, [LEFT, RIGHT]);
     let rates = points.map(|point| point.elements_per_second);
-    let rates = rates.chain(roof_points().flat_map(|[_, copy, transfer]| [*copy, *transfer]));
+    let rates = rates.chain(roof_points().map(|[_, rate]| *rate));
     let y = Scale::log(rates, [BOTTOM, TOP]);
     let powers = x.powers_of_two();
     let x_ticks: Vec<_> =
@@ -75,7 +75,9 @@ fn throughput(topic: &Topic<'_>, drawn: &[Series<'_>]) -> Markup {
                 @for series in drawn { li { (series.style.swatch()) (series.name) } }
                 @for roof in &topic.roofs {
                     li { (roof_swatch(roof, "roof")) "copy kernel, 100 %" (roof.name) }
-                    li { (roof_swatch(roof, "roof transfer")) "vkCmdCopyBuffer" (roof.name) }
+                    @if !roof.transfer.is_empty() {
+                        li { (roof_swatch(roof, "roof transfer")) "vkCmdCopyBuffer" (roof.name) }
+                    }
                 }
             }
             figcaption { "Throughput, both axes logarithmic. A line that touches the copy takes as long as copying the elements." }
@@ -96,13 +98,16 @@ fn rate_tick(rate: f64) -> String {
 }
 
 fn roof_lines(roof: &Roof, x: Scale, y: Scale) -> Markup {
-    let path = |which: usize| {
-        let place = |point: &[f64; 3]| [x.place(point[0]), y.place(point[which])];
-        chart::line_through(&with_width(roof.points.iter().map(place).collect()))
+    let path = |points: &[[f64; 2]]| {
+        let place = |&[count, rate]: &[f64; 2]| [x.place(count), y.place(rate)];
+        chart::line_through(&with_width(points.iter().map(place).collect()))
     };
+    let dashes = roof.style.dashes();
     html! {
-        path class={ "roof " (roof.style.dashes()) } d=(path(1)) { title { "copy kernel" (roof.name) } }
-        path class={ "roof transfer " (roof.style.dashes()) } d=(path(2)) { title { "vkCmdCopyBuffer" (roof.name) } }
+        path class={ "roof " (dashes) } d=(path(&roof.kernel)) { title { "copy kernel" (roof.name) } }
+        @if !roof.transfer.is_empty() {
+            path class={ "roof transfer " (dashes) } d=(path(&roof.transfer)) { title { "vkCmdCopyBuffer" (roof.name) } }
+        }
     }
 }
 

@@ -57,7 +57,7 @@ const COLUMNS: [&str; 16] = [
 fn row(series: &Series<'_>, point: &Measurement, has_look_back: bool) -> Markup {
     let time = point.time;
     let [low, high] = time.median_interval_ns.map(duration);
-    let recorded = |count: Option<u32>| count.map_or("–".to_owned(), |count| count.to_string());
+    let known = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     let cells = [
         point.element_count.to_string(),
         duration(time.median_ns),
@@ -69,10 +69,10 @@ fn row(series: &Series<'_>, point: &Measurement, has_look_back: bool) -> Markup 
         scaled(point.bytes_per_second),
         format!("{:.1}", point.copy_percent),
         scaled(point.copy_bytes_per_second),
-        duration(point.record.median_ns),
-        duration(point.end_to_end.median_ns),
-        recorded(point.recorded.map(|recorded| recorded.dispatches)),
-        recorded(point.recorded.map(|recorded| recorded.barriers)),
+        known(point.record.map(|time| duration(time.median_ns))),
+        known(point.end_to_end.map(|time| duration(time.median_ns))),
+        known(point.recorded.map(|recorded| recorded.dispatches.to_string())),
+        known(point.recorded.map(|recorded| recorded.barriers.to_string())),
         point.samples_ns.len().to_string(),
         point.runs_per_sample.to_string(),
     ];

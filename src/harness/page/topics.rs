@@ -2,7 +2,7 @@
 
 use super::Titled;
 use super::chart::{Style, is_drawable};
-use crate::harness::report::{DeviceReport, Measurement};
+use crate::harness::report::{DeviceReport, Measurement, Summary};
 
 /// A device of a report.
 pub struct Subject<'r> {
@@ -43,8 +43,10 @@ pub struct Roof {
     pub name: String,
     /// How it is dashed.
     pub style: Style,
-    /// Count, by our kernel, by `vkCmdCopyBuffer`.
-    pub points: Vec<[f64; 3]>,
+    /// Count and rate of our kernel.
+    pub kernel: Vec<[f64; 2]>,
+    /// Count and rate of `vkCmdCopyBuffer`, where it was measured.
+    pub transfer: Vec<[f64; 2]>,
 }
 
 impl Series<'_> {
@@ -179,30 +181,38 @@ impl<'r> Topic<'r> {
     fn roofs_of(&self, subjects: &[Subject<'_>], has_subjects: bool) -> Vec<Roof> {
         let of_subject = |(index, subject): (usize, &Subject<'_>)| {
             let measured = self.series.iter().filter(|series| series.subject == index);
-            let mut points: Vec<[f64; 3]> = Vec::new();
-            for point in measured.flat_map(|series| &series.points) {
-                let count = point.element_count as f64;
-                let [copy, transfer] =
-                    [point.copy, point.transfer].map(|copy| count / (copy.median_ns / 1e9));
-                if ![count, copy, transfer].into_iter().all(is_drawable) {
-                    continue;
-                }
-                match points.iter_mut().find(|[other, ..]| *other == count) {
-                    // Ways that had no room beside one another have each a copy of their own.
-                    Some([_, fastest_copy, fastest_transfer]) => {
-                        *fastest_copy = fastest_copy.max(copy);
-                        *fastest_transfer = fastest_transfer.max(transfer);
-                    }
-                    None => points.push([count, copy, transfer]),
-                }
-            }
-            points.sort_by(|[a, ..], [b, ..]| a.total_cmp(b));
+            let points: Vec<_> = measured.flat_map(|series| &series.points).collect();
+            let rates = |copy: fn(&Measurement) -> Option<Summary>| {
+                fastest_by_count(points.iter().filter_map(|point| {
+                    let count = point.element_count as f64;
+                    Some([count, count / (copy(point)?.median_ns / 1e9)])
+                }))
+            };
             let name = if has_subjects { format!(", {}", subject.name) } else { String::new() };
-            Roof { name, style: Style { hue: 0, dash: index }, points }
+            let style = Style { hue: 0, dash: index };
+            Roof {
+                name,
+                style,
+                kernel: rates(|point| Some(point.copy)),
+                transfer: rates(|point| point.transfer),
+            }
         };
         let roofs = subjects.iter().enumerate().map(of_subject);
-        roofs.filter(|roof| !roof.points.is_empty()).collect()
+        roofs.filter(|roof| !roof.kernel.is_empty()).collect()
     }
+}
+
+/// Rates by count: ways that had no room beside one another have each a copy of their own.
+fn fastest_by_count(rates: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
+    let mut fastest: Vec<[f64; 2]> = Vec::new();
+    for [count, rate] in rates.filter(|point| point.iter().copied().all(is_drawable)) {
+        match fastest.iter_mut().find(|[other, _]| *other == count) {
+            Some([_, highest]) => *highest = highest.max(rate),
+            None => fastest.push([count, rate]),
+        }
+    }
+    fastest.sort_by(|[a, _], [b, _]| a.total_cmp(b));
+    fastest
 }
 
 /// The group without `n=…`.

@@ -26,8 +26,7 @@ fn verdict(comparison: &Comparison) -> Markup {
                 "The ratio is the new time over that of the base: below 1 is faster. By a bootstrap of the samples, at 95 %: "
                 "SAME is within " (tolerance_percent) " %, FASTER and SLOWER beyond, and AMBIGUOUS what could be either."
                 @if let Some(drift) = comparison.drift {
-                    " The copies took " (format!("{drift:.2}")) " times as long in the new run, on the same machine; verdicts "
-                    "allow for that, case by case."
+                    " On this machine the copies took " (drift) " times as long in the new run; verdicts allow for that."
                 }
             }
             (cases(&comparison.cases))

@@ -1,6 +1,6 @@
 //! The numbers of a report as CSV (RFC 4180), for spreadsheets and scripts that read no JSON.
 
-use super::{DeviceReport, Measurement, Report};
+use super::{DeviceReport, Measurement, Report, Summary};
 
 /// The first line. Names and units are those of the JSON report.
 const COLUMNS: [&str; 31] = [
@@ -55,6 +55,7 @@ fn cells(device: &DeviceReport, measurement: &Measurement) -> [String; COLUMNS.l
     let Measurement { time, recorded, look_back, .. } = measurement;
     let [low, high] = time.median_interval_ns;
     let known = |count: Option<u32>| count.map(|count| count.to_string()).unwrap_or_default();
+    let median = |time: Option<Summary>| time.map(|time| time.median_ns.to_string()).unwrap_or_default();
     [
         device.name.clone(),
         device.description.driver.name.clone(),
@@ -78,9 +79,9 @@ fn cells(device: &DeviceReport, measurement: &Measurement) -> [String; COLUMNS.l
         time.min_ns.to_string(),
         time.p95_ns.to_string(),
         measurement.copy.median_ns.to_string(),
-        measurement.transfer.median_ns.to_string(),
-        measurement.record.median_ns.to_string(),
-        measurement.end_to_end.median_ns.to_string(),
+        median(measurement.transfer),
+        median(measurement.record),
+        median(measurement.end_to_end),
         known(recorded.map(|counts| counts.dispatches)),
         known(recorded.map(|counts| counts.barriers)),
         known(recorded.map(|counts| counts.transfers)),

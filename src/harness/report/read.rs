@@ -62,6 +62,12 @@ pub enum ReportError {
         /// The field, as `devices[0].measured[3].samples_ns`.
         place: String,
     },
+    /// Samples that are not summed up.
+    #[error("has samples and no summary of them in {place}; it was changed or damaged: measure again")]
+    NoSummary {
+        /// The field.
+        place: String,
+    },
     /// A time that nothing takes.
     #[error("has a time of {value} ns in {place}; it was changed or damaged: measure again")]
     NoTime {
@@ -150,16 +156,24 @@ impl VerifiedCase {
 impl Measurement {
     fn check(&self, place: &str) -> Result<(), ReportError> {
         let Self { element_count, element_size, traffic_size, time, copy, .. } = *self;
-        for (name, summary, samples) in [
-            ("time", &self.time, &self.samples_ns),
-            ("copy", &self.copy, &self.copy_samples_ns),
-            ("transfer", &self.transfer, &self.transfer_samples_ns),
-            ("record", &self.record, &self.record_samples_ns),
-            ("end_to_end", &self.end_to_end, &self.end_to_end_samples_ns),
+        time.check(&self.samples_ns, place, ["time", "samples_ns"])?;
+        copy.check(&self.copy_samples_ns, place, ["copy", "copy_samples_ns"])?;
+        for (names, summary, samples) in [
+            (["transfer", "transfer_samples_ns"], &self.transfer, &self.transfer_samples_ns),
+            (["record", "record_samples_ns"], &self.record, &self.record_samples_ns),
+            (["end_to_end", "end_to_end_samples_ns"], &self.end_to_end, &self.end_to_end_samples_ns),
         ] {
-            let samples_name =
-                if name == "time" { "samples_ns".into() } else { format!("{name}_samples_ns") };
-            summary.check(samples, place, [name, &samples_name])?;
+            match summary {
+                Some(summary) => summary.check(samples, place, names)?,
+                None if samples.is_empty() => {}
+                None => return Err(ReportError::NoSummary { place: format!("{place}.{}", names[0]) }),
+            }
+        }
+        let in_blocks: u64 = self.block_lengths.iter().copied().map(u64::from).sum();
+        if !self.block_lengths.is_empty() && in_blocks != self.samples_ns.len() as u64 {
+            let place = format!("{place}.block_lengths");
+            let expected = self.samples_ns.len() as f64;
+            return Err(ReportError::Contradiction { place, found: in_blocks as f64, expected });
         }
         if self.runs_per_sample == 0 {
             return Err(ReportError::NoSamples { place: format!("{place}.runs_per_sample") });
@@ -190,7 +204,7 @@ impl Summary {
                 return Err(ReportError::NoTime { place: format!("{place}.{samples_name}[{index}]"), value });
             }
         }
-        let expected = Self::of(samples);
+        let expected = Self::of(samples, &[]);
         if expected.median_ns == 0.0 {
             // Nothing is done in no time.
             return Err(ReportError::NoTime { place: format!("{place}.{own_name}.median_ns"), value: 0.0 });

@@ -6,9 +6,9 @@ use crate::vk::{Capabilities, MemoryHeap};
 fn report() -> Report {
     let (samples_ns, copy_samples_ns) =
         (vec![1_234.567_890_123_456_7, 0.1 + 0.2, 1e9 / 3.0], vec![2.5, 7.123_456_789_012_345e-3, 1.0 / 3.0]);
-    let (time, copy) = (Summary::of(&samples_ns), Summary::of(&copy_samples_ns));
+    let (time, copy) = (Summary::of(&samples_ns, &[]), Summary::of(&copy_samples_ns, &[]));
     let others = || [9.0, 8.5, 1e-3].to_vec();
-    let other = Summary::of(&others());
+    let other = Summary::of(&others(), &[]);
     let measured = Measurement {
         id: "scan:inclusive:n=3".into(),
         group: "scan:inclusive".into(),
@@ -21,15 +21,16 @@ fn report() -> Report {
         copy_percent: 100.0 * copy.median_ns / time.median_ns,
         copy_bytes_per_second: 24.0 / (copy.median_ns / 1e9),
         runs_per_sample: 7,
+        block_lengths: vec![2, 1],
         time,
         samples_ns,
         copy,
         copy_samples_ns,
-        transfer: other,
+        transfer: Some(other),
         transfer_samples_ns: others(),
-        record: other,
+        record: Some(other),
         record_samples_ns: others(),
-        end_to_end: other,
+        end_to_end: Some(other),
         end_to_end_samples_ns: others(),
         recorded: Some(RecordedCounts { dispatches: 3, barriers: 2, transfers: 1 }),
         look_back: Some(LookBackCounts { look_backs: 2, windows: 3, longest: 2, spins: 1, fallbacks: 0 }),
@@ -195,6 +196,8 @@ fn times_are_finite_and_positive_and_there() {
     ));
     let empty = refused_number(|measured| measured.copy_samples_ns.clear());
     assert_eq!(empty, ReportError::NoSamples { place: "devices[0].measured[0].copy_samples_ns".into() });
+    let not_summed_up = refused_number(|measured| measured.record = None);
+    assert_eq!(not_summed_up, ReportError::NoSummary { place: "devices[0].measured[0].record".into() });
     // Neither has a spelling in JSON; NaN is written as null.
     assert!(matches!(
         refused_number(|measured| measured.samples_ns[0] = f64::NAN),
@@ -229,7 +232,7 @@ fn numbers_follow_from_their_samples() {
     // A rate beyond any number agrees with none.
     let error = refused_number(|measured| {
         measured.samples_ns = vec![f64::MIN_POSITIVE];
-        measured.time = Summary::of(&measured.samples_ns);
+        measured.time = Summary::of(&measured.samples_ns, &[]);
     });
     assert!(matches!(error, ReportError::Contradiction { .. }));
 }
