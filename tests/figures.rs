@@ -68,8 +68,8 @@ fn drivers() -> String {
     }
     for algorithm in ["onesweep", "radix-8bit", "radix-4bit", "radix-2bit"] {
         let way = format!("algorithm={algorithm};policy=default;");
-        let parts = ["sort:keys:type=u32;", &way, "n=262144;input=uniform"];
-        let name = format!("sort of 2^18, `{algorithm}`");
+        let parts = ["sort:keys:type=u32;", &way, "n=65536;input=uniform"];
+        let name = format!("sort of 2^16, `{algorithm}`");
         row(&mut text, &name, reports.iter().map(|report| rate(find(report, &parts))));
     }
     text

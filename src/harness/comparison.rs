@@ -1,7 +1,6 @@
 //! Two sections of reports beside one another: what differs between them, and which cases are faster in which.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::Serialize;
 
@@ -45,11 +44,11 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// By how many percent times may differ and still be called the same.
     pub tolerance_percent: f64,
-    /// How many times as long the copies took in the new section, where device, driver, machine and the copying kernel are
-    /// the same; null elsewhere. There the copies are controls: they took another time for reasons that have nothing to do
-    /// with what is compared, such as heat, other programs, or where memory lies, and what moved them may have moved a
-    /// case as far.
-    pub drift: Option<Drift>,
+    /// How many times as long the copies took in the new section, in the middle of all cases, where device, driver, machine
+    /// and the copying kernel are the same; null elsewhere. There the copies are controls: they took another time for
+    /// reasons that have nothing to do with what is compared, such as heat or other programs, and what moved them may have
+    /// moved a case as far.
+    pub drift: Option<f64>,
     /// The cases of each primitive and kind together.
     pub groups: Vec<GroupComparison>,
     /// All cases that both have, in the order of the base.
@@ -58,15 +57,6 @@ pub struct Comparison {
     pub only_in_base: Vec<String>,
     /// Ids of the cases that the new one alone has.
     pub only_in_new: Vec<String>,
-}
-
-/// How many times as long copies took in the new section.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Drift {
-    /// In the middle of all cases.
-    pub median: f64,
-    /// Between which two values 95 % of them lie.
-    pub range: [f64; 2],
 }
 
 /// What a section is of.
@@ -109,7 +99,7 @@ pub struct CaseComparison {
     /// The new median over the base's: below 1 is faster.
     pub ratio: f64,
     /// Where the ratio lies with a confidence of 95 %, by bootstrap. Samples of one run do not tell what differs between
-    /// runs: where [`Comparison::drift`] is told, it is widened by that range, and by the copies around the case.
+    /// runs: where [`Comparison::drift`] is told, the interval is as much wider.
     pub ratio_interval: [f64; 2],
     /// What that means.
     pub verdict: Verdict,
@@ -124,6 +114,10 @@ pub struct GroupComparison {
     pub verdicts: BTreeMap<Verdict, u32>,
     /// The geometric mean of their ratios.
     pub geometric_mean_ratio: f64,
+    /// Where it lies, as for a single case: narrower than any of theirs where they are many.
+    pub ratio_interval: [f64; 2],
+    /// What that means for the group as a whole.
+    pub verdict: Verdict,
 }
 
 impl Verdict {
@@ -164,9 +158,15 @@ impl Comparison {
             .iter()
             .filter_map(|measured| Some((measured, *of_new.get(measured.id.as_str())?)))
             .collect();
-        let drift = if is_same_machine(base, new) { Drift::of(&pairs) } else { None };
-        let cases: Vec<_> =
-            pairs.iter().map(|pair| CaseComparison::new(*pair, drift, tolerance_percent)).collect();
+        let drift = if is_same_machine(base, new) { drift(&pairs) } else { None };
+        let scale = Scale { drift: drift.unwrap_or(1.0), tolerance_percent };
+        let draws: Vec<_> =
+            pairs.iter().map(|(base, new)| statistics::ratio_draws(&base.blocks(), &new.blocks())).collect();
+        let cases: Vec<_> = pairs
+            .iter()
+            .zip(&draws)
+            .map(|(pair, draws)| CaseComparison::new(*pair, draws.clone(), scale))
+            .collect();
         let ids_without = |section: Section<'_>, others: &BTreeMap<&str, &Measurement>| {
             let ids = section.device.measured.iter().map(|measured| &measured.id);
             ids.filter(|id| !others.contains_key(id.as_str())).cloned().collect()
@@ -177,7 +177,7 @@ impl Comparison {
             differences: differences(base, new, &pairs),
             tolerance_percent,
             drift,
-            groups: groups(&cases),
+            groups: groups(&cases, &draws, scale),
             only_in_base: ids_without(base, &of_new),
             only_in_new: ids_without(new, &of_base),
             cases,
@@ -235,52 +235,37 @@ impl Side {
     }
 }
 
-impl Drift {
-    /// Of the copies around the cases, of which there may be none.
-    fn of(pairs: &[(&Measurement, &Measurement)]) -> Option<Self> {
-        let mut drifts: Vec<_> = pairs.iter().map(|pair| copies_ratio(*pair)).collect();
-        drifts.sort_by(f64::total_cmp);
-        let quantile = |q| statistics::quantile(&drifts, q);
-        let drift = || Self { median: quantile(0.5), range: [quantile(0.025), quantile(0.975)] };
-        (!drifts.is_empty()).then(drift)
-    }
+/// How ratios are judged.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    /// How many times as long everything may have taken.
+    drift: f64,
+    tolerance_percent: f64,
 }
 
-impl fmt::Display for Drift {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { median, range: [low, high] } = self;
-        write!(f, "{median:.2} ({low:.2} to {high:.2})")
+impl Scale {
+    /// Where a ratio lies, and what that means.
+    fn judge(self, draws: Vec<f64>) -> ([f64; 2], Verdict) {
+        let [low, high] = statistics::interval(draws);
+        // What moved the copies may have moved what is compared, or not.
+        let interval = [low / self.drift.max(1.0), high / self.drift.min(1.0)].map(statistics::finite);
+        (interval, Verdict::of(interval, self.tolerance_percent))
     }
 }
 
 impl CaseComparison {
-    fn new(pair: (&Measurement, &Measurement), drift: Option<Drift>, tolerance_percent: f64) -> Self {
-        let (base, new) = pair;
-        let [low, high] = statistics::ratio_interval(&base.blocks(), &new.blocks()).map(finite);
-        let [least, most] = match drift {
-            // What moved copies may have moved the case, or not.
-            Some(Drift { range: [least, most], .. }) => {
-                let own = copies_ratio(pair);
-                [least.min(own).min(1.0), most.max(own).max(1.0)]
-            }
-            None => [1.0; 2],
-        };
-        let ratio_interval = [low / most, high / least].map(finite);
+    fn new((base, new): (&Measurement, &Measurement), draws: Vec<f64>, scale: Scale) -> Self {
+        let (ratio_interval, verdict) = scale.judge(draws);
         Self {
             id: new.id.clone(),
             element_count: new.element_count,
             base_ns: base.time.median_ns,
             new_ns: new.time.median_ns,
-            ratio: finite(new.time.median_ns / base.time.median_ns),
+            ratio: statistics::finite(new.time.median_ns / base.time.median_ns),
             ratio_interval,
-            verdict: Verdict::of(ratio_interval, tolerance_percent),
+            verdict,
         }
     }
-}
-
-/// JSON knows no other numbers. A ratio of times that a report may hold can be beyond them.
-fn finite(ratio: f64) -> f64 {
-    ratio.clamp(f64::MIN_POSITIVE, f64::MAX)
 }
 
 /// Whether copies that took another time did so for no reason that the reports know.
@@ -300,24 +285,36 @@ fn is_same_machine(base: Section<'_>, new: Section<'_>) -> bool {
     a == b && base.device.gpu_timestamps == new.device.gpu_timestamps
 }
 
-/// How many times as long the copies around a case took.
-fn copies_ratio((base, new): (&Measurement, &Measurement)) -> f64 {
-    finite(new.copy.median_ns / base.copy.median_ns)
+/// How many times as long the copies around the cases took, in the middle of them, if there are any.
+fn drift(pairs: &[(&Measurement, &Measurement)]) -> Option<f64> {
+    let ratio = |(base, new): &(&Measurement, &Measurement)| {
+        statistics::finite(new.copy.median_ns / base.copy.median_ns)
+    };
+    let mut ratios: Vec<_> = pairs.iter().map(ratio).collect();
+    (!ratios.is_empty()).then(|| statistics::median(&mut ratios))
 }
 
-fn groups(cases: &[CaseComparison]) -> Vec<GroupComparison> {
-    let mut groups = BTreeMap::<&str, Vec<&CaseComparison>>::new();
-    for case in cases {
-        groups.entry(group_of(&case.id)).or_default().push(case);
+/// The groups of `cases`, of which each has its draws.
+fn groups(cases: &[CaseComparison], draws: &[Vec<f64>], scale: Scale) -> Vec<GroupComparison> {
+    let mut groups = BTreeMap::<&str, Vec<(&CaseComparison, &Vec<f64>)>>::new();
+    for (case, draws) in cases.iter().zip(draws) {
+        groups.entry(group_of(&case.id)).or_default().push((case, draws));
     }
     groups
         .into_iter()
         .map(|(name, cases)| {
             let mut verdicts = BTreeMap::new();
-            cases.iter().for_each(|case| *verdicts.entry(case.verdict).or_default() += 1);
-            let sum: f64 = cases.iter().map(|case| case.ratio.ln()).sum();
-            let geometric_mean_ratio = (sum / cases.len() as f64).exp();
-            GroupComparison { name: name.to_owned(), verdicts, geometric_mean_ratio }
+            cases.iter().for_each(|(case, _)| *verdicts.entry(case.verdict).or_default() += 1);
+            let count = cases[0].1.len();
+            let of_draw = |at: usize| statistics::geometric_mean(cases.iter().map(|(_, draws)| draws[at]));
+            let (ratio_interval, verdict) = scale.judge((0..count).map(of_draw).collect());
+            GroupComparison {
+                name: name.to_owned(),
+                verdicts,
+                geometric_mean_ratio: statistics::geometric_mean(cases.iter().map(|(case, _)| case.ratio)),
+                ratio_interval,
+                verdict,
+            }
         })
         .collect()
 }

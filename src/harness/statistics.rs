@@ -40,21 +40,37 @@ pub(super) fn blocks<'s>(samples: &'s [f64], lengths: &[u32]) -> Vec<&'s [f64]> 
 /// its samples, so that samples alone would seem to agree. Efron and Tibshirani, "An Introduction to the Bootstrap",
 /// 1993, chapter 13; Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8, of blocks.
 pub(super) fn median_interval(blocks: &[&[f64]]) -> [f64; 2] {
-    interval_of(|random| {
-        let mut drawn = resample(blocks, random);
-        median(&mut drawn)
-    })
+    interval(draws(|random| median(&mut resample(blocks, random))))
 }
 
-/// The same of how many times as long `new` takes as `base`, both drawn anew.
-pub(super) fn ratio_interval(base: &[&[f64]], new: &[&[f64]]) -> [f64; 2] {
-    interval_of(|random| {
+/// How many times as long `new` takes as `base`, by medians of both drawn anew, often enough for an [`interval`]. The draws
+/// of as many blocks, of as many samples each, are of the same places every time: cases that were measured by turns are
+/// drawn together, for what one block of them met, the others met too.
+pub(super) fn ratio_draws(base: &[&[f64]], new: &[&[f64]]) -> Vec<f64> {
+    draws(|random| {
         // A clock may have told of no time at all, now and then.
         let [base, new] =
             [base, new].map(|blocks| median(&mut resample(blocks, random)).max(f64::MIN_POSITIVE));
-        // Between infinities there is nothing in the middle.
-        (new / base).min(f64::MAX)
+        finite(new / base)
     })
+}
+
+/// Between which two values 95 % of these lie.
+pub(super) fn interval(mut draws: Vec<f64>) -> [f64; 2] {
+    draws.sort_by(f64::total_cmp);
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    [quantile(&draws, tail), quantile(&draws, 1.0 - tail)]
+}
+
+/// The geometric mean of ratios, of which there is one at least.
+pub(super) fn geometric_mean(ratios: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = ratios.len() as f64;
+    finite((ratios.map(f64::ln).sum::<f64>() / count).exp())
+}
+
+/// A ratio of times can be beyond what a number holds, and JSON knows no infinities.
+pub(super) fn finite(ratio: f64) -> f64 {
+    ratio.clamp(f64::MIN_POSITIVE, f64::MAX)
 }
 
 /// A straight line through times: what a run costs at least, and what each element adds.
@@ -98,12 +114,9 @@ impl LinearFit {
     }
 }
 
-fn interval_of(mut statistic: impl FnMut(&mut SplitMix64) -> f64) -> [f64; 2] {
+fn draws(mut statistic: impl FnMut(&mut SplitMix64) -> f64) -> Vec<f64> {
     let mut random = SplitMix64(SEED);
-    let mut statistics: Vec<f64> = (0..RESAMPLES).map(|_| statistic(&mut random)).collect();
-    statistics.sort_by(f64::total_cmp);
-    let tail = (1.0 - CONFIDENCE) / 2.0;
-    [quantile(&statistics, tail), quantile(&statistics, 1.0 - tail)]
+    (0..RESAMPLES).map(|_| statistic(&mut random)).collect()
 }
 
 fn resample(blocks: &[&[f64]], random: &mut SplitMix64) -> Vec<f64> {
@@ -210,7 +223,7 @@ mod tests {
     fn a_ratio_is_that_of_the_medians() {
         let base: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 7)).collect();
         let new: Vec<f64> = base.iter().map(|time| 1.2 * time).collect();
-        let [low, high] = ratio_interval(&[&base], &[&new]);
+        let [low, high] = interval(ratio_draws(&[&base], &[&new]));
         assert!(low > 1.1 && high < 1.3 && low <= 1.2 && 1.2 <= high, "{low} {high}");
     }
 }

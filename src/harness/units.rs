@@ -1,4 +1,4 @@
-//! Numbers with a unit, short enough for a table: three digits each.
+//! Numbers, most with a unit, short enough for a table.
 
 /// Nanoseconds: `12.3 µs`.
 pub fn duration(ns: f64) -> String {
@@ -31,6 +31,11 @@ pub fn three_digits(value: f64) -> String {
         value if value.abs() < 1e6 => format!("{value:.0}"),
         value => format!("{value:.2e}"),
     }
+}
+
+/// Where a ratio lies: `0.950 to 1.050`.
+pub fn interval([low, high]: [f64; 2]) -> String {
+    format!("{low:.3} to {high:.3}")
 }
 
 #[cfg(test)]

@@ -34,16 +34,16 @@ pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
 }
 
 fn options(args: &BenchArgs) -> BenchOptions {
-    let (block_count, samples_per_block, budget) = match args.suite.effort() {
-        Effort::Quick => (4, 3, Duration::from_millis(400)),
-        Effort::Normal => (5, 6, Duration::from_secs(3)),
-        Effort::Full => (10, 10, Duration::from_secs(20)),
+    let (warm_up_count, samples_per_block, budget) = match args.suite.effort() {
+        Effort::Quick => (0, 1, Duration::from_millis(400)),
+        Effort::Normal => (1, 3, Duration::from_secs(3)),
+        Effort::Full => (1, 10, Duration::from_secs(20)),
     };
     BenchOptions {
-        block_count,
-        warm_up_count: 1,
+        block_count: 10,
+        warm_up_count,
         samples_per_block,
-        min_sample: Duration::from_micros(200),
+        min_sample: Duration::from_millis(2),
         budget,
         slow_down: 1.0 + args.slow_down / 100.0,
     }

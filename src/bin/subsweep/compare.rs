@@ -6,9 +6,9 @@ use std::fmt::Write;
 use anyhow::Result;
 use serde::Serialize;
 use subsweep::harness::page::{Titled, page, verdicts};
-use subsweep::harness::units::duration;
+use subsweep::harness::units::{duration, interval};
 use subsweep::harness::{
-    CaseComparison, Comparison, Difference, GroupComparison, Report, Section, Side, Verdict, pair_devices,
+    CaseComparison, Comparison, Difference, Report, Section, Side, Verdict, pair_devices,
 };
 
 use crate::args::{Common, CompareArgs};
@@ -168,7 +168,7 @@ fn differences(text: &mut String, comparison: &Comparison) {
     if let Some(drift) = comparison.drift {
         let _ = writeln!(
             text,
-            "\n  on this machine the copies took {drift} times as long in the new run; verdicts allow for that"
+            "\n  on this machine the copies took {drift:.2} times as long in the new run; verdicts allow for that"
         );
     }
 }
@@ -190,14 +190,13 @@ fn columns() -> String {
 
 /// A case on one line.
 fn row(case: &CaseComparison) -> String {
-    let [low, high] = case.ratio_interval;
     format!(
         "  {:>COUNT_WIDTH$}  {:>8}  {:>8}  {:>6.3}  {:>14}  {}\n",
         case.element_count,
         duration(case.base_ns),
         duration(case.new_ns),
         case.ratio,
-        format!("{low:.3} to {high:.3}"),
+        interval(case.ratio_interval),
         case.verdict.name()
     )
 }
@@ -210,13 +209,19 @@ fn groups(text: &mut String, comparison: &Comparison) {
     Verdict::ALL.iter().for_each(|verdict| {
         let _ = write!(text, "  {:>9}", verdict.name());
     });
-    *text += "  geometric mean of ratios\n";
-    for GroupComparison { name, verdicts, geometric_mean_ratio } in groups {
-        let _ = write!(text, "  {name:width$}");
+    let _ = writeln!(text, "  {:>14}  {:>14}  verdict", "geometric mean", "95 % interval");
+    for group in groups {
+        let _ = write!(text, "  {:width$}", group.name);
         for verdict in Verdict::ALL {
-            let _ = write!(text, "  {:>9}", verdicts.get(&verdict).unwrap_or(&0));
+            let _ = write!(text, "  {:>9}", group.verdicts.get(&verdict).unwrap_or(&0));
         }
-        let _ = writeln!(text, "  {geometric_mean_ratio:>24.3}");
+        let mean = group.geometric_mean_ratio;
+        let _ = writeln!(
+            text,
+            "  {mean:>14.3}  {:>14}  {}",
+            interval(group.ratio_interval),
+            group.verdict.name()
+        );
     }
     let _ = writeln!(
         text,

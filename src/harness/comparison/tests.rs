@@ -89,26 +89,15 @@ fn what_the_machine_as_a_whole_did_is_no_verdict() {
 }
 
 #[test]
-fn what_copies_elsewhere_did_a_case_may_have_done() {
-    let copies = [80.0, 100.0, 100.0, 100.0, 120.0];
+fn copies_of_one_case_are_no_verdict_on_others() {
+    let copies = [80.0, 100.0, 100.0, 100.0, 200.0];
     let all = |factor: f64, copies: [f64; 5]| {
-        let cases = copies.into_iter().enumerate();
-        let case =
-            |(at, copy)| measured(&format!("a:b:c={at}"), samples(factor * 1e6, 0.01, at as u64), copy);
-        report(cases.map(case).collect())
+        let case = |(seed, ns)| measured(&format!("a:b:c={seed}"), samples(factor * 1e6, 0.01, seed), ns);
+        report((0..).zip(copies).map(case).collect())
     };
-    let base = all(1.0, [100.0; 5]);
-    for (factor, expected) in [(1.0, Verdict::Ambiguous), (1.15, Verdict::Ambiguous), (1.4, Verdict::Slower)]
-    {
-        let comparison = compare(&base, &all(factor, copies));
-        let Drift { median, range: [low, high] } = comparison.drift.unwrap();
-        assert!(median == 1.0 && low < 0.83 && high > 1.17, "{:?}", comparison.drift);
-        assert!(comparison.cases.iter().all(|case| case.verdict == expected), "{:?}", comparison.cases);
-        assert_eq!(
-            compare(&base, &all(factor, [100.0; 5])).cases[2].verdict == Verdict::Slower,
-            factor > 1.0
-        );
-    }
+    let comparison = compare(&all(1.0, [100.0; 5]), &all(1.2, copies));
+    assert_eq!(comparison.drift, Some(1.0));
+    assert!(comparison.cases.iter().all(|case| case.verdict == Verdict::Slower), "{:?}", comparison.cases);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::comparison::{CaseComparison, Comparison, Side, Verdict};
-use super::super::units::duration;
+use super::super::units::{duration, interval};
 
 /// Differences, verdicts by group and, folded away, by case.
 pub fn verdicts(comparisons: &[Comparison]) -> Markup {
@@ -26,7 +26,7 @@ fn verdict(comparison: &Comparison) -> Markup {
                 "The ratio is the new time over that of the base: below 1 is faster. By a bootstrap of the samples, at 95 %: "
                 "SAME is within " (tolerance_percent) " %, FASTER and SLOWER beyond, and AMBIGUOUS what could be either."
                 @if let Some(drift) = comparison.drift {
-                    " On this machine the copies took " (drift) " times as long in the new run; verdicts allow for that."
+                    " On this machine the copies took " (format!("{drift:.2}")) " times as long in the new run; verdicts allow for that."
                 }
             }
             (cases(&comparison.cases))
@@ -77,6 +77,8 @@ fn groups(comparison: &Comparison) -> Markup {
                         th scope="col" { "group" }
                         @for verdict in Verdict::ALL { th scope="col" class="number" { (verdict.name()) } }
                         th scope="col" class="number" { "geometric mean" }
+                        th scope="col" class="number" { "95 % interval" }
+                        th scope="col" { "verdict" }
                     }
                 }
                 tbody {
@@ -85,6 +87,8 @@ fn groups(comparison: &Comparison) -> Markup {
                             th scope="row" { (group.name) }
                             @for verdict in Verdict::ALL { td class="number" { (group.verdicts.get(&verdict).unwrap_or(&0)) } }
                             td class="number" { (format!("{:.3}", group.geometric_mean_ratio)) }
+                            td class="number" { (interval(group.ratio_interval)) }
+                            td class=(group.verdict.name().to_lowercase()) { (group.verdict.name()) }
                         }
                     }
                 }
@@ -113,7 +117,7 @@ fn cases(cases: &[CaseComparison]) -> Markup {
                                 td class="number" { (duration(case.base_ns)) }
                                 td class="number" { (duration(case.new_ns)) }
                                 td class="number" { (format!("{:.3}", case.ratio)) }
-                                td class="number" { (format!("{:.3} to {:.3}", case.ratio_interval[0], case.ratio_interval[1])) }
+                                td class="number" { (interval(case.ratio_interval)) }
                                 td class=(case.verdict.name().to_lowercase()) { (case.verdict.name()) }
                             }
                         }
