@@ -12,6 +12,7 @@ fn steady(report: &[u8], factor: f64) -> Vec<u8> {
     let mut report = Report::from_json(report).unwrap();
     for measured in report.devices.iter_mut().flat_map(|device| &mut device.measured) {
         measured.samples_ns = (0..20).map(|at| factor * 1e6 * (1.0 + f64::from(at % 3) / 100.0)).collect();
+        measured.block_lengths = vec![4; 5];
         measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
         let seconds = measured.time.median_ns / 1e9;
         measured.elements_per_second = measured.element_count as f64 / seconds;
@@ -64,7 +65,9 @@ fn reports_are_compared_case_by_case() {
         for case in cases {
             assert_eq!(case["verdict"], verdict, "{case}");
         }
-        assert_eq!(text.matches(verdict).count(), ids.len() + 1 + usize::from(verdict == "SAME"), "{text}");
+        // A line each, one for their group, one above it, and one that says what SAME is.
+        assert_eq!(text.matches(verdict).count(), ids.len() + 2 + usize::from(verdict == "SAME"), "{text}");
+        assert_eq!(comparison["groups"][0]["verdict"], verdict);
         if code == 1 {
             let words = format!(
                 "subsweep: {0} of {0} cases are slower by more than 10 %, at most 1.20 times: ",

@@ -78,7 +78,7 @@ fn sorts_are_measured_by_what_they_move() {
         ("sort:keys:type=u64;algorithm=radix-4bit", 8, 8 + 16 * 3 * 8),
     ] {
         let filter = format!("{work};policy=default*n=65536;input=uniform");
-        let ended = run(&mut subsweep(["bench", "--quick", "--filter", &filter, "--json", "-"]));
+        let ended = run(&mut subsweep(["bench", "--filter", &filter, "--json", "-"]));
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let measured = report(&ended.stdout)["measured"].clone();
         assert_eq!(measured.as_array().unwrap().len(), 1, "{work}");
@@ -93,13 +93,13 @@ fn commands_are_counted_and_shown() {
     // One workgroup needs no barrier. A survey comes before passes and a copy behind them; a pass counts, scans what one
     // workgroup scans, and scatters; each waits for what was before it, and the first for a fill.
     for (work, dispatches, barriers, transfers) in [
-        ("policy=chosen;bits=0:32*n=256;", 1, 0, 0),
+        ("keys:type=u32;policy=chosen;bits=0:32*n=256;", 1, 0, 0),
         ("keys:type=u32;algorithm=single-workgroup;policy=default*n=4096;", 1, 0, 0),
         ("keys:type=u32;algorithm=radix-4bit;policy=default*n=65536;", 26, 26, 1),
         ("keys:type=u32;algorithm=radix-2bit;policy=seed*n=65536;", 50, 50, 1),
     ] {
         let filter = format!("sort:*{work}input=uniform");
-        let ended = run(&mut subsweep(["bench", "--quick", "--filter", &filter, "--json", "-"]));
+        let ended = run(&mut subsweep(["bench", "--filter", &filter, "--json", "-"]));
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let measured = report(&ended.stdout)["measured"].clone();
         let recorded = &measured[0]["recorded"];

@@ -100,6 +100,22 @@ fn copies_of_one_case_are_no_verdict_on_others() {
     assert!(comparison.cases.iter().all(|case| case.verdict == Verdict::Slower), "{:?}", comparison.cases);
 }
 
+/// Ten cases say together what none of them can say alone.
+#[test]
+fn a_group_is_surer_than_its_cases() {
+    let all = |factor: f64, seed| {
+        let case = |at| measured(&format!("a:b:c={at}"), samples(factor * 1e6, 0.6, seed + at), 100.0);
+        report((0..10u64).map(case).collect())
+    };
+    let comparison = compare(&all(1.0, 1), &all(1.2, 100));
+    let group = &comparison.groups[0];
+    assert!(group.verdicts.get(&Verdict::Ambiguous).is_some_and(|&count| count >= 3), "{group:?}");
+    assert_eq!(group.verdict, Verdict::Slower);
+    let [low, high] = group.ratio_interval;
+    assert!(low <= group.geometric_mean_ratio && group.geometric_mean_ratio <= high, "{group:?}");
+    assert_ne!(compare(&all(1.0, 1), &all(1.0, 100)).groups[0].verdict, Verdict::Slower);
+}
+
 #[test]
 fn another_driver_is_to_blame_for_its_copies() {
     let base = report(vec![measured("a:b:c=1", samples(1e6, 0.01, 1), 100.0)]);

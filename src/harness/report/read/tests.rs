@@ -107,11 +107,24 @@ fn fields_of_a_later_build_are_skipped() {
 }
 
 #[test]
-fn reports_of_builds_that_counted_no_commands_are_read() {
+fn what_other_programs_do_not_measure_may_be_left_out() {
     let mut report = report();
-    report.devices[0].measured[0].recorded = None;
+    let measured = &mut report.devices[0].measured[0];
+    measured.recorded = None;
+    (measured.transfer, measured.record, measured.end_to_end) = (None, None, None);
+    for samples in [
+        &mut measured.transfer_samples_ns,
+        &mut measured.record_samples_ns,
+        &mut measured.end_to_end_samples_ns,
+    ] {
+        samples.clear();
+    }
+    measured.block_lengths.clear();
     let json = report.to_json().unwrap();
-    assert!(!String::from_utf8_lossy(&json).contains("recorded"));
+    let text = String::from_utf8_lossy(&json);
+    for left_out in ["recorded", "transfer", "record_samples_ns", "end_to_end", "block_lengths"] {
+        assert!(!text.contains(&format!("\"{left_out}")), "{left_out}: {text}");
+    }
     assert_eq!(Report::from_json(&json), Ok(report));
 }
 
