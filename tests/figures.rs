@@ -122,12 +122,15 @@ fn tutorial_13() -> String {
     text
 }
 
+/// Makes a table, or a line.
+type Figures = fn() -> String;
+
 #[test]
 fn figures_are_those_of_the_records() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
     let mut expected = readme.clone();
-    let all: [(&str, fn() -> String); 4] = [
+    let all: [(&str, Figures); 4] = [
         ("drivers", drivers),
         ("largest sort", largest_sort),
         ("textbook", textbook),
