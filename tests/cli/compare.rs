@@ -57,6 +57,9 @@ fn reports_are_compared_case_by_case() {
         assert!(text.contains("the same device, driver, machine, build and policies"), "{text}");
         let document: serde_json::Value = serde_json::from_slice(&folder.read("comparison.json")).unwrap();
         let comparison = &document["comparisons"][0];
+        for field in comparison.as_object().unwrap().keys() {
+            assert!(include_str!("../../docs/reports.md").contains(&format!("`{field}`")), "{field}");
+        }
         assert_eq!(document["comparison_schema"], 1);
         assert_eq!(comparison["drift"], 1.0);
         let cases = comparison["cases"].as_array().unwrap();
@@ -89,7 +92,7 @@ fn reports_are_compared_case_by_case() {
     let html = folder.argument("comparison.html");
     assert_eq!(compare(&[&base, &slower, "--html", &html]).code, 0);
     let page = String::from_utf8(folder.read("comparison.html")).unwrap();
-    for part in ["SLOWER", "geometric mean", base.as_str(), &slower, &ids[0], "<svg"] {
+    for part in ["SLOWER", "geometric mean", ">base: ", "→ slower: ", &ids[0], "<svg"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     // And one from standard input.

@@ -239,7 +239,7 @@ pub struct SuiteArgs {
     #[arg(long, value_name = "PATTERN")]
     pub filter: Option<String>,
 
-    /// Fewer cases: some seconds
+    /// Fewer cases; those of bench take less than a minute on a CPU driver
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
 

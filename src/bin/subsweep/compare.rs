@@ -1,7 +1,8 @@
 //! `subsweep compare`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -50,8 +51,14 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     tell(&text.join("\n"), outputs.have_stdout())?;
     outputs.commit_rendered(|format| match format {
         Format::Html => {
+            let short = short_titles(&reports);
+            let mut comparisons = comparisons.clone();
+            for side in comparisons.iter_mut().flat_map(|one| [&mut one.base, &mut one.new]) {
+                let at = reports.iter().position(|report| report.title == side.report);
+                side.report = at.map_or_else(String::new, |at| short[at].clone());
+            }
             let titled =
-                reports.iter().map(|Named { title, report }| Titled { title: title.clone(), report });
+                reports.iter().zip(short).map(|(Named { report, .. }, title)| Titled { title, report });
             Ok(page(&titled.collect::<Vec<_>>(), Some(verdicts(&comparisons))).into_bytes())
         }
         _ => {
@@ -86,6 +93,19 @@ impl Named {
             )));
         }
         Ok(sections)
+    }
+}
+
+/// What fits a figure: the names of files without folders and endings, where those do not tell them apart.
+fn short_titles(reports: &[Named]) -> Vec<String> {
+    let stem = |report: &Named| {
+        Path::new(&report.title).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into())
+    };
+    let stems: Vec<String> = reports.iter().map(stem).collect();
+    if stems.iter().collect::<BTreeSet<_>>().len() == stems.len() {
+        stems
+    } else {
+        reports.iter().map(|report| report.title.clone()).collect()
     }
 }
 

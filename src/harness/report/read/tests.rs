@@ -1,5 +1,5 @@
 use super::*;
-use crate::harness::{Description, LookBackCounts, RecordedCounts};
+use crate::harness::{Description, LookBackCounts, RecordedCounts, WrongWord};
 use crate::vk::{Capabilities, MemoryHeap};
 
 /// A report of a verified and a measured case, whose times take every digit that there is.
@@ -98,6 +98,36 @@ fn what_is_written_is_read_back_equal() {
     for report in [report(), Report::new(Vec::new())] {
         assert_eq!(Report::from_json(&report.to_json().unwrap()), Ok(report));
     }
+}
+
+/// `docs/reports.md` names all that is written.
+#[test]
+fn every_field_is_documented() {
+    fn expect_documented(value: &serde_json::Value) {
+        const DOCUMENT: &str = include_str!("../../../../docs/reports.md");
+        match value {
+            serde_json::Value::Object(fields) => {
+                for (name, value) in fields {
+                    assert!(
+                        DOCUMENT.contains(&format!("`{name}`")),
+                        "docs/reports.md does not tell of {name}"
+                    );
+                    // What is below is named by kernels.
+                    if name != "kernels" {
+                        expect_documented(value);
+                    }
+                }
+            }
+            serde_json::Value::Array(values) => values.iter().for_each(expect_documented),
+            _ => {}
+        }
+    }
+    let mut report = report();
+    let case = &mut report.devices[0].verified[1];
+    let what = "values".to_owned();
+    case.wrong = Some(WrongWord { run: 1, seed: 2, what, index: 3, expected: 4, got: 5 });
+    case.reproduce = Some("subsweep verify".into());
+    expect_documented(&serde_json::to_value(report).unwrap());
 }
 
 #[test]
