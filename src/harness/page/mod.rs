@@ -1,8 +1,8 @@
 //! Reports as one HTML page: no script, no other file, nothing from outside.
 //!
-//! The rule of this folder: it is a function of reports, and knows no device and no file. [`topics`] puts together what
-//! is drawn together, [`figures`] and [`table`] show it, [`verdicts`] shows a comparison, [`chart`] has what figures are drawn with, and `style.css` has
-//! every colour.
+//! The rule of this folder: it is a function of reports, and knows no device and no file. `topics` puts together what
+//! is drawn together, `figures` and `table` show it, [`verdicts`] shows a comparison, `chart` has what figures are drawn
+//! with, and `style.css` has every colour.
 
 mod chart;
 mod figures;
