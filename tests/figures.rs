@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::process::Command;
 
 use subsweep::harness::{Measurement, Report};
 
@@ -125,6 +126,31 @@ fn tutorial_13() -> String {
 /// Makes a table, or a line.
 type Figures = fn() -> String;
 
+fn is_blessed() -> bool {
+    std::env::var_os("SUBSWEEP_BLESS").is_some_and(|value| value == "1")
+}
+
+/// As `compare` tells it, on a page and in words.
+#[test]
+fn two_versions_of_a_driver_are_compared_as_their_records_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let names = ["22.3.6", "25.0.7"].map(|version| format!("benches/record/lavapipe-{version}-8-lanes.json"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_subsweep"));
+    let ended =
+        command.arg("compare").args(names).arg("--html").arg(&page).current_dir(root).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    for (ending, bytes) in [("txt", ended.stdout), ("html", std::fs::read(&page).unwrap())] {
+        let path = root.join(format!("benches/record/lavapipe-22.3.6-and-25.0.7.{ending}"));
+        if is_blessed() {
+            std::fs::write(&path, bytes).unwrap();
+        } else {
+            assert!(std::fs::read(&path).unwrap() == bytes, "{}: run tools/figures", path.display());
+        }
+    }
+}
+
 #[test]
 fn figures_are_those_of_the_records() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
@@ -142,7 +168,7 @@ fn figures_are_those_of_the_records() {
         let to = from + expected[from..].find(end).expect("figures end");
         expected.replace_range(from..to, &figures());
     }
-    if std::env::var_os("SUBSWEEP_BLESS").is_some_and(|value| value == "1") {
+    if is_blessed() {
         std::fs::write(&path, &expected).unwrap();
     } else {
         assert!(readme == expected, "the README's figures are not those of the records; run tools/figures");

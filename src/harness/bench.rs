@@ -24,7 +24,8 @@ pub struct BenchOptions {
     pub samples_per_block: u32,
     /// How long a sample takes at least: short runs are repeated for it, up to [`Self::MAX_RUNS_PER_SAMPLE`].
     pub min_sample: Duration,
-    /// Time after which a case makes do with fewer samples, but never fewer than [`Self::MIN_SAMPLES`].
+    /// Time after which a case makes do with fewer samples, but never fewer than [`Self::MIN_SAMPLES`], if its blocks have so
+    /// many.
     pub budget: Duration,
     /// What times are multiplied with: 1, but to see whether a comparison finds what is slower.
     pub slow_down: f64,
@@ -34,15 +35,22 @@ impl BenchOptions {
     /// The fewest samples of a case, all blocks together.
     pub const MIN_SAMPLES: u32 = 10;
     /// The most runs that one sample is the mean of.
-    pub const MAX_RUNS_PER_SAMPLE: u32 = 64;
+    pub const MAX_RUNS_PER_SAMPLE: u32 = 1000;
     /// The most blocks behind which a case is verified and measured from end to end: the first, the last, and some
     /// between.
     const MAX_CHECKED_BLOCKS: u32 = 4;
 
-    /// How many runs that take so many nanoseconds make a sample.
-    fn runs_per_sample(&self, run_ns: f64) -> u32 {
-        let wanted = self.min_sample.as_nanos() as f64 / run_ns.max(1.0);
-        (wanted.ceil() as u32).clamp(1, Self::MAX_RUNS_PER_SAMPLE)
+    /// How many runs make a sample, of which each takes so many nanoseconds.
+    fn runs_per_sample(&self, mut run: impl FnMut() -> Result<f64>) -> Result<u32> {
+        let min_ns = self.min_sample.as_nanos() as f64;
+        let mut least_ns = run()?;
+        // A run that was held up would make samples too short.
+        for _ in 0..2 {
+            if least_ns < min_ns {
+                least_ns = least_ns.min(run()?);
+            }
+        }
+        Ok(((min_ns / least_ns.max(1.0)).ceil() as u32).clamp(1, Self::MAX_RUNS_PER_SAMPLE))
     }
 
     /// Whether cases are verified behind the block of this number, from 1 on.
@@ -135,7 +143,7 @@ fn nanoseconds_since(start: Instant) -> f64 {
 pub type Measured = Result<Measurement, Outcome>;
 
 /// Cases that are measured by turns, a block of samples at a time, between probes of the copies' speed; verified before
-/// the first block and behind each.
+/// the first block, behind it, behind the last, and behind some between.
 pub struct BenchGroup<'g> {
     roof: &'g CopyRoof<'g>,
     options: BenchOptions,
@@ -165,8 +173,8 @@ struct Subject<'g> {
 
 /// Copies of as many bytes as a case has elements.
 struct Copies {
-    source: BufferRange,
-    memory: GpuBuffer,
+    source: GpuBuffer,
+    destination: GpuBuffer,
     /// Of the kernel, and of `vkCmdCopyBuffer`.
     runs_per_sample: [u32; 2],
     /// Nanoseconds, two for each block.
@@ -191,50 +199,52 @@ impl<'g> BenchGroup<'g> {
             Ok(()) => Entry::of(Subject::new(roof.gpu, case, &options)),
             Err(outcome) => Ok(Entry::Ended(outcome)),
         };
-        let entries = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;
+        let mut entries = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;
         let first = entries.iter().find_map(|entry| match entry {
             Entry::Going(subject) => Some(subject.workload.pristine()),
             Entry::Ended(_) => None,
         });
-        let copies = first.map(|source| Copies::new(roof, source, &options)).transpose()?;
+        let copies = match first.map(|elements| Copies::new(roof, elements, &options)).transpose() {
+            Ok(copies) => copies,
+            Err(error) => {
+                // What has no copy beside it is not measured.
+                let outcome = Outcome::of_error(error)?;
+                for entry in &mut entries {
+                    entry.advance(|_| Ok(Some(outcome.clone())))?;
+                }
+                None
+            }
+        };
         Ok(Self { roof, options, entries, copies, block_lengths: Vec::new() })
     }
 
-    /// Takes a block of samples of each case, and verifies the last of the runs.
+    /// Takes a block of samples of each case, and behind some verifies the last of the runs.
     ///
     /// # Errors
     /// As for [`Self::new`].
     pub fn measure_block(&mut self) -> Result<()> {
         let Self { roof, options, entries, copies, block_lengths } = self;
-        let Some(copies) = copies else { return Ok(()) };
-        let mut subjects: Vec<_> = entries.iter_mut().filter_map(Entry::going).collect();
-        if subjects.is_empty() {
-            return Ok(());
-        }
+        let going_count = entries.iter().filter(|entry| matches!(entry, Entry::Going(_))).count();
+        let (Some(copies), 1..) = (copies, going_count) else { return Ok(()) };
         let start = Instant::now();
-        let budget = options.budget / options.block_count * subjects.len() as u32;
+        let budget = options.budget / options.block_count * going_count as u32;
         let least = BenchOptions::MIN_SAMPLES.div_ceil(options.block_count).min(options.samples_per_block);
         copies.probe(roof)?;
-        for subject in &mut subjects {
-            for _ in 0..options.warm_up_count {
-                subject.run()?;
-            }
+        for entry in entries.iter_mut() {
+            entry.advance(|subject| subject.warm_up(options.warm_up_count))?;
         }
         let mut length = 0;
         while length < least || length < options.samples_per_block && start.elapsed() < budget {
-            subjects.iter_mut().try_for_each(|subject| subject.sample(options.slow_down))?;
+            for entry in entries.iter_mut() {
+                entry.advance(|subject| subject.sample(options.slow_down))?;
+            }
             length += 1;
         }
         copies.probe(roof)?;
         block_lengths.push(length);
-        if !options.is_checked(block_lengths.len() as u32) {
-            return Ok(());
-        }
-        for entry in entries {
-            if let Entry::Going(subject) = entry
-                && let Some(outcome) = subject.end_to_end()?
-            {
-                *entry = Entry::Ended(outcome);
+        if options.is_checked(block_lengths.len() as u32) {
+            for entry in entries {
+                entry.advance(Subject::end_to_end)?;
             }
         }
         Ok(())
@@ -261,31 +271,40 @@ impl<'g> Entry<'g> {
         })
     }
 
-    fn going(&mut self) -> Option<&mut Subject<'g>> {
-        match self {
-            Self::Going(subject) => Some(subject),
-            Self::Ended(_) => None,
+    /// Takes a case that is going a step further, and ends it where that fails or tells how it ends.
+    fn advance(&mut self, step: impl FnOnce(&mut Subject<'g>) -> Result<Option<Outcome>>) -> Result<()> {
+        if let Self::Going(subject) = self {
+            let outcome = match step(subject) {
+                Ok(outcome) => outcome,
+                Err(error) => Some(Outcome::of_error(error)?),
+            };
+            if let Some(outcome) = outcome {
+                *self = Self::Ended(outcome);
+            }
         }
+        Ok(())
     }
 }
 
 impl Copies {
-    fn new(roof: &CopyRoof<'_>, source: BufferRange, options: &BenchOptions) -> Result<Self> {
-        let memory = roof.gpu.allocate(source.size)?;
-        // What is done for the first time takes longer.
-        roof.copy(source, &memory)?;
-        roof.transfer(source, &memory)?;
+    /// Of `elements`, which may be gone later.
+    fn new(roof: &CopyRoof<'_>, elements: BufferRange, options: &BenchOptions) -> Result<Self> {
+        let [source, destination] = [roof.gpu.allocate(elements.size)?, roof.gpu.allocate(elements.size)?];
+        // Memory that was never written may be none; and what is done for the first time takes longer.
+        roof.transfer(elements, &source)?;
+        roof.copy(source.range(), &destination)?;
         let runs_per_sample = [
-            options.runs_per_sample(roof.copy(source, &memory)?),
-            options.runs_per_sample(roof.transfer(source, &memory)?),
+            options.runs_per_sample(|| roof.copy(source.range(), &destination))?,
+            options.runs_per_sample(|| roof.transfer(source.range(), &destination))?,
         ];
-        Ok(Self { source, memory, runs_per_sample, kernel_ns: Vec::new(), transfer_ns: Vec::new() })
+        Ok(Self { source, destination, runs_per_sample, kernel_ns: Vec::new(), transfer_ns: Vec::new() })
     }
 
     fn probe(&mut self, roof: &CopyRoof<'_>) -> Result<()> {
+        let (source, destination) = (self.source.range(), &self.destination);
         let [copy_runs, transfer_runs] = self.runs_per_sample;
-        self.kernel_ns.push(mean_of(copy_runs, || roof.copy(self.source, &self.memory))?);
-        self.transfer_ns.push(mean_of(transfer_runs, || roof.transfer(self.source, &self.memory))?);
+        self.kernel_ns.push(mean_of(copy_runs, || roof.copy(source, destination))?);
+        self.transfer_ns.push(mean_of(transfer_runs, || roof.transfer(source, destination))?);
         Ok(())
     }
 }
@@ -309,7 +328,8 @@ impl<'g> Subject<'g> {
         }
         subject.look_back = subject.workload.look_back()?;
         // What is done for the first time takes longer.
-        subject.runs_per_sample = options.runs_per_sample(subject.run()?);
+        subject.run()?;
+        subject.runs_per_sample = options.runs_per_sample(|| subject.run())?;
         Ok(Ok(subject))
     }
 
@@ -326,11 +346,16 @@ impl<'g> Subject<'g> {
         Ok(mismatch.map(|mismatch| Outcome::Fail(failure(mismatch))))
     }
 
-    fn sample(&mut self, slow_down: f64) -> Result<()> {
+    fn warm_up(&mut self, run_count: u32) -> Result<Option<Outcome>> {
+        (0..run_count).try_for_each(|_| self.run().map(drop))?;
+        Ok(None)
+    }
+
+    fn sample(&mut self, slow_down: f64) -> Result<Option<Outcome>> {
         let mean_ns = mean_of(self.runs_per_sample, || self.run())?;
         self.samples_ns.push(mean_ns * slow_down);
         self.record_samples_ns.push(self.workload.time_recording()?);
-        Ok(())
+        Ok(None)
     }
 
     /// Verifies the last of the runs, which were measured, and measures one from end to end.
@@ -384,5 +409,49 @@ impl<'g> Subject<'g> {
             recorded: Some(workload.recorded().into()),
             look_back: self.look_back,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPTIONS: BenchOptions = BenchOptions {
+        block_count: 10,
+        warm_up_count: 1,
+        samples_per_block: 3,
+        min_sample: Duration::from_millis(2),
+        budget: Duration::from_secs(1),
+        slow_down: 1.0,
+    };
+
+    #[test]
+    fn the_first_block_the_last_and_some_between_are_checked() {
+        for (block_count, expected) in [
+            (1, &[1][..]),
+            (2, &[1, 2]),
+            (4, &[1, 2, 3, 4]),
+            (5, &[1, 3, 5]),
+            (10, &[1, 4, 7, 10]),
+            (11, &[1, 5, 9, 11]),
+        ] {
+            let options = BenchOptions { block_count, ..OPTIONS };
+            let checked: Vec<_> = (1..=block_count).filter(|&block| options.is_checked(block)).collect();
+            assert_eq!(checked, expected);
+        }
+    }
+
+    #[test]
+    fn a_sample_is_long_enough_though_a_run_was_held_up() {
+        let runs_per_sample = |times: [f64; 3]| {
+            let mut times = times.into_iter();
+            let count = OPTIONS.runs_per_sample(|| Ok(times.next().expect("three runs"))).unwrap();
+            (count, times.len())
+        };
+        assert_eq!(runs_per_sample([1.9e6, 0.3e6, 0.4e6]), (7, 0));
+        // One is enough of what takes long, and no more are had.
+        assert_eq!(runs_per_sample([2e6, 1.0, 1.0]), (1, 2));
+        assert_eq!(runs_per_sample([0.0; 3]), (BenchOptions::MAX_RUNS_PER_SAMPLE, 0));
+        assert!(OPTIONS.runs_per_sample(|| Err(Error::DeviceLost { during: "a run" })).is_err());
     }
 }

@@ -40,7 +40,7 @@ pub struct Comparison {
     pub base: Side,
     /// What is compared.
     pub new: Side,
-    /// What the two differ in beside times: device, driver, machine, build and policies, in this order.
+    /// What the two differ in beside times: device, driver, machine, build, policies and samples, in this order.
     pub differences: Vec<Difference>,
     /// By how many percent times may differ and still be called the same.
     pub tolerance_percent: f64,
@@ -53,7 +53,9 @@ pub struct Comparison {
     pub groups: Vec<GroupComparison>,
     /// All cases that both have, in the order of the base.
     pub cases: Vec<CaseComparison>,
-    /// Ids of the cases that the base alone has.
+    /// Ids of the cases that the base has, and that gave a wrong result in the new section.
+    pub wrong_in_new: Vec<String>,
+    /// Ids of the cases that the base alone has, those among them.
     pub only_in_base: Vec<String>,
     /// Ids of the cases that the new one alone has.
     pub only_in_new: Vec<String>,
@@ -171,6 +173,8 @@ impl Comparison {
             let ids = section.device.measured.iter().map(|measured| &measured.id);
             ids.filter(|id| !others.contains_key(id.as_str())).cloned().collect()
         };
+        let wrong = new.device.verified.iter().filter(|case| case.outcome == "fail");
+        let wrong_in_new = wrong.map(|case| &case.id).filter(|id| of_base.contains_key(id.as_str()));
         Self {
             base: Side::of(base),
             new: Side::of(new),
@@ -178,6 +182,7 @@ impl Comparison {
             tolerance_percent,
             drift,
             groups: groups(&cases, &draws, scale),
+            wrong_in_new: wrong_in_new.cloned().collect(),
             only_in_base: ids_without(base, &of_new),
             only_in_new: ids_without(new, &of_base),
             cases,
@@ -340,10 +345,20 @@ fn differences(
         let what = of_count(changed.len(), "kernel");
         differences.push(Difference { what, base: hash(of_base), new: hash(of_new) });
     }
-    let changed: Vec<_> = pairs.iter().filter(|(base, new)| base.policy != new.policy).collect();
-    if let [(base, new), ..] = changed[..] {
-        let what = format!("policy of {}", of_count(changed.len(), "case"));
-        differences.push(Difference { what, base: base.policy.clone(), new: new.policy.clone() });
+    let samples = |measured: &Measurement| {
+        let [samples, blocks] = [measured.samples_ns.len(), measured.blocks().len()];
+        format!("{} in {}", of_count(samples, "sample"), of_count(blocks, "block"))
+    };
+    for (name, fact) in [
+        ("policy", &(|measured: &Measurement| measured.policy.clone()) as &dyn Fn(&Measurement) -> String),
+        ("samples", &samples),
+    ] {
+        let facts = pairs.iter().map(|(base, new)| [base, new].map(|measured| fact(measured)));
+        let changed: Vec<_> = facts.filter(|[base, new]| base != new).collect();
+        if let [[base, new], ..] = &changed[..] {
+            let what = format!("{name} of {}", of_count(changed.len(), "case"));
+            differences.push(Difference { what, base: base.clone(), new: new.clone() });
+        }
     }
     differences
 }

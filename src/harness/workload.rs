@@ -124,7 +124,7 @@ impl<'g> Workload<'g> {
         let word_count = case.count * row_size / 4;
         let moved_count = case.count * case.element_size() / 4 - word_count;
         let room = room * row_size / 4;
-        let mut arrangement = Arrangement::new(layout);
+        let mut arrangement = Arrangement::new(layout, gpu.capabilities().max_allocation_size);
         let all_pristine = arrangement.place(word_count + moved_count, 0);
         let (pristine, pristine_values) = all_pristine.split_at(word_count);
         let source = arrangement.place(room, misalignment);

@@ -54,7 +54,7 @@ fn reports_are_compared_case_by_case() {
             text.starts_with(&format!("base  {base}: ")) && text.contains(&format!("\nnew   {new}: ")),
             "{text}"
         );
-        assert!(text.contains("the same device, driver, machine, build and policies"), "{text}");
+        assert!(text.contains("the same device, driver, machine, build, policies and samples"), "{text}");
         let document: serde_json::Value = serde_json::from_slice(&folder.read("comparison.json")).unwrap();
         let comparison = &document["comparisons"][0];
         for field in comparison.as_object().unwrap().keys() {

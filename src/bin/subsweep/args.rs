@@ -286,7 +286,7 @@ pub struct BenchArgs {
     pub html: Option<OsString>,
 
     /// Make every time PERCENT longer, to see what a comparison makes of it
-    #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0)]
+    #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0, value_parser = parse_percent)]
     pub slow_down: f64,
 }
 
@@ -322,7 +322,7 @@ pub enum Preset {
 /// Compare reports of bench, case by case
 ///
 /// The first report is the base, and every other is compared with it; of one report alone the first device is the base.
-/// What differs in device, driver, machine, build and policies is told first. A case is FASTER or SLOWER where its time
+/// What differs in device, driver, machine, build, policies and samples is told first. A case is FASTER or SLOWER where its time
 /// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
 /// by a bootstrap interval, at 95 %, of the ratio of medians. Between runs on one machine, device and driver,
 /// what the speed of the copies around a case changed by is put down to the machine.

@@ -9,8 +9,9 @@ use anyhow::Result;
 use clap::ValueEnum;
 use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
-    BenchGroup, BenchOptions, Case, CopyRoof, Effort, Measured, Measurement, Outcome, RecordedCounts,
-    VerifiedCase, Work, bench_cases, scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
+    BenchGroup, BenchOptions, Case, CopyRoof, DeviceReport, Effort, Measured, Measurement, Outcome,
+    RecordedCounts, Summary, VerifiedCase, Work, bench_cases, scaling_bench_cases, textbook_bench_cases,
+    tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
@@ -49,16 +50,19 @@ fn options(args: &BenchArgs) -> BenchOptions {
     }
 }
 
+/// Bytes of elements in a batch of more than one group on this device. Each case has some arrays of them.
+fn room(gpu: &Gpu) -> u64 {
+    (gpu.capabilities().largest_heap_size / 64).max(128 << 20)
+}
+
 /// Cases that are measured by turns: those that do the same to the same elements, as many as have room beside one another.
-fn groups(cases: Vec<Case>) -> Vec<Vec<Case>> {
-    /// Bytes of elements in one group. Each case has some arrays of them.
-    const MAX_SIZE: u64 = 256 << 20;
+fn groups(cases: Vec<Case>, max_size: u64) -> Vec<Vec<Case>> {
     let mut groups: Vec<Vec<Case>> = Vec::new();
     for case in cases {
         let size = |case: &Case| case.count * case.element_size();
         let variants = case.variants();
         let fits = |group: &&mut Vec<Case>| {
-            group[0].variants() == variants && group.iter().map(size).sum::<u64>() + size(&case) <= MAX_SIZE
+            group[0].variants() == variants && group.iter().map(size).sum::<u64>() + size(&case) <= max_size
         };
         match groups.iter_mut().find(fits) {
             Some(group) => group.push(case),
@@ -70,16 +74,14 @@ fn groups(cases: Vec<Case>) -> Vec<Vec<Case>> {
 
 /// Groups that are measured in rounds, a block of each in every one: as many as have room beside one another, so that the
 /// blocks of each are far apart in time.
-fn batches(groups: Vec<Vec<Case>>) -> Vec<Vec<Vec<Case>>> {
-    /// Bytes of elements in one batch of more than one group.
-    const MAX_SIZE: u64 = 128 << 20;
+fn batches(groups: Vec<Vec<Case>>, max_size: u64) -> Vec<Vec<Vec<Case>>> {
     let size = |group: &[Case]| group.iter().map(|case| case.count * case.element_size()).sum::<u64>();
     let mut batches: Vec<Vec<Vec<Case>>> = Vec::new();
     let mut last_size = u64::MAX;
     for group in groups {
         let size = size(&group);
         match batches.last_mut() {
-            Some(batch) if last_size.saturating_add(size) <= MAX_SIZE => {
+            Some(batch) if last_size.saturating_add(size) <= max_size => {
                 last_size += size;
                 batch.push(group);
             }
@@ -126,9 +128,11 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         Some(reason) => Err(Outcome::NotSupported(reason)),
         None => Ok(()),
     };
-    for batch in batches(groups(cases)) {
+    let room = room(gpu);
+    for batch in batches(groups(cases, 2 * room), room) {
         let (mut groups, mut outcomes): (Vec<BenchGroup<'_>>, Vec<Vec<Measured>>) = Default::default();
-        let measured_before = suite.device_report().measured.len();
+        let DeviceReport { measured, verified, .. } = suite.device_report();
+        let before = [measured.len(), verified.len()];
         for round in 1..=options.block_count {
             for (at, cases) in batch.iter().enumerate() {
                 let name = format!("round {round} of {}: {}", options.block_count, cases[0].variants());
@@ -139,10 +143,8 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
                 }
                 groups[at].measure_block()?;
                 outcomes[at] = groups[at].measured();
-                // What is known by now replaces what was known of this batch before.
-                let measured = &mut suite.device_report().measured;
-                measured.truncate(measured_before);
-                measured.extend(outcomes.iter().flatten().flatten().cloned());
+                let known = batch.iter().flatten().zip(outcomes.iter().flatten());
+                note(suite, gpu, &command, before, known);
                 suite.save()?;
             }
         }
@@ -167,12 +169,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
                 Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
                 Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
             }
-            if let Err(outcome) = &outcome {
-                let again = suite.again(&command, gpu, &case.id());
-                suite.device_report().verified.push(VerifiedCase::new(case.id(), outcome, &again));
-            }
         }
-        suite.save()?;
     }
     drop(progress);
     match answer {
@@ -185,22 +182,47 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
     Ok(tally)
 }
 
+/// Writes down what is known of cases by now, behind so many measured and verified before them, in place of what was
+/// known of them before.
+fn note<'a>(
+    suite: &mut Suite,
+    gpu: &Gpu,
+    command: &str,
+    before: [usize; 2],
+    known: impl Iterator<Item = (&'a Case, &'a Measured)>,
+) {
+    let [measured_before, verified_before] = before;
+    let (mut measured, mut verified) = (Vec::new(), Vec::new());
+    for (case, outcome) in known {
+        match outcome {
+            Ok(measurement) => measured.push(measurement.clone()),
+            Err(outcome) => {
+                let again = suite.again(command, gpu, &case.id());
+                verified.push(VerifiedCase::new(case.id(), outcome, &again));
+            }
+        }
+    }
+    let report = suite.device_report();
+    report.measured.splice(measured_before.., measured);
+    report.verified.splice(verified_before.., verified);
+}
+
 const COUNT_WIDTH: usize = 10;
 
 /// The names over [`row`].
 fn columns() -> String {
     format!(
-        "  {:>COUNT_WIDTH$}  {:>7}  {:>7}  {:>6}  {:>7}  {:>6}  {:>8}  {:>10}  {:>8}  {:>7}\n",
+        "  {:>COUNT_WIDTH$}  {:>7}  {:>7}  {:>6}  {:>7}  {:>6}  {:>7}  {:>10}  {:>10}  {:>8}\n",
         "elements",
         "median",
         "IQR",
         "elem/s",
         "bytes/s",
         "% copy",
-        "copy B/s",
+        "record",
+        "end to end",
         "dispatches",
-        "barriers",
-        "samples"
+        "barriers"
     )
 }
 
@@ -226,15 +248,16 @@ fn row(measurement: &Measurement) -> String {
         }
         None => [(); 2].map(|()| "-".to_owned()),
     };
+    let median = |time: Option<Summary>| time.map_or("-".to_owned(), |time| duration(time.median_ns));
     format!(
-        "  {:>COUNT_WIDTH$}  {:>7}  {spread:>5.1} %  {:>6}  {:>7}  {:>6.1}  {:>8}  {dispatches:>10}  {barriers:>8}  {:>7}\n",
+        "  {:>COUNT_WIDTH$}  {:>7}  {spread:>5.1} %  {:>6}  {:>7}  {:>6.1}  {:>7}  {:>10}  {dispatches:>10}  {barriers:>8}\n",
         measurement.element_count,
         duration(time.median_ns),
         scaled(measurement.elements_per_second),
         scaled(measurement.bytes_per_second),
         measurement.copy_percent,
-        scaled(measurement.copy_bytes_per_second),
-        measurement.samples_ns.len()
+        median(measurement.record),
+        median(measurement.end_to_end)
     )
 }
 

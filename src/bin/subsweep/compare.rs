@@ -9,7 +9,7 @@ use serde::Serialize;
 use subsweep::harness::page::{Titled, page, verdicts};
 use subsweep::harness::units::{duration, interval};
 use subsweep::harness::{
-    CaseComparison, Comparison, Difference, Report, Section, Side, Verdict, pair_devices,
+    CaseComparison, Comparison, Difference, Report, Section, Side, Verdict, pair_devices, without_count,
 };
 
 use crate::args::{Common, CompareArgs};
@@ -19,6 +19,7 @@ use crate::error::Ended;
 use crate::files::output::tell;
 use crate::files::{Source, read_report};
 use crate::reports::{Format, Reports};
+use crate::words::escaped;
 
 /// What `--json` writes. The names of its fields are a promise to scripts.
 #[derive(Debug, Serialize)]
@@ -27,6 +28,8 @@ struct Document<'a> {
     comparison_schema: u32,
     /// One for each pair of devices.
     comparisons: &'a [Comparison],
+    /// Reports' devices that there is nothing to compare with.
+    unpaired: &'a [String],
 }
 
 /// Compares reports.
@@ -46,9 +49,12 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     let reports: Vec<Named> = read.collect::<Result<_>>()?;
     let inputs: Vec<&Source> = sources.iter().collect();
     let outputs = Reports::prepare(&[(Format::Json, &args.json), (Format::Html, &args.html)], &inputs)?;
-    let comparisons = compare(&reports, args.tolerance)?;
-    let text: Vec<_> = comparisons.iter().map(text).collect();
-    tell(&text.join("\n"), outputs.have_stdout())?;
+    let (comparisons, unpaired) = compare(&reports, args.tolerance)?;
+    let mut text = comparisons.iter().map(text).collect::<Vec<_>>().join("\n");
+    for device in &unpaired {
+        let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(device));
+    }
+    tell(&text, outputs.have_stdout())?;
     outputs.commit_rendered(|format| match format {
         Format::Html => {
             let short = short_titles(&reports);
@@ -62,7 +68,7 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
             Ok(page(&titled.collect::<Vec<_>>(), Some(verdicts(&comparisons))).into_bytes())
         }
         _ => {
-            let document = Document { comparison_schema: 1, comparisons: &comparisons };
+            let document = Document { comparison_schema: 1, comparisons: &comparisons, unpaired: &unpaired };
             let mut json = serde_json::to_vec_pretty(&document)?;
             json.push(b'\n');
             Ok(json)
@@ -111,8 +117,11 @@ fn short_titles(reports: &[Named]) -> Vec<String> {
 
 /// The base beside each of the others, device by device; or, where there is one report alone, its first device beside its
 /// others.
-fn compare(reports: &[Named], tolerance: f64) -> Result<Vec<Comparison>, Ended> {
+///
+/// The second is what has no other.
+fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<String>), Ended> {
     let all: Vec<Vec<Section<'_>>> = reports.iter().map(Named::sections).collect::<Result<_, _>>()?;
+    let mut unpaired = Vec::new();
     let pairs: Vec<[Section<'_>; 2]> = match &all[..] {
         [only] if only.len() == 1 => {
             return Err(Ended::usage(
@@ -125,7 +134,13 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<Vec<Comparison>, Ended> 
             for new in others {
                 let [of_base, of_new] = [base, new]
                     .map(|sections| sections.iter().map(|section| section.device).collect::<Vec<_>>());
-                pairs.extend(pair_devices(&of_base, &of_new).into_iter().map(|[a, b]| [base[a], new[b]]));
+                let places = pair_devices(&of_base, &of_new);
+                for (side, sections) in [base, new].into_iter().enumerate() {
+                    let alone = |at: &usize| places.iter().all(|pair| pair[side] != *at);
+                    let alone = (0..sections.len()).filter(alone).map(|at| sections[at]);
+                    unpaired.extend(alone.map(|one| format!("{}: {}", one.title, one.device.name)));
+                }
+                pairs.extend(places.into_iter().map(|[a, b]| [base[a], new[b]]));
             }
             pairs
         }
@@ -136,17 +151,28 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<Vec<Comparison>, Ended> 
     if comparisons.iter().all(|comparison| comparison.cases.is_empty()) {
         return Err(Ended::usage("the reports have no case in common; measure both with the same options"));
     }
-    Ok(comparisons)
+    Ok((comparisons, unpaired))
 }
 
 fn refuse_regressions(comparisons: &[Comparison], percent: f64) -> Result<()> {
+    if let Some(side) = comparisons.iter().map(|comparison| &comparison.new).find(|new| !new.complete) {
+        let text = format!("{}: is not complete, so nobody knows what is slower; measure again", side.report);
+        return Err(Ended::usage(text).into());
+    }
+    let wrong: Vec<_> = comparisons.iter().flat_map(|comparison| &comparison.wrong_in_new).collect();
+    if let [first, ..] = wrong[..] {
+        let text =
+            format!("{} of the base's cases gave a wrong result, such as {}", wrong.len(), escaped(first));
+        return Err(Ended::wrong(text).into());
+    }
     let found: Vec<_> = comparisons.iter().flat_map(|comparison| comparison.regressions(percent)).collect();
     let Some(worst) = found.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Ok(()) };
     let (count, total) =
         (found.len(), comparisons.iter().map(|comparison| comparison.cases.len()).sum::<usize>());
     Err(Ended::wrong(format!(
         "{count} of {total} cases are slower by more than {percent} %, at most {:.2} times: {}",
-        worst.ratio, worst.id
+        worst.ratio,
+        escaped(&worst.id)
     ))
     .into())
 }
@@ -157,12 +183,13 @@ fn text(comparison: &Comparison) -> String {
     for (label, side) in [("base", &comparison.base), ("new", &comparison.new)] {
         let Side { report, device, driver, lanes, complete } = side;
         let end = if *complete { "" } else { "; NOT COMPLETE: it was ended before its last case" };
+        let [report, device, driver] = [report, device, driver].map(|name| escaped(name));
         let _ = writeln!(text, "{label:4}  {report}: {device}, driver {driver}, {lanes} lanes{end}");
     }
     differences(&mut text, comparison);
     let mut works = BTreeMap::<String, Vec<&CaseComparison>>::new();
     for case in &comparison.cases {
-        works.entry(without_count(&case.id)).or_default().push(case);
+        works.entry(escaped(&without_count(&case.id))).or_default().push(case);
     }
     for (work, mut cases) in works {
         cases.sort_by_key(|case| case.element_count);
@@ -177,11 +204,12 @@ fn text(comparison: &Comparison) -> String {
 fn differences(text: &mut String, comparison: &Comparison) {
     let differences = &comparison.differences;
     if differences.is_empty() {
-        *text += "\n  the same device, driver, machine, build and policies\n";
+        *text += "\n  the same device, driver, machine, build, policies and samples\n";
     } else {
         let width = differences.iter().map(|difference| difference.what.len()).max().unwrap_or(0);
         *text += "\n  they differ in\n";
         for Difference { what, base, new } in differences {
+            let [base, new] = [base, new].map(|fact| escaped(fact));
             let _ = writeln!(text, "  {what:width$}   base  {base}\n  {:width$}   new   {new}", "");
         }
     }
@@ -191,11 +219,6 @@ fn differences(text: &mut String, comparison: &Comparison) {
             "\n  on this machine the copies took {drift:.2} times as long in the new run; verdicts allow for that"
         );
     }
-}
-
-/// The id but for the number of elements.
-fn without_count(id: &str) -> String {
-    id.split(';').filter(|parameter| !parameter.starts_with("n=")).collect::<Vec<_>>().join(";")
 }
 
 const COUNT_WIDTH: usize = 10;
@@ -223,15 +246,15 @@ fn row(case: &CaseComparison) -> String {
 
 /// The verdicts of each group, and what they mean.
 fn groups(text: &mut String, comparison: &Comparison) {
-    let Comparison { groups, only_in_base, only_in_new, tolerance_percent, .. } = comparison;
-    let width = groups.iter().map(|group| group.name.len()).max().unwrap_or(0).max("group".len());
+    let Comparison { groups, wrong_in_new, only_in_base, only_in_new, tolerance_percent, .. } = comparison;
+    let width = groups.iter().map(|group| escaped(&group.name).len()).max().unwrap_or(0).max("group".len());
     let _ = write!(text, "\n  {:width$}", "group");
     Verdict::ALL.iter().for_each(|verdict| {
         let _ = write!(text, "  {:>9}", verdict.name());
     });
     let _ = writeln!(text, "  {:>14}  {:>14}  verdict", "geometric mean", "95 % interval");
     for group in groups {
-        let _ = write!(text, "  {:width$}", group.name);
+        let _ = write!(text, "  {:width$}", escaped(&group.name));
         for verdict in Verdict::ALL {
             let _ = write!(text, "  {:>9}", group.verdicts.get(&verdict).unwrap_or(&0));
         }
@@ -247,9 +270,13 @@ fn groups(text: &mut String, comparison: &Comparison) {
         text,
         "  ratio = new time / base time; SAME is within {tolerance_percent} %, and AMBIGUOUS what could be either"
     );
+    if let [first, ..] = &wrong_in_new[..] {
+        let _ =
+            writeln!(text, "  {} WRONG in the new report, such as {}", wrong_in_new.len(), escaped(first));
+    }
     for (ids, label) in [(only_in_base, "base"), (only_in_new, "new report")] {
         if let [first, ..] = &ids[..] {
-            let _ = writeln!(text, "  {} in the {label} alone, such as {first}", ids.len());
+            let _ = writeln!(text, "  {} in the {label} alone, such as {}", ids.len(), escaped(first));
         }
     }
 }
@@ -257,12 +284,6 @@ fn groups(text: &mut String, comparison: &Comparison) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cases_stand_below_their_work() {
-        let id = "sort:keys:type=u32;algorithm=onesweep;n=4096;input=uniform";
-        assert_eq!(without_count(id), "sort:keys:type=u32;algorithm=onesweep;input=uniform");
-    }
 
     #[test]
     fn a_row_tells_ratio_interval_and_verdict() {

@@ -74,10 +74,7 @@ fn one_line(text: &str) -> String {
             Some(':') => line.push(' '),
             Some(_) => line.push_str("; "),
         }
-        line.extend(part.chars().flat_map(|c| {
-            let escaped = c.is_control().then(|| c.escape_default());
-            escaped.into_iter().flatten().chain((!c.is_control()).then_some(c))
-        }));
+        line += &words::escaped(part);
     }
     line + "; --help says more"
 }

@@ -80,8 +80,7 @@ impl Reports {
         self.0.iter().any(|(_, output)| output.is_stdout())
     }
 
-    /// Writes a report that will be written again. All formats are: even the page is made in a small part of the time
-    /// that the next cases take, and whoever ends the run has in each what was measured.
+    /// Writes a report that will be written again. All formats are: whoever ends the run has in each what was measured.
     ///
     /// # Errors
     /// Those of its places.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use subsweep::Error;
@@ -37,6 +38,8 @@ pub struct Suite {
     reports: Reports,
     /// Whether a case has ended: before that a report says nothing, and an older one stays.
     has_results: bool,
+    /// When the report was written last, and how long that took.
+    last_save: Option<(Instant, Duration)>,
 }
 
 /// Runs `on_device` for each device that is asked for, sums up, and writes the report to its `places`.
@@ -59,22 +62,28 @@ pub fn run(
         suite.print(&format!("{blank}{}\n", device.heading()))?;
         match suite.run_device(device, &mut on_device) {
             Ok(tally) => total = total.and(tally),
-            // A place that cannot be written, or a pattern that matches nothing, is the same for every device.
-            Err(error) if is_alone || error.is::<OutputError>() || error.is::<Ended>() => return Err(error),
+            // A place that cannot be written is the same for every device.
+            Err(error) if error.is::<OutputError>() => return Err(error),
+            Err(error) if is_alone => {
+                // Of two errors the first one is told.
+                let _ = suite.finish(false);
+                return Err(error);
+            }
             Err(error) => {
                 suite.print(&format!("  {error}\n"))?;
                 first_error.get_or_insert(error);
             }
         }
     }
-    // With `all`, a device below the floor is listed and takes nothing from the others.
-    suite.finish(first_error.as_ref().is_none_or(is_missing_feature))?;
+    // With `all`, a device below the floor, or without a case that is asked for, is listed and takes nothing from the others.
+    let is_harmless = |error: &anyhow::Error| is_missing_feature(error) || error.is::<Ended>();
+    suite.finish(first_error.as_ref().is_none_or(is_harmless))?;
     match (total, first_error) {
         (Tally { wrong: 1.., .. }, _) => {
             let count = total.wrong + total.right + total.not_supported;
             Err(Ended::wrong(format!("{} of {count} cases gave a wrong result", total.wrong)).into())
         }
-        (Tally { right: 1.., .. }, Some(error)) if is_missing_feature(&error) => Ok(()),
+        (Tally { right: 1.., .. }, Some(error)) if is_harmless(&error) => Ok(()),
         (_, Some(error)) => Err(error),
         (Tally { right: 0, .. }, None) => {
             Err(Ended::unable("the device can do none of these cases; choose another, or other cases").into())
@@ -102,6 +111,7 @@ impl Suite {
             report: Report::new(std::env::args().skip(1).collect()),
             reports: Reports::prepare(places, &[])?,
             has_results: false,
+            last_save: None,
         })
     }
 
@@ -161,13 +171,20 @@ impl Suite {
         tell(text, self.reports.have_stdout())
     }
 
-    /// Writes the report as it is by now, after a case.
+    /// Writes the report as it is by now, after a case; unless it was written so lately that writing would take more than
+    /// a tenth of the time, as that of a long report does.
     ///
     /// # Errors
     /// Those of its place.
     pub fn save(&mut self) -> Result<()> {
         self.has_results = true;
-        self.reports.update(&self.report)
+        let start = Instant::now();
+        if self.last_save.is_none_or(|(end, duration)| start - end >= 9 * duration) {
+            self.reports.update(&self.report)?;
+            let end = Instant::now();
+            self.last_save = Some((end, end - start));
+        }
+        Ok(())
     }
 
     fn finish(mut self, is_complete: bool) -> Result<()> {

@@ -171,6 +171,15 @@ pub(super) fn group_of(id: &str) -> &str {
     &id[..end]
 }
 
+/// An id, or what some have in common, without the number of elements.
+pub fn without_count(id: &str) -> String {
+    let group = group_of(id);
+    let parameters = id.get(group.len() + 1..).unwrap_or_default().split(';');
+    let kept: Vec<_> =
+        parameters.filter(|parameter| !parameter.is_empty() && !parameter.starts_with("n=")).collect();
+    if kept.is_empty() { group.to_owned() } else { format!("{group}:{}", kept.join(";")) }
+}
+
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -312,6 +321,19 @@ mod tests {
         for case in bench_cases(Effort::Quick) {
             let groups = ["scan:inclusive", "sort:keys", "sort:pairs4", "segmented_sort:keys", "gather"];
             assert!(groups.contains(&case.group().as_str()), "{}", case.group());
+        }
+    }
+
+    #[test]
+    fn counts_are_left_out_wherever_they_stand() {
+        for (id, expected) in [
+            ("sort:keys:type=u32;n=4096;input=uniform", "sort:keys:type=u32;input=uniform"),
+            ("gather:words=1;n=4096", "gather:words=1"),
+            ("a:b:n=3", "a:b"),
+            ("a:b", "a:b"),
+            ("", ""),
+        ] {
+            assert_eq!(without_count(id), expected, "{id}");
         }
     }
 

@@ -23,7 +23,7 @@ const NAME_LENGTH: usize = 40;
 /// All figures that `topic` has something for.
 pub fn figures(topic: &Topic<'_>) -> Markup {
     let drawn = &topic.series[..topic.series.len().min(MAX_SERIES)];
-    let count = topic.largest_count;
+    let count = topic.shown_count;
     let mut rows: Vec<_> = drawn.iter().filter_map(|series| Some((series, series.at(count)?))).collect();
     rows.sort_by(|(_, a), (_, b)| b.copy_percent.total_cmp(&a.copy_percent));
     html! {
@@ -31,6 +31,12 @@ pub fn figures(topic: &Topic<'_>) -> Markup {
             @if drawn.iter().any(|series| series.points.len() > 1) { (throughput(topic, drawn)) }
             (beside_one_another(topic, &rows))
             (samples(topic, &rows))
+        }
+        @if rows.len() < drawn.len() {
+            p class="quiet" {
+                (drawn.len() - rows.len()) " of " (drawn.len()) " were not measured at " (elements(count))
+                "; the table has all."
+            }
         }
         @if topic.series.len() > MAX_SERIES {
             p class="quiet" {
@@ -183,7 +189,7 @@ fn beside_one_another(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     let ticks: Vec<_> =
         scale.ticks().into_iter().map(|tick| (scale.place(tick), html! { (short(tick)) })).collect();
     let bottom = rows.len() as f64 * ROW + 2.0;
-    let title = format!("{}: percent of the copy at {} elements", topic.name, topic.largest_count);
+    let title = format!("{}: percent of the copy at {} elements", topic.name, topic.shown_count);
     let drawing = html! {
         (chart::bottom_axis(&ticks, ENDS, [0.0, bottom], "% of the copy"))
         @for (at, (series, point)) in rows.iter().enumerate() {
@@ -202,14 +208,14 @@ fn beside_one_another(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
         figure {
             (chart::drawing(bottom + 46.0, &title, &drawing))
             figcaption {
-                "Beside one another at " (elements(topic.largest_count)) ": % of the copy, logarithmic; whiskers are "
+                "Beside one another at " (elements(topic.shown_count)) ": % of the copy, logarithmic; whiskers are "
                 "intervals of 95 %. The thick line is the copy."
             }
         }
     }
 }
 
-/// Every sample of each algorithm at the largest count, over its median.
+/// Every sample of each algorithm at the shown count, over its median.
 fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     /// What is farther from the median than this is counted, or nothing else would be seen.
     const FARTHEST: [f64; 2] = [0.5, 2.5];
@@ -223,7 +229,7 @@ fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     let ticks: Vec<_> =
         scale.ticks().into_iter().map(|tick| (scale.place(tick), html! { (short(tick)) })).collect();
     let bottom = rows.len() as f64 * ROW + 2.0;
-    let title = format!("{}: samples at {} elements, over their medians", topic.name, topic.largest_count);
+    let title = format!("{}: samples at {} elements, over their medians", topic.name, topic.shown_count);
     let drawing = html! {
         (chart::bottom_axis(&ticks, ENDS, [0.0, bottom], "time over its median"))
         @for (at, (series, spread)) in rows.iter().enumerate() {
@@ -236,7 +242,7 @@ fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
         figure {
             (chart::drawing(bottom + 46.0, &title, &drawing))
             figcaption {
-                "Samples at " (elements(topic.largest_count)) " over the median of each, the first ones above; the box "
+                "Samples at " (elements(topic.shown_count)) " over the median of each, the first ones above; the box "
                 "holds the middle half."
             }
         }

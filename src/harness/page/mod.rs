@@ -155,7 +155,7 @@ fn how(subjects: &[Subject<'_>]) -> Markup {
     }
 }
 
-/// The fastest way of each topic on each device, at the largest count that was measured there.
+/// The fastest way of each topic on each device, at the count at which most ways were measured.
 fn overview(subjects: &[Subject<'_>], topics: &[Topic<'_>]) -> Markup {
     let fastest = |topic: &Topic<'_>| -> Vec<usize> {
         let of_subject = |subject| topic.series.iter().position(|series| series.subject == subject);
@@ -187,7 +187,7 @@ fn overview(subjects: &[Subject<'_>], topics: &[Topic<'_>]) -> Markup {
                                     }
                                 }
                                 td { (series.name) }
-                                @if let Some(point) = series.points.last() {
+                                @if let Some(point) = series.at(topic.shown_count).or(series.points.last().copied()) {
                                     td class="number" { (point.element_count) }
                                     td class="number" { (scaled(point.elements_per_second)) }
                                     td class="number" { (format!("{:.1}", point.copy_percent)) }

@@ -1,7 +1,10 @@
 //! What belongs into one figure: measurements of the same work, by who did it and how.
 
+use std::collections::BTreeMap;
+
 use super::Titled;
 use super::chart::{Style, is_drawable};
+use crate::harness::cases::without_count;
 use crate::harness::report::{DeviceReport, Measurement, Summary};
 
 /// A device of a report.
@@ -16,12 +19,12 @@ pub struct Subject<'r> {
 pub struct Topic<'r> {
     /// What measurements of it have in common: their group, without the count.
     pub name: String,
-    /// Each of one device and one way; the fastest of the largest count first.
+    /// Each of one device and one way; the fastest at the shown count first, and what was not measured there last.
     pub series: Vec<Series<'r>>,
     /// How fast devices copy.
     pub roofs: Vec<Roof>,
-    /// The largest count.
-    pub largest_count: u64,
+    /// The count at which most ways and devices stand beside one another; the largest of such.
+    pub shown_count: u64,
 }
 
 /// One device, one algorithm and one policy.
@@ -91,7 +94,7 @@ pub fn topics<'r>(subjects: &[Subject<'r>]) -> Vec<Topic<'r>> {
         for measurement in &subject.device.measured {
             let name = without_count(&measurement.group);
             let at = topics.iter().position(|topic| topic.name == name).unwrap_or_else(|| {
-                topics.push(Topic { name, series: Vec::new(), roofs: Vec::new(), largest_count: 0 });
+                topics.push(Topic { name, series: Vec::new(), roofs: Vec::new(), shown_count: 0 });
                 topics.len() - 1
             });
             topics[at].add(index, measurement);
@@ -164,17 +167,18 @@ impl<'r> Topic<'r> {
                 false => Style { hue, dash: series.subject },
             };
         }
-        let counts = self.series.iter().flat_map(|series| &series.points).map(|point| point.element_count);
-        let largest_count = counts.max().unwrap_or_default();
-        self.largest_count = largest_count;
-        let last = |series: &Series<'_>| {
-            let point = series.points.last().expect("a series is begun with a point");
-            (point.element_count, point.elements_per_second)
-        };
-        self.series.sort_by(|a, b| {
-            let [(a_count, a), (b_count, b)] = [last(a), last(b)];
-            b_count.cmp(&a_count).then(b.total_cmp(&a))
-        });
+        let mut series_counts = BTreeMap::<u64, usize>::new();
+        for point in self.series.iter().flat_map(|series| &series.points) {
+            *series_counts.entry(point.element_count).or_default() += 1;
+        }
+        // Of equals the last one is the maximum.
+        let shown = series_counts.into_iter().max_by_key(|(_, series_count)| *series_count);
+        let shown_count = shown.map_or(0, |(count, _)| count);
+        self.shown_count = shown_count;
+        // No rate is below 0.
+        let rate =
+            |series: &Series<'_>| series.at(shown_count).map_or(-1.0, |point| point.elements_per_second);
+        self.series.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
         self.roofs = self.roofs_of(subjects, has_subjects);
     }
 
@@ -213,13 +217,6 @@ fn fastest_by_count(rates: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
     }
     fastest.sort_by(|[a, _], [b, _]| a.total_cmp(b));
     fastest
-}
-
-/// The group without `n=…`.
-fn without_count(group: &str) -> String {
-    // It stands behind `;`, or, as the only parameter, behind the primitive's `:`.
-    let kept = group.split(';').filter(|parameter| !parameter.starts_with("n="));
-    kept.collect::<Vec<_>>().join(";")
 }
 
 /// The algorithm and the policy, by their names in the id.

@@ -29,6 +29,9 @@ fn verdict(comparison: &Comparison) -> Markup {
                     " On this machine the copies took " (format!("{drift:.2}")) " times as long in the new run; verdicts allow for that."
                 }
             }
+            @if let [first, ..] = &comparison.wrong_in_new[..] {
+                p class="warning" { (comparison.wrong_in_new.len()) " WRONG in the new report, such as " code { (first) } }
+            }
             (cases(&comparison.cases))
             @for (label, ids) in [("base", &comparison.only_in_base), ("new report", &comparison.only_in_new)] {
                 @if let [first, ..] = &ids[..] {
@@ -46,7 +49,7 @@ fn side(side: &Side) -> Markup {
 fn differences(comparison: &Comparison) -> Markup {
     html! {
         @if comparison.differences.is_empty() {
-            p { "The same device, driver, machine, build and policies." }
+            p { "The same device, driver, machine, build, policies and samples." }
         } @else {
             div class="scroll" {
                 table {

@@ -1,6 +1,6 @@
 //! A report as Markdown: a table for each group of cases, to be pasted into an issue.
 
-use super::{DeviceReport, Measurement, Report};
+use super::{DeviceReport, Measurement, Report, Summary};
 use crate::harness::units::{duration, scaled};
 
 impl Report {
@@ -59,8 +59,8 @@ fn section(device: &DeviceReport) -> String {
 }
 
 const HEAD: &str = "\
-| policy | elements | median | 95 % | IQR | elements/s | bytes/s | % copy | dispatches | barriers | samples |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+| policy | elements | median | 95 % | IQR | least | p95 | elements/s | bytes/s | % copy | record | end to end | dispatches | barriers | samples |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 ";
 
 fn row(measurement: &Measurement) -> String {
@@ -70,15 +70,20 @@ fn row(measurement: &Measurement) -> String {
         Some(counts) => [counts.dispatches, counts.barriers].map(|count| count.to_string()),
         None => [(); 2].map(|()| "-".to_owned()),
     };
+    let median = |time: Option<Summary>| time.map_or("-".to_owned(), |time| duration(time.median_ns));
     format!(
-        "| {} | {} | {} | {low} to {high} | {} | {} | {} | {:.1} | {dispatches} | {barriers} | {} |\n",
+        "| {} | {} | {} | {low} to {high} | {} | {} | {} | {} | {} | {:.1} | {} | {} | {dispatches} | {barriers} | {} |\n",
         escaped(&measurement.policy),
         measurement.element_count,
         duration(time.median_ns),
         duration(time.iqr_ns),
+        duration(time.min_ns),
+        duration(time.p95_ns),
         scaled(measurement.elements_per_second),
         scaled(measurement.bytes_per_second),
         measurement.copy_percent,
+        median(measurement.record),
+        median(measurement.end_to_end),
         measurement.samples_ns.len()
     )
 }
@@ -111,7 +116,7 @@ mod tests {
         assert!(text.contains("incomplete") && text.contains("| a\\|b \\*c\\* \\<d\\> |"), "{text}");
         let cells = |line: &str| line.replace("\\|", "").matches('|').count();
         let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
-        assert!(rows.iter().all(|row| cells(row) == 12), "{text}");
+        assert!(rows.iter().all(|row| cells(row) == 16), "{text}");
         for device in &report.devices {
             for measurement in &device.measured {
                 assert!(text.contains(&format!("| {} |", measurement.element_count)), "{text}");

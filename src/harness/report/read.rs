@@ -204,7 +204,7 @@ impl Summary {
                 return Err(ReportError::NoTime { place: format!("{place}.{samples_name}[{index}]"), value });
             }
         }
-        let expected = Self::of(samples, &[]);
+        let expected = Self::without_interval(samples);
         if expected.median_ns == 0.0 {
             // Nothing is done in no time.
             return Err(ReportError::NoTime { place: format!("{place}.{own_name}.median_ns"), value: 0.0 });

@@ -45,8 +45,7 @@ pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
     for device in devices {
         let report = match inspect(&device, args, common) {
             Ok(inspection) => DeviceReport::new(&device, inspection, None),
-            // A pattern that matches nothing is the same for every device.
-            Err(error) if is_alone || error.is::<Ended>() => return Err(error),
+            Err(error) if is_alone => return Err(error),
             Err(error) => {
                 let reason = error.to_string();
                 first_error.get_or_insert(error);
@@ -64,8 +63,8 @@ pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
     }
     let is_told = reports.iter().any(|report| report.reason.is_none());
     match first_error {
-        // With `all`, a device that does not tell takes nothing from the others.
-        Some(error) if !(is_told && is_missing_feature(&error)) => Err(error),
+        // With `all`, a device that does not tell, or has no such pipeline, takes nothing from the others.
+        Some(error) if !(is_told && (is_missing_feature(&error) || error.is::<Ended>())) => Err(error),
         _ => Ok(()),
     }
 }
