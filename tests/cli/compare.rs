@@ -1,6 +1,6 @@
 //! `compare`: reports in, verdicts out, and no device.
 
-use ::subsweep::harness::{Report, Summary};
+use ::subsweep::harness::{Measurement, Report, Summary, VerifiedCase};
 
 use super::*;
 
@@ -109,6 +109,54 @@ fn an_artificial_slow_down_is_called_so() {
     let new = folder.file("new.json", bench(&["--slow-down", "100000"]));
     let ended = compare(&[&base, &new, "--fail-on-regression", "20"]);
     ended.refused_with_words(1, "cases are slower by more than 20 %");
+}
+
+/// A gate is for what is there no more, too.
+#[test]
+fn what_has_become_wrong_is_told_and_passes_no_gate() {
+    let folder = Folder::new();
+    let measured = steady(&bench(&[]), 1.0);
+    let base = folder.file("base.json", &measured);
+    let changed = |name, change: fn(&mut Report)| {
+        let mut report = Report::from_json(&measured).unwrap();
+        change(&mut report);
+        folder.file(name, report.to_json().unwrap())
+    };
+    let wrong = changed("wrong.json", |report| {
+        let device = &mut report.devices[0];
+        device.measured.push(Measurement { id: "odd:n=1".into(), ..device.measured[0].clone() });
+        device.verified.push(VerifiedCase {
+            id: device.measured.remove(0).id,
+            outcome: "fail".into(),
+            reason: Some("result[1] is 2\nexpected 3".into()),
+            wrong: None,
+            reproduce: None,
+        });
+    });
+    let ended = compare(&[&base, &wrong]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert!(
+        text.contains("1 WRONG in the new report, such as scan:") && text.contains("1 in the base alone"),
+        "{text}"
+    );
+    compare(&[&base, &wrong, "--fail-on-regression", "10"])
+        .refused_with_words(1, "1 of the base's cases gave a wrong result, such as scan:");
+    let cut_short = changed("cut.json", |report| report.complete = false);
+    assert_eq!(compare(&[&base, &cut_short]).code, 0);
+    compare(&[&base, &cut_short, "--fail-on-regression", "10"])
+        .refused_with_words(2, "cut.json: is not complete");
+    let two = changed("two.json", |report| {
+        let mut other = report.devices[0].clone();
+        other.name = "other\u{1b}[2J".into();
+        other.description.device_uuid = "-".into();
+        report.devices.push(other);
+    });
+    let text = String::from_utf8(compare(&[&two, &base]).stdout).unwrap();
+    assert!(
+        text.contains(r"two.json: other\u{1b}[2J") && text.contains("nothing to compare with: "),
+        "{text}"
+    );
 }
 
 #[test]

@@ -106,9 +106,10 @@ fn commands_are_counted_and_shown() {
         let counts = ["dispatches", "barriers", "transfers"].map(|name| recorded[name].as_u64().unwrap());
         assert_eq!(counts, [dispatches, barriers, transfers], "{work}");
         let lines: Vec<_> = ended.stderr.lines().collect();
-        assert!(lines.iter().any(|line| line.contains("  dispatches  barriers  ")), "{}", ended.stderr);
-        let columns = format!("  {dispatches:>10}  {barriers:>8}  ");
-        assert!(lines.iter().any(|line| line.contains(&columns)), "{}", ended.stderr);
+        let head = "  record  end to end  dispatches  barriers";
+        assert!(lines.iter().any(|line| line.ends_with(head)), "{}", ended.stderr);
+        let columns = format!("  {dispatches:>10}  {barriers:>8}");
+        assert!(lines.iter().any(|line| line.ends_with(&columns)), "{}", ended.stderr);
         let is_row = |line: &&&str| line.starts_with("    ") && line.contains(|c: char| c.is_ascii_digit());
         let width = lines.iter().filter(is_row).map(|line| line.chars().count()).max().unwrap();
         assert!(width <= 100, "{}", ended.stderr);
