@@ -50,9 +50,12 @@ fn options(args: &BenchArgs) -> BenchOptions {
     }
 }
 
-/// Bytes of elements in a batch of more than one group on this device. Each case has some arrays of them.
+/// Bytes of elements that are measured by turns and in rounds, where a case alone has no more. Each case has some arrays of
+/// them.
 fn room(gpu: &Gpu) -> u64 {
-    (gpu.capabilities().largest_heap_size / 64).max(128 << 20)
+    let of_device = (gpu.capabilities().largest_heap_size / 64).max(128 << 20);
+    // None is refused for those before it.
+    suite::room_for_elements(gpu).map_or(of_device, |of_machine| of_device.min(of_machine))
 }
 
 /// Cases that are measured by turns: those that do the same to the same elements, as many as have room beside one another.
@@ -129,7 +132,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         None => Ok(()),
     };
     let room = room(gpu);
-    for batch in batches(groups(cases, 2 * room), room) {
+    for batch in batches(groups(cases, room), room) {
         let (mut groups, mut outcomes): (Vec<BenchGroup<'_>>, Vec<Vec<Measured>>) = Default::default();
         let DeviceReport { measured, verified, .. } = suite.device_report();
         let before = [measured.len(), verified.len()];

@@ -204,12 +204,21 @@ impl Tally {
     }
 }
 
+/// How often this machine's memory holds the elements of a case: the input, the expected output and an image of the
+/// device's memory, which holds the pristine input, source, destination and scratch; a CPU's driver holds that memory in
+/// the same place.
+fn copies(gpu: &Gpu) -> u64 {
+    if gpu.capabilities().is_cpu() { 12 } else { 7 }
+}
+
+/// Bytes of elements that this machine has memory for, where it tells.
+pub fn room_for_elements(gpu: &Gpu) -> Option<u64> {
+    Some(memory::available()? / copies(gpu))
+}
+
 /// Why this machine has too little memory for a case, where it has: the process would be killed.
 pub fn lacking_memory(gpu: &Gpu, case: &Case) -> Option<String> {
-    // The input, the expected output and an image of the device's memory, which holds the pristine input, source,
-    // destination and scratch; a CPU's driver holds that memory in the same place.
-    let copies = if gpu.capabilities().is_cpu() { 12 } else { 7 };
-    let needed = case.count * case.element_size() * copies;
+    let needed = case.count * case.element_size() * copies(gpu);
     let available = memory::available()?;
     (needed > available)
         .then(|| format!("it needs about {needed} bytes of memory, and there are {available}"))

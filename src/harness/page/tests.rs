@@ -185,6 +185,33 @@ fn figures_have_room_for_many_series_and_tables_for_all() {
 }
 
 #[test]
+fn ways_stand_beside_one_another_where_most_were_measured() {
+    let shown = |cases: &[(&str, u64)]| {
+        let mut report = sample();
+        report.devices.truncate(1);
+        let device = &mut report.devices[0];
+        let first = device.measured[0].clone();
+        let case = |&(way, count): &(&str, u64)| {
+            let (id, group) = (format!("a:b:algorithm={way};n={count}"), format!("a:b:n={count}"));
+            super::super::report::Measurement { id, group, element_count: count, ..first.clone() }
+        };
+        device.measured = cases.iter().map(case).collect();
+        let page = page_of(&report);
+        check(&page);
+        page
+    };
+    let few = 1 << 16;
+    let page = shown(&[("x", few), ("y", few), ("x", 4 * few)]);
+    assert!(
+        page.contains("a:b: percent of the copy at 65536 elements") && !page.contains("were not measured")
+    );
+    // As many at either: the larger one.
+    let page = shown(&[("x", few), ("y", few), ("x", 4 * few), ("z", 4 * few)]);
+    assert!(page.contains("a:b: percent of the copy at 262144 elements"));
+    assert!(page.contains("1 of 3 were not measured at 2<sup>18</sup> elements"), "{page}");
+}
+
+#[test]
 fn several_reports_share_figures() {
     let report = sample();
     let titled = |title: &str| Titled { title: title.to_owned(), report: &report };
