@@ -126,8 +126,16 @@ fn large_reports_stay_within_their_bounds() {
     assert!(checks::report(report(&measured).as_bytes()).is_ok());
     let verified = format!(r#""verified": [{}]"#, samples(r#"["","pass"]"#));
     assert!(checks::report(report(&verified).as_bytes()).is_ok());
+    for more in ["0", "[0]", "[[[[[[0]]]]]]", r#"{"":0}"#, r#""a""#] {
+        let wide = format!(r#""more": [{}], "verified": []"#, samples(more));
+        assert!(checks::report(report(&wide).as_bytes()).is_ok(), "{more}");
+    }
+    // A device's own fields are held as a tree, which goes no deeper than a stack does.
     let nested = format!(r#""more": {}{}, "verified": []"#, "[".repeat(COUNT), "]".repeat(COUNT));
-    assert!(checks::report(report(&nested).as_bytes()).is_ok());
+    assert!(checks::report(report(&nested).as_bytes()).is_err());
+    let above =
+        report(r#""verified": []"#).replacen('{', &format!("{{{},", nested.replace("verified", "")), 1);
+    assert!(checks::report(above.as_bytes()).is_ok());
     // What is quoted in a refusal is escaped before it is cut.
     for text in ["\u{7f}", r"\u0001", "x"] {
         let quoted = format!(r#""verified": "{}""#, text.repeat(COUNT));

@@ -97,9 +97,9 @@ pub struct VerifiedCase {
     /// Why, where it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The first word that was wrong, where one was.
+    /// The first word that was wrong, where one was; apart, for most cases have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wrong: Option<WrongWord>,
+    pub wrong: Option<Box<WrongWord>>,
     /// The command that does the case again, where it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduce: Option<String>,
@@ -283,14 +283,14 @@ impl VerifiedCase {
             Outcome::NotSupported(reason) => new("not supported", Some(reason.clone())),
             Outcome::Fail(failure) => Self {
                 wrong: match failure {
-                    Failure::Wrong { run, seed, mismatch } => Some(WrongWord {
+                    Failure::Wrong { run, seed, mismatch } => Some(Box::new(WrongWord {
                         run: *run,
                         seed: *seed,
                         what: mismatch.what.to_owned(),
                         index: mismatch.index,
                         expected: mismatch.expected,
                         got: mismatch.got,
-                    }),
+                    })),
                     Failure::Error(_) => None,
                 },
                 reproduce: Some(reproduce.to_owned()),

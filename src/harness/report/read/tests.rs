@@ -125,7 +125,7 @@ fn every_field_is_documented() {
     let mut report = report();
     let case = &mut report.devices[0].verified[1];
     let what = "values".to_owned();
-    case.wrong = Some(WrongWord { run: 1, seed: 2, what, index: 3, expected: 4, got: 5 });
+    case.wrong = Some(Box::new(WrongWord { run: 1, seed: 2, what, index: 3, expected: 4, got: 5 }));
     case.reproduce = Some("subsweep verify".into());
     expect_documented(&serde_json::to_value(report).unwrap());
 }
