@@ -3,6 +3,7 @@
 //! Either way ends in a manifest and its modules, and everything after that is one route.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 #[path = "src/kernels/access.rs"]
@@ -40,12 +41,18 @@ fn main() {
 
 fn build() -> Result<(), String> {
     println!("cargo::rerun-if-changed=glsl");
+    println!("cargo::rustc-env=SUBSWEEP_RUSTC={}", rust_compiler().unwrap_or_default());
     let root = folder_of("CARGO_MANIFEST_DIR")?;
     let out = folder_of("OUT_DIR")?;
     let glsl = root.join("glsl");
 
     #[cfg(not(feature = "compile-shaders"))]
     let (manifest, modules) = precompiled::modules(&glsl)?;
+    // A build from source would compile every kernel again for a commit.
+    #[cfg(not(feature = "compile-shaders"))]
+    if let Some(hash) = git_hash(&root) {
+        println!("cargo::rustc-env=SUBSWEEP_GIT_HASH={hash}");
+    }
     #[cfg(feature = "compile-shaders")]
     let (manifest, modules) = compile::modules(&glsl)?;
     #[cfg(feature = "compile-shaders")]
@@ -85,4 +92,30 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
         fs::create_dir_all(folder).map_err(explain)?;
     }
     fs::write(path, bytes).map_err(explain)
+}
+
+/// `rustc 1.95.0 (…)`.
+fn rust_compiler() -> Option<String> {
+    said(Command::new(env::var_os("RUSTC")?).arg("--version"))
+}
+
+/// The commit that this is built from: as `cargo package` noted it, or as git has it checked out.
+#[cfg(not(feature = "compile-shaders"))]
+fn git_hash(root: &Path) -> Option<String> {
+    println!("cargo::rerun-if-changed=.cargo_vcs_info.json");
+    if let Ok(note) = fs::read_to_string(root.join(".cargo_vcs_info.json")) {
+        let (_, behind) = note.split_once("\"sha1\": \"")?;
+        return behind.split_once('"').map(|(hash, _)| hash.to_owned());
+    }
+    // Not that of whatever this folder lies in.
+    root.join(".git").exists().then_some(())?;
+    let git = |arguments: &[&str]| said(Command::new("git").current_dir(root).args(arguments));
+    println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
+    git(&["rev-parse", "HEAD"])
+}
+
+/// The line that a program prints, if it ends well.
+fn said(command: &mut Command) -> Option<String> {
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

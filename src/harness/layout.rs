@@ -7,7 +7,8 @@ use crate::vk::BufferRange;
 /// How ranges are kept apart, which decides who sees a kernel leave its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// All in one buffer, between guard words, which show a store beside a range on every driver.
+    /// All in one buffer, between guard words, which show a store beside a range on every driver; in more where a device
+    /// allocates no buffer that large.
     #[default]
     Guarded,
     /// Each in a buffer that ends where it ends, in memory that is nobody else's: then GPU-assisted validation tells
@@ -47,26 +48,33 @@ impl Span {
 /// Places ranges, then makes the memory for them.
 pub(super) struct Arrangement {
     layout: Layout,
+    /// Words of the largest memory.
+    max_size: u64,
     /// Of each memory, in words.
     sizes: Vec<u64>,
 }
 
 impl Arrangement {
-    pub fn new(layout: Layout) -> Self {
-        Self { layout, sizes: Vec::new() }
+    /// On a device that allocates up to `max_allocation_size` bytes at once.
+    pub fn new(layout: Layout, max_allocation_size: u64) -> Self {
+        Self { layout, max_size: max_allocation_size / 4, sizes: Vec::new() }
     }
 
     /// Places `count` words at `misalignment` bytes past a multiple of 16.
     pub fn place(&mut self, count: u64, misalignment: u32) -> Span {
         let missed = u64::from(misalignment) / 4;
-        if self.layout == Layout::Separate || self.sizes.is_empty() {
+        let first_behind = |size: u64| match self.layout {
+            Layout::Guarded => (size + GUARD_WORDS).next_multiple_of(4) + missed,
+            Layout::Separate => missed,
+        };
+        let fits = |size: &u64| {
+            self.layout == Layout::Guarded && first_behind(*size) + count + GUARD_WORDS <= self.max_size
+        };
+        if !self.sizes.last().is_some_and(fits) {
             self.sizes.push(0);
         }
         let memory = self.sizes.len() - 1;
-        let first = match self.layout {
-            Layout::Guarded => (self.sizes[memory] + GUARD_WORDS).next_multiple_of(4) + missed,
-            Layout::Separate => missed,
-        };
+        let first = first_behind(self.sizes[memory]);
         self.sizes[memory] = first + count;
         Span { memory, first, count }
     }
@@ -94,4 +102,29 @@ pub(super) fn broken_guard(image: &[u32], spans: impl Iterator<Item = Span>) -> 
         guard_start = guard_start.max(span.end);
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(layout: Layout, max_words: u64) -> Vec<(usize, u64)> {
+        let mut arrangement = Arrangement::new(layout, max_words * 4);
+        let spans = [(100, 0), (100, 4), (300, 0), (10, 0)].map(|(count, misalignment)| {
+            let span = arrangement.place(count, misalignment);
+            assert_eq!(span.count, count);
+            span
+        });
+        spans.map(|span| (span.memory, span.first)).into()
+    }
+
+    #[test]
+    fn ranges_share_a_memory_as_far_as_it_may_grow() {
+        assert_eq!(places(Layout::Guarded, u64::MAX / 4), [(0, 16), (0, 133), (0, 252), (0, 568)]);
+        // The third has none that is large enough behind the others; what fits nowhere is for the device to refuse.
+        assert_eq!(places(Layout::Guarded, 584), [(0, 16), (0, 133), (0, 252), (1, 16)]);
+        assert_eq!(places(Layout::Guarded, 400), [(0, 16), (0, 133), (1, 16), (1, 332)]);
+        assert_eq!(places(Layout::Guarded, 200), [(0, 16), (1, 17), (2, 16), (3, 16)]);
+        assert_eq!(places(Layout::Separate, 400), [(0, 0), (1, 1), (2, 0), (3, 0)]);
+    }
 }

@@ -6,28 +6,45 @@
 
 mod bench;
 mod cases;
+mod comparison;
+mod description;
 mod expected;
 mod inputs;
+mod inspection;
 mod keys;
 mod layout;
 mod numbers;
 mod operands;
+pub mod page;
 mod report;
 mod self_test;
 mod sorted;
+mod statistics;
+pub mod units;
 mod verify;
 mod workload;
 
-pub use bench::{BenchOptions, CopyRoof, bench_case};
+pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured};
 pub use cases::{
     Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
-    SortCase, SortValues, Work, bench_cases, textbook_bench_cases, tutorial_13_bench_cases, verify_cases,
+    SortCase, SortValues, Work, bench_cases, scaling_bench_cases, textbook_bench_cases,
+    tutorial_13_bench_cases, verify_cases, without_count,
 };
+pub use comparison::{
+    CaseComparison, Comparison, Difference, GroupComparison, Section, Side, Verdict, pair_devices,
+};
+pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;
+pub use inspection::{
+    InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection, PlanConfig,
+    Summary as PipelineSummary,
+};
 pub use layout::Layout;
 pub use report::{
-    DeviceReport, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, VerifiedCase,
+    DeviceReport, Host, LookBackCounts, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,
+    VerifiedCase, WrongWord,
 };
 pub use self_test::SelfTest;
-pub use verify::{Outcome, verify_case, verify_case_in};
+pub use statistics::LinearFit;
+pub use verify::{Failure, Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

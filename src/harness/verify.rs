@@ -14,9 +14,25 @@ pub enum Outcome {
     /// Right, twice in a row, with nothing touched beside it.
     Pass,
     /// Wrong.
-    Fail(String),
+    Fail(Failure),
     /// The device, or a policy on it, cannot do this: counted, never hidden.
     NotSupported(String),
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// A result, or memory beside it.
+    Wrong {
+        /// In which run of the case, from 1.
+        run: u32,
+        /// What the random numbers of the input began with.
+        seed: u64,
+        /// The first word at fault.
+        mismatch: Mismatch,
+    },
+    /// An error where there should be none.
+    Error(Error),
 }
 
 impl Outcome {
@@ -32,7 +48,7 @@ impl Outcome {
             | Error::OutOfHostMemory { needed: Some(_), .. }
             | Error::TooManyElements { .. }
             | Error::MissingFeature { .. }) => Ok(Self::NotSupported(error.to_string())),
-            error => Ok(Self::Fail(error.to_string())),
+            error => Ok(Self::Fail(Failure::Error(error))),
         }
     }
 }
@@ -63,21 +79,30 @@ pub fn verify_case(gpu: &Gpu, case: &Case) -> Result<Outcome> {
 pub fn verify_case_in(gpu: &Gpu, case: &Case, layout: Layout) -> Result<Outcome> {
     match run_twice(gpu, case, layout) {
         Ok(None) => Ok(Outcome::Pass),
-        Ok(Some((run, mismatch))) => Ok(Outcome::Fail(format!("run {run}: {mismatch}"))),
+        Ok(Some(failure)) => Ok(Outcome::Fail(failure)),
         Err(error) => Outcome::of_error(error),
     }
 }
 
-fn run_twice(gpu: &Gpu, case: &Case, layout: Layout) -> Result<Option<(u32, Mismatch)>> {
+fn run_twice(gpu: &Gpu, case: &Case, layout: Layout) -> Result<Option<Failure>> {
     let workload = Workload::new(gpu, case, layout)?;
     for run in 1..=2 {
         workload.restore()?;
         workload.run()?;
         if let Some(mismatch) = workload.check()? {
-            return Ok(Some((run, mismatch)));
+            return Ok(Some(Failure::Wrong { run, seed: case.seed(), mismatch }));
         }
     }
     Ok(None)
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wrong { run, seed, mismatch } => write!(f, "run {run}: {mismatch}; seed {seed}"),
+            Self::Error(error) => error.fmt(f),
+        }
+    }
 }
 
 impl fmt::Display for Mismatch {

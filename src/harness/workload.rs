@@ -124,7 +124,7 @@ impl<'g> Workload<'g> {
         let word_count = case.count * row_size / 4;
         let moved_count = case.count * case.element_size() / 4 - word_count;
         let room = room * row_size / 4;
-        let mut arrangement = Arrangement::new(layout);
+        let mut arrangement = Arrangement::new(layout, gpu.capabilities().max_allocation_size);
         let all_pristine = arrangement.place(word_count + moved_count, 0);
         let (pristine, pristine_values) = all_pristine.split_at(word_count);
         let source = arrangement.place(room, misalignment);
@@ -134,19 +134,19 @@ impl<'g> Workload<'g> {
         let spans = operands.as_ref().each(|words| arrangement.place(words.len() as u64, misalignment));
 
         let memories = arrangement.allocate(gpu)?;
-        let count = case.count as usize;
+        let (count, seed) = (case.count as usize, case.seed());
         let (input, input_values) = match &case.work {
             Work::Scan(ScanCase { element, operator, columns, .. }) => {
                 let numbers = Numbers { element: *element, operator: *operator, columns: *columns as usize };
-                (numbers.generate(case.input, count, word_count), Vec::new())
+                (numbers.generate(case.input, count, seed), Vec::new())
             }
             Work::Sort(sort) => {
-                (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
+                (keys::keys(sort.element, case.input, count, seed), keys::values(sort.values, count))
             }
             Work::SegmentedSort(sort) => {
-                (keys::keys(sort.element, case.input, count, case.count), keys::values(sort.values, count))
+                (keys::keys(sort.element, case.input, count, seed), keys::values(sort.values, count))
             }
-            Work::Gather(gather) => (gather.source(case.count), Vec::new()),
+            Work::Gather(gather) => (gather.source(case.count, seed), Vec::new()),
         };
         let workload = Self {
             gpu,
@@ -237,6 +237,31 @@ impl<'g> Workload<'g> {
             self.recorded.set(recorder.counts());
             Ok(())
         })
+    }
+
+    /// Runs once, from the input in the host's memory to the result in the host's memory.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub fn run_end_to_end(&self) -> Result<()> {
+        for (span, words) in [(self.source, &self.input), (self.values, &self.input_values)] {
+            self.gpu.upload(&self.memories[span.memory], span.first * 4, words)?;
+        }
+        self.run()?;
+        for (span, count) in [(self.destination, self.pristine.count), (self.values, self.values.count)] {
+            let words = self.gpu.read_from(&self.memories[span.memory], span.first * 4, count as usize)?;
+            std::hint::black_box(words);
+        }
+        Ok(())
+    }
+
+    /// How long the host takes to record a run that is not submitted: nanoseconds of the wall clock.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub(super) fn time_recording(&self) -> Result<f64> {
+        // SAFETY: all memory is this device's, and lives as long as the workload.
+        unsafe { self.gpu.time_recording(|recorder| self.record(recorder)) }
     }
 
     /// The commands of the last run: the plan's, and where a result may lie anywhere those that bring it back.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ash::vk;
 
 use crate::error::{Error, Result};
-use crate::vk::{Capabilities, DeviceRequirements, EnabledFeatures, text};
+use crate::vk::{Capabilities, Device, DeviceRequirements, EnabledFeatures, OpenOptions, text};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
@@ -217,6 +217,34 @@ impl Candidate {
         self.capabilities.as_ref().map_or(0, |capabilities| {
             if capabilities.timestamp_period_ns > 0.0 { self.timestamp_valid_bits } else { 0 }
         })
+    }
+
+    /// Opens the device to compile pipelines and to be told about them
+    /// ([`Pipeline::statistics`](crate::vk::Pipeline::statistics)): nothing is submitted, and no memory allocated, so that a
+    /// driver will do that has no hardware.
+    ///
+    /// # Errors
+    /// [`Error::MissingFeature`] if it is below the floor or its driver does not tell, or whatever Vulkan says.
+    pub fn open_to_compile(&self) -> Result<Device> {
+        let requirements = self.requirements()?.clone().with_pipeline_statistics();
+        let enabled = requirements.enabled();
+        if !enabled.pipeline_executable_info {
+            return Err(self.instance.missing(
+                self.physical_device,
+                "the feature pipelineExecutableInfo, by which a driver tells about pipelines",
+            ));
+        }
+        let (queue_family_index, _) = self.instance.compute_family(self.physical_device)?;
+        let keep_alive: Arc<Instance> = Arc::clone(&self.instance);
+        let capabilities = self.capabilities.clone();
+        let options = OpenOptions {
+            queue_family_index,
+            capabilities: capabilities.map(|capabilities| Capabilities { enabled, ..capabilities }),
+            keep_alive: Some(keep_alive),
+            ..OpenOptions::default()
+        };
+        // SAFETY: the instance is made for Vulkan 1.2 and kept alive; the candidate and the family are its own.
+        unsafe { Device::open(self.instance.raw(), self.physical_device, &requirements, options) }
     }
 
     /// Has the device opened as if it could do no more than `limit` leaves of its capabilities: for trying smaller

@@ -76,6 +76,7 @@ pub struct Gpu {
     memory: Arc<Memory>,
     device: Device,
     instance: Arc<Instance>,
+    timestamp_valid_bits: u32,
 }
 
 /// What a scan of a slice reads besides.
@@ -141,6 +142,7 @@ impl Gpu {
             memory,
             device,
             instance,
+            timestamp_valid_bits,
         })
     }
 
@@ -152,6 +154,11 @@ impl Gpu {
     /// Whether [`Self::submit`] tells GPU time.
     pub fn has_timestamps(&self) -> bool {
         lock(&self.submitter).has_timestamps()
+    }
+
+    /// Bits of a timestamp of the device's one queue; 0 where it has none.
+    pub fn timestamp_valid_bits(&self) -> u32 {
+        self.timestamp_valid_bits
     }
 
     /// The family of the device's one queue, for command pools of one's own.
@@ -412,8 +419,16 @@ impl Gpu {
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].
     pub fn read(&self, buffer: &GpuBuffer, word_count: usize) -> Result<Vec<u32>> {
+        self.read_from(buffer, 0, word_count)
+    }
+
+    /// The `word_count` words of `buffer` from `offset` bytes on, likewise.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub fn read_from(&self, buffer: &GpuBuffer, offset: u64, word_count: usize) -> Result<Vec<u32>> {
         let mut staging = lock(&self.staging);
-        let range = self.checked(buffer, 0, word_count.saturating_mul(4))?;
+        let range = self.checked(buffer, offset, word_count.saturating_mul(4))?;
         let mut words = Vec::new();
         words.try_reserve_exact(word_count).map_err(|_| out_of_host_memory(range.size))?;
         while words.len() < word_count {
@@ -472,6 +487,19 @@ impl Gpu {
     pub unsafe fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).submit(record) }
+    }
+
+    /// How long the host takes to record what is then thrown away: nanoseconds of the wall clock.
+    ///
+    /// # Safety
+    /// Those of [`Recorder::new`], for what `record` does.
+    #[cfg(feature = "cli")]
+    pub(crate) unsafe fn time_recording(
+        &self,
+        record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
+    ) -> Result<f64> {
+        // SAFETY: as the caller promises.
+        unsafe { lock(&self.submitter).time_recording(record) }
     }
 }
 

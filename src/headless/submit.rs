@@ -101,6 +101,24 @@ impl Submitter {
         Ok(self.has_timestamps().then_some(self.elapsed_ns))
     }
 
+    /// How long the host takes to record what is then thrown away: nanoseconds of the wall clock.
+    ///
+    /// # Safety
+    /// Those of [`Recorder::new`], for what `record` does.
+    #[cfg(feature = "cli")]
+    pub(super) unsafe fn time_recording(
+        &mut self,
+        record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
+    ) -> Result<f64> {
+        self.device.check()?;
+        self.begin()?;
+        // SAFETY: the command buffer is recording, nobody else records into it, and as the caller promises.
+        let mut recorder = unsafe { Recorder::new(&self.device, self.command_buffer) };
+        let start = Instant::now();
+        record(&mut recorder)?;
+        Ok(start.elapsed().as_nanos() as f64)
+    }
+
     fn begin(&mut self) -> Result<()> {
         self.pace.begin();
         let raw = self.device.raw();

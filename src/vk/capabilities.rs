@@ -39,10 +39,27 @@ pub struct Capabilities {
     pub max_allocation_size: u64,
     /// The size of the largest memory heap, bytes.
     pub largest_heap_size: u64,
+    /// All memory heaps.
+    pub memory_heaps: Vec<MemoryHeap>,
     /// `maxStorageBufferRange`, bytes. Nothing here binds a descriptor, so it limits nothing; it is for reports.
     pub max_storage_buffer_range: u64,
     /// Nanoseconds of one timestamp tick; 0 if the device has no timestamps.
     pub timestamp_period_ns: f32,
+}
+
+/// A memory heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryHeap {
+    /// Bytes.
+    pub size: u64,
+    /// Whether it is the device's own.
+    pub is_device_local: bool,
+}
+
+impl MemoryHeap {
+    fn new(heap: &vk::MemoryHeap) -> Self {
+        Self { size: heap.size, is_device_local: heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL) }
+    }
 }
 
 impl Capabilities {
@@ -116,6 +133,7 @@ impl Capabilities {
             max_workgroup_count: limits.max_compute_work_group_count,
             max_allocation_size: vulkan11.max_memory_allocation_size,
             largest_heap_size: memory.memory_heaps_as_slice().iter().map(|heap| heap.size).max().unwrap_or(0),
+            memory_heaps: memory.memory_heaps_as_slice().iter().map(MemoryHeap::new).collect(),
             max_storage_buffer_range: limits.max_storage_buffer_range.into(),
             timestamp_period_ns: limits.timestamp_period,
         }

@@ -23,9 +23,9 @@ mod workarounds;
 
 pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
-pub use capabilities::Capabilities;
 #[cfg(feature = "headless")]
 pub(crate) use capabilities::text;
+pub use capabilities::{Capabilities, MemoryHeap};
 pub use device::{Device, OpenOptions};
 pub use features::FeatureChain;
 pub use hazards::{Finding, HazardChecker, Missing};

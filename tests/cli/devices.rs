@@ -135,8 +135,8 @@ fn help_names_every_command_and_code() {
     let ended = run(without_drivers(&mut subsweep(["--help"])));
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let text = String::from_utf8(ended.stdout).unwrap();
-    for word in ["devices", "scan", "sort", "verify", "bench", "Examples:", "Exit codes:", "SUBSWEEP_DEVICE"]
-    {
+    let commands = ["devices", "scan", "sort", "gather", "verify", "bench", "inspect"];
+    for word in commands.into_iter().chain(["Examples:", "Exit codes:", "SUBSWEEP_DEVICE"]) {
         assert!(text.contains(word), "{word}: {text}");
     }
     let ended = run(&mut subsweep(["--version"]));

@@ -5,10 +5,22 @@
 
 #![cfg(feature = "cli")]
 
+#[allow(
+    dead_code,
+    reason = "for what drivers need in their environment; the rest is of tests with a process a row"
+)]
+#[path = "../common/children.rs"]
+mod children;
+mod compare;
 mod data;
 mod devices;
+mod inspect;
 mod refusals;
+mod reports;
 mod segments;
+#[allow(dead_code, reason = "not every driver is needed by name")]
+#[path = "../common/software.rs"]
+mod software;
 mod sorts;
 mod streams;
 mod suites;
@@ -86,6 +98,12 @@ impl Ended {
         assert_eq!(self.stdout, b"", "{}", self.stderr);
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
         assert!(self.stderr.starts_with("subsweep: ") && self.stderr.contains(what), "{}", self.stderr);
+    }
+
+    /// Expects this code and one line that holds `what`, whatever is on standard output.
+    #[track_caller]
+    fn refused_with_words(&self, code: i32, what: &str) {
+        Self { stdout: Vec::new(), stderr: self.stderr.clone(), ..*self }.refused(code, what);
     }
 }
 

@@ -422,7 +422,7 @@ fn devices_that_are_not_there() {
         let mut command = subsweep(arguments.iter().chain(&["--device", device]));
         run(&mut command).refused(3, &format!("no Vulkan device matches '{device}'"));
     }
-    for command in ["devices", "verify", "bench"] {
+    for command in ["devices", "verify", "bench", "inspect"] {
         let ended = run(without_drivers(&mut subsweep([command])));
         ended.refused(3, "no Vulkan device; install a driver");
     }

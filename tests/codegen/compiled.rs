@@ -1,20 +1,12 @@
-//! A device that only compiles, and what its compiler makes of pipelines.
+//! What a compiler makes of pipelines, on a device that only compiles.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use subsweep::ElementType;
-use subsweep::ash::vk;
-use subsweep::gather::{GatherConfig, GatherPlan, GatherPolicy};
-use subsweep::harness::{Effort, PolicyName, Work, verify_cases};
+use subsweep::harness::PlanConfig;
 use subsweep::headless::Instance;
-use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPlan};
-use subsweep::sort::{
-    SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan,
-    ValueSize,
-};
-use subsweep::vk::{Device, OpenOptions, Pipeline, Specialization, StatisticValue};
+use subsweep::vk::{Device, Pipeline, Specialization, StatisticValue};
 
 use super::table::{COLUMNS, Key, Numbers, STATISTICS};
 
@@ -82,123 +74,25 @@ fn wide_accesses(pipeline: &Pipeline) -> Result<u64> {
 pub fn open() -> Result<(Arc<Instance>, Device)> {
     let instance = Arc::new(Instance::new(true)?);
     let candidate = instance.candidates()?.into_iter().next().context("the driver has no such target")?;
-    let requirements = candidate.requirements()?.clone().with_pipeline_statistics();
-    let physical_device = candidate.physical_device();
-    // SAFETY: the device is the instance's.
-    let families = unsafe { instance.raw().get_physical_device_queue_family_properties(physical_device) };
-    let family = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
-    let queue_family_index = family.context("the target has no queue that computes")? as u32;
-    let keep_alive: Arc<Instance> = Arc::clone(&instance);
-    let options = OpenOptions { queue_family_index, keep_alive: Some(keep_alive), ..OpenOptions::default() };
-    // SAFETY: the instance is kept alive; the device and the family are its own.
-    let device = unsafe { Device::open(instance.raw(), physical_device, &requirements, options) }?;
+    let device = candidate.open_to_compile()?;
     Ok((instance, device))
 }
 
-/// Every pipeline of the case table's scans, and of every sort by the width of its keys and values, in subgroups of `asked`
-/// lanes, or of what the driver takes by itself.
-///
-/// The policies for small tiles are left out: nobody can choose them.
+/// [Every pipeline that a policy can choose](PlanConfig::every), in subgroups of `asked` lanes, or of what the driver
+/// takes by itself.
 pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled>> {
-    let cases = verify_cases(Effort::Quick, device.capabilities());
-    let mut configurations: Vec<_> =
-        cases.into_iter().filter_map(|case| Configuration::of_work(case.work)).collect();
-    configurations.dedup();
-    configurations.extend(Configuration::sorts());
     let mut compiled = BTreeMap::new();
-    for configuration in configurations {
-        configuration.compile(device, asked, &mut compiled)?;
-    }
-    Ok(compiled)
-}
-
-/// What is left of a case when memory and elements are of no matter.
-#[derive(PartialEq)]
-enum Configuration {
-    Scan(ScanConfig, ScanAlgorithm, PolicyName),
-    Sort(SortConfig, SortAlgorithm, PolicyName),
-    SegmentedSort(SortConfig),
-    Gather(GatherConfig),
-}
-
-impl Configuration {
-    fn of_work(work: Work) -> Option<Self> {
-        match work {
-            Work::Scan(scan) if scan.policy != PolicyName::Small => {
-                Some(Self::Scan(scan.config(), scan.algorithm, scan.policy))
-            }
-            Work::Gather(gather) if !gather.has_small_tiles => Some(Self::Gather(gather.config())),
-            Work::Scan(_) | Work::Sort(_) | Work::SegmentedSort(_) | Work::Gather(_) => None,
-        }
-    }
-
-    fn sorts() -> Vec<Self> {
-        let mut sorts = Vec::new();
-        for key in [ElementType::U32, ElementType::U64] {
-            let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
-            sorts.extend([SortConfig::keys(key)].into_iter().chain(pairs).map(Self::SegmentedSort));
-        }
-        for algorithm in SortAlgorithm::ALL {
-            let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
-            let policies = policies
-                .into_iter()
-                .filter(|&policy| policy == PolicyName::Default || algorithm.is_of_seed());
-            for policy in policies {
-                for key in [ElementType::U32, ElementType::U64] {
-                    let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
-                    let configs = [SortConfig::keys(key)].into_iter().chain(pairs);
-                    sorts.extend(configs.map(|config| Self::Sort(config, algorithm, policy)));
-                }
-            }
-        }
-        // The most that a key is turned around.
-        let doubles = SortConfig::keys(ElementType::F64).descending();
-        sorts.push(Self::Sort(doubles, SortAlgorithm::Radix4Bit, PolicyName::Default));
-        sorts
-    }
-
-    fn compile(&self, device: &Device, asked: Option<u32>, to: &mut BTreeMap<Key, Compiled>) -> Result<()> {
-        let capabilities = device.capabilities();
-        let mut add = |pipeline: &Pipeline| -> Result<()> {
+    for plan in PlanConfig::every(device.capabilities(), asked) {
+        plan.for_each_pipeline(device, |pipeline| -> Result<()> {
             let (kernel, specialization) = (pipeline.kernel().name, pipeline.specialization());
-            let compiled = Compiled::new(pipeline).with_context(|| format!("{kernel} {specialization}"))?;
+            let one = Compiled::new(pipeline).with_context(|| format!("{kernel} {specialization}"))?;
             // The lanes have a column of their own in the table.
             let specialization = Specialization { subgroup_size: None, ..specialization.clone() }.to_string();
-            let key = Key { kernel: kernel.to_owned(), specialization, lanes: compiled.lanes };
+            let key = Key { kernel: kernel.to_owned(), specialization, lanes: one.lanes };
             ensure!(asked.is_none_or(|asked| asked == key.lanes), "{key}, where {asked:?} were asked for");
-            to.insert(key, compiled);
+            compiled.insert(key, one);
             Ok(())
-        };
-        match *self {
-            Self::Scan(config, algorithm, policy) => {
-                let mut policy = policy.scan(capabilities, algorithm, &config);
-                if let Some(lanes) = asked {
-                    policy = policy.with_subgroup_size(lanes);
-                }
-                ScanPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
-            }
-            Self::Sort(config, algorithm, policy) => {
-                let mut policy = policy.sort(capabilities, algorithm);
-                if let Some(lanes) = asked {
-                    policy = policy.with_subgroup_size(lanes);
-                }
-                SortPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
-            }
-            Self::SegmentedSort(config) => {
-                let mut policy = SegmentedSortPolicy::choose(capabilities).policy;
-                if let Some(lanes) = asked {
-                    policy = policy.with_subgroup_size(lanes);
-                }
-                let config = SegmentedSortConfig::new(config).policy(policy);
-                SegmentedSortPlan::new(device, config)?.pipelines().try_for_each(&mut add)
-            }
-            Self::Gather(config) => {
-                let mut policy = GatherPolicy::choose(capabilities, &config).policy;
-                if let Some(lanes) = asked {
-                    policy = policy.with_subgroup_size(lanes);
-                }
-                GatherPlan::new(device, config.policy(policy))?.pipelines().try_for_each(&mut add)
-            }
-        }
+        })?;
     }
+    Ok(compiled)
 }

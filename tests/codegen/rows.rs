@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
-use super::children::{self, Missing, is_gate_on, only_driver};
+use super::children::{self, Missing, is_gate_on};
 use super::{modules, radv};
 
 pub struct Row {
@@ -54,7 +54,7 @@ impl children::Row for Row {
         match &self.judge {
             Judge::Radv { family, mesa, .. } => {
                 let mut environment = match mesa {
-                    Mesa::Installed => installed()?,
+                    Mesa::Installed => children::radv()?,
                     Mesa::Newer => children::mesa25("radeon")?,
                 };
                 environment.push(("RADV_FORCE_FAMILY", family.into()));
@@ -95,12 +95,4 @@ impl children::Row for Row {
             }
         }
     }
-}
-
-fn installed() -> Result<Vec<(&'static str, OsString)>, Missing> {
-    let manifest = children::mesa_manifest("radeon").ok_or_else(|| Missing {
-        what: "RADV is missing; tools/setup test installs it".to_owned(),
-        is_failure: is_gate_on(&["debian 12"]),
-    })?;
-    Ok(only_driver(&manifest))
 }

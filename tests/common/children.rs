@@ -209,6 +209,17 @@ pub fn only_driver(manifest: &Path) -> Vec<(&'static str, OsString)> {
     vec![("VK_DRIVER_FILES", manifest.into()), ("VK_ICD_FILENAMES", manifest.into())]
 }
 
+/// The environment in which the loader finds the installed RADV and no other. `RADV_FORCE_FAMILY` has it compile for a
+/// family of GPUs that need not be there.
+#[allow(dead_code, reason = "not every matrix has a row of it")]
+pub fn radv() -> Result<Vec<(&'static str, OsString)>, Missing> {
+    let manifest = mesa_manifest("radeon").ok_or_else(|| Missing {
+        what: "RADV is missing; tools/setup test installs it".to_owned(),
+        is_failure: is_gate_on(&["debian 12"]),
+    })?;
+    Ok(only_driver(&manifest))
+}
+
 /// The environment in which the loader finds one driver of the Mesa 25 that set-up unpacks, and no other.
 #[allow(dead_code, reason = "not every matrix has a row of it")]
 pub fn mesa25(driver: &str) -> Result<Vec<(&'static str, OsString)>, Missing> {

@@ -17,6 +17,7 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -82,20 +83,40 @@ constexpr uint64_t HASH_OF_UNIFORM = 0xebe56d9900bf609f;
 
 // ---- The report: src/harness/report.rs.
 
+double quantile(const std::vector<double>& sorted, double q) {
+    double place = q * static_cast<double>(sorted.size() - 1);
+    double below = sorted[static_cast<size_t>(std::floor(place))];
+    double above = sorted[static_cast<size_t>(std::ceil(place))];
+    return below + (above - below) * (place - std::floor(place));
+}
+
+double median_of(std::vector<double> samples) {
+    std::sort(samples.begin(), samples.end());
+    return quantile(samples, 0.5);
+}
+
 struct Summary {
-    double median_ns, iqr_ns, min_ns;
+    double median_ns, iqr_ns, min_ns, p95_ns;
+    std::pair<double, double> median_interval_ns;
 
     explicit Summary(std::vector<double> samples) {
         std::sort(samples.begin(), samples.end());
-        auto quantile = [&](double q) {
-            double place = q * static_cast<double>(samples.size() - 1);
-            double below = samples[static_cast<size_t>(std::floor(place))];
-            double above = samples[static_cast<size_t>(std::ceil(place))];
-            return below + (above - below) * (place - std::floor(place));
-        };
-        median_ns = quantile(0.5);
-        iqr_ns = quantile(0.75) - quantile(0.25);
+        median_ns = quantile(samples, 0.5);
+        iqr_ns = quantile(samples, 0.75) - quantile(samples, 0.25);
         min_ns = samples[0];
+        p95_ns = quantile(samples, 0.95);
+        // The percentile bootstrap, as in src/harness/statistics.rs.
+        SplitMix64 random{0x5eed};
+        std::vector<double> medians;
+        for (int i = 0; i < 1000; i++) {
+            std::vector<double> drawn;
+            for (size_t j = 0; j < samples.size(); j++) {
+                drawn.push_back(samples[random.next() % samples.size()]);
+            }
+            medians.push_back(median_of(std::move(drawn)));
+        }
+        std::sort(medians.begin(), medians.end());
+        median_interval_ns = {quantile(medians, 0.025), quantile(medians, 0.975)};
     }
 };
 
@@ -140,8 +161,10 @@ std::string list(const std::vector<double>& values) {
 }
 
 std::string object(const Summary& summary) {
+    auto [low, high] = summary.median_interval_ns;
     return "{\"median_ns\": " + number(summary.median_ns) + ", \"iqr_ns\": " + number(summary.iqr_ns) +
-           ", \"min_ns\": " + number(summary.min_ns) + "}";
+           ", \"min_ns\": " + number(summary.min_ns) + ", \"p95_ns\": " + number(summary.p95_ns) +
+           ", \"median_interval_ns\": " + list({low, high}) + "}";
 }
 
 std::string version(int packed, int major, int minor) {
@@ -152,12 +175,19 @@ std::string cub_version() {
     return version(CUB_VERSION, 100000, 100) + "." + std::to_string(CUB_VERSION % 100);
 }
 
+// The id without algorithm and policy, which all have that do the same to the same elements.
+std::string group_of(std::string id) {
+    const std::string way = ";algorithm=cub;policy=default";
+    return id.erase(id.find(way), way.size());
+}
+
 std::string object(const Measurement& measured) {
     Summary time(measured.samples_ns), copy(measured.copy_samples_ns);
     double seconds = time.median_ns / 1e9, count = static_cast<double>(measured.element_count);
     double copied_size = 2.0 * count * static_cast<double>(measured.element_size);
     const std::pair<const char*, std::string> members[] = {
         {"id", quoted(measured.id)},
+        {"group", quoted(group_of(measured.id))},
         {"policy", quoted("CUB " + cub_version() + ", its own tuning")},
         {"element_count", number(measured.element_count)},
         {"element_size", number(measured.element_size)},
@@ -166,6 +196,7 @@ std::string object(const Measurement& measured) {
         {"bytes_per_second", number(static_cast<double>(measured.traffic_size) / seconds)},
         {"copy_percent", number(100.0 * copy.median_ns / time.median_ns)},
         {"copy_bytes_per_second", number(copied_size / (copy.median_ns / 1e9))},
+        {"runs_per_sample", number(uint64_t{1})},
         {"time", object(time)},
         {"copy", object(copy)},
         {"samples_ns", list(measured.samples_ns)},
@@ -211,23 +242,49 @@ std::string compiler() {
            std::to_string(__CUDACC_VER_BUILD__);
 }
 
-std::string report(const Device& device, const std::vector<Measurement>& all, bool is_complete) {
+std::string report(const Device& device, const std::vector<Measurement>& all, const std::vector<std::string>& command,
+                   bool is_complete) {
+    const cudaDeviceProp& has = device.properties;
+    auto grid = [&](int i) { return number(static_cast<uint64_t>(has.maxGridSize[i])); };
+    std::string lanes = number(static_cast<uint64_t>(has.warpSize)), memory = number(uint64_t{has.totalGlobalMem});
+    std::string driver = device.driver() + ", runtime " + version(device.runtime_version, 1000, 10);
     const std::pair<const char*, std::string> members[] = {
-        {"name", quoted(device.properties.name)},
+        {"name", quoted(has.name)},
+        {"device_type", quoted("discrete")},
         // NVIDIA's; CUDA does not tell which of its devices.
         {"vendor_id", number(uint64_t{0x10de})},
         {"device_id", number(uint64_t{0})},
-        {"driver_name", quoted("CUDA")},
-        {"driver_info", quoted(device.driver() + ", runtime " + version(device.runtime_version, 1000, 10))},
-        {"driver_version", quoted(version(device.driver_version, 1000, 10))},
         {"api_version", quoted(version(device.runtime_version, 1000, 10))},
-        {"device_uuid", quoted(uuid_text(device.properties.uuid))},
-        {"subgroup_size", number(static_cast<uint64_t>(device.properties.warpSize))},
+        {"conformance_version", quoted("0.0.0.0")},
+        {"device_uuid", quoted(uuid_text(has.uuid))},
+        {"driver_uuid", quoted("")},
+        {"driver", "{\"id\": \"CUDA\", \"name\": \"CUDA\", \"info\": " + quoted(driver) +
+                       ", \"version\": " + quoted(version(device.driver_version, 1000, 10)) + "}"},
+        {"workarounds", "[]"},
+        {"subgroups", "{\"size\": " + lanes + ", \"min_size\": " + lanes + ", \"max_size\": " + lanes +
+                          ", \"max_per_workgroup\": null, \"operations\": []}"},
+        {"limits", "{\"max_workgroup_invocations\": " + number(static_cast<uint64_t>(has.maxThreadsPerBlock)) +
+                       ", \"shared_memory_size\": " + number(uint64_t{has.sharedMemPerBlock}) +
+                       ", \"max_workgroup_count\": [" + grid(0) + ", " + grid(1) + ", " + grid(2) +
+                       "], \"largest_heap_size\": " + memory + ", \"max_allocation_size\": " + memory +
+                       ", \"max_storage_buffer_range\": " + memory +
+                       ", \"timestamp_period_ns\": 1, \"timestamp_valid_bits\": 64}"},
+        {"heaps", "[{\"size\": " + memory + ", \"device_local\": true}]"},
+        {"features", "null"},
         {"gpu_timestamps", "true"},
     };
-    std::string json = "{\n  \"schema\": 1,\n  \"version\": " + quoted("CUB " + cub_version()) +
-                       ",\n  \"shader_compiler\": " + quoted(compiler()) +
-                       ",\n  \"complete\": " + (is_complete ? "true" : "false") + ",\n  \"devices\": [\n    {\n";
+    std::string arguments;
+    for (const std::string& argument : command) {
+        arguments += (arguments.empty() ? "" : ", ") + quoted(argument);
+    }
+    // Of the machine no more than a program of standard C++ can tell.
+    std::string json = "{\n  \"schema\": 2,\n  \"tool\": {\"version\": " + quoted("CUB " + cub_version()) +
+                       ", \"git_hash\": null, \"rust_compiler\": \"\", \"shader_compiler\": " + quoted(compiler()) +
+                       ", \"kernels\": {}},\n  \"host\": {\"os\": \"\", \"kernel\": null, \"architecture\": \"\", " +
+                       "\"processor\": null, \"threads\": " +
+                       number(uint64_t{std::max(1u, std::thread::hardware_concurrency())}) + "},\n  \"command\": [" +
+                       arguments + "],\n  \"complete\": " + (is_complete ? "true" : "false") +
+                       ",\n  \"devices\": [\n    {\n";
     for (const auto& [name, value] : members) {
         json += "      " + quoted(name) + ": " + value + ",\n";
     }
@@ -516,6 +573,7 @@ constexpr const char* USAGE_TEXT = "usage: cub [--quick|--full] [--json FILE]";
 
 int main(int argc, char** argv) {
     std::string effort, path;
+    const std::vector<std::string> command(argv + 1, argv + argc);
     for (int i = 1; i < argc; i++) {
         std::string argument = argv[i];
         if ((argument == "--quick" || argument == "--full") && effort.empty()) {
@@ -558,9 +616,9 @@ int main(int argc, char** argv) {
                         2.0 * elements * size / copy.median_ns);
             std::fflush(stdout);
             all.push_back(std::move(measured));
-            write_report(path, report(device, all, false));
+            write_report(path, report(device, all, command, false));
         }
     }
-    write_report(path, report(device, all, true));
+    write_report(path, report(device, all, command, true));
     return DONE;
 }

@@ -24,10 +24,13 @@ Examples:
   subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
   subsweep verify --quick --device all                 is every device right?
   subsweep bench --filter sort --json report.json      and how fast?
+  subsweep bench --quick --device all --html page.html all of them, in figures
+  subsweep compare before.json after.json              what became faster, and what slower?
+  subsweep inspect --filter onesweep                   what its driver makes of the kernels
 
 Exit codes:
   0  done
-  1  wrong result
+  1  wrong result, or a regression
   2  bad usage or input
   3  no device that will do
   4  device lost or hanging, or too little memory";
@@ -62,6 +65,8 @@ pub enum Command {
     /// time where a device has no timestamps), with the distance of their quartiles; bytes are those of the elements
     /// that the algorithm has to read and write.
     Bench(BenchArgs),
+    Compare(CompareArgs),
+    Inspect(InspectArgs),
 }
 
 /// Options of every command.
@@ -69,7 +74,7 @@ pub enum Command {
 #[command(next_help_heading = "Options of every command")]
 pub struct Common {
     /// The device: its INDEX or a part of its NAME as `subsweep devices` lists them, uuid:… (the start of its UUID),
-    /// driver:… (a part of its driver's name) or all [default: the best there is]
+    /// driver:… (a part of its driver's name) or all; or several of them, with commas between [default: the best there is]
     #[arg(long, global = true, env = "SUBSWEEP_DEVICE", default_value = "", hide_default_value = true)]
     pub device: DeviceChoice,
 
@@ -234,7 +239,7 @@ pub struct SuiteArgs {
     #[arg(long, value_name = "PATTERN")]
     pub filter: Option<String>,
 
-    /// Fewer cases: some seconds
+    /// Fewer cases; those of bench take less than a minute on a CPU driver
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
 
@@ -264,19 +269,84 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub suite: SuiteArgs,
 
-    /// Measure these cases instead, and compare algorithms in one table, the fastest of the largest count first
+    /// Measure these cases instead, and answer a question by them
     #[arg(long, value_name = "NAME", value_enum)]
     pub preset: Option<Preset>,
+
+    /// Write the measurements as CSV too, a line each, times in nanoseconds; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<OsString>,
+
+    /// Write tables as Markdown too; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<OsString>,
+
+    /// Write one HTML page with figures and tables too, which needs no other file; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<OsString>,
+
+    /// Make every time PERCENT longer, to see what a comparison makes of it
+    #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0, value_parser = parse_percent)]
+    pub slow_down: f64,
+}
+
+/// Show what a device's driver makes of the kernels: registers, spills, occupancy, code size
+///
+/// Compiles the pipelines that plans take on the device, those of every algorithm among them, and prints what the driver
+/// tells of each; - is what it does not tell. Nothing runs on the device. --algorithm and --policy leave the pipelines of
+/// one. Exits with 3 where a driver tells nothing (it lacks VK_KHR_pipeline_executable_properties).
+#[derive(Debug, Args)]
+pub struct InspectArgs {
+    /// Only pipelines whose kernel and specialization hold PATTERN, in which * stands for anything: sort/onesweep,
+    /// scan/*REVERSE=1
+    #[arg(long, value_name = "PATTERN")]
+    pub filter: Option<String>,
+
+    /// Print a JSON array, with every number of the driver's in its own words, sizes in bytes
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Cases for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
-    /// Every scan algorithm on sums of u32: so which one is faster?
+    /// Every algorithm on u32: which scan is faster, what do fewer operations buy, or wider digits, or a single pass?
     Textbook,
     /// What tutorial 13 claims of its sort: are 4 bits faster than 2, and packed counters than bin by bin?
     #[value(name = "tutorial-13")]
     Tutorial13,
+    /// Every algorithm from 2^8 elements on: what does a run cost at least, and what does each element add?
+    Scaling,
+}
+
+/// Compare reports of bench, case by case
+///
+/// The first report is the base, and every other is compared with it; of one report alone the first device is the base.
+/// What differs in device, driver, machine, build, policies and samples is told first. A case is FASTER or SLOWER where its time
+/// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
+/// by a bootstrap interval, at 95 %, of the ratio of medians. Between runs on one machine, device and driver,
+/// what the speed of the copies around a case changed by is put down to the machine.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Reports that bench wrote with --json; - is standard input
+    #[arg(required = true, value_name = "REPORT")]
+    pub reports: Vec<OsString>,
+
+    /// By how many percent times may differ and still be called the same
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_percent, allow_hyphen_values = true)]
+    pub tolerance: f64,
+
+    /// Exit with 1 if any case is slower by more than PERCENT
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
+    pub fail_on_regression: Option<f64>,
+
+    /// Write the comparison as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<OsString>,
+
+    /// Write one page with the verdicts, and all reports in the same figures; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<OsString>,
 }
 
 /// One table in, one out.
@@ -312,6 +382,11 @@ fn parse_bits(text: &str) -> Result<Range<u32>, String> {
         .and_then(|(begin, end)| Some(parse(begin)?..parse(end)?))
         .filter(|bits| bits.start <= bits.end)
         .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 64, such as 8:16".into())
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=1e6).contains(percent));
+    percent.ok_or_else(|| "it is a number of percent from 0, such as 5".into())
 }
 
 #[cfg(test)]

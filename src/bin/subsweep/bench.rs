@@ -1,98 +1,213 @@
 //! `subsweep bench`.
 
 mod comparison;
+mod scaling;
 
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::ValueEnum;
+use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
-    BenchOptions, Case, CopyRoof, Effort, LookBackCounts, Measurement, Outcome, RecordedCounts, Work,
-    bench_case, bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
+    BenchGroup, BenchOptions, Case, CopyRoof, DeviceReport, Effort, Measured, Measurement, Outcome,
+    RecordedCounts, Summary, VerifiedCase, Work, bench_cases, scaling_bench_cases, textbook_bench_cases,
+    tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
 
 use crate::args::{BenchArgs, Common, Preset};
+use crate::reports::Format;
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
-use comparison::{Comparison, TUTORIAL_13};
+use comparison::{Comparison, TEXTBOOK, TUTORIAL_13};
+use scaling::Scaling;
 
 /// Measures devices.
 pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
-    suite::run(&args.suite, common, |suite, gpu| on_device(suite, gpu, args.preset))
+    let places = [
+        (Format::Json, &args.suite.json),
+        (Format::Csv, &args.csv),
+        (Format::Markdown, &args.markdown),
+        (Format::Html, &args.html),
+    ];
+    suite::run(&args.suite, &places, common, |suite, gpu| on_device(suite, gpu, args))
 }
 
-fn options(effort: Effort) -> BenchOptions {
-    let (warm_up_count, sample_count, budget) = match effort {
-        Effort::Quick => (1, 15, Duration::from_millis(500)),
-        Effort::Normal => (2, 30, Duration::from_secs(3)),
-        Effort::Full => (3, 100, Duration::from_secs(20)),
+fn options(args: &BenchArgs) -> BenchOptions {
+    let (warm_up_count, samples_per_block, budget) = match args.suite.effort() {
+        Effort::Quick => (0, 1, Duration::from_millis(400)),
+        Effort::Normal => (1, 3, Duration::from_secs(3)),
+        Effort::Full => (1, 10, Duration::from_secs(20)),
     };
-    BenchOptions { warm_up_count, sample_count, budget }
+    BenchOptions {
+        block_count: 10,
+        warm_up_count,
+        samples_per_block,
+        min_sample: Duration::from_millis(2),
+        budget,
+        slow_down: 1.0 + args.slow_down / 100.0,
+    }
 }
 
-fn on_device(suite: &mut Suite, gpu: &Gpu, preset: Option<Preset>) -> Result<Tally> {
-    let (cases, mut comparison) = match preset {
-        None => (bench_cases(suite.effort()), None),
-        Some(Preset::Textbook) => (textbook_bench_cases(suite.effort()), Some(Comparison::default())),
-        Some(Preset::Tutorial13) => {
-            (tutorial_13_bench_cases(suite.effort()), Some(Comparison::new(TUTORIAL_13)))
+/// Bytes of elements that are measured by turns and in rounds, where a case alone has no more. Each case has some arrays of
+/// them.
+fn room(gpu: &Gpu) -> u64 {
+    let of_device = (gpu.capabilities().largest_heap_size / 64).max(128 << 20);
+    // None is refused for those before it.
+    suite::room_for_elements(gpu).map_or(of_device, |of_machine| of_device.min(of_machine))
+}
+
+/// Cases that are measured by turns: those that do the same to the same elements, as many as have room beside one another.
+fn groups(cases: Vec<Case>, max_size: u64) -> Vec<Vec<Case>> {
+    let mut groups: Vec<Vec<Case>> = Vec::new();
+    for case in cases {
+        let size = |case: &Case| case.count * case.element_size();
+        let variants = case.variants();
+        let fits = |group: &&mut Vec<Case>| {
+            group[0].variants() == variants && group.iter().map(size).sum::<u64>() + size(&case) <= max_size
+        };
+        match groups.iter_mut().find(fits) {
+            Some(group) => group.push(case),
+            None => groups.push(vec![case]),
         }
+    }
+    groups
+}
+
+/// Groups that are measured in rounds, a block of each in every one: as many as have room beside one another, so that the
+/// blocks of each are far apart in time.
+fn batches(groups: Vec<Vec<Case>>, max_size: u64) -> Vec<Vec<Vec<Case>>> {
+    let size = |group: &[Case]| group.iter().map(|case| case.count * case.element_size()).sum::<u64>();
+    let mut batches: Vec<Vec<Vec<Case>>> = Vec::new();
+    let mut last_size = u64::MAX;
+    for group in groups {
+        let size = size(&group);
+        match batches.last_mut() {
+            Some(batch) if last_size.saturating_add(size) <= max_size => {
+                last_size += size;
+                batch.push(group);
+            }
+            _ => {
+                last_size = size;
+                batches.push(vec![group]);
+            }
+        }
+    }
+    batches
+}
+
+/// What a preset asks, and what it has heard so far.
+enum Answer {
+    /// Which way is faster?
+    Comparison(Comparison),
+    /// How does time grow?
+    Scaling(Scaling),
+}
+
+fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
+    let effort = suite.effort();
+    let preset = args.preset.and_then(|preset| preset.to_possible_value());
+    let command = preset.map_or("bench".to_owned(), |preset| format!("bench --preset {}", preset.get_name()));
+    let (cases, mut answer) = match args.preset {
+        None => (bench_cases(effort), None),
+        Some(Preset::Textbook) => {
+            (textbook_bench_cases(effort), Some(Answer::Comparison(Comparison::new(TEXTBOOK))))
+        }
+        Some(Preset::Tutorial13) => {
+            (tutorial_13_bench_cases(effort), Some(Answer::Comparison(Comparison::new(TUTORIAL_13))))
+        }
+        Some(Preset::Scaling) => (scaling_bench_cases(effort), Some(Answer::Scaling(Scaling::default()))),
     };
     let cases = suite.select(cases)?;
-    let options = options(suite.effort());
+    let options = options(args);
     let roof = CopyRoof::new(gpu)?;
     let clock =
         if gpu.has_timestamps() { "GPU time" } else { "wall-clock time: the queue has no timestamps" };
     suite.print(&format!("  {clock}; % of the speed of copying the elements in the same run\n"))?;
     let (mut tally, mut heading) = (Tally::default(), String::new());
-    let progress = Progress::new(cases.len());
-    for case in &cases {
-        progress.begin(&case.id());
-        let outcome = match suite::lacking_memory(gpu, case) {
-            Some(reason) => Err(Outcome::NotSupported(reason)),
-            None => match bench_case(&roof, case, &options) {
-                Ok(measured) => measured,
-                Err(error) => Err(Outcome::of_error(error)?),
-            },
-        };
-        match &mut comparison {
-            Some(comparison) => comparison.add(case, &outcome),
-            None => {
-                let new_heading = self::heading(case, gpu.capabilities());
-                let mut text = String::new();
-                if new_heading != heading {
-                    text += &new_heading;
-                    text += &columns();
-                    heading = new_heading;
+    let progress = Progress::new(cases.len() * options.block_count as usize);
+    let admit = |case: &Case| match suite::lacking_memory(gpu, case) {
+        Some(reason) => Err(Outcome::NotSupported(reason)),
+        None => Ok(()),
+    };
+    let room = room(gpu);
+    for batch in batches(groups(cases, room), room) {
+        let (mut groups, mut outcomes): (Vec<BenchGroup<'_>>, Vec<Vec<Measured>>) = Default::default();
+        let DeviceReport { measured, verified, .. } = suite.device_report();
+        let before = [measured.len(), verified.len()];
+        for round in 1..=options.block_count {
+            for (at, cases) in batch.iter().enumerate() {
+                let name = format!("round {round} of {}: {}", options.block_count, cases[0].variants());
+                progress.begin_all(&name, cases.len());
+                if round == 1 {
+                    groups.push(BenchGroup::new(&roof, cases, options, admit)?);
+                    outcomes.push(Vec::new());
                 }
-                text += &match &outcome {
-                    Ok(measurement) => {
-                        let look_back = measurement.look_back.as_ref().map(look_back);
-                        row(measurement) + &look_back.unwrap_or_default()
+                groups[at].measure_block()?;
+                outcomes[at] = groups[at].measured();
+                let known = batch.iter().flatten().zip(outcomes.iter().flatten());
+                note(suite, gpu, &command, before, known);
+                suite.save()?;
+            }
+        }
+        for (case, outcome) in batch.iter().flatten().zip(outcomes.into_iter().flatten()) {
+            match &mut answer {
+                Some(Answer::Comparison(comparison)) => comparison.add(case, &outcome),
+                Some(Answer::Scaling(scaling)) => scaling.add(case, &outcome),
+                None => {
+                    let mut text = String::new();
+                    let new_heading = self::heading(case, gpu.capabilities());
+                    if new_heading != heading {
+                        text += &new_heading;
+                        text += &columns();
+                        heading = new_heading;
                     }
-                    Err(outcome) => format!("  {:>COUNT_WIDTH$}  {outcome}\n", case.count),
-                };
-                progress.aside(|| suite.print(&text))?;
+                    text += &lines(case, &outcome);
+                    progress.aside(|| suite.print(&text))?;
+                }
+            }
+            match &outcome {
+                Ok(_) => tally.right += 1,
+                Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
+                Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
             }
         }
-        match outcome {
-            Ok(measurement) => {
-                tally.right += 1;
-                suite.device_report().measured.push(measurement);
-            }
-            Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
-            Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
-        }
-        suite.save()?;
     }
     drop(progress);
-    if let Some(comparison) = comparison {
-        suite.print(&comparison.to_string())?;
+    match answer {
+        Some(Answer::Comparison(comparison)) => suite.print(&comparison.to_string())?,
+        Some(Answer::Scaling(scaling)) => suite.print(&scaling.to_string())?,
+        None => {}
     }
     let Tally { right, wrong, not_supported } = tally;
     suite.print(&format!("\n  {right} measured, {wrong} wrong, {not_supported} not supported\n"))?;
     Ok(tally)
+}
+
+/// Writes down what is known of cases by now, behind so many measured and verified before them, in place of what was
+/// known of them before.
+fn note<'a>(
+    suite: &mut Suite,
+    gpu: &Gpu,
+    command: &str,
+    before: [usize; 2],
+    known: impl Iterator<Item = (&'a Case, &'a Measured)>,
+) {
+    let [measured_before, verified_before] = before;
+    let (mut measured, mut verified) = (Vec::new(), Vec::new());
+    for (case, outcome) in known {
+        match outcome {
+            Ok(measurement) => measured.push(measurement.clone()),
+            Err(outcome) => {
+                let again = suite.again(command, gpu, &case.id());
+                verified.push(VerifiedCase::new(case.id(), outcome, &again));
+            }
+        }
+    }
+    let report = suite.device_report();
+    report.measured.splice(measured_before.., measured);
+    report.verified.splice(verified_before.., verified);
 }
 
 const COUNT_WIDTH: usize = 10;
@@ -100,18 +215,30 @@ const COUNT_WIDTH: usize = 10;
 /// The names over [`row`].
 fn columns() -> String {
     format!(
-        "  {:>COUNT_WIDTH$}  {:>7}  {:>7}  {:>6}  {:>7}  {:>6}  {:>8}  {:>10}  {:>8}  {:>7}\n",
+        "  {:>COUNT_WIDTH$}  {:>7}  {:>7}  {:>6}  {:>7}  {:>6}  {:>7}  {:>10}  {:>10}  {:>8}\n",
         "elements",
         "median",
         "IQR",
         "elem/s",
         "bytes/s",
         "% copy",
-        "copy B/s",
+        "record",
+        "end to end",
         "dispatches",
-        "barriers",
-        "samples"
+        "barriers"
     )
+}
+
+/// How a case ended, under its heading.
+fn lines(case: &Case, outcome: &Measured) -> String {
+    match outcome {
+        Ok(measurement) => {
+            let look_back =
+                measurement.look_back.map(|counts| format!("  {:>COUNT_WIDTH$}   look-back: {counts}\n", ""));
+            row(measurement) + &look_back.unwrap_or_default()
+        }
+        Err(outcome) => format!("  {:>COUNT_WIDTH$}  {outcome}\n", case.count),
+    }
 }
 
 /// A measurement on one line.
@@ -124,25 +251,16 @@ fn row(measurement: &Measurement) -> String {
         }
         None => [(); 2].map(|()| "-".to_owned()),
     };
+    let median = |time: Option<Summary>| time.map_or("-".to_owned(), |time| duration(time.median_ns));
     format!(
-        "  {:>COUNT_WIDTH$}  {:>7}  {spread:>5.1} %  {:>6}  {:>7}  {:>6.1}  {:>8}  {dispatches:>10}  {barriers:>8}  {:>7}\n",
+        "  {:>COUNT_WIDTH$}  {:>7}  {spread:>5.1} %  {:>6}  {:>7}  {:>6.1}  {:>7}  {:>10}  {dispatches:>10}  {barriers:>8}\n",
         measurement.element_count,
         duration(time.median_ns),
         scaled(measurement.elements_per_second),
         scaled(measurement.bytes_per_second),
         measurement.copy_percent,
-        scaled(measurement.copy_bytes_per_second),
-        measurement.samples_ns.len()
-    )
-}
-
-/// What the tiles of a chained scan went through.
-fn look_back(counts: &LookBackCounts) -> String {
-    let LookBackCounts { look_backs, windows, longest, spins, fallbacks } = *counts;
-    let mean = f64::from(windows) / f64::from(look_backs);
-    format!(
-        "  {:>COUNT_WIDTH$}   look-back: mean {mean:.1} windows, longest {longest}; {spins} spins, {fallbacks} fallbacks\n",
-        ""
+        median(measurement.record),
+        median(measurement.end_to_end)
     )
 }
 
@@ -155,57 +273,4 @@ fn heading(case: &Case, capabilities: &Capabilities) -> String {
         Work::Gather(gather) => gather.policy(capabilities).to_string(),
     };
     format!("\n  {};input={}\n  {policy}\n", case.work, case.input)
-}
-
-/// Nanoseconds to three digits.
-fn duration(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => (ns, "ns"),
-        ns if ns < 1e6 => (ns / 1e3, "µs"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
-    format!("{} {unit}", three_digits(value))
-}
-
-/// A rate to three digits, with the prefix that it needs.
-fn scaled(rate: f64) -> String {
-    let (value, prefix) = match rate {
-        rate if rate < 1e6 => (rate / 1e3, "k"),
-        rate if rate < 1e9 => (rate / 1e6, "M"),
-        rate if rate < 1e12 => (rate / 1e9, "G"),
-        rate => (rate / 1e12, "T"),
-    };
-    format!("{} {prefix}", three_digits(value))
-}
-
-fn three_digits(value: f64) -> String {
-    match value {
-        value if value < 10.0 => format!("{value:.2}"),
-        value if value < 100.0 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_look_back_is_told_by_its_mean() {
-        let counts = LookBackCounts { look_backs: 10, windows: 13, longest: 4, spins: 7, fallbacks: 0 };
-        let text = look_back(&counts);
-        assert!(text.ends_with("look-back: mean 1.3 windows, longest 4; 7 spins, 0 fallbacks\n"), "{text}");
-    }
-
-    #[test]
-    fn numbers_have_three_digits_and_a_unit() {
-        let durations = [(1.0, "1.00 ns"), (12_345.0, "12.3 µs"), (999e6, "999 ms"), (60e9, "60.0 s")];
-        for (ns, text) in durations {
-            assert_eq!(duration(ns), text);
-        }
-        for (rate, text) in [(500.0, "0.50 k"), (1.5e6, "1.50 M"), (98.76e9, "98.8 G"), (4.3e12, "4.30 T")] {
-            assert_eq!(scaled(rate), text);
-        }
-    }
 }

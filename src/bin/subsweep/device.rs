@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::Result;
+use subsweep::harness::Description;
 use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance, WorkOptions};
 use subsweep::vk::DeviceIdentity;
 
@@ -20,6 +21,13 @@ pub enum DeviceChoice {
     All,
     /// The best that matches.
     One(DeviceSelector),
+    /// A text with commas: a name that holds them, or else a list.
+    Listed {
+        /// All of it.
+        name: DeviceSelector,
+        /// What is between the commas.
+        list: Vec<DeviceSelector>,
+    },
 }
 
 impl FromStr for DeviceChoice {
@@ -32,8 +40,15 @@ impl FromStr for DeviceChoice {
         if text.trim().eq_ignore_ascii_case("all") {
             return Ok(Self::All);
         }
-        let Ok(selector) = text.parse::<DeviceSelector>();
-        if selector.is_blank() { Err(BLANK.into()) } else { Ok(Self::One(selector)) }
+        let parse = |text: &str| {
+            let Ok(selector) = text.parse::<DeviceSelector>();
+            if selector.is_blank() { Err(BLANK.to_owned()) } else { Ok(selector) }
+        };
+        let name = parse(text)?;
+        Ok(match text.contains(',') {
+            false => Self::One(name),
+            true => Self::Listed { name, list: text.split(',').map(parse).collect::<Result<_, _>>()? },
+        })
     }
 }
 
@@ -64,6 +79,35 @@ pub struct Numbered {
     pub candidate: Candidate,
 }
 
+/// Refuses `--device`, for a command that opens none. `SUBSWEEP_DEVICE` is meant for others.
+pub fn check_none(command: &str) -> Result<(), Ended> {
+    if is_option_given() {
+        return Err(Ended::usage(format!("{command} opens no device; leave --device out")));
+    }
+    Ok(())
+}
+
+impl Numbered {
+    /// Its number, name, driver and lanes: what a table is headed by.
+    pub fn heading(&self) -> String {
+        match self.candidate.capabilities() {
+            Some(capabilities) => {
+                let name = name_with_driver(&capabilities.identity);
+                format!("{}: {name}, {} lanes", self.index, capabilities.subgroup_size)
+            }
+            None => format!("{}: {}", self.index, self.candidate.name()),
+        }
+    }
+
+    /// Who it is and what it has, where it has Vulkan 1.2; its features where it is usable.
+    pub fn description(&self) -> Option<Description> {
+        let candidate = &self.candidate;
+        let description = Description::new(candidate.capabilities()?, candidate.timestamp_valid_bits());
+        let features = description.features.filter(|_| candidate.requirements().is_ok());
+        Some(Description { features, ..description })
+    }
+}
+
 /// Refuses `all`, for a command that has one result.
 pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
     match choice {
@@ -71,7 +115,8 @@ pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
             let said_by = if is_option_given() { "--device" } else { "SUBSWEEP_DEVICE" };
             Err(Ended::usage(format!("{command} runs on one device, and {said_by} says all; name one")))
         }
-        DeviceChoice::Unsaid | DeviceChoice::One(_) => Ok(()),
+        // What is listed may be the name of one.
+        DeviceChoice::Unsaid | DeviceChoice::One(_) | DeviceChoice::Listed { .. } => Ok(()),
     }
 }
 
@@ -106,6 +151,10 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
         DeviceChoice::Unsaid => vec![select(&list, &DeviceSelector::Best)?],
         DeviceChoice::One(selector) => vec![select(&list, selector)?],
         DeviceChoice::All => list,
+        DeviceChoice::Listed { name, list: selectors } => match select(&list, name) {
+            Ok(device) => vec![device],
+            Err(_) => selectors.iter().map(|selector| select(&list, selector)).collect::<Result<_>>()?,
+        },
     })
 }
 
@@ -115,8 +164,14 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
 /// That there is none, that none matches, that it lacks something, or whatever its driver says.
 pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
     let instance = Arc::new(Instance::new(false)?);
-    // `check_one` has seen to it that there is one.
-    let Numbered { index, candidate } = choose(&instance, choice)?.swap_remove(0);
+    // `check_one` has refused all of them.
+    let mut devices = choose(&instance, choice)?;
+    if devices.len() > 1 {
+        return Err(
+            Ended::usage("this command runs on one device, and --device lists several; name one").into()
+        );
+    }
+    let Numbered { index, candidate } = devices.swap_remove(0);
     let gpu = Gpu::open_candidate(candidate, WorkOptions::default())?;
     words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
@@ -155,5 +210,9 @@ mod tests {
             assert_eq!(text.parse::<DeviceChoice>(), Err(BLANK.into()), "{text}");
         }
         assert_eq!("0".parse(), Ok(DeviceChoice::One(DeviceSelector::Index(0))));
+        let list = vec![DeviceSelector::Index(0), DeviceSelector::Driver("radv".into())];
+        let name = DeviceSelector::Name("0, driver:radv".into());
+        assert_eq!("0, driver:RADV".parse(), Ok(DeviceChoice::Listed { name, list }));
+        assert_eq!("0,".parse::<DeviceChoice>(), Err(BLANK.into()));
     }
 }

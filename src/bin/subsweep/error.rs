@@ -15,7 +15,7 @@ use crate::words;
 pub enum Exit {
     /// All is well.
     Done = 0,
-    /// A wrong result.
+    /// A wrong result, or a regression.
     Wrong = 1,
     /// Bad usage or input.
     Usage = 2,
@@ -39,7 +39,7 @@ impl Ended {
         Self { exit: Exit::Usage, text: text.into() }
     }
 
-    /// A wrong result.
+    /// A wrong result, or a regression.
     pub fn wrong(text: impl Into<String>) -> Self {
         Self { exit: Exit::Wrong, text: text.into() }
     }
@@ -74,10 +74,7 @@ fn one_line(text: &str) -> String {
             Some(':') => line.push(' '),
             Some(_) => line.push_str("; "),
         }
-        line.extend(part.chars().flat_map(|c| {
-            let escaped = c.is_control().then(|| c.escape_default());
-            escaped.into_iter().flatten().chain((!c.is_control()).then_some(c))
-        }));
+        line += &words::escaped(part);
     }
     line + "; --help says more"
 }
@@ -152,7 +149,8 @@ fn of(error: &anyhow::Error) -> Exit {
 fn of_input(problem: &InputProblem) -> Exit {
     match problem {
         // The machine, or one sort, is too small for the data, like a device that is: the input itself is good.
-        InputProblem::Table(TableError::Memory { .. } | TableError::TooMany { .. }) => Exit::Failed,
+        InputProblem::Table(TableError::Memory { .. } | TableError::TooMany { .. })
+        | InputProblem::LargeReport { .. } => Exit::Failed,
         _ => Exit::Usage,
     }
 }

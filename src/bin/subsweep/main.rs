@@ -2,13 +2,17 @@
 
 mod args;
 mod bench;
+mod compare;
 mod device;
 mod devices;
 mod error;
 mod files;
 mod gather;
+mod inspect;
 mod number;
+mod pattern;
 mod policy;
+mod reports;
 mod scan;
 mod segments;
 mod sort;
@@ -56,6 +60,8 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Some(Command::Gather(args)) => gather::run(args, common),
         Some(Command::Verify(args)) => verify::run(args, common),
         Some(Command::Bench(args)) => bench::run(args, common),
+        Some(Command::Compare(args)) => compare::run(args, common),
+        Some(Command::Inspect(args)) => inspect::run(args, common),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What `verify` and `bench` share: devices one after the other, the cases that are asked for, counts, and the report.
 
+use std::ffi::OsString;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use subsweep::Error;
@@ -10,9 +12,10 @@ use subsweep::headless::{Gpu, Instance, WorkOptions};
 use crate::args::{Common, PolicyKind, SuiteArgs};
 use crate::device::{self, Numbered};
 use crate::error::Ended;
-use crate::files::output::{Output, OutputError, OutputProblem, print};
-use crate::files::{Destination, memory};
-use crate::words;
+use crate::files::memory;
+use crate::files::output::{OutputError, tell};
+use crate::pattern::matches;
+use crate::reports::{Format, Reports};
 
 /// How cases ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,46 +35,55 @@ pub struct Suite {
     /// Each must be in a case's id.
     patterns: Vec<String>,
     report: Report,
-    json: Option<Output>,
+    reports: Reports,
     /// Whether a case has ended: before that a report says nothing, and an older one stays.
     has_results: bool,
+    /// When the report was written last, and how long that took.
+    last_save: Option<(Instant, Duration)>,
 }
 
-/// Runs `on_device` for each device that is asked for, and sums up.
+/// Runs `on_device` for each device that is asked for, sums up, and writes the report to its `places`.
 ///
 /// # Errors
 /// That no device will do; the first failure of a device, once all have been tried; a wrong result.
 pub fn run(
     args: &SuiteArgs,
+    places: &[(Format, &Option<OsString>)],
     common: &Common,
     mut on_device: impl FnMut(&mut Suite, &Gpu) -> Result<Tally>,
 ) -> Result<()> {
-    let mut suite = Suite::new(args, common)?;
+    let mut suite = Suite::new(args, places, common)?;
     let instance = Arc::new(Instance::new(false)?);
     let devices = device::choose(&instance, &common.device)?;
     let is_alone = devices.len() == 1;
     let (mut total, mut first_error) = (Tally::default(), None);
     for (at, device) in devices.into_iter().enumerate() {
         let blank = if at > 0 { "\n" } else { "" };
-        suite.print(&format!("{blank}{}\n", heading(&device)))?;
+        suite.print(&format!("{blank}{}\n", device.heading()))?;
         match suite.run_device(device, &mut on_device) {
             Ok(tally) => total = total.and(tally),
-            // A place that cannot be written, or a pattern that matches nothing, is the same for every device.
-            Err(error) if is_alone || error.is::<OutputError>() || error.is::<Ended>() => return Err(error),
+            // A place that cannot be written is the same for every device.
+            Err(error) if error.is::<OutputError>() => return Err(error),
+            Err(error) if is_alone => {
+                // Of two errors the first one is told.
+                let _ = suite.finish(false);
+                return Err(error);
+            }
             Err(error) => {
                 suite.print(&format!("  {error}\n"))?;
                 first_error.get_or_insert(error);
             }
         }
     }
-    // With `all`, a device below the floor is listed and takes nothing from the others.
-    suite.finish(first_error.as_ref().is_none_or(is_missing_feature))?;
+    // With `all`, a device below the floor, or without a case that is asked for, is listed and takes nothing from the others.
+    let is_harmless = |error: &anyhow::Error| is_missing_feature(error) || error.is::<Ended>();
+    suite.finish(first_error.as_ref().is_none_or(is_harmless))?;
     match (total, first_error) {
         (Tally { wrong: 1.., .. }, _) => {
             let count = total.wrong + total.right + total.not_supported;
             Err(Ended::wrong(format!("{} of {count} cases gave a wrong result", total.wrong)).into())
         }
-        (Tally { right: 1.., .. }, Some(error)) if is_missing_feature(&error) => Ok(()),
+        (Tally { right: 1.., .. }, Some(error)) if is_harmless(&error) => Ok(()),
         (_, Some(error)) => Err(error),
         (Tally { right: 0, .. }, None) => {
             Err(Ended::unable("the device can do none of these cases; choose another, or other cases").into())
@@ -80,40 +92,26 @@ pub fn run(
     }
 }
 
-/// A device's number, name, driver and lanes.
-fn heading(device: &Numbered) -> String {
-    match device.candidate.capabilities() {
-        Some(capabilities) => {
-            let name = device::name_with_driver(&capabilities.identity);
-            format!("{}: {name}, {} lanes", device.index, capabilities.subgroup_size)
-        }
-        None => format!("{}: {}", device.index, device.candidate.name()),
-    }
-}
-
-fn is_missing_feature(error: &anyhow::Error) -> bool {
+/// Whether the device is below what the command needs, which is no failure of it.
+pub fn is_missing_feature(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<Error>(), Some(Error::MissingFeature { .. }))
 }
 
 impl Suite {
-    fn new(args: &SuiteArgs, common: &Common) -> Result<Self> {
+    fn new(args: &SuiteArgs, places: &[(Format, &Option<OsString>)], common: &Common) -> Result<Self> {
         let algorithm = common.algorithm.map(|algorithm| format!(";algorithm={};", algorithm.name()));
         let policy = common.policy.map(|policy| match policy {
             PolicyKind::Default => ";policy=default;".to_owned(),
             PolicyKind::Seed => ";policy=seed;".to_owned(),
             PolicyKind::SeedBinByBin => ";policy=seed-bin-by-bin;".to_owned(),
         });
-        let json = args
-            .json
-            .clone()
-            .map(|path| Output::prepare(&Destination::from(path), "--json", &[]))
-            .transpose()?;
         Ok(Self {
             effort: args.effort(),
             patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
-            report: Report::new(),
-            json,
+            report: Report::new(std::env::args().skip(1).collect()),
+            reports: Reports::prepare(places, &[])?,
             has_results: false,
+            last_save: None,
         })
     }
 
@@ -130,6 +128,17 @@ impl Suite {
     /// How much is to be done.
     pub fn effort(&self) -> Effort {
         self.effort
+    }
+
+    /// The command line with which `command` does the case with this id on this device, and nothing else.
+    pub fn again(&self, command: &str, gpu: &Gpu, id: &str) -> String {
+        let effort = match self.effort {
+            Effort::Quick => " --quick",
+            Effort::Normal => "",
+            Effort::Full => " --full",
+        };
+        let uuid = gpu.identity().device_uuid_text();
+        format!("subsweep {command}{effort} --device uuid:{uuid} --filter '{id}'")
     }
 
     /// The cases that are asked for, at least one.
@@ -154,40 +163,33 @@ impl Suite {
         self.report.devices.last_mut().expect("a device's section is begun before its cases")
     }
 
-    /// Words for standard output, or for standard error where the report has taken that. Whoever reads them may go,
-    /// or never have been there: the exit code is still to be found out.
+    /// Words, by [`tell`].
     ///
     /// # Errors
     /// Those of standard output.
     pub fn print(&self, text: &str) -> Result<(), OutputError> {
-        if self.json.as_ref().is_some_and(Output::is_stdout) {
-            words::print(text);
-            return Ok(());
-        }
-        print(text).or_else(|error| match error.problem {
-            OutputProblem::BrokenPipe | OutputProblem::Closed => Ok(()),
-            _ => Err(error),
-        })
+        tell(text, self.reports.have_stdout())
     }
 
-    /// Writes the report as it is by now, after a case.
+    /// Writes the report as it is by now, after a case; unless it was written so lately that writing would take more than
+    /// a tenth of the time, as that of a long report does.
     ///
     /// # Errors
     /// Those of its place.
     pub fn save(&mut self) -> Result<()> {
         self.has_results = true;
-        if let Some(json) = &self.json {
-            json.update(&self.report.to_json()?)?;
+        let start = Instant::now();
+        if self.last_save.is_none_or(|(end, duration)| start - end >= 9 * duration) {
+            self.reports.update(&self.report)?;
+            let end = Instant::now();
+            self.last_save = Some((end, end - start));
         }
         Ok(())
     }
 
     fn finish(mut self, is_complete: bool) -> Result<()> {
         self.report.complete = is_complete;
-        if let Some(json) = self.json.filter(|_| self.has_results) {
-            json.commit_report(&self.report.to_json()?)?;
-        }
-        Ok(())
+        if self.has_results { self.reports.commit(&self.report) } else { Ok(()) }
     }
 }
 
@@ -202,41 +204,22 @@ impl Tally {
     }
 }
 
+/// How often this machine's memory holds the elements of a case: the input, the expected output and an image of the
+/// device's memory, which holds the pristine input, source, destination and scratch; a CPU's driver holds that memory in
+/// the same place.
+fn copies(gpu: &Gpu) -> u64 {
+    if gpu.capabilities().is_cpu() { 12 } else { 7 }
+}
+
+/// Bytes of elements that this machine has memory for, where it tells.
+pub fn room_for_elements(gpu: &Gpu) -> Option<u64> {
+    Some(memory::available()? / copies(gpu))
+}
+
 /// Why this machine has too little memory for a case, where it has: the process would be killed.
 pub fn lacking_memory(gpu: &Gpu, case: &Case) -> Option<String> {
-    // The input, the expected output and an image of the device's memory, which holds the pristine input, source,
-    // destination and scratch; a CPU's driver holds that memory in the same place.
-    let copies = if gpu.capabilities().is_cpu() { 12 } else { 7 };
-    let needed = case.count * case.element_size() * copies;
+    let needed = case.count * case.element_size() * copies(gpu);
     let available = memory::available()?;
     (needed > available)
         .then(|| format!("it needs about {needed} bytes of memory, and there are {available}"))
-}
-
-/// Whether `text` holds `pattern`, in which `*` stands for anything.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut rest = text;
-    pattern.split('*').all(|part| match rest.find(part) {
-        Some(at) => {
-            rest = &rest[at + part.len()..];
-            true
-        }
-        None => false,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_match_anywhere_and_stars_anything() {
-        let id = "sort:keys:type=u32;algorithm=radix-2bit;bits=0:32;n=4097;input=uniform";
-        for pattern in ["", "*", "sort", "radix-2bit", "sort*n=4097", "*uniform", "keys*bits=0:32*"] {
-            assert!(matches(pattern, id), "{pattern}");
-        }
-        for pattern in ["scan", "n=4097*sort", "SORT", "radix?"] {
-            assert!(!matches(pattern, id), "{pattern}");
-        }
-    }
 }

@@ -8,6 +8,7 @@ use subsweep::harness::{Case, Outcome, SelfTest, VerifiedCase, verify_case, veri
 use subsweep::headless::Gpu;
 
 use crate::args::{Common, SuiteArgs};
+use crate::reports::Format;
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
 
@@ -16,7 +17,7 @@ const MAX_LINES: u64 = 20;
 
 /// Holds devices to the oracle.
 pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
-    suite::run(args, common, on_device)
+    suite::run(args, &[(Format::Json, &args.json)], common, on_device)
 }
 
 fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
@@ -31,6 +32,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         let id = case.id();
         progress.begin(&id);
         let outcome = outcome(gpu, case)?;
+        let again = suite.again("verify", gpu, &id);
         let group = groups.entry(case.group()).or_default();
         match &outcome {
             Outcome::Pass => group.right += 1,
@@ -40,10 +42,14 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         if outcome != Outcome::Pass {
             line_count += 1;
             if line_count <= MAX_LINES {
-                progress.aside(|| suite.print(&format!("  {id}\n    {outcome}\n")))?;
+                let mut text = format!("  {id}\n    {outcome}\n");
+                if let Outcome::Fail(_) = outcome {
+                    let _ = writeln!(text, "    again: {again}");
+                }
+                progress.aside(|| suite.print(&text))?;
             }
         }
-        suite.device_report().verified.push(VerifiedCase::new(id, &outcome));
+        suite.device_report().verified.push(VerifiedCase::new(id, &outcome, &again));
         suite.save()?;
     }
     drop(progress);

@@ -11,6 +11,15 @@ pub fn say(text: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "subsweep: {text}");
 }
 
+/// Foreign text that stays on its line and steers no terminal: control characters are escaped.
+pub fn escaped(text: &str) -> String {
+    let escape = |c: char| {
+        let escaped = c.is_control().then(|| c.escape_default());
+        escaped.into_iter().flatten().chain((!c.is_control()).then_some(c))
+    };
+    text.chars().flat_map(escape).collect()
+}
+
 /// Words as they are, line ends included.
 pub fn print(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
@@ -56,6 +65,12 @@ impl Progress {
     pub fn begin(&self, name: &str) {
         self.0.set_message(name.to_owned());
         self.0.inc(1);
+    }
+
+    /// The next `count` pieces begin, all at once.
+    pub fn begin_all(&self, name: &str, count: usize) {
+        self.0.set_message(name.to_owned());
+        self.0.inc(count as u64);
     }
 
     /// Does what writes to the terminal itself.

@@ -54,9 +54,8 @@ impl GatherCase {
     }
 
     /// The words of `count` elements to gather from.
-    pub(in crate::harness) fn source(&self, count: u64) -> Vec<u32> {
-        let word_count = count * u64::from(self.words);
-        Input::Uniform.generate(word_count as usize, word_count)
+    pub(in crate::harness) fn source(&self, count: u64, seed: u64) -> Vec<u32> {
+        Input::Uniform.generate((count * u64::from(self.words)) as usize, seed)
     }
 
     /// Indices of as many elements as there are, and behind them such that nobody should look at.

@@ -8,7 +8,7 @@ mod sort;
 use std::fmt;
 
 pub use gather::GatherCase;
-pub use scan::{CountFrom, Place, ScanCase, textbook_bench_cases};
+pub use scan::{CountFrom, Place, ScanCase};
 pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
@@ -123,15 +123,34 @@ fn small_workgroup(capabilities: &Capabilities) -> u32 {
 impl Case {
     /// The primitive and its kind: what results are counted by.
     pub fn group(&self) -> String {
-        let id = self.id();
-        // Before the parameters, each of which has a value.
-        let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
-        id[..end].to_owned()
+        group_of(&self.id()).to_owned()
+    }
+
+    /// What it has in common with the cases that do the same to the same elements in other ways: the id without
+    /// algorithm and policy.
+    pub fn variants(&self) -> String {
+        let (id, primitive) = (self.id(), self.group());
+        let is_way = |parameter: &&str| {
+            let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
+            !["algorithm", "policy"].contains(&name)
+        };
+        let parameters = id.get(primitive.len() + 1..).unwrap_or_default();
+        let kept: Vec<_> = parameters.split(';').filter(is_way).collect();
+        format!("{primitive}:{}", kept.join(";"))
     }
 
     /// Names the case for good: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
     pub fn id(&self) -> String {
         format!("{};n={};input={}", self.work, self.count, self.input)
+    }
+
+    /// What the random numbers of its input begin with.
+    pub fn seed(&self) -> u64 {
+        match &self.work {
+            Work::Scan(scan) => self.count * scan.config().row_size() / 4,
+            Work::Sort(_) | Work::SegmentedSort(_) => self.count,
+            Work::Gather(gather) => self.count * u64::from(gather.words),
+        }
     }
 
     /// Bytes of an element: of a sort, those of a key and of the value that is moved with it.
@@ -143,6 +162,22 @@ impl Case {
             Work::Gather(gather) => gather.config().element_size(),
         }
     }
+}
+
+/// The primitive and its kind of the case that has this id.
+pub(super) fn group_of(id: &str) -> &str {
+    // Before the parameters, each of which has a value.
+    let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
+    &id[..end]
+}
+
+/// An id, or what some have in common, without the number of elements.
+pub fn without_count(id: &str) -> String {
+    let group = group_of(id);
+    let parameters = id.get(group.len() + 1..).unwrap_or_default().split(';');
+    let kept: Vec<_> =
+        parameters.filter(|parameter| !parameter.is_empty() && !parameter.starts_with("n=")).collect();
+    if kept.is_empty() { group.to_owned() } else { format!("{group}:{}", kept.join(";")) }
 }
 
 impl fmt::Display for Work {
@@ -207,13 +242,39 @@ const fn is_sampled(index: usize) -> bool {
 /// The cases that are worth measuring.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts = bench_counts(effort);
-    let uniform = |work: Work| {
+    let segmented_counts = match effort {
+        // Segments of a million keys take some CPUs half a minute.
+        Effort::Quick => &counts[..1],
+        Effort::Normal | Effort::Full => &counts[..],
+    };
+    let plain = uniform_cases([scan::bench_works(), gather::bench_works()].concat(), &counts);
+    let segmented = uniform_cases(segmented_sort::bench_works(), segmented_counts);
+    [plain, sort::bench_cases(effort), segmented].concat()
+}
+
+/// Every scan algorithm beside every other, and every sort that takes any count: what `bench --preset textbook` measures.
+pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
+    let works = [scan::all_algorithms(), sort::all_algorithms()].concat();
+    uniform_cases(works, preset_counts(effort))
+}
+
+/// What takes any count, at counts far apart: what `bench --preset scaling` measures.
+pub fn scaling_bench_cases(effort: Effort) -> Vec<Case> {
+    let works = [scan::all_algorithms(), sort::all_algorithms(), gather::bench_works()].concat();
+    let last = match effort {
+        Effort::Quick => 16,
+        Effort::Normal => 22,
+        Effort::Full => 28,
+    };
+    uniform_cases(works, &every_fourfold(last))
+}
+
+fn uniform_cases(works: Vec<Work>, counts: &[u64]) -> Vec<Case> {
+    let cases = |work: Work| {
         let case = move |&count| Case { work: work.clone(), count, input: Input::Uniform };
         counts.iter().map(case)
     };
-    let plain = scan::bench_works().into_iter().chain(gather::bench_works()).flat_map(&uniform);
-    let segmented = segmented_sort::bench_works().into_iter().flat_map(&uniform);
-    plain.chain(sort::bench_cases(effort)).chain(segmented).collect()
+    works.into_iter().flat_map(cases).collect()
 }
 
 /// At how many elements most works are measured.
@@ -264,10 +325,40 @@ mod tests {
     }
 
     #[test]
+    fn counts_are_left_out_wherever_they_stand() {
+        for (id, expected) in [
+            ("sort:keys:type=u32;n=4096;input=uniform", "sort:keys:type=u32;input=uniform"),
+            ("gather:words=1;n=4096", "gather:words=1"),
+            ("a:b:n=3", "a:b"),
+            ("a:b", "a:b"),
+            ("", ""),
+        ] {
+            assert_eq!(without_count(id), expected, "{id}");
+        }
+    }
+
+    #[test]
+    fn variants_are_told_apart_by_algorithm_and_policy_alone() {
+        let of = |algorithm, policy| {
+            let work = Work::Sort(SortCase::keys_of_u32(algorithm, policy));
+            Case { work, count: 4096, input: Input::Uniform }.variants()
+        };
+        let expected = "sort:keys:type=u32;bits=0:32;misalign=0;n=4096;input=uniform";
+        assert_eq!(of(SortAlgorithm::Radix4Bit, PolicyName::Default), expected);
+        assert_eq!(of(SortAlgorithm::Radix2Bit, PolicyName::Seed), expected);
+        for case in bench_cases(Effort::Quick) {
+            let (id, variants) = (case.id(), case.variants());
+            assert!(!variants.contains("algorithm=") && !variants.contains("policy="), "{variants}");
+            assert!(variants.split(';').all(|part| id.contains(part)), "{id}: {variants}");
+        }
+    }
+
+    #[test]
     fn ids_are_unique() {
         for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
             expect_unique(&bench_cases(effort));
             expect_unique(&textbook_bench_cases(effort));
+            expect_unique(&scaling_bench_cases(effort));
             expect_unique(&tutorial_13_bench_cases(effort));
             expect_unique(&verify_cases(effort, &capabilities()));
         }

@@ -4,7 +4,7 @@ mod chained;
 
 use std::fmt;
 
-use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, preset_counts, sizes};
+use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
 use crate::ElementType;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
@@ -449,13 +449,10 @@ fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case>
     cases
 }
 
-/// Every scan algorithm beside every other, each at the same counts: what `bench --preset textbook` measures.
-pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
-    let counts = preset_counts(effort);
+/// A sum of u32 by each algorithm, tuned.
+pub(super) fn all_algorithms() -> Vec<Work> {
     let scan = |algorithm| Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) });
-    let case = |algorithm, count| Case { work: scan(algorithm), count, input: Input::Uniform };
-    let algorithms = ScanAlgorithm::ALL.into_iter();
-    algorithms.flat_map(|algorithm| counts.iter().map(move |&count| case(algorithm, count))).collect()
+    ScanAlgorithm::ALL.map(scan).into()
 }
 
 /// The works that are worth measuring.

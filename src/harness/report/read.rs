@@ -62,6 +62,12 @@ pub enum ReportError {
         /// The field, as `devices[0].measured[3].samples_ns`.
         place: String,
     },
+    /// Samples that are not summed up.
+    #[error("has samples and no summary of them in {place}; it was changed or damaged: measure again")]
+    NoSummary {
+        /// The field.
+        place: String,
+    },
     /// A time that nothing takes.
     #[error("has a time of {value} ns in {place}; it was changed or damaged: measure again")]
     NoTime {
@@ -152,6 +158,26 @@ impl Measurement {
         let Self { element_count, element_size, traffic_size, time, copy, .. } = *self;
         time.check(&self.samples_ns, place, ["time", "samples_ns"])?;
         copy.check(&self.copy_samples_ns, place, ["copy", "copy_samples_ns"])?;
+        for (names, summary, samples) in [
+            (["transfer", "transfer_samples_ns"], &self.transfer, &self.transfer_samples_ns),
+            (["record", "record_samples_ns"], &self.record, &self.record_samples_ns),
+            (["end_to_end", "end_to_end_samples_ns"], &self.end_to_end, &self.end_to_end_samples_ns),
+        ] {
+            match summary {
+                Some(summary) => summary.check(samples, place, names)?,
+                None if samples.is_empty() => {}
+                None => return Err(ReportError::NoSummary { place: format!("{place}.{}", names[0]) }),
+            }
+        }
+        let in_blocks: u64 = self.block_lengths.iter().copied().map(u64::from).sum();
+        if !self.block_lengths.is_empty() && in_blocks != self.samples_ns.len() as u64 {
+            let place = format!("{place}.block_lengths");
+            let expected = self.samples_ns.len() as f64;
+            return Err(ReportError::Contradiction { place, found: in_blocks as f64, expected });
+        }
+        if self.runs_per_sample == 0 {
+            return Err(ReportError::NoSamples { place: format!("{place}.runs_per_sample") });
+        }
         let per_second = |amount: f64, time: Summary| amount / (time.median_ns / 1e9);
         let copied_size = 2.0 * element_count as f64 * element_size as f64;
         for (name, found, expected) in [
@@ -178,7 +204,7 @@ impl Summary {
                 return Err(ReportError::NoTime { place: format!("{place}.{samples_name}[{index}]"), value });
             }
         }
-        let expected = Self::of(samples);
+        let expected = Self::without_interval(samples);
         if expected.median_ns == 0.0 {
             // Nothing is done in no time.
             return Err(ReportError::NoTime { place: format!("{place}.{own_name}.median_ns"), value: 0.0 });
@@ -188,8 +214,18 @@ impl Summary {
             ("median_ns", self.median_ns, expected.median_ns),
             ("iqr_ns", self.iqr_ns, expected.iqr_ns),
             ("min_ns", self.min_ns, expected.min_ns),
+            ("p95_ns", self.p95_ns, expected.p95_ns),
         ] {
             agree(format_args!("{place}.{own_name}.{name}"), found, expected, largest)?;
+        }
+        // Another build may draw other samples anew: the interval is held to what holds for any.
+        let [low, high] = self.median_interval_ns;
+        let is_possible = |end: f64| end >= expected.min_ns && end <= largest;
+        for (end, is_right) in [(low, low <= self.median_ns), (high, high >= self.median_ns)] {
+            if !is_right || !is_possible(end) {
+                let place = format!("{place}.{own_name}.median_interval_ns");
+                return Err(ReportError::Contradiction { place, found: end, expected: self.median_ns });
+            }
         }
         Ok(())
     }

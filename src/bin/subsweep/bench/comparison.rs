@@ -6,11 +6,15 @@ use std::fmt;
 use subsweep::harness::{Case, Measurement, Outcome, PolicyName, Work};
 
 /// What a preset has measured so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Comparison {
-    rows: BTreeMap<String, BTreeMap<u64, Result<Cell, Outcome>>>,
+    /// One for each primitive and kind.
+    tables: BTreeMap<String, Table>,
     claims: &'static [Claim],
 }
+
+/// A row for each way, by its name, and in it a cell for each count.
+type Table = BTreeMap<String, BTreeMap<u64, Result<Cell, Outcome>>>;
 
 /// That one algorithm is faster than another, both by the names of their rows.
 #[derive(Debug)]
@@ -19,6 +23,40 @@ pub struct Claim {
     faster: &'static str,
     slower: &'static str,
 }
+
+/// What textbooks say, and the papers that came after: Kogge and Stone take fewer steps, Brent and Kung fewer operations; a
+/// subgroup's own instructions beat both; one pass moves less than two; and wider digits take fewer passes.
+pub const TEXTBOOK: &[Claim] = &[
+    Claim {
+        text: "two buffers over one",
+        faster: "reduce-then-scan/kogge-stone-double-buffered",
+        slower: "reduce-then-scan/kogge-stone",
+    },
+    Claim {
+        text: "fewer operations over fewer steps",
+        faster: "reduce-then-scan/brent-kung",
+        slower: "reduce-then-scan/kogge-stone",
+    },
+    Claim {
+        text: "Sklansky over Kogge-Stone",
+        faster: "reduce-then-scan/sklansky",
+        slower: "reduce-then-scan/kogge-stone",
+    },
+    Claim {
+        text: "all invocations over one",
+        faster: "reduce-then-scan/kogge-stone",
+        slower: "reduce-then-scan/sequential",
+    },
+    Claim {
+        text: "subgroups over Kogge-Stone",
+        faster: "reduce-then-scan",
+        slower: "reduce-then-scan/kogge-stone",
+    },
+    Claim { text: "single pass over two, scan", faster: "chained", slower: "reduce-then-scan" },
+    Claim { text: "4 bits over 2", faster: "radix-4bit", slower: "radix-2bit" },
+    Claim { text: "8 bits over 4", faster: "radix-8bit", slower: "radix-4bit" },
+    Claim { text: "single pass over two, sort", faster: "onesweep", slower: "radix-8bit" },
+];
 
 /// What the C-for-Metal tutorial 13 says of its sort.
 pub const TUTORIAL_13: &[Claim] = &[
@@ -46,30 +84,22 @@ struct Cell {
 impl Comparison {
     /// Nothing is measured yet.
     pub fn new(claims: &'static [Claim]) -> Self {
-        Self { rows: BTreeMap::new(), claims }
+        Self { tables: BTreeMap::new(), claims }
     }
 
     /// Takes in a case.
     pub fn add(&mut self, case: &Case, outcome: &Result<Measurement, Outcome>) {
-        let (algorithm, policy) = match &case.work {
-            Work::Scan(scan) => (scan.algorithm.name(), scan.policy),
-            Work::Sort(sort) => (sort.algorithm.name(), sort.policy),
-            Work::SegmentedSort(_) => ("segmented sort", PolicyName::Default),
-            Work::Gather(_) => ("gather", PolicyName::Default),
-        };
-        let name = match policy {
-            PolicyName::Default => algorithm.to_owned(),
-            policy => format!("{algorithm}, {}", policy.name()),
-        };
         let cell = outcome.as_ref().map_err(Outcome::clone).map(|measurement| Cell {
             copy_percent: measurement.copy_percent,
             median_ns: measurement.time.median_ns,
         });
-        self.rows.entry(name).or_default().insert(case.count, cell);
+        let table = self.tables.entry(case.group()).or_default();
+        table.entry(way(case)).or_default().insert(case.count, cell);
     }
 
+    /// Names of ways are those of algorithms, of which no two primitives share one.
     fn cell(&self, name: &str, count: u64) -> Option<Cell> {
-        self.rows.get(name)?.get(&count)?.as_ref().ok().copied()
+        self.tables.values().find_map(|table| cell(table, name, count))
     }
 
     /// How many times as fast, where both were measured.
@@ -78,43 +108,68 @@ impl Comparison {
     }
 }
 
+fn cell(table: &Table, name: &str, count: u64) -> Option<Cell> {
+    table.get(name)?.get(&count)?.as_ref().ok().copied()
+}
+
+/// The way in which a case's work is done: its algorithm, and how that is tuned if not as usual.
+pub fn way(case: &Case) -> String {
+    let (algorithm, policy) = match &case.work {
+        Work::Scan(scan) => (scan.algorithm.name(), scan.policy),
+        Work::Sort(sort) => (sort.algorithm.name(), sort.policy),
+        Work::SegmentedSort(_) => return "segmented sort".to_owned(),
+        Work::Gather(gather) => return format!("{} words", gather.words),
+    };
+    match policy {
+        PolicyName::Default => algorithm.to_owned(),
+        policy => format!("{algorithm}, {}", policy.name()),
+    }
+}
+
 /// The width of a column of numbers.
 const WIDTH: usize = 10;
 
 impl fmt::Display for Comparison {
-    /// The fastest of the largest count first; then what is claimed, in times of one over those of the other; then the
-    /// reasons for what was not measured.
+    /// Tables, in each the fastest of the largest count first; then what is claimed, in times of one over those of the other;
+    /// then the reasons for what was not measured.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts: BTreeSet<u64> = self.rows.values().flat_map(BTreeMap::keys).copied().collect();
-        let last = |name: &str| {
-            let cell = counts.last().and_then(|&count| self.cell(name, count));
-            cell.map_or(f64::NEG_INFINITY, |cell| cell.copy_percent)
-        };
-        let mut rows: Vec<_> = self.rows.iter().collect();
-        rows.sort_by(|(a, _), (b, _)| last(b).total_cmp(&last(a)));
-
+        let ways = || self.tables.values().flatten();
+        let counts: BTreeSet<u64> = ways().flat_map(|(_, cells)| cells.keys()).copied().collect();
         let (heading, claim_heading) = ("elements", "times as fast");
-        let names = self.rows.keys().map(String::as_str);
+        let names = ways().map(|(name, _)| name.as_str());
         let names = names.chain(self.claims.iter().map(|claim| claim.text)).chain([heading]);
         let name_width = names.map(str::len).max().unwrap_or(0);
         let write_heading = |f: &mut fmt::Formatter<'_>, heading| {
-            write!(f, "\n  {heading:name_width$}")?;
+            write!(f, "  {heading:name_width$}")?;
             counts.iter().try_for_each(|count| write!(f, "{count:>WIDTH$}"))?;
             writeln!(f)
         };
-        write_heading(f, heading)?;
-        for (name, cells) in &rows {
-            write!(f, "  {name:name_width$}")?;
-            for count in &counts {
-                match cells.get(count) {
-                    Some(Ok(cell)) => write!(f, "{:>WIDTH$.1}", cell.copy_percent)?,
-                    Some(Err(Outcome::NotSupported(_))) | None => write!(f, "{:>WIDTH$}", "-")?,
-                    Some(Err(_)) => write!(f, "{:>WIDTH$}", "WRONG")?,
-                }
-            }
+        for (group, table) in &self.tables {
             writeln!(f)?;
+            if self.tables.len() > 1 {
+                writeln!(f, "  {group}")?;
+            }
+            write_heading(f, heading)?;
+            let last = |name: &str| {
+                let cell = counts.last().and_then(|&count| cell(table, name, count));
+                cell.map_or(f64::NEG_INFINITY, |cell| cell.copy_percent)
+            };
+            let mut rows: Vec<_> = table.iter().collect();
+            rows.sort_by(|(a, _), (b, _)| last(b).total_cmp(&last(a)));
+            for (name, cells) in rows {
+                write!(f, "  {name:name_width$}")?;
+                for count in &counts {
+                    match cells.get(count) {
+                        Some(Ok(cell)) => write!(f, "{:>WIDTH$.1}", cell.copy_percent)?,
+                        Some(Err(Outcome::NotSupported(_))) | None => write!(f, "{:>WIDTH$}", "-")?,
+                        Some(Err(_)) => write!(f, "{:>WIDTH$}", "WRONG")?,
+                    }
+                }
+                writeln!(f)?;
+            }
         }
         if !self.claims.is_empty() {
+            writeln!(f)?;
             write_heading(f, claim_heading)?;
         }
         for claim in self.claims {
@@ -127,7 +182,7 @@ impl fmt::Display for Comparison {
             }
             writeln!(f)?;
         }
-        for (name, cells) in rows {
+        for (name, cells) in ways() {
             for (count, cell) in cells {
                 if let Err(outcome) = cell {
                     writeln!(f, "  {name}, {count} elements: {outcome}")?;
@@ -140,6 +195,8 @@ impl fmt::Display for Comparison {
 
 #[cfg(test)]
 mod tests {
+    use subsweep::harness::{Failure, Mismatch};
+
     use super::*;
 
     /// Of a copy that takes 200 ns.
@@ -154,8 +211,16 @@ mod tests {
             Claim { text: "large over none", faster: "large", slower: "none" },
         ];
         let mut comparison = Comparison::new(CLAIMS);
-        comparison.rows.insert("small".to_owned(), [(1 << 4, Ok(cell(30.0)))].into());
-        comparison.rows.insert("large".to_owned(), [(1 << 4, Ok(cell(20.0)))].into());
+        comparison
+            .tables
+            .entry("scan".to_owned())
+            .or_default()
+            .insert("small".to_owned(), [(1 << 4, Ok(cell(30.0)))].into());
+        comparison
+            .tables
+            .entry("scan".to_owned())
+            .or_default()
+            .insert("large".to_owned(), [(1 << 4, Ok(cell(20.0)))].into());
         let text = comparison.to_string();
         let expected = [
             "",
@@ -172,12 +237,19 @@ mod tests {
 
     #[test]
     fn the_fastest_of_the_largest_count_comes_first_and_what_failed_last() {
-        let mut comparison = Comparison::default();
+        let mut comparison = Comparison::new(&[]);
         let mut insert = |name: &str, percents: [Result<f64, Outcome>; 2]| {
             let cells = percents.map(|percent| percent.map(cell));
-            comparison.rows.insert(name.to_owned(), [1 << 4, 1 << 10].into_iter().zip(cells).collect());
+            comparison
+                .tables
+                .entry("scan".to_owned())
+                .or_default()
+                .insert(name.to_owned(), [1 << 4, 1 << 10].into_iter().zip(cells).collect());
         };
-        let wrong = || Outcome::Fail("result[0] is 1".to_owned());
+        let wrong = || {
+            let mismatch = Mismatch { what: "result", index: 0, expected: 2, got: 1 };
+            Outcome::Fail(Failure::Wrong { run: 1, seed: 7, mismatch })
+        };
         insert("wrong", [Ok(99.0), Err(wrong())]);
         insert("slow", [Ok(50.0), Ok(2.0)]);
         insert("fast", [Ok(5.04), Ok(101.25)]);
@@ -191,7 +263,7 @@ mod tests {
             "  unable           -       1.0",
             "  wrong         99.0     WRONG",
             "  unable, 16 elements: not supported: no room",
-            "  wrong, 1024 elements: FAIL: result[0] is 1",
+            "  wrong, 1024 elements: FAIL: run 1: result[0] is 1 (0x00000001), expected 2 (0x00000002); seed 7",
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), expected, "{text}");
     }

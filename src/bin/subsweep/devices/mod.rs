@@ -17,10 +17,10 @@ use report::DeviceReport;
 /// Lists the devices.
 pub fn run(args: &DevicesArgs, common: &Common) -> Result<()> {
     let instance = Arc::new(Instance::new(false)?);
-    let mut devices = device::list(&instance)?;
-    if let DeviceChoice::One(selector) = &common.device {
-        devices = vec![device::select(&devices, selector)?];
-    }
+    let devices = match &common.device {
+        DeviceChoice::Unsaid => device::list(&instance)?,
+        choice => device::choose(&instance, choice)?,
+    };
     let reports: Vec<_> = devices.iter().map(|device| DeviceReport::new(device, common)).collect();
     if args.json {
         return Ok(print(&(serde_json::to_string_pretty(&reports)? + "\n"))?);

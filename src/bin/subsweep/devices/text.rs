@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::report::{Details, DeviceReport, Driver, Limits, Policy, Subgroups};
+use subsweep::harness::{Description, Driver, Limits, Subgroups};
+
+use super::report::{Details, DeviceReport, Policy};
 
 const LABEL_WIDTH: usize = 14;
 const LINE_WIDTH: usize = 100;
@@ -20,32 +22,38 @@ pub fn block(report: &DeviceReport) -> String {
 }
 
 fn rows(text: &mut String, details: &Details) {
+    let Details { description, self_test, policies } = details;
     let mut row = |label: &str, value: String| row(text, label, &value);
     row(
         "type",
-        format!("{}, vendor {:#06x}, device {:#06x}", kind(details), details.vendor_id, details.device_id),
+        format!(
+            "{}, vendor {:#06x}, device {:#06x}",
+            kind(description),
+            description.vendor_id,
+            description.device_id
+        ),
     );
-    row("driver", driver(&details.driver));
-    row("", format!("version {}, {}", details.driver.version, details.driver.id));
+    row("driver", driver(&description.driver));
+    row("", format!("version {}, {}", description.driver.version, description.driver.id));
     row(
         "workarounds",
-        match &details.workarounds[..] {
+        match &description.workarounds[..] {
             [] => "none known".into(),
             names => names.join(", "),
         },
     );
-    row("Vulkan", format!("{}, conformance {}", details.api_version, conformance(details)));
-    row("device UUID", details.device_uuid.clone());
-    row("driver UUID", details.driver_uuid.clone());
-    row("subgroups", subgroups(&details.subgroups));
-    row("", details.subgroups.operations.join(", "));
-    row("workgroups", workgroups(&details.limits));
-    row("memory", memory(&details.limits));
-    row("timestamps", timestamps(&details.limits));
-    if let Some(verdict) = &details.self_test {
+    row("Vulkan", format!("{}, conformance {}", description.api_version, conformance(description)));
+    row("device UUID", description.device_uuid.clone());
+    row("driver UUID", description.driver_uuid.clone());
+    row("subgroups", subgroups(&description.subgroups));
+    row("", description.subgroups.operations.join(", "));
+    row("workgroups", workgroups(&description.limits));
+    row("memory", memory(&description.limits));
+    row("timestamps", timestamps(&description.limits));
+    if let Some(verdict) = self_test {
         row("self-test", verdict.clone());
     }
-    if let Some(features) = &details.features {
+    if let Some(features) = &description.features {
         let all = [
             (features.buffer_device_address, "bufferDeviceAddress"),
             (features.subgroup_size_control, "subgroupSizeControl"),
@@ -57,7 +65,7 @@ fn rows(text: &mut String, details: &Details) {
             all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect::<Vec<_>>().join(", "),
         );
     }
-    if let Some(policies) = &details.policies {
+    if let Some(policies) = policies {
         for (label, Policy { policy, reason }) in [
             ("scan policy", &policies.scan),
             ("out of place", &policies.scan_out_of_place),
@@ -71,8 +79,8 @@ fn rows(text: &mut String, details: &Details) {
     }
 }
 
-fn kind(details: &Details) -> &'static str {
-    match details.device_type {
+fn kind(description: &Description) -> &str {
+    match description.device_type.as_str() {
         "discrete" => "discrete GPU",
         "integrated" => "integrated GPU",
         "virtual" => "virtual GPU",
@@ -86,8 +94,8 @@ fn driver(driver: &Driver) -> String {
     if info.is_empty() { driver.name.clone() } else { format!("{}, {info}", driver.name) }
 }
 
-fn conformance(details: &Details) -> &str {
-    if details.conformance_version == "0.0.0.0" { "none" } else { &details.conformance_version }
+fn conformance(description: &Description) -> &str {
+    if description.conformance_version == "0.0.0.0" { "none" } else { &description.conformance_version }
 }
 
 fn subgroups(subgroups: &Subgroups) -> String {

@@ -1,9 +1,10 @@
-//! Opening what a table is read from: a file, a pipe or standard input.
+//! Opening what a table or a report is read from: a file, a pipe or standard input.
 
 use std::fs::File;
-use std::io::{self, StdinLock};
+use std::io::{self, Read, StdinLock};
 use std::path::Path;
 
+use subsweep::harness::{Report, ReportError};
 use subsweep::table::{Bytes, ElementType, Table, TableError, Taken};
 
 use super::{Source, memory, streams};
@@ -55,7 +56,28 @@ pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, Inpu
     Ok(table.words)
 }
 
-/// Why no table was read. One line, with the file's name and what to do.
+/// Reads all of `source` as a report, by [`Report::from_json`].
+pub fn read_report(source: &Source) -> Result<Report, InputError> {
+    /// Bytes of memory that the reader says it may take for one of the file's, and that byte.
+    const GROWTH: u64 = 25;
+    let max_size = memory::available().unwrap_or(u64::MAX) / GROWTH;
+    let read = |stream: &mut dyn Read| {
+        let mut json = Vec::new();
+        stream.take(max_size.saturating_add(1)).read_to_end(&mut json).map_err(InputProblem::Read)?;
+        if json.len() as u64 > max_size {
+            return Err(InputProblem::LargeReport { max_size });
+        }
+        Ok(Report::from_json(&json)?)
+    };
+    let report = match source {
+        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
+        Source::Stdin => read(&mut io::stdin().lock()),
+        Source::File(path) => open(path).and_then(|(mut file, _)| read(&mut file)),
+    };
+    report.map_err(|problem| InputError { input: source.to_string(), problem })
+}
+
+/// Why nothing was read. One line, with the file's name and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{input}: {problem}")]
 pub struct InputError {
@@ -78,7 +100,7 @@ pub enum InputProblem {
     #[error("cannot be opened ({0}); check the path and its permissions")]
     Open(io::Error),
     /// Standard input is not there.
-    #[error("is closed; give it the elements, or name a file")]
+    #[error("is closed; give it what is to be read, or name a file")]
     Closed,
     /// The path is a directory's.
     #[error("is a directory; name a file in it")]
@@ -86,6 +108,18 @@ pub enum InputProblem {
     /// What it holds is no table, or none that is taken.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// Reading failed on the way.
+    #[error("cannot be read ({0})")]
+    Read(io::Error),
+    /// What it holds is no report, or none that can be believed.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// A report that this machine has not got the memory for.
+    #[error("has more than {max_size} bytes, more than there is memory for; end other programs")]
+    LargeReport {
+        /// Bytes for which there would be.
+        max_size: u64,
+    },
 }
 
 /// The file, and its length if it is a regular one.

@@ -1,4 +1,4 @@
-//! Files in, files out: opening what holds a table, and putting one in its place.
+//! Files in, files out: opening what holds a table or a report, and putting one in its place.
 //!
 //! The rule of this floor: it knows no device. All that can be said against an input or an output
 //! is said here, before a device is opened, as one line that names the file and says what to do; and
@@ -15,7 +15,7 @@ pub mod output;
 mod streams;
 mod unfinished;
 
-pub use input::{read, read_row_numbers, read_values};
+pub use input::{read, read_report, read_row_numbers, read_values};
 pub use output::{Output, commit_both};
 
 /// Where a table comes from. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.

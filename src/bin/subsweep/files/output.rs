@@ -10,6 +10,7 @@ use tempfile::NamedTempFile;
 use super::identity::FileId;
 use super::unfinished::{self, Unfinished};
 use super::{Destination, Source, streams};
+use crate::words;
 
 /// A place that is ready for a table or a report; to be prepared before any work that would be lost if there
 /// were none.
@@ -152,6 +153,19 @@ pub fn print(text: &str) -> Result<(), OutputError> {
         write(&mut io::stdout().lock(), &[text.as_bytes()])
     };
     written.map_err(|problem| OutputError { output: Destination::Stdout.to_string(), problem })
+}
+
+/// Words for standard output, or for standard error where data has taken that. Whoever reads them may go, or never have
+/// been there: the exit code is still to be found out.
+pub fn tell(text: &str, is_stdout_taken: bool) -> Result<(), OutputError> {
+    if is_stdout_taken {
+        words::print(text);
+        return Ok(());
+    }
+    print(text).or_else(|error| match error.problem {
+        OutputProblem::BrokenPipe | OutputProblem::Closed => Ok(()),
+        _ => Err(error),
+    })
 }
 
 /// Why nothing was written. One line, with the file's name and what to do.

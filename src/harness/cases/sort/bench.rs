@@ -10,28 +10,18 @@ use crate::sort::SortAlgorithm;
 /// Every algorithm at most counts, one workgroup at those that it holds, and at all of them what a plan does that is asked
 /// for nothing; and at one count every algorithm on other inputs than uniform ones.
 pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
-    let tuned = |algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Default);
-    let (counts, kind_counts, chosen_counts, input_count, inputs) = match effort {
-        // 2^20 would take a CPU more than a minute.
-        Effort::Quick => {
-            (vec![1 << 16, 1 << 18], vec![1 << 16], every_fourfold(18), 1 << 16, &TELLING_INPUTS[..1])
-        }
-        Effort::Normal => {
-            let kind_counts = vec![1 << 16, 1 << 20, 1 << 22];
-            (bench_counts(effort), kind_counts, every_fourfold(24), 1 << 22, &TELLING_INPUTS[..])
-        }
+    let counts = bench_counts(effort);
+    let (kind_counts, chosen_counts, inputs) = match effort {
+        Effort::Quick => return quick_bench_cases(),
+        Effort::Normal => (vec![1 << 16, 1 << 20, 1 << 22], every_fourfold(24), &TELLING_INPUTS[..]),
         // The first is the uniform one.
-        Effort::Full => {
-            (bench_counts(effort), bench_counts(effort), every_fourfold(28), 1 << 22, &Input::ALL[1..])
-        }
+        Effort::Full => (counts.clone(), every_fourfold(28), &Input::ALL[1..]),
     };
+    let input_count = 1 << 22;
     let single_counts: Vec<u64> = chosen_counts.iter().copied().filter(|&count| count <= 1 << 12).collect();
 
     let mut cases = Vec::new();
-    let mut add = |sort: &SortCase, counts: &[u64], input| {
-        let case = |&count| Case { work: Work::Sort(sort.clone()), count, input };
-        cases.extend(counts.iter().map(case));
-    };
+    let mut add = |sort: &SortCase, counts: &[u64], input| cases.extend(cases_of(sort, counts, input));
     for sort in SortCase::chosen().kinds() {
         add(&sort, &chosen_counts, Input::Uniform);
     }
@@ -58,14 +48,43 @@ pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
     cases
 }
 
+/// Less than a minute of a CPU, whose driver takes about a second to compile a plan's kernels: all counts by what a plan
+/// takes by itself, one by every algorithm, and one of other keys and inputs each.
+fn quick_bench_cases() -> Vec<Case> {
+    let chosen = SortCase::chosen();
+    let [_, pairs, wide_keys] = chosen.kinds();
+    let mut cases = cases_of(&chosen, &every_fourfold(18), Input::Uniform);
+    for sort in [&pairs, &wide_keys] {
+        cases.extend(cases_of(sort, &[1 << 16], Input::Uniform));
+    }
+    cases.extend(cases_of(&chosen, &[1 << 16], TELLING_INPUTS[0]));
+    for algorithm in ANY_COUNT {
+        let keys = tuned(algorithm);
+        cases.extend(cases_of(&keys, &[1 << 16], Input::Uniform));
+    }
+    cases
+}
+
+fn cases_of(sort: &SortCase, counts: &[u64], input: Input) -> Vec<Case> {
+    counts.iter().map(|&count| Case { work: Work::Sort(sort.clone()), count, input }).collect()
+}
+
+fn tuned(algorithm: SortAlgorithm) -> SortCase {
+    SortCase::keys_of_u32(algorithm, PolicyName::Default)
+}
+
+/// A sort of keys of u32 by each algorithm that takes any count, tuned.
+pub(in crate::harness::cases) fn all_algorithms() -> Vec<Work> {
+    ANY_COUNT.map(|algorithm| Work::Sort(tuned(algorithm))).into()
+}
+
 /// The sorts that tutorial 13 compares, as it has them and tuned: what `bench --preset tutorial-13` measures.
 pub fn tutorial_13_bench_cases(effort: Effort) -> Vec<Case> {
     let mut cases = Vec::new();
     for policy in [PolicyName::Seed, PolicyName::SeedBinByBin, PolicyName::Default] {
         for algorithm in OF_SEED {
             let sort = SortCase::keys_of_u32(algorithm, policy);
-            let case = |&count| Case { work: Work::Sort(sort.clone()), count, input: Input::Uniform };
-            cases.extend(preset_counts(effort).iter().map(case));
+            cases.extend(cases_of(&sort, preset_counts(effort), Input::Uniform));
         }
     }
     cases
@@ -104,18 +123,21 @@ mod tests {
             [(Effort::Quick, &all[..6]), (Effort::Normal, &all[..9]), (Effort::Full, &all)]
         {
             expect_counts(effort, &format!("{keys};policy=chosen;{rest}"), counts);
-            let single = format!("{keys};algorithm=single-workgroup;policy=default;{rest}");
+        }
+        let single = format!("{keys};algorithm=single-workgroup;policy=default;{rest}");
+        for effort in [Effort::Normal, Effort::Full] {
             expect_counts(effort, &single, &[1 << 8, 1 << 10, 1 << 12]);
         }
         for algorithm in ANY_COUNT {
             let name = algorithm.name();
+            let keys = format!("sort:keys:type=u32;algorithm={name};policy=default;bits=0:32;misalign=0");
+            expect_counts(Effort::Quick, &keys, &[1 << 16]);
             for part in [
-                format!("sort:keys:type=u32;algorithm={name};policy=default;bits=0:32;misalign=0"),
+                keys,
                 format!("sort:pairs4:type=u32;algorithm={name};policy=default;bits=0:32;misalign=0"),
                 format!("sort:keys:type=u64;algorithm={name};policy=default;bits=0:64;misalign=0"),
             ] {
                 expect_counts(Effort::Full, &part, &all);
-                expect_counts(Effort::Quick, &part, &[1 << 16]);
                 for input in Input::ALL {
                     let id = format!("{part};n=4194304;input={input}");
                     assert!(bench_cases(Effort::Full).iter().any(|case| case.id() == id), "{id}");

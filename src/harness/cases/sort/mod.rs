@@ -6,8 +6,8 @@ mod verify;
 use std::fmt;
 use std::ops::Range;
 
-pub(super) use bench::bench_cases;
 pub use bench::tutorial_13_bench_cases;
+pub(super) use bench::{all_algorithms, bench_cases};
 pub(super) use verify::verify_cases;
 
 use super::{CountFrom, PolicyName};

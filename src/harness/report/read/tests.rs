@@ -1,13 +1,17 @@
 use super::*;
-use crate::harness::{LookBackCounts, RecordedCounts};
+use crate::harness::{Description, LookBackCounts, RecordedCounts, WrongWord};
+use crate::vk::{Capabilities, MemoryHeap};
 
 /// A report of a verified and a measured case, whose times take every digit that there is.
 fn report() -> Report {
     let (samples_ns, copy_samples_ns) =
         (vec![1_234.567_890_123_456_7, 0.1 + 0.2, 1e9 / 3.0], vec![2.5, 7.123_456_789_012_345e-3, 1.0 / 3.0]);
-    let (time, copy) = (Summary::of(&samples_ns), Summary::of(&copy_samples_ns));
+    let (time, copy) = (Summary::of(&samples_ns, &[]), Summary::of(&copy_samples_ns, &[]));
+    let others = || [9.0, 8.5, 1e-3].to_vec();
+    let other = Summary::of(&others(), &[]);
     let measured = Measurement {
         id: "scan:inclusive:n=3".into(),
+        group: "scan:inclusive".into(),
         policy: "in “words”\n".into(),
         element_count: 3,
         element_size: 4,
@@ -16,31 +20,54 @@ fn report() -> Report {
         bytes_per_second: 36.0 / (time.median_ns / 1e9),
         copy_percent: 100.0 * copy.median_ns / time.median_ns,
         copy_bytes_per_second: 24.0 / (copy.median_ns / 1e9),
+        runs_per_sample: 7,
+        block_lengths: vec![2, 1],
         time,
-        copy,
         samples_ns,
+        copy,
         copy_samples_ns,
+        transfer: Some(other),
+        transfer_samples_ns: others(),
+        record: Some(other),
+        record_samples_ns: others(),
+        end_to_end: Some(other),
+        end_to_end_samples_ns: others(),
         recorded: Some(RecordedCounts { dispatches: 3, barriers: 2, transfers: 1 }),
         look_back: Some(LookBackCounts { look_backs: 2, windows: 3, longest: 2, spins: 1, fallbacks: 0 }),
     };
     let verified = [("pass", None), ("fail", Some("run 1".into())), ("not supported", Some("no".into()))]
-        .map(|(outcome, reason)| VerifiedCase { id: "sort:keys".into(), outcome: outcome.into(), reason });
+        .map(|(outcome, reason)| VerifiedCase {
+            id: "sort:keys".into(),
+            outcome: outcome.into(),
+            reason,
+            wrong: None,
+            reproduce: None,
+        });
     let device = DeviceReport {
         name: "llvmpipe".into(),
-        vendor_id: 0x1_0005,
-        device_id: u32::MAX,
-        driver_name: "llvmpipe".into(),
-        driver_info: String::new(),
-        driver_version: "0.0.1".into(),
-        api_version: "1.3.230".into(),
-        device_uuid: "6d657361-3232-2e33-2e36-000000000000".into(),
-        subgroup_size: 8,
+        description: Description::new(&capabilities(), 64),
         gpu_timestamps: true,
         self_test: Some("passed".into()),
         verified: verified.into(),
         measured: vec![measured],
     };
-    Report { complete: true, devices: vec![device], ..Report::new() }
+    let command = ["bench", "--json", "report.json"].map(str::to_owned).to_vec();
+    Report { complete: true, devices: vec![device], ..Report::new(command) }
+}
+
+/// Numbers with all their digits, and at their ends.
+fn capabilities() -> Capabilities {
+    let heap = MemoryHeap { size: u64::MAX, is_device_local: true };
+    let mut capabilities = Capabilities {
+        subgroup_size: 8,
+        memory_heaps: vec![heap],
+        timestamp_period_ns: 52.083,
+        ..Capabilities::default()
+    };
+    capabilities.identity.name = "llvmpipe".into();
+    capabilities.identity.api_version = ash::vk::make_api_version(0, 1, 3, 230);
+    capabilities.identity.device_id = u32::MAX;
+    capabilities
 }
 
 fn json() -> String {
@@ -68,9 +95,39 @@ fn refused_number(change: impl FnOnce(&mut Measurement)) -> ReportError {
 
 #[test]
 fn what_is_written_is_read_back_equal() {
-    for report in [report(), Report::new()] {
+    for report in [report(), Report::new(Vec::new())] {
         assert_eq!(Report::from_json(&report.to_json().unwrap()), Ok(report));
     }
+}
+
+/// `docs/reports.md` names all that is written.
+#[test]
+fn every_field_is_documented() {
+    fn expect_documented(value: &serde_json::Value) {
+        const DOCUMENT: &str = include_str!("../../../../docs/reports.md");
+        match value {
+            serde_json::Value::Object(fields) => {
+                for (name, value) in fields {
+                    assert!(
+                        DOCUMENT.contains(&format!("`{name}`")),
+                        "docs/reports.md does not tell of {name}"
+                    );
+                    // What is below is named by kernels.
+                    if name != "kernels" {
+                        expect_documented(value);
+                    }
+                }
+            }
+            serde_json::Value::Array(values) => values.iter().for_each(expect_documented),
+            _ => {}
+        }
+    }
+    let mut report = report();
+    let case = &mut report.devices[0].verified[1];
+    let what = "values".to_owned();
+    case.wrong = Some(Box::new(WrongWord { run: 1, seed: 2, what, index: 3, expected: 4, got: 5 }));
+    case.reproduce = Some("subsweep verify".into());
+    expect_documented(&serde_json::to_value(report).unwrap());
 }
 
 #[test]
@@ -80,11 +137,24 @@ fn fields_of_a_later_build_are_skipped() {
 }
 
 #[test]
-fn reports_of_builds_that_counted_no_commands_are_read() {
+fn what_other_programs_do_not_measure_may_be_left_out() {
     let mut report = report();
-    report.devices[0].measured[0].recorded = None;
+    let measured = &mut report.devices[0].measured[0];
+    measured.recorded = None;
+    (measured.transfer, measured.record, measured.end_to_end) = (None, None, None);
+    for samples in [
+        &mut measured.transfer_samples_ns,
+        &mut measured.record_samples_ns,
+        &mut measured.end_to_end_samples_ns,
+    ] {
+        samples.clear();
+    }
+    measured.block_lengths.clear();
     let json = report.to_json().unwrap();
-    assert!(!String::from_utf8_lossy(&json).contains("recorded"));
+    let text = String::from_utf8_lossy(&json);
+    for left_out in ["recorded", "transfer", "record_samples_ns", "end_to_end", "block_lengths"] {
+        assert!(!text.contains(&format!("\"{left_out}")), "{left_out}: {text}");
+    }
     assert_eq!(Report::from_json(&json), Ok(report));
 }
 
@@ -95,10 +165,10 @@ fn what_is_no_json_is_refused_with_its_place() {
     assert!(matches!(&cut, ReportError::Json { what, line: 2.., .. } if what.starts_with("EOF")), "{cut}");
     assert_eq!(
         refusal("\"version\":", "\"version\"").to_string(),
-        "cannot be parsed as JSON (expected `:` at line 3, column 13); \
+        "cannot be parsed as JSON (expected `:` at line 4, column 15); \
          check that it is complete, or write it again with --json"
     );
-    for text in [&b""[..], b"\x93NUMPY", b"{\"schema\": 1}{}", b"\xff", b"{\"more\": [[[["] {
+    for text in [&b""[..], b"\x93NUMPY", b"{\"schema\": 2}{}", b"\xff", b"{\"more\": [[[["] {
         assert!(matches!(Report::from_json(text), Err(ReportError::Json { .. })));
     }
 }
@@ -116,8 +186,8 @@ fn what_is_no_report_is_refused_with_its_place() {
         "[[[[",
         "3",
         "{\"schema\": \"1\"}",
-        "{\"schema\": 1}",
-        "{\"schema\": 1, \"schema\": 1}",
+        "{\"schema\": 2}",
+        "{\"schema\": 2, \"schema\": 2}",
     ] {
         assert!(matches!(Report::from_json(text.as_bytes()), Err(ReportError::NotReport { .. })), "{text}");
     }
@@ -133,13 +203,13 @@ fn what_is_no_report_is_refused_with_its_place() {
 
 #[test]
 fn another_schema_is_named_with_the_one_that_is_read() {
-    let error = refusal("\"schema\": 1", "\"schema\": 2");
+    let error = refusal("\"schema\": 2", "\"schema\": 3");
     assert_eq!(
         error.to_string(),
-        "is a report of schema 2, and this build reads 1; use the build that wrote it"
+        "is a report of schema 3, and this build reads 2; use the build that wrote it"
     );
     // Whatever else it may hold by then.
-    assert_eq!(Report::from_json(b"{\"runs\": {}, \"schema\": 2}"), Err(error));
+    assert_eq!(Report::from_json(b"{\"runs\": {}, \"schema\": 3}"), Err(error));
 }
 
 #[test]
@@ -169,6 +239,8 @@ fn times_are_finite_and_positive_and_there() {
     ));
     let empty = refused_number(|measured| measured.copy_samples_ns.clear());
     assert_eq!(empty, ReportError::NoSamples { place: "devices[0].measured[0].copy_samples_ns".into() });
+    let not_summed_up = refused_number(|measured| measured.record = None);
+    assert_eq!(not_summed_up, ReportError::NoSummary { place: "devices[0].measured[0].record".into() });
     // Neither has a spelling in JSON; NaN is written as null.
     assert!(matches!(
         refused_number(|measured| measured.samples_ns[0] = f64::NAN),
@@ -203,7 +275,7 @@ fn numbers_follow_from_their_samples() {
     // A rate beyond any number agrees with none.
     let error = refused_number(|measured| {
         measured.samples_ns = vec![f64::MIN_POSITIVE];
-        measured.time = Summary::of(&measured.samples_ns);
+        measured.time = Summary::of(&measured.samples_ns, &[]);
     });
     assert!(matches!(error, ReportError::Contradiction { .. }));
 }

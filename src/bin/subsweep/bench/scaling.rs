@@ -1,0 +1,89 @@
+//! Time against the number of elements, as a straight line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use subsweep::harness::units::duration;
+use subsweep::harness::{Case, LinearFit, Measurement, Outcome};
+
+use super::comparison::way;
+
+/// What the preset has measured so far: for each primitive and way the counts and their median times in nanoseconds.
+#[derive(Debug, Default)]
+pub struct Scaling {
+    times: BTreeMap<(String, String), Vec<(f64, f64)>>,
+    failures: Vec<String>,
+}
+
+impl Scaling {
+    /// Takes in a case.
+    pub fn add(&mut self, case: &Case, outcome: &Result<Measurement, Outcome>) {
+        match outcome {
+            Ok(measurement) => {
+                let times = self.times.entry((case.group(), way(case))).or_default();
+                times.push((case.count as f64, measurement.time.median_ns));
+            }
+            Err(outcome) => self.failures.push(format!("{}, {} elements: {outcome}", way(case), case.count)),
+        }
+    }
+}
+
+impl fmt::Display for Scaling {
+    /// The line of each way, and how well it fits; then the reasons for what was not measured.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |(group, way): &(String, String)| {
+            if group == way { way.clone() } else { format!("{group}, {way}") }
+        };
+        let width = self.times.keys().map(|key| name(key).len()).max().unwrap_or(0);
+        writeln!(f, "\n  {:width$}     fixed  per element  off by at most  counts", "")?;
+        for (key, times) in &self.times {
+            let name = name(key);
+            match LinearFit::of(times) {
+                Some(LinearFit { fixed_ns, per_element_ns, worst_deviation }) => writeln!(
+                    f,
+                    "  {name:width$}  {:>8}  {:>11}  {:>12.0} %  {}",
+                    duration(fixed_ns),
+                    picoseconds(per_element_ns),
+                    100.0 * worst_deviation,
+                    times.len()
+                )?,
+                None => {
+                    writeln!(f, "  {name:width$}  {:>8}  {:>11}  {:>14}  {}", "-", "-", "-", times.len())?
+                }
+            }
+        }
+        self.failures.iter().try_for_each(|failure| writeln!(f, "  {failure}"))
+    }
+}
+
+/// Elements take less than a nanosecond each where many are on the way at once.
+fn picoseconds(ns: f64) -> String {
+    if ns < 1.0 { format!("{:.1} ps", 1e3 * ns) } else { duration(ns) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_told_by_its_ends() {
+        let key = |group: &str, way: &str| (group.to_owned(), way.to_owned());
+        let scaling = Scaling {
+            times: BTreeMap::from([
+                (key("sort:keys", "onesweep"), vec![(1e3, 12e3), (1e6, 2.01e6)]),
+                (key("gather", "gather"), vec![(1e3, 1e3 + 500.0), (1e6, 501e3)]),
+                (key("scan", "chained"), vec![(1e3, 1e3)]),
+            ]),
+            failures: vec!["chained, 7 elements: no room".into()],
+        };
+        let expected = [
+            "",
+            "                          fixed  per element  off by at most  counts",
+            "  gather                1.00 µs     500.0 ps             0 %  2",
+            "  scan, chained               -            -               -  1",
+            "  sort:keys, onesweep   10.0 µs      2.00 ns             0 %  2",
+            "  chained, 7 elements: no room",
+        ];
+        assert_eq!(scaling.to_string().lines().collect::<Vec<_>>(), expected, "{scaling}");
+    }
+}

@@ -1,0 +1,301 @@
+//! `subsweep compare`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+use subsweep::harness::page::{Titled, page, verdicts};
+use subsweep::harness::units::{duration, interval};
+use subsweep::harness::{
+    CaseComparison, Comparison, Difference, Report, Section, Side, Verdict, pair_devices, without_count,
+};
+
+use crate::args::{Common, CompareArgs};
+
+use crate::device;
+use crate::error::Ended;
+use crate::files::output::tell;
+use crate::files::{Source, read_report};
+use crate::reports::{Format, Reports};
+use crate::words::escaped;
+
+/// What `--json` writes. The names of its fields are a promise to scripts.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    /// The version of this layout.
+    comparison_schema: u32,
+    /// One for each pair of devices.
+    comparisons: &'a [Comparison],
+    /// Reports' devices that there is nothing to compare with.
+    unpaired: &'a [String],
+}
+
+/// Compares reports.
+pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
+    device::check_none("compare")?;
+    if common.algorithm.is_some() || common.policy.is_some() {
+        return Err(
+            Ended::usage("compare takes reports as they are; leave --algorithm and --policy out").into()
+        );
+    }
+    let sources: Vec<Source> = args.reports.iter().cloned().map(Source::from).collect();
+    if sources.iter().filter(|source| **source == Source::Stdin).count() > 1 {
+        return Err(Ended::usage("only one report can come from standard input; name files").into());
+    }
+    let read =
+        sources.iter().map(|source| Ok(Named { title: source.to_string(), report: read_report(source)? }));
+    let reports: Vec<Named> = read.collect::<Result<_>>()?;
+    let inputs: Vec<&Source> = sources.iter().collect();
+    let outputs = Reports::prepare(&[(Format::Json, &args.json), (Format::Html, &args.html)], &inputs)?;
+    let (comparisons, unpaired) = compare(&reports, args.tolerance)?;
+    let mut text = comparisons.iter().map(text).collect::<Vec<_>>().join("\n");
+    for device in &unpaired {
+        let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(device));
+    }
+    tell(&text, outputs.have_stdout())?;
+    outputs.commit_rendered(|format| match format {
+        Format::Html => {
+            let short = short_titles(&reports);
+            let mut comparisons = comparisons.clone();
+            for side in comparisons.iter_mut().flat_map(|one| [&mut one.base, &mut one.new]) {
+                let at = reports.iter().position(|report| report.title == side.report);
+                side.report = at.map_or_else(String::new, |at| short[at].clone());
+            }
+            let titled =
+                reports.iter().zip(short).map(|(Named { report, .. }, title)| Titled { title, report });
+            Ok(page(&titled.collect::<Vec<_>>(), Some(verdicts(&comparisons))).into_bytes())
+        }
+        _ => {
+            let document = Document { comparison_schema: 1, comparisons: &comparisons, unpaired: &unpaired };
+            let mut json = serde_json::to_vec_pretty(&document)?;
+            json.push(b'\n');
+            Ok(json)
+        }
+    })?;
+    match args.fail_on_regression {
+        Some(percent) => refuse_regressions(&comparisons, percent),
+        None => Ok(()),
+    }
+}
+
+/// A report and where it came from.
+#[derive(Debug)]
+struct Named {
+    title: String,
+    report: Report,
+}
+
+impl Named {
+    /// What was measured of each device.
+    fn sections(&self) -> Result<Vec<Section<'_>>, Ended> {
+        let Self { title, report } = self;
+        let devices = report.devices.iter().filter(|device| !device.measured.is_empty());
+        let sections: Vec<_> = devices.map(|device| Section { title, report, device }).collect();
+        if sections.is_empty() {
+            return Err(Ended::usage(format!(
+                "{title}: has no measurements; name a report that bench wrote"
+            )));
+        }
+        Ok(sections)
+    }
+}
+
+/// What fits a figure: the names of files without folders and endings, where those do not tell them apart.
+fn short_titles(reports: &[Named]) -> Vec<String> {
+    let stem = |report: &Named| {
+        Path::new(&report.title).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into())
+    };
+    let stems: Vec<String> = reports.iter().map(stem).collect();
+    if stems.iter().collect::<BTreeSet<_>>().len() == stems.len() {
+        stems
+    } else {
+        reports.iter().map(|report| report.title.clone()).collect()
+    }
+}
+
+/// The base beside each of the others, device by device; or, where there is one report alone, its first device beside its
+/// others.
+///
+/// The second is what has no other.
+fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<String>), Ended> {
+    let all: Vec<Vec<Section<'_>>> = reports.iter().map(Named::sections).collect::<Result<_, _>>()?;
+    let mut unpaired = Vec::new();
+    let pairs: Vec<[Section<'_>; 2]> = match &all[..] {
+        [only] if only.len() == 1 => {
+            return Err(Ended::usage(
+                "there is one report of one device; name another report to compare it with",
+            ));
+        }
+        [only] => only[1..].iter().map(|new| [only[0], *new]).collect(),
+        [base, others @ ..] => {
+            let mut pairs = Vec::new();
+            for new in others {
+                let [of_base, of_new] = [base, new]
+                    .map(|sections| sections.iter().map(|section| section.device).collect::<Vec<_>>());
+                let places = pair_devices(&of_base, &of_new);
+                for (side, sections) in [base, new].into_iter().enumerate() {
+                    let alone = |at: &usize| places.iter().all(|pair| pair[side] != *at);
+                    let alone = (0..sections.len()).filter(alone).map(|at| sections[at]);
+                    unpaired.extend(alone.map(|one| format!("{}: {}", one.title, one.device.name)));
+                }
+                pairs.extend(places.into_iter().map(|[a, b]| [base[a], new[b]]));
+            }
+            pairs
+        }
+        [] => Vec::new(),
+    };
+    let comparisons: Vec<_> =
+        pairs.into_iter().map(|[base, new]| Comparison::new(base, new, tolerance)).collect();
+    if comparisons.iter().all(|comparison| comparison.cases.is_empty()) {
+        return Err(Ended::usage("the reports have no case in common; measure both with the same options"));
+    }
+    Ok((comparisons, unpaired))
+}
+
+fn refuse_regressions(comparisons: &[Comparison], percent: f64) -> Result<()> {
+    if let Some(side) = comparisons.iter().map(|comparison| &comparison.new).find(|new| !new.complete) {
+        let text = format!("{}: is not complete, so nobody knows what is slower; measure again", side.report);
+        return Err(Ended::usage(text).into());
+    }
+    let wrong: Vec<_> = comparisons.iter().flat_map(|comparison| &comparison.wrong_in_new).collect();
+    if let [first, ..] = wrong[..] {
+        let text =
+            format!("{} of the base's cases gave a wrong result, such as {}", wrong.len(), escaped(first));
+        return Err(Ended::wrong(text).into());
+    }
+    let found: Vec<_> = comparisons.iter().flat_map(|comparison| comparison.regressions(percent)).collect();
+    let Some(worst) = found.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Ok(()) };
+    let (count, total) =
+        (found.len(), comparisons.iter().map(|comparison| comparison.cases.len()).sum::<usize>());
+    Err(Ended::wrong(format!(
+        "{count} of {total} cases are slower by more than {percent} %, at most {:.2} times: {}",
+        worst.ratio,
+        escaped(&worst.id)
+    ))
+    .into())
+}
+
+/// All of a comparison, for people.
+fn text(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for (label, side) in [("base", &comparison.base), ("new", &comparison.new)] {
+        let Side { report, device, driver, lanes, complete } = side;
+        let end = if *complete { "" } else { "; NOT COMPLETE: it was ended before its last case" };
+        let [report, device, driver] = [report, device, driver].map(|name| escaped(name));
+        let _ = writeln!(text, "{label:4}  {report}: {device}, driver {driver}, {lanes} lanes{end}");
+    }
+    differences(&mut text, comparison);
+    let mut works = BTreeMap::<String, Vec<&CaseComparison>>::new();
+    for case in &comparison.cases {
+        works.entry(escaped(&without_count(&case.id))).or_default().push(case);
+    }
+    for (work, mut cases) in works {
+        cases.sort_by_key(|case| case.element_count);
+        let _ = writeln!(text, "\n  {work}\n{}", columns());
+        cases.into_iter().for_each(|case| text += &row(case));
+    }
+    groups(&mut text, comparison);
+    text
+}
+
+/// Device, driver and all else that is another thing in both, before any number.
+fn differences(text: &mut String, comparison: &Comparison) {
+    let differences = &comparison.differences;
+    if differences.is_empty() {
+        *text += "\n  the same device, driver, machine, build, policies and samples\n";
+    } else {
+        let width = differences.iter().map(|difference| difference.what.len()).max().unwrap_or(0);
+        *text += "\n  they differ in\n";
+        for Difference { what, base, new } in differences {
+            let [base, new] = [base, new].map(|fact| escaped(fact));
+            let _ = writeln!(text, "  {what:width$}   base  {base}\n  {:width$}   new   {new}", "");
+        }
+    }
+    if let Some(drift) = comparison.drift {
+        let _ = writeln!(
+            text,
+            "\n  on this machine the copies took {drift:.2} times as long in the new run; verdicts allow for that"
+        );
+    }
+}
+
+const COUNT_WIDTH: usize = 10;
+
+/// The names over [`row`].
+fn columns() -> String {
+    format!(
+        "  {:>COUNT_WIDTH$}  {:>8}  {:>8}  {:>6}  {:>14}  verdict",
+        "elements", "base", "new", "ratio", "95 % interval"
+    )
+}
+
+/// A case on one line.
+fn row(case: &CaseComparison) -> String {
+    format!(
+        "  {:>COUNT_WIDTH$}  {:>8}  {:>8}  {:>6.3}  {:>14}  {}\n",
+        case.element_count,
+        duration(case.base_ns),
+        duration(case.new_ns),
+        case.ratio,
+        interval(case.ratio_interval),
+        case.verdict.name()
+    )
+}
+
+/// The verdicts of each group, and what they mean.
+fn groups(text: &mut String, comparison: &Comparison) {
+    let Comparison { groups, wrong_in_new, only_in_base, only_in_new, tolerance_percent, .. } = comparison;
+    let width = groups.iter().map(|group| escaped(&group.name).len()).max().unwrap_or(0).max("group".len());
+    let _ = write!(text, "\n  {:width$}", "group");
+    Verdict::ALL.iter().for_each(|verdict| {
+        let _ = write!(text, "  {:>9}", verdict.name());
+    });
+    let _ = writeln!(text, "  {:>14}  {:>14}  verdict", "geometric mean", "95 % interval");
+    for group in groups {
+        let _ = write!(text, "  {:width$}", escaped(&group.name));
+        for verdict in Verdict::ALL {
+            let _ = write!(text, "  {:>9}", group.verdicts.get(&verdict).unwrap_or(&0));
+        }
+        let mean = group.geometric_mean_ratio;
+        let _ = writeln!(
+            text,
+            "  {mean:>14.3}  {:>14}  {}",
+            interval(group.ratio_interval),
+            group.verdict.name()
+        );
+    }
+    let _ = writeln!(
+        text,
+        "  ratio = new time / base time; SAME is within {tolerance_percent} %, and AMBIGUOUS what could be either"
+    );
+    if let [first, ..] = &wrong_in_new[..] {
+        let _ =
+            writeln!(text, "  {} WRONG in the new report, such as {}", wrong_in_new.len(), escaped(first));
+    }
+    for (ids, label) in [(only_in_base, "base"), (only_in_new, "new report")] {
+        if let [first, ..] = &ids[..] {
+            let _ = writeln!(text, "  {} in the {label} alone, such as {}", ids.len(), escaped(first));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_tells_ratio_interval_and_verdict() {
+        let case = CaseComparison {
+            id: "a:n=8".into(),
+            element_count: 8,
+            base_ns: 1e6,
+            new_ns: 1.25e6,
+            ratio: 1.25,
+            ratio_interval: [1.2, 1.3],
+            verdict: Verdict::Slower,
+        };
+        assert_eq!(row(&case), "           8   1.00 ms   1.25 ms   1.250  1.200 to 1.300  SLOWER\n");
+    }
+}

@@ -1,0 +1,155 @@
+//! From `--algorithm` and `--policy` to the plans whose pipelines are shown.
+
+use subsweep::ElementType;
+use subsweep::gather::GatherConfig;
+use subsweep::harness::{PlanConfig, PolicyName};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, SegmentsBy};
+use subsweep::sort::{SegmentedSortConfig, SortAlgorithm, SortConfig, ValueSize};
+use subsweep::vk::Capabilities;
+
+use crate::args::{Common, PolicyKind};
+use crate::error::Ended;
+use crate::policy::{self, Algorithm};
+
+/// Refuses options that contradict each other.
+pub fn check(common: &Common) -> Result<(), Ended> {
+    match common.algorithm {
+        Some(Algorithm::Scan(_)) => policy::check_scan(common),
+        Some(Algorithm::Sort(_)) => policy::check_sort(common),
+        None => Ok(()),
+    }
+}
+
+/// What the library would choose on the device for work of several kinds, and every algorithm on the plainest work; or, of
+/// one algorithm or policy, whatever it does of that.
+pub fn all(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
+    let policy = match common.policy {
+        None | Some(PolicyKind::Default) => PolicyName::Default,
+        Some(PolicyKind::Seed) => PolicyName::Seed,
+        Some(PolicyKind::SeedBinByBin) => PolicyName::SeedBinByBin,
+    };
+    match common.algorithm {
+        Some(Algorithm::Scan(algorithm)) => scans(capabilities, Some(algorithm), policy),
+        Some(Algorithm::Sort(algorithm)) => sorts(capabilities, Some(algorithm), policy),
+        None => {
+            let mut plans = scans(capabilities, None, policy);
+            plans.extend(sorts(capabilities, None, policy));
+            if policy == PolicyName::Default {
+                plans.extend(SORTS.map(|config| PlanConfig::SegmentedSort(SegmentedSortConfig::new(config))));
+                plans.extend([1, 4].map(|words| PlanConfig::Gather(GatherConfig::elements(words))));
+            }
+            plans
+        }
+    }
+}
+
+/// The plainest first.
+const SCANS: [ScanConfig; 7] = [
+    ScanConfig::inclusive(),
+    ScanConfig::exclusive(),
+    ScanConfig::inclusive().out_of_place(),
+    ScanConfig::inclusive().columns(4),
+    ScanConfig::inclusive().element(ElementType::F32),
+    ScanConfig::inclusive().element(ElementType::U64),
+    ScanConfig::inclusive().segments(SegmentsBy::Offsets),
+];
+
+/// The plainest first.
+const SORTS: [SortConfig; 3] = [
+    SortConfig::keys(ElementType::U32),
+    SortConfig::keys(ElementType::U64),
+    SortConfig::pairs(ElementType::U32, ValueSize::B4),
+];
+
+fn scans(capabilities: &Capabilities, asked: Option<ScanAlgorithm>, policy: PolicyName) -> Vec<PlanConfig> {
+    let plan = |algorithm, policy: PolicyName, config: ScanConfig| {
+        PlanConfig::Scan(config.policy(policy.scan(capabilities, algorithm, &config)))
+    };
+    let plainest = SCANS[0];
+    match (policy, asked) {
+        // The seed's scan has no bins to count one by one.
+        (PolicyName::SeedBinByBin, _) => Vec::new(),
+        // It takes rows of few columns, and no others; the algorithm is its own.
+        (PolicyName::Seed, _) => {
+            [1, 4].map(|columns| plan(ScanAlgorithm::ALL[0], policy, plainest.columns(columns))).into()
+        }
+        (_, Some(algorithm)) => {
+            let taken = SCANS.into_iter().filter(|config| algorithm.refusal(config).is_none());
+            taken.map(|config| plan(algorithm, policy, config)).collect()
+        }
+        (_, None) => {
+            let chosen = SCANS.map(|config| plan(ScanAlgorithm::ALL[0], PolicyName::Chosen, config));
+            let algorithms = ScanAlgorithm::ALL.map(|algorithm| plan(algorithm, policy, plainest));
+            chosen.into_iter().chain(algorithms).collect()
+        }
+    }
+}
+
+fn sorts(capabilities: &Capabilities, asked: Option<SortAlgorithm>, policy: PolicyName) -> Vec<PlanConfig> {
+    let plan = |algorithm, policy: PolicyName, config: SortConfig| {
+        PlanConfig::Sort(config.policy(policy.sort(capabilities, algorithm)))
+    };
+    if let Some(algorithm) = asked {
+        return SORTS.map(|config| plan(algorithm, policy, config)).into();
+    }
+    let is_taken = |algorithm: &SortAlgorithm| policy == PolicyName::Default || algorithm.is_of_seed();
+    let algorithms = SortAlgorithm::ALL.into_iter().filter(is_taken);
+    let algorithms = algorithms.map(|algorithm| plan(algorithm, policy, SORTS[0]));
+    match policy {
+        PolicyName::Default => {
+            let chosen = SORTS.map(|config| plan(SortAlgorithm::ALL[0], PolicyName::Chosen, config));
+            chosen.into_iter().chain(algorithms).collect()
+        }
+        _ => algorithms.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn common(algorithm: Option<&str>, policy: Option<PolicyKind>) -> Common {
+        Common {
+            device: crate::device::DeviceChoice::Unsaid,
+            algorithm: algorithm.map(|name| name.parse().unwrap()),
+            policy,
+            list_algorithms: false,
+        }
+    }
+
+    fn capabilities() -> Capabilities {
+        let mut capabilities = Capabilities::default();
+        capabilities.subgroup_size = 32;
+        capabilities.min_subgroup_size = 32;
+        capabilities.max_subgroup_size = 32;
+        capabilities.max_workgroup_invocations = 1024;
+        capabilities.shared_memory_size = 32 << 10;
+        capabilities
+    }
+
+    #[test]
+    fn options_narrow_the_plans() {
+        let plans = |algorithm, policy| all(&common(algorithm, policy), &capabilities());
+        let every = plans(None, None);
+        assert_eq!(every, plans(None, Some(PolicyKind::Default)));
+        let is_scan = |plan: &PlanConfig| matches!(plan, PlanConfig::Scan(_));
+        let is_sort = |plan: &PlanConfig| matches!(plan, PlanConfig::Sort(_));
+        for (algorithm, count) in [("strided", 2), ("chained", 5), ("reduce-then-scan", SCANS.len())] {
+            let scans = plans(Some(algorithm), None);
+            assert!(scans.len() <= SCANS.len() && scans.iter().all(is_scan), "{algorithm}");
+            assert_eq!(scans.len(), count, "{algorithm}: {scans:?}");
+        }
+        assert!(plans(Some("onesweep"), None).iter().all(is_sort));
+        assert!(plans(None, Some(PolicyKind::Seed)).iter().any(is_scan));
+        assert!(plans(None, Some(PolicyKind::SeedBinByBin)).iter().all(is_sort));
+        assert_eq!(plans(Some("radix-2bit"), Some(PolicyKind::Seed)).len(), SORTS.len());
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        assert!(check(&common(Some("onesweep"), Some(PolicyKind::Seed))).is_err());
+        assert!(check(&common(Some("chained"), Some(PolicyKind::Seed))).is_err());
+        assert!(check(&common(None, Some(PolicyKind::SeedBinByBin))).is_ok());
+        assert!(check(&common(Some("radix-4bit"), Some(PolicyKind::SeedBinByBin))).is_ok());
+    }
+}

@@ -1,0 +1,175 @@
+//! What a driver tells, for people.
+
+use std::fmt::Write;
+
+use subsweep::harness::{InspectedPipeline, PipelineSummary};
+
+use super::DeviceReport;
+
+/// A heading, and what is below it.
+type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
+
+const COLUMNS: [Column; 8] = [
+    ("registers", |summary| summary.registers),
+    ("scalar", |summary| summary.scalar_registers),
+    ("spills", |summary| summary.spills),
+    ("scratch", |summary| summary.scratch_size),
+    ("occupancy", |summary| summary.occupancy),
+    ("code", |summary| summary.code_size),
+    ("shared", |summary| summary.shared_memory_size),
+    ("instructions", |summary| summary.instructions),
+];
+
+/// The name that `--filter` looks at, and that is a pipeline's own but for its lanes.
+pub fn full_name(pipeline: &InspectedPipeline) -> String {
+    format!("{} {}", pipeline.kernel, pipeline.specialization)
+}
+
+/// What is below a device's heading.
+pub fn block(report: &DeviceReport) -> String {
+    if let Some(reason) = &report.reason {
+        return format!("  {reason}\n");
+    }
+    let pipelines = &report.inspection.pipelines;
+    let mut text = table(pipelines);
+    for reason in &report.inspection.not_supported {
+        let _ = writeln!(text, "  not supported: {reason}");
+    }
+    let _ = writeln!(text, "  {}: {}", counted(pipelines.len()), spills(pipelines));
+    text
+}
+
+fn table(pipelines: &[InspectedPipeline]) -> String {
+    let kernels = pipelines.iter().map(|pipeline| pipeline.kernel.len());
+    let width = kernels.chain(["kernel".len()]).max().unwrap_or(0);
+    let mut text = format!("  {:width$}  lanes", "kernel");
+    for (heading, _) in COLUMNS {
+        let _ = write!(text, "  {heading:>5}");
+    }
+    text.push_str("  specialization\n");
+    for pipeline in pipelines {
+        let _ = write!(text, "  {:width$}  {:>5}", pipeline.kernel, number(told(pipeline.lanes)));
+        for (heading, value) in COLUMNS {
+            let _ = write!(text, "  {:>1$}", number(value(&pipeline.summary)), heading.len().max(5));
+        }
+        let _ = writeln!(text, "  {}", short(&pipeline.specialization));
+        if pipeline.summary.is_empty() {
+            in_other_words(&mut text, pipeline);
+        }
+    }
+    text
+}
+
+/// Zero lanes are none that the driver tells.
+fn told(lanes: u32) -> Option<u64> {
+    Some(u64::from(lanes)).filter(|lanes| *lanes > 0)
+}
+
+fn number(value: Option<u64>) -> String {
+    value.map_or("-".into(), |value| value.to_string())
+}
+
+/// The workgroup size, and the constants that are not 0.
+fn short(specialization: &str) -> String {
+    let words = specialization.split(' ').filter(|word| !word.ends_with("=0"));
+    words.map(|word| word.strip_prefix("WORKGROUP_SIZE=").unwrap_or(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Everything that a driver tells whose names are not known.
+fn in_other_words(text: &mut String, pipeline: &InspectedPipeline) {
+    for executable in &pipeline.executables {
+        let told = executable.statistics.iter().map(|one| format!("{} {}", one.name, one.value));
+        let _ = writeln!(text, "    {}: {}", executable.name, told.collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 { "1 pipeline".into() } else { format!("{count} pipelines") }
+}
+
+/// Whether any pipeline spills, and which.
+fn spills(pipelines: &[InspectedPipeline]) -> String {
+    if pipelines.iter().all(|pipeline| pipeline.summary.is_spilling().is_none()) {
+        return "the driver does not tell of spills".into();
+    }
+    let spilling = pipelines.iter().filter(|pipeline| pipeline.summary.is_spilling() == Some(true));
+    let names: Vec<_> =
+        spilling.map(|pipeline| format!("{} {}", pipeline.kernel, short(&pipeline.specialization))).collect();
+    match names.len() {
+        0 => "no pipeline spills".into(),
+        1 => format!("1 spills: {}", names[0]),
+        count => format!("{count} spill: {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use subsweep::harness::{InspectedExecutable, InspectedStatistic, Inspection};
+    use subsweep::vk::StatisticValue;
+
+    use super::*;
+
+    fn pipeline(kernel: &str, summary: PipelineSummary) -> InspectedPipeline {
+        InspectedPipeline {
+            kernel: kernel.into(),
+            specialization: "WORKGROUP_SIZE=256 RADIX_BITS=4 REVERSE=0".into(),
+            lanes: 32,
+            summary,
+            executables: Vec::new(),
+        }
+    }
+
+    fn report(pipelines: Vec<InspectedPipeline>) -> DeviceReport {
+        let inspection = Inspection { pipelines, not_supported: Vec::new() };
+        DeviceReport { index: 0, name: "GPU".into(), reason: None, description: None, inspection }
+    }
+
+    #[test]
+    fn what_is_not_told_is_a_dash() {
+        let summary = PipelineSummary {
+            registers: Some(48),
+            spills: Some(0),
+            code_size: Some(12_345),
+            ..PipelineSummary::default()
+        };
+        assert_eq!(
+            block(&report(vec![pipeline("sort/count", summary)])),
+            "  kernel      lanes  registers  scalar  spills  scratch  occupancy   code  shared  instructions  \
+             specialization\n  \
+             sort/count     32         48       -       0        -          -  12345       -             -  \
+             256 RADIX_BITS=4\n  \
+             1 pipeline: no pipeline spills\n"
+        );
+    }
+
+    #[test]
+    fn what_spills_is_named() {
+        let of = |spills| PipelineSummary { spills: Some(spills), ..PipelineSummary::default() };
+        let told = |pipelines| block(&report(pipelines)).lines().last().map(str::to_owned).unwrap();
+        let (good, bad) = (pipeline("sort/count", of(0)), pipeline("sort/scatter", of(7)));
+        assert_eq!(told(vec![good.clone(), good.clone()]), "  2 pipelines: no pipeline spills");
+        assert_eq!(told(vec![good, bad.clone()]), "  2 pipelines: 1 spills: sort/scatter 256 RADIX_BITS=4");
+        assert_eq!(
+            told(vec![bad.clone(), bad]),
+            "  2 pipelines: 2 spill: sort/scatter 256 RADIX_BITS=4, sort/scatter 256 RADIX_BITS=4"
+        );
+        let nothing = pipeline("sort/count", PipelineSummary::default());
+        assert_eq!(told(vec![nothing]), "  1 pipeline: the driver does not tell of spills");
+    }
+
+    #[test]
+    fn numbers_of_no_known_name_are_told_in_the_drivers_words() {
+        let statistic = |name: &str, value| InspectedStatistic { name: name.into(), value };
+        let mut strange = pipeline("sort/count", PipelineSummary::default());
+        strange.executables.push(InspectedExecutable {
+            name: "main".into(),
+            subgroup_size: 32,
+            statistics: vec![
+                statistic("Wires", StatisticValue::U64(5)),
+                statistic("Heat", StatisticValue::F64(0.5)),
+            ],
+        });
+        let text = block(&report(vec![strange]));
+        assert!(text.contains("\n    main: Wires 5, Heat 0.5\n"), "{text}");
+    }
+}

@@ -1,0 +1,204 @@
+use super::*;
+use crate::harness::Description;
+use crate::harness::inputs::SplitMix64;
+use crate::harness::report::Summary;
+use crate::vk::Capabilities;
+
+/// Samples around `median_ns`, spread over `spread` of it.
+fn samples(median_ns: f64, spread: f64, seed: u64) -> Vec<f64> {
+    let mut random = SplitMix64(seed);
+    let mut draw = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+    (0..30).map(|_| median_ns * (1.0 + spread * draw())).collect()
+}
+
+fn measured(id: &str, samples_ns: Vec<f64>, copy_ns: f64) -> Measurement {
+    let [time, copy] = [&samples_ns[..], &[copy_ns; 6]].map(|samples| Summary::of(samples, &[]));
+    Measurement {
+        id: id.into(),
+        group: id.into(),
+        policy: "as it is".into(),
+        element_count: 3,
+        element_size: 4,
+        traffic_size: 24,
+        elements_per_second: 3e9 / time.median_ns,
+        bytes_per_second: 24e9 / time.median_ns,
+        copy_percent: 100.0 * copy.median_ns / time.median_ns,
+        copy_bytes_per_second: 24e9 / copy.median_ns,
+        runs_per_sample: 1,
+        block_lengths: Vec::new(),
+        time,
+        samples_ns,
+        copy,
+        copy_samples_ns: vec![copy_ns; 6],
+        transfer: None,
+        transfer_samples_ns: Vec::new(),
+        record: None,
+        record_samples_ns: Vec::new(),
+        end_to_end: None,
+        end_to_end_samples_ns: Vec::new(),
+        recorded: None,
+        look_back: None,
+    }
+}
+
+fn report(measured: Vec<Measurement>) -> Report {
+    let device = DeviceReport {
+        name: "device".into(),
+        description: Description::new(&Capabilities::default(), 64),
+        gpu_timestamps: true,
+        self_test: None,
+        verified: Vec::new(),
+        measured,
+    };
+    Report { devices: vec![device], ..Report::new(Vec::new()) }
+}
+
+fn compare(base: &Report, new: &Report) -> Comparison {
+    let section = |title, report| Section { title, report, device: &report.devices[0] };
+    Comparison::new(section("base", base), section("new", new), 5.0)
+}
+
+/// The verdict on times that are `factor` times as long, of copies that are `drift` times as long.
+fn verdict(factor: f64, spread: f64, drift: f64) -> Verdict {
+    let base = report(vec![measured("a:b:c=1", samples(1e6, spread, 1), 100.0)]);
+    let new = report(vec![measured("a:b:c=1", samples(factor * 1e6, spread, 2), drift * 100.0)]);
+    compare(&base, &new).cases[0].verdict
+}
+
+#[test]
+fn verdicts_follow_from_intervals() {
+    for (factor, spread, expected) in [
+        (1.0, 0.01, Verdict::Same),
+        (1.02, 0.01, Verdict::Same),
+        (1.2, 0.1, Verdict::Slower),
+        (0.8, 0.1, Verdict::Faster),
+        (1.05, 0.1, Verdict::Ambiguous),
+        (1.0, 1.0, Verdict::Ambiguous),
+    ] {
+        assert_eq!(verdict(factor, spread, 1.0), expected, "{factor} {spread}");
+    }
+}
+
+#[test]
+fn what_the_machine_as_a_whole_did_is_no_verdict() {
+    assert_eq!(verdict(1.2, 0.01, 1.2), Verdict::Ambiguous);
+    assert_eq!(verdict(0.8, 0.01, 0.8), Verdict::Ambiguous);
+    // More than the machine did.
+    assert_eq!(verdict(1.4, 0.01, 1.2), Verdict::Slower);
+    assert_eq!(verdict(1.2, 0.01, 0.9), Verdict::Slower);
+}
+
+#[test]
+fn copies_of_one_case_are_no_verdict_on_others() {
+    let copies = [80.0, 100.0, 100.0, 100.0, 200.0];
+    let all = |factor: f64, copies: [f64; 5]| {
+        let case = |(seed, ns)| measured(&format!("a:b:c={seed}"), samples(factor * 1e6, 0.01, seed), ns);
+        report((0..).zip(copies).map(case).collect())
+    };
+    let comparison = compare(&all(1.0, [100.0; 5]), &all(1.2, copies));
+    assert_eq!(comparison.drift, Some(1.0));
+    assert!(comparison.cases.iter().all(|case| case.verdict == Verdict::Slower), "{:?}", comparison.cases);
+}
+
+/// Ten cases say together what none of them can say alone.
+#[test]
+fn a_group_is_surer_than_its_cases() {
+    let all = |factor: f64, seed| {
+        let case = |at| measured(&format!("a:b:c={at}"), samples(factor * 1e6, 0.6, seed + at), 100.0);
+        report((0..10u64).map(case).collect())
+    };
+    let comparison = compare(&all(1.0, 1), &all(1.2, 100));
+    let group = &comparison.groups[0];
+    assert!(group.verdicts.get(&Verdict::Ambiguous).is_some_and(|&count| count >= 3), "{group:?}");
+    assert_eq!(group.verdict, Verdict::Slower);
+    let [low, high] = group.ratio_interval;
+    assert!(low <= group.geometric_mean_ratio && group.geometric_mean_ratio <= high, "{group:?}");
+    assert_ne!(compare(&all(1.0, 1), &all(1.0, 100)).groups[0].verdict, Verdict::Slower);
+}
+
+#[test]
+fn another_driver_is_to_blame_for_its_copies() {
+    let base = report(vec![measured("a:b:c=1", samples(1e6, 0.01, 1), 100.0)]);
+    let mut new = report(vec![measured("a:b:c=1", samples(1.2e6, 0.01, 2), 120.0)]);
+    new.devices[0].description.driver.info = "2".into();
+    let comparison = compare(&base, &new);
+    assert_eq!((comparison.drift, comparison.cases[0].verdict), (None, Verdict::Slower));
+    let difference = Difference { what: "driver info".into(), base: String::new(), new: "2".into() };
+    assert_eq!(comparison.differences, [difference]);
+}
+
+#[test]
+fn two_runs_of_one_thing_are_rarely_told_apart() {
+    let noisy = |seed| {
+        let cases =
+            (0..100u64).map(|case| measured(&format!("a:b:c={case}"), samples(1e6, 0.3, seed + case), 100.0));
+        report(cases.collect())
+    };
+    let comparison = compare(&noisy(0), &noisy(1000));
+    let wrong =
+        comparison.cases.iter().filter(|case| matches!(case.verdict, Verdict::Faster | Verdict::Slower));
+    assert!(wrong.count() <= 5);
+}
+
+#[test]
+fn cases_are_grouped_and_those_of_one_side_are_named() {
+    let case = |id, ns| measured(id, vec![ns; 10], 100.0);
+    let base = report(vec![
+        case("a:b:c=1", 100.0),
+        case("a:b:c=2", 100.0),
+        case("d:e=1", 100.0),
+        case("x:y=1", 1.0),
+    ]);
+    let new =
+        report(vec![case("a:b:c=1", 50.0), case("d:e=1", 100.0), case("a:b:c=2", 200.0), case("z:y=1", 1.0)]);
+    let comparison = compare(&base, &new);
+    let ids: Vec<_> = comparison.cases.iter().map(|case| case.id.as_str()).collect();
+    assert_eq!(ids, ["a:b:c=1", "a:b:c=2", "d:e=1"]);
+    let [group, other] = &comparison.groups[..] else { panic!("{:?}", comparison.groups) };
+    assert_eq!((group.name.as_str(), other.name.as_str()), ("a:b", "d"));
+    assert!((group.geometric_mean_ratio - 1.0).abs() < 1e-12, "{}", group.geometric_mean_ratio);
+    assert_eq!(group.verdicts, BTreeMap::from([(Verdict::Faster, 1), (Verdict::Slower, 1)]));
+    assert_eq!(comparison.only_in_base, ["x:y=1"]);
+    assert_eq!(comparison.only_in_new, ["z:y=1"]);
+    let regressions: Vec<_> = comparison.regressions(50.0).iter().map(|case| case.id.as_str()).collect();
+    assert_eq!(regressions, ["a:b:c=2"]);
+    assert!(comparison.regressions(150.0).is_empty());
+}
+
+#[test]
+fn policies_and_kernels_that_differ_are_told() {
+    let base = report(vec![measured("a:b:c=1", vec![1.0; 10], 1.0)]);
+    let mut new = base.clone();
+    new.devices[0].measured[0].policy = "otherwise".into();
+    *new.tool.kernels.values_mut().next().unwrap() = "0".into();
+    let whats: Vec<_> = compare(&base, &new).differences.into_iter().map(|found| found.what).collect();
+    assert_eq!(whats, ["1 kernel", "policy of 1 case"]);
+}
+
+#[test]
+fn ratios_are_numbers_whatever_a_report_holds() {
+    let ends = [vec![f64::MAX; 10], [vec![f64::MIN_POSITIVE; 7], vec![0.0; 3]].concat()];
+    for (base, new) in [(0, 1), (1, 0), (0, 0), (1, 1)] {
+        let [base, new] =
+            [base, new].map(|end: usize| report(vec![measured("a:b=1", ends[end].clone(), 1.0)]));
+        let json = serde_json::to_string(&compare(&base, &new)).unwrap();
+        assert!(!json.contains("null"), "{json}");
+    }
+}
+
+#[test]
+fn devices_are_paired_by_what_they_are() {
+    let device = |uuid: &str, driver: &str| {
+        let mut device = report(Vec::new()).devices.remove(0);
+        device.description.device_uuid = uuid.into();
+        device.description.driver.id = driver.into();
+        device
+    };
+    let [a, b, c, d] =
+        [device("1", "LAVAPIPE"), device("2", "SWIFTSHADER"), device("3", "LAVAPIPE"), device("4", "RADV")];
+    assert_eq!(pair_devices(&[&a, &b], &[&b, &a]), [[1, 0], [0, 1]]);
+    assert_eq!(pair_devices(&[&a, &b], &[&b, &c]), [[1, 0], [0, 1]]);
+    assert_eq!(pair_devices(&[&a], &[&d]), [[0, 0]]);
+    assert_eq!(pair_devices(&[&a], &[&d, &a]), [[0, 1]]);
+    assert!(pair_devices(&[], &[&a]).is_empty());
+}

@@ -1,0 +1,235 @@
+//! What belongs into one figure: measurements of the same work, by who did it and how.
+
+use std::collections::BTreeMap;
+
+use super::Titled;
+use super::chart::{Style, is_drawable};
+use crate::harness::cases::without_count;
+use crate::harness::report::{DeviceReport, Measurement, Summary};
+
+/// A device of a report.
+pub struct Subject<'r> {
+    /// Its name among the others, as short as it can be.
+    pub name: String,
+    /// What was found out about it.
+    pub device: &'r DeviceReport,
+}
+
+/// Work that was measured at some counts and in some ways.
+pub struct Topic<'r> {
+    /// What measurements of it have in common: their group, without the count.
+    pub name: String,
+    /// Each of one device and one way; the fastest at the shown count first, and what was not measured there last.
+    pub series: Vec<Series<'r>>,
+    /// How fast devices copy.
+    pub roofs: Vec<Roof>,
+    /// The count at which most ways and devices stand beside one another; the largest of such.
+    pub shown_count: u64,
+}
+
+/// One device, one algorithm and one policy.
+pub struct Series<'r> {
+    /// The algorithm and the policy, and whose they are where there are more.
+    pub name: String,
+    /// How it is drawn.
+    pub style: Style,
+    /// By count.
+    pub points: Vec<&'r Measurement>,
+    /// Its device's place among all.
+    pub subject: usize,
+    way: String,
+}
+
+/// The speed of both copies of a device, as elements per second by count.
+pub struct Roof {
+    /// Whose it is, where there are more.
+    pub name: String,
+    /// How it is dashed.
+    pub style: Style,
+    /// Count and rate of our kernel.
+    pub kernel: Vec<[f64; 2]>,
+    /// Count and rate of `vkCmdCopyBuffer`, where it was measured.
+    pub transfer: Vec<[f64; 2]>,
+}
+
+impl Series<'_> {
+    /// What it did at a count.
+    pub fn at(&self, count: u64) -> Option<&Measurement> {
+        self.points.iter().find(|point| point.element_count == count).copied()
+    }
+}
+
+/// All devices, in the order of the reports.
+pub fn subjects<'r>(reports: &[Titled<'r>]) -> Vec<Subject<'r>> {
+    let mut subjects = Vec::new();
+    for titled in reports {
+        for device in &titled.report.devices {
+            // What stands in brackets is the driver's, and often the longer part.
+            let short = device.name.split(" (").next().unwrap_or_default();
+            let names = match (reports.len(), titled.report.devices.len()) {
+                (1, _) => [short.to_owned(), device.name.clone()],
+                (_, 1) => [titled.title.clone(), format!("{}: {}", titled.title, device.name)],
+                _ => [short, &device.name].map(|name| format!("{}: {name}", titled.title)),
+            };
+            subjects.push((names, device));
+        }
+    }
+    let is_taken_twice = |name: &str| subjects.iter().filter(|([short, _], _)| short == name).count() > 1;
+    let named = subjects.iter().enumerate().map(|(at, ([short, long], device))| {
+        let is_long_taken = subjects.iter().filter(|([_, other], _)| other == long).count() > 1;
+        let name = match (is_taken_twice(short), is_long_taken) {
+            (false, _) => short.clone(),
+            (true, false) => long.clone(),
+            (true, true) => format!("{long}, device {at}"),
+        };
+        Subject { name, device }
+    });
+    named.collect()
+}
+
+/// All that was measured, in the order of the reports.
+pub fn topics<'r>(subjects: &[Subject<'r>]) -> Vec<Topic<'r>> {
+    let mut topics: Vec<Topic<'r>> = Vec::new();
+    for (index, subject) in subjects.iter().enumerate() {
+        for measurement in &subject.device.measured {
+            let name = without_count(&measurement.group);
+            let at = topics.iter().position(|topic| topic.name == name).unwrap_or_else(|| {
+                topics.push(Topic { name, series: Vec::new(), roofs: Vec::new(), shown_count: 0 });
+                topics.len() - 1
+            });
+            topics[at].add(index, measurement);
+        }
+    }
+    // An algorithm looks the same in all topics of its primitive.
+    let mut ways: Vec<(String, String)> = Vec::new();
+    for topic in &topics {
+        for series in &topic.series {
+            let way = (topic.primitive().to_owned(), series.way.clone());
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+    }
+    for topic in &mut topics {
+        let own = ways.iter().filter(|(primitive, _)| primitive == topic.primitive());
+        let own: Vec<&str> = own.map(|(_, way)| way.as_str()).collect();
+        topic.finish(subjects, &own);
+    }
+    topics
+}
+
+impl<'r> Topic<'r> {
+    /// The work, and its parameters.
+    pub fn parts(&self) -> (&str, String) {
+        let colon = self.name.find('=').and_then(|end| self.name[..end].rfind(':'));
+        match colon {
+            Some(colon) => (&self.name[..colon], self.name[colon + 1..].replace(';', " · ")),
+            None => (&self.name, String::new()),
+        }
+    }
+
+    fn add(&mut self, subject: usize, measurement: &'r Measurement) {
+        let way = way(measurement);
+        let is_it = |series: &&mut Series<'_>| series.subject == subject && series.way == way;
+        match self.series.iter_mut().find(is_it) {
+            Some(series) => series.points.push(measurement),
+            None => self.series.push(Series {
+                name: String::new(),
+                style: Style { hue: 0, dash: 0 },
+                points: vec![measurement],
+                way,
+                subject,
+            }),
+        }
+    }
+
+    /// `scan`, `sort`.
+    fn primitive(&self) -> &str {
+        self.name.split(':').next().unwrap_or_default()
+    }
+
+    /// Gives everything its name, its look and its order; `ways` are those of all topics of the primitive.
+    fn finish(&mut self, subjects: &[Subject<'_>], ways: &[&str]) {
+        let first = &self.series[0];
+        let has_ways = self.series.iter().any(|series| series.way != first.way);
+        let has_subjects = self.series.iter().any(|series| series.subject != first.subject);
+        for series in &mut self.series {
+            series.points.sort_by_key(|point| point.element_count);
+            let subject = &subjects[series.subject].name;
+            series.name = match has_subjects {
+                true => format!("{}, {subject}", series.way),
+                false => series.way.clone(),
+            };
+            let hue = ways.iter().position(|way| *way == series.way).unwrap_or_default();
+            series.style = match has_subjects && !has_ways {
+                // Colours tell more than dashes.
+                true => Style { hue: series.subject, dash: series.subject },
+                false => Style { hue, dash: series.subject },
+            };
+        }
+        let mut series_counts = BTreeMap::<u64, usize>::new();
+        for point in self.series.iter().flat_map(|series| &series.points) {
+            *series_counts.entry(point.element_count).or_default() += 1;
+        }
+        // Of equals the last one is the maximum.
+        let shown = series_counts.into_iter().max_by_key(|(_, series_count)| *series_count);
+        let shown_count = shown.map_or(0, |(count, _)| count);
+        self.shown_count = shown_count;
+        // No rate is below 0.
+        let rate =
+            |series: &Series<'_>| series.at(shown_count).map_or(-1.0, |point| point.elements_per_second);
+        self.series.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+        self.roofs = self.roofs_of(subjects, has_subjects);
+    }
+
+    fn roofs_of(&self, subjects: &[Subject<'_>], has_subjects: bool) -> Vec<Roof> {
+        let of_subject = |(index, subject): (usize, &Subject<'_>)| {
+            let measured = self.series.iter().filter(|series| series.subject == index);
+            let points: Vec<_> = measured.flat_map(|series| &series.points).collect();
+            let rates = |copy: fn(&Measurement) -> Option<Summary>| {
+                fastest_by_count(points.iter().filter_map(|point| {
+                    let count = point.element_count as f64;
+                    Some([count, count / (copy(point)?.median_ns / 1e9)])
+                }))
+            };
+            let name = if has_subjects { format!(", {}", subject.name) } else { String::new() };
+            let style = Style { hue: 0, dash: index };
+            Roof {
+                name,
+                style,
+                kernel: rates(|point| Some(point.copy)),
+                transfer: rates(|point| point.transfer),
+            }
+        };
+        let roofs = subjects.iter().enumerate().map(of_subject);
+        roofs.filter(|roof| !roof.kernel.is_empty()).collect()
+    }
+}
+
+/// Rates by count: ways that had no room beside one another have each a copy of their own.
+fn fastest_by_count(rates: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
+    let mut fastest: Vec<[f64; 2]> = Vec::new();
+    for [count, rate] in rates.filter(|point| point.iter().copied().all(is_drawable)) {
+        match fastest.iter_mut().find(|[other, _]| *other == count) {
+            Some([_, highest]) => *highest = highest.max(rate),
+            None => fastest.push([count, rate]),
+        }
+    }
+    fastest.sort_by(|[a, _], [b, _]| a.total_cmp(b));
+    fastest
+}
+
+/// The algorithm and the policy, by their names in the id.
+fn way(measurement: &Measurement) -> String {
+    let value = |name: &str| {
+        let mut parameters = measurement.id.split([';', ':']);
+        parameters.find_map(|parameter| parameter.strip_prefix(name)?.strip_prefix('='))
+    };
+    match (value("algorithm"), value("policy")) {
+        (Some(algorithm), None | Some("default")) => algorithm.to_owned(),
+        (Some(algorithm), Some(policy)) => format!("{algorithm}, {policy}"),
+        // What there is only one way for is named before its policy's parameters.
+        (None, None | Some("default")) => measurement.policy.split(':').next().unwrap_or_default().to_owned(),
+        (None, Some(policy)) => policy.to_owned(),
+    }
+}

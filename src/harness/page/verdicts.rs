@@ -1,0 +1,132 @@
+//! What a comparison says, before what was measured.
+
+use maud::{Markup, html};
+
+use super::super::comparison::{CaseComparison, Comparison, Side, Verdict};
+use super::super::units::{duration, interval};
+
+/// Differences, verdicts by group and, folded away, by case.
+pub fn verdicts(comparisons: &[Comparison]) -> Markup {
+    html! {
+        @for comparison in comparisons { (verdict(comparison)) }
+    }
+}
+
+fn verdict(comparison: &Comparison) -> Markup {
+    let Comparison { base, new, tolerance_percent, .. } = comparison;
+    html! {
+        section class="verdicts" {
+            h2 { (side(base)) " → " (side(new)) }
+            @for (label, one) in [("base", base), ("new", new)] {
+                @if !one.complete { p class="warning" { "The " (label) " is incomplete: its run ended before its last case." } }
+            }
+            (differences(comparison))
+            (groups(comparison))
+            p class="quiet" {
+                "The ratio is the new time over that of the base: below 1 is faster. By a bootstrap of the samples, at 95 %: "
+                "SAME is within " (tolerance_percent) " %, FASTER and SLOWER beyond, and AMBIGUOUS what could be either."
+                @if let Some(drift) = comparison.drift {
+                    " On this machine the copies took " (format!("{drift:.2}")) " times as long in the new run; verdicts allow for that."
+                }
+            }
+            @if let [first, ..] = &comparison.wrong_in_new[..] {
+                p class="warning" { (comparison.wrong_in_new.len()) " WRONG in the new report, such as " code { (first) } }
+            }
+            (cases(&comparison.cases))
+            @for (label, ids) in [("base", &comparison.only_in_base), ("new report", &comparison.only_in_new)] {
+                @if let [first, ..] = &ids[..] {
+                    p class="quiet" { (ids.len()) " in the " (label) " alone, such as " code { (first) } }
+                }
+            }
+        }
+    }
+}
+
+fn side(side: &Side) -> Markup {
+    html! { (side.report) ": " (side.device) }
+}
+
+fn differences(comparison: &Comparison) -> Markup {
+    html! {
+        @if comparison.differences.is_empty() {
+            p { "The same device, driver, machine, build, policies and samples." }
+        } @else {
+            div class="scroll" {
+                table {
+                    caption { "What they differ in" }
+                    thead { tr { th scope="col" { "" } th scope="col" { "base" } th scope="col" { "new" } } }
+                    tbody {
+                        @for difference in &comparison.differences {
+                            tr {
+                                th scope="row" { (difference.what) }
+                                td class="words" { (difference.base) }
+                                td class="words" { (difference.new) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn groups(comparison: &Comparison) -> Markup {
+    html! {
+        div class="scroll" {
+            table {
+                caption { "Verdicts" }
+                thead {
+                    tr {
+                        th scope="col" { "group" }
+                        @for verdict in Verdict::ALL { th scope="col" class="number" { (verdict.name()) } }
+                        th scope="col" class="number" { "geometric mean" }
+                        th scope="col" class="number" { "95 % interval" }
+                        th scope="col" { "verdict" }
+                    }
+                }
+                tbody {
+                    @for group in &comparison.groups {
+                        tr {
+                            th scope="row" { (group.name) }
+                            @for verdict in Verdict::ALL { td class="number" { (group.verdicts.get(&verdict).unwrap_or(&0)) } }
+                            td class="number" { (format!("{:.3}", group.geometric_mean_ratio)) }
+                            td class="number" { (interval(group.ratio_interval)) }
+                            td class=(group.verdict.name().to_lowercase()) { (group.verdict.name()) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cases(cases: &[CaseComparison]) -> Markup {
+    html! {
+        details {
+            summary { "Every case" }
+            div class="scroll" {
+                table {
+                    thead {
+                        tr {
+                            @for name in ["case", "base", "new", "ratio", "95 % interval", "verdict"] {
+                                th scope="col" { (name) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for case in cases {
+                            tr {
+                                th scope="row" class="work" { (case.id) }
+                                td class="number" { (duration(case.base_ns)) }
+                                td class="number" { (duration(case.new_ns)) }
+                                td class="number" { (format!("{:.3}", case.ratio)) }
+                                td class="number" { (interval(case.ratio_interval)) }
+                                td class=(case.verdict.name().to_lowercase()) { (case.verdict.name()) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! What samples of times come to, and how sure one can be of it.
+
+use super::inputs::SplitMix64;
+
+/// Samples drawn anew for an interval. The interval's ends move by a percent of their distance with another seed.
+const RESAMPLES: usize = 1000;
+/// How much of what could have been lies in an interval.
+const CONFIDENCE: f64 = 0.95;
+/// The same samples have the same interval, here and wherever a report is read.
+const SEED: u64 = 0x5eed;
+
+/// The value below which a part `q` of `sorted` lies, between neighbours in proportion. There is at least one.
+pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let place = q * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    below + (above - below) * place.fract()
+}
+
+/// The middle one of `samples`, or the mean of the middle two, in time that grows with their number alone. They end up in
+/// another order.
+pub(super) fn median(samples: &mut [f64]) -> f64 {
+    let count = samples.len();
+    let (below, &mut middle, _) = samples.select_nth_unstable_by(count / 2, f64::total_cmp);
+    match below.iter().copied().max_by(f64::total_cmp) {
+        Some(largest) if count.is_multiple_of(2) => largest + (middle - largest) * 0.5,
+        _ => middle,
+    }
+}
+
+/// Samples block by block. Lengths that do not add up to them tell of no blocks.
+pub(super) fn blocks<'s>(samples: &'s [f64], lengths: &[u32]) -> Vec<&'s [f64]> {
+    let (mut rest, mut blocks) = (samples, Vec::new());
+    for &length in lengths {
+        let Some((block, others)) = rest.split_at_checked(length as usize) else { return vec![samples] };
+        rest = others;
+        if !block.is_empty() {
+            blocks.push(block);
+        }
+    }
+    if rest.is_empty() && !blocks.is_empty() { blocks } else { vec![samples] }
+}
+
+/// The percentile bootstrap of the median: between which two values 95 % of the medians lie of samples that are drawn
+/// from these with replacement: as many blocks, and in each as many samples. What lasts longer than a block is in all of
+/// its samples, so that samples alone would seem to agree. Efron and Tibshirani, "An Introduction to the Bootstrap",
+/// 1993, chapter 13; Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8, of blocks.
+pub(super) fn median_interval(blocks: &[&[f64]]) -> [f64; 2] {
+    interval(draws(|random| median(&mut resample(blocks, random))))
+}
+
+/// How many times as long `new` takes as `base`, by medians of both drawn anew, often enough for an [`interval`]. The draws
+/// of as many blocks, of as many samples each, are of the same places every time: cases that were measured by turns are
+/// drawn together, for what one block of them met, the others met too.
+pub(super) fn ratio_draws(base: &[&[f64]], new: &[&[f64]]) -> Vec<f64> {
+    draws(|random| {
+        // A clock may have told of no time at all, now and then.
+        let [base, new] =
+            [base, new].map(|blocks| median(&mut resample(blocks, random)).max(f64::MIN_POSITIVE));
+        finite(new / base)
+    })
+}
+
+/// Between which two values 95 % of these lie.
+pub(super) fn interval(mut draws: Vec<f64>) -> [f64; 2] {
+    draws.sort_by(f64::total_cmp);
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    [quantile(&draws, tail), quantile(&draws, 1.0 - tail)]
+}
+
+/// The geometric mean of ratios, of which there is one at least.
+pub(super) fn geometric_mean(ratios: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = ratios.len() as f64;
+    finite((ratios.map(f64::ln).sum::<f64>() / count).exp())
+}
+
+/// A ratio of times can be beyond what a number holds, and JSON knows no infinities.
+pub(super) fn finite(ratio: f64) -> f64 {
+    ratio.clamp(f64::MIN_POSITIVE, f64::MAX)
+}
+
+/// A straight line through times: what a run costs at least, and what each element adds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinearFit {
+    /// Nanoseconds of a run of no elements; at least 0.
+    pub fixed_ns: f64,
+    /// Nanoseconds of an element; at least 0.
+    pub per_element_ns: f64,
+    /// By how much of itself the time is off that is furthest from the line.
+    pub worst_deviation: f64,
+}
+
+impl LinearFit {
+    /// Through pairs of a number of elements and a time in nanoseconds, such that the sum of the squares of the *relative*
+    /// deviations is least: else the largest counts alone would have a say. Times are above 0; of fewer than two counts
+    /// there is no line.
+    pub fn of(points: &[(f64, f64)]) -> Option<Self> {
+        let [mut w, mut wx, mut wxx, mut wt, mut wxt] = [0.0; 5];
+        for &(x, t) in points {
+            let weight = 1.0 / (t * t);
+            w += weight;
+            wx += weight * x;
+            wxx += weight * x * x;
+            wt += weight * t;
+            wxt += weight * x * t;
+        }
+        let determinant = w * wxx - wx * wx;
+        if points.len() < 2 || determinant <= f64::EPSILON * w * wxx {
+            return None;
+        }
+        let (fixed_ns, per_element_ns) =
+            match ((wxx * wt - wx * wxt) / determinant, (w * wxt - wx * wt) / determinant) {
+                // No run takes less than no time.
+                (..0.0, _) => (0.0, wxt / wxx),
+                (_, ..0.0) => (wt / w, 0.0),
+                line => line,
+            };
+        let deviations = points.iter().map(|(x, t)| ((fixed_ns + per_element_ns * x - t) / t).abs());
+        Some(Self { fixed_ns, per_element_ns, worst_deviation: deviations.fold(0.0, f64::max) })
+    }
+}
+
+fn draws(mut statistic: impl FnMut(&mut SplitMix64) -> f64) -> Vec<f64> {
+    let mut random = SplitMix64(SEED);
+    (0..RESAMPLES).map(|_| statistic(&mut random)).collect()
+}
+
+fn resample(blocks: &[&[f64]], random: &mut SplitMix64) -> Vec<f64> {
+    let mut drawn = Vec::with_capacity(blocks.iter().map(|block| block.len()).sum());
+    for _ in blocks {
+        let block = blocks[draw(blocks.len(), random)];
+        drawn.extend(block.iter().map(|_| block[draw(block.len(), random)]));
+    }
+    drawn
+}
+
+/// One of so many: the high half of a product is as even as 64 bits are.
+fn draw(count: usize, random: &mut SplitMix64) -> usize {
+    ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_holds_the_median_and_narrows_with_more_samples() {
+        let mut random = SplitMix64(1);
+        let mut samples = |count: usize| -> Vec<f64> {
+            (0..count).map(|_| 100.0 + (random.next_u64() >> 40) as f64 / f64::from(1 << 24)).collect()
+        };
+        let [few, many] = [samples(10), samples(1000)];
+        let widths = [few, many].map(|samples| {
+            let [low, high] = median_interval(&[&samples]);
+            let middle = median(&mut samples.clone());
+            assert!(low <= middle && middle <= high, "{low} {middle} {high}");
+            high - low
+        });
+        assert!(widths[1] < widths[0] / 3.0, "{widths:?}");
+        assert_eq!(median_interval(&[&[7.0]]), [7.0; 2]);
+        assert_eq!(median_interval(&[&[7.0; 20]]), [7.0; 2]);
+    }
+
+    /// 95 % of intervals hold what is true.
+    #[test]
+    fn an_interval_is_as_sure_as_it_says() {
+        let mut random = SplitMix64(3);
+        let trials = 400;
+        let held = (0..trials).filter(|_| {
+            // The median of these is 0.5.
+            let samples: Vec<f64> =
+                (0..41).map(|_| (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64).collect();
+            let [low, high] = median_interval(&[&samples]);
+            low <= 0.5 && 0.5 <= high
+        });
+        let share = held.count() as f64 / f64::from(trials);
+        assert!((0.90..=0.99).contains(&share), "{share}");
+    }
+
+    /// The same of blocks, of which each is off by as much as its samples are.
+    #[test]
+    fn an_interval_knows_of_blocks() {
+        let mut random = SplitMix64(5);
+        let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+        let (trials, lengths) = (200, [3; 12]);
+        let mut held = [0, 0];
+        for _ in 0..trials {
+            let block = |_| {
+                let common = uniform();
+                [(); 3].map(|()| common + 0.1 * uniform())
+            };
+            let samples: Vec<f64> = (0..12).flat_map(block).collect();
+            for (held, lengths) in held.iter_mut().zip([&lengths[..], &[]]) {
+                let [low, high] = median_interval(&blocks(&samples, lengths));
+                *held += u32::from(low <= 0.0 && 0.0 <= high);
+            }
+        }
+        let [knowing, unknowing] = held.map(|held| f64::from(held) / f64::from(trials));
+        assert!(knowing > 0.9 && unknowing < 0.85, "{knowing} {unknowing}");
+    }
+
+    #[test]
+    fn a_median_is_the_middle_quantile() {
+        let mut random = SplitMix64(7);
+        for count in 1..40 {
+            let mut samples: Vec<f64> = (0..count).map(|_| (random.next_u64() % 16) as f64).collect();
+            let mut sorted = samples.clone();
+            sorted.sort_by(f64::total_cmp);
+            assert_eq!(median(&mut samples), quantile(&sorted, 0.5), "{sorted:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_are_all_of_the_samples() {
+        let samples = [1.0, 2.0, 3.0];
+        assert_eq!(blocks(&samples, &[2, 0, 1]), [&samples[..2], &samples[2..]]);
+        for lengths in [&[][..], &[2], &[2, 2], &[0], &[u32::MAX, 4]] {
+            assert_eq!(blocks(&samples, lengths), [&samples[..]]);
+        }
+    }
+
+    #[test]
+    fn a_line_is_found_again_and_never_goes_below_nothing() {
+        let line = |x: f64| (x, 5_000.0 + 0.25 * x);
+        let fit = LinearFit::of(&[256.0, 4096.0, 65_536.0, 1_048_576.0].map(line)).unwrap();
+        assert!((fit.fixed_ns - 5_000.0).abs() < 1e-3 && (fit.per_element_ns - 0.25).abs() < 1e-9, "{fit:?}");
+        assert!(fit.worst_deviation < 1e-9, "{fit:?}");
+        let steep = LinearFit::of(&[(1.0, 1.0), (2.0, 8.0), (3.0, 27.0)]).unwrap();
+        assert!(
+            steep.fixed_ns == 0.0 && steep.per_element_ns > 0.0 && steep.worst_deviation > 0.1,
+            "{steep:?}"
+        );
+        let falling = LinearFit::of(&[(1.0, 9.0), (2.0, 8.0), (3.0, 7.0)]).unwrap();
+        assert!(falling.per_element_ns == 0.0 && (7.0..9.0).contains(&falling.fixed_ns), "{falling:?}");
+        assert_eq!(LinearFit::of(&[(7.0, 1.0)]), None);
+        assert_eq!(LinearFit::of(&[(7.0, 1.0), (7.0, 2.0)]), None);
+    }
+
+    #[test]
+    fn a_ratio_is_that_of_the_medians() {
+        let base: Vec<f64> = (0..50).map(|i| 100.0 + f64::from(i % 7)).collect();
+        let new: Vec<f64> = base.iter().map(|time| 1.2 * time).collect();
+        let [low, high] = interval(ratio_draws(&[&base], &[&new]));
+        assert!(low > 1.1 && high < 1.3 && low <= 1.2 && 1.2 <= high, "{low} {high}");
+    }
+}

@@ -1,0 +1,199 @@
+//! `compare`: reports in, verdicts out, and no device.
+
+use ::subsweep::harness::{Measurement, Report, Summary, VerifiedCase};
+
+use super::*;
+
+/// The fewest cases that there are, each with a copy beside it.
+const FILTER: &str = "scan*columns=1*policy=default*n=65536;";
+
+/// A report as `bench` writes it, in which each sample is `factor` times as long, and a hundredth apart from the next.
+fn steady(report: &[u8], factor: f64) -> Vec<u8> {
+    let mut report = Report::from_json(report).unwrap();
+    for measured in report.devices.iter_mut().flat_map(|device| &mut device.measured) {
+        measured.samples_ns = (0..20).map(|at| factor * 1e6 * (1.0 + f64::from(at % 3) / 100.0)).collect();
+        measured.block_lengths = vec![4; 5];
+        measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
+        let seconds = measured.time.median_ns / 1e9;
+        measured.elements_per_second = measured.element_count as f64 / seconds;
+        measured.bytes_per_second = measured.traffic_size as f64 / seconds;
+        measured.copy_percent = 100.0 * measured.copy.median_ns / measured.time.median_ns;
+    }
+    report.to_json().unwrap()
+}
+
+fn bench(more: &[&str]) -> Vec<u8> {
+    let arguments = ["bench", "--quick", "--filter", FILTER, "--json", "-"];
+    let ended = run(&mut subsweep(arguments.iter().chain(more)));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    ended.stdout
+}
+
+/// Compares where there is no driver.
+fn compare(arguments: &[&str]) -> Ended {
+    run(without_drivers(&mut subsweep([&["compare"], arguments].concat())))
+}
+
+#[test]
+fn reports_are_compared_case_by_case() {
+    let folder = Folder::new();
+    let measured = bench(&[]);
+    let base = folder.file("base.json", steady(&measured, 1.0));
+    let same = folder.file("same.json", steady(&measured, 1.01));
+    let slower = folder.file("slower.json", steady(&measured, 1.2));
+    let faster = folder.file("faster.json", steady(&measured, 0.8));
+    let ids: Vec<_> =
+        Report::from_json(&measured).unwrap().devices[0].measured.iter().map(|m| m.id.clone()).collect();
+    assert!(!ids.is_empty());
+    for (new, verdict, code) in [(&same, "SAME", 0), (&slower, "SLOWER", 1), (&faster, "FASTER", 0)] {
+        let json = folder.argument("comparison.json");
+        let ended = compare(&[&base, new, "--fail-on-regression", "10", "--json", &json]);
+        assert_eq!(ended.code, code, "{}", ended.stderr);
+        let text = String::from_utf8(ended.stdout).unwrap();
+        assert!(
+            text.starts_with(&format!("base  {base}: ")) && text.contains(&format!("\nnew   {new}: ")),
+            "{text}"
+        );
+        assert!(text.contains("the same device, driver, machine, build, policies and samples"), "{text}");
+        let document: serde_json::Value = serde_json::from_slice(&folder.read("comparison.json")).unwrap();
+        let comparison = &document["comparisons"][0];
+        for field in comparison.as_object().unwrap().keys() {
+            assert!(include_str!("../../docs/reports.md").contains(&format!("`{field}`")), "{field}");
+        }
+        assert_eq!(document["comparison_schema"], 1);
+        assert_eq!(comparison["drift"], 1.0);
+        let cases = comparison["cases"].as_array().unwrap();
+        let found: Vec<_> = cases.iter().map(|case| case["id"].as_str().unwrap()).collect();
+        assert_eq!(found, ids);
+        for case in cases {
+            assert_eq!(case["verdict"], verdict, "{case}");
+        }
+        // A line each, one for their group, one above it, and one that says what SAME is.
+        assert_eq!(text.matches(verdict).count(), ids.len() + 2 + usize::from(verdict == "SAME"), "{text}");
+        assert_eq!(comparison["groups"][0]["verdict"], verdict);
+        if code == 1 {
+            let words = format!(
+                "subsweep: {0} of {0} cases are slower by more than 10 %, at most 1.20 times: ",
+                ids.len()
+            );
+            assert!(ended.stderr.starts_with(&words), "{}", ended.stderr);
+            assert_eq!(ended.stderr.lines().count(), 1);
+        }
+    }
+    // Slower, but not by so much.
+    assert_eq!(compare(&[&base, &slower, "--fail-on-regression", "25"]).code, 0);
+    assert_eq!(compare(&[&base, &slower, "--tolerance", "25", "--fail-on-regression", "10"]).code, 1);
+    // One with each of the others; and the report on standard output, where words give way.
+    let ended = compare(&[&base, &same, &slower, "--json", "-"]);
+    let document: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(document["comparisons"].as_array().unwrap().len(), 2);
+    assert!(ended.stderr.contains("SLOWER"), "{}", ended.stderr);
+    // The page has the verdicts, and both reports.
+    let html = folder.argument("comparison.html");
+    assert_eq!(compare(&[&base, &slower, "--html", &html]).code, 0);
+    let page = String::from_utf8(folder.read("comparison.html")).unwrap();
+    for part in ["SLOWER", "geometric mean", ">base: ", "→ slower: ", &ids[0], "<svg"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    // And one from standard input.
+    let mut command = subsweep(["compare", "-", &same]);
+    let ended = run_with(without_drivers(&mut command), &steady(&measured, 1.0));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+#[test]
+fn an_artificial_slow_down_is_called_so() {
+    let folder = Folder::new();
+    let base = folder.file("base.json", bench(&[]));
+    // Beyond whatever else this machine does.
+    let new = folder.file("new.json", bench(&["--slow-down", "100000"]));
+    let ended = compare(&[&base, &new, "--fail-on-regression", "20"]);
+    ended.refused_with_words(1, "cases are slower by more than 20 %");
+}
+
+/// A gate is for what is there no more, too.
+#[test]
+fn what_has_become_wrong_is_told_and_passes_no_gate() {
+    let folder = Folder::new();
+    let measured = steady(&bench(&[]), 1.0);
+    let base = folder.file("base.json", &measured);
+    let changed = |name, change: fn(&mut Report)| {
+        let mut report = Report::from_json(&measured).unwrap();
+        change(&mut report);
+        folder.file(name, report.to_json().unwrap())
+    };
+    let wrong = changed("wrong.json", |report| {
+        let device = &mut report.devices[0];
+        device.measured.push(Measurement { id: "odd:n=1".into(), ..device.measured[0].clone() });
+        device.verified.push(VerifiedCase {
+            id: device.measured.remove(0).id,
+            outcome: "fail".into(),
+            reason: Some("result[1] is 2\nexpected 3".into()),
+            wrong: None,
+            reproduce: None,
+        });
+    });
+    let ended = compare(&[&base, &wrong]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert!(
+        text.contains("1 WRONG in the new report, such as scan:") && text.contains("1 in the base alone"),
+        "{text}"
+    );
+    compare(&[&base, &wrong, "--fail-on-regression", "10"])
+        .refused_with_words(1, "1 of the base's cases gave a wrong result, such as scan:");
+    let cut_short = changed("cut.json", |report| report.complete = false);
+    assert_eq!(compare(&[&base, &cut_short]).code, 0);
+    compare(&[&base, &cut_short, "--fail-on-regression", "10"])
+        .refused_with_words(2, "cut.json: is not complete");
+    let two = changed("two.json", |report| {
+        let mut other = report.devices[0].clone();
+        other.name = "other\u{1b}[2J".into();
+        other.description.device_uuid = "-".into();
+        report.devices.push(other);
+    });
+    let text = String::from_utf8(compare(&[&two, &base]).stdout).unwrap();
+    assert!(
+        text.contains(r"two.json: other\u{1b}[2J") && text.contains("nothing to compare with: "),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = Folder::new();
+    let whole = bench(&[]);
+    let good = folder.file("good.json", &whole);
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let mut alone = Report::from_json(&whole).unwrap();
+    alone.devices[0].measured.iter_mut().for_each(|measured| measured.id += ";other=1");
+    let other = folder.file("other.json", alone.to_json().unwrap());
+    alone.devices[0].measured.clear();
+    let empty = folder.file("empty.json", alone.to_json().unwrap());
+    let cut = folder.file("cut.json", &whole[..whole.len() / 2]);
+    let future = folder.file("future.json", text.replacen("\"schema\": 2", "\"schema\": 3", 1));
+    let damaged = folder.file("damaged.json", text.replacen("\"median_ns\": ", "\"median_ns\": 1", 1));
+    let table = folder.file("table.npy", b"\x93NUMPY\x01\0");
+    let nowhere = folder.argument("nowhere.json");
+    for (arguments, words) in [
+        (&[&good[..], &cut][..], "cut.json: cannot be parsed as JSON"),
+        (&[&future, &good], "future.json: is a report of schema 3, and this build reads 2"),
+        (&[&good, &damaged], "damaged.json: contradicts itself"),
+        (&[&good, &table], "table.npy: cannot be parsed as JSON"),
+        (&[&good, &nowhere], "nowhere.json: cannot be opened"),
+        (&[&good, &empty], "empty.json: has no measurements"),
+        (&[&good, &other], "the reports have no case in common"),
+        (&[&good], "there is one report of one device"),
+        (&["-", "-"], "only one report can come from standard input"),
+        (&[&good, &good, "--json", &good], "good.json: is also the input"),
+        (&[&good, &good, "--json", &nowhere, "--html", &nowhere], "--json and --html lead to one place"),
+        (&[&good, &good, "--tolerance", "-1"], "it is a number of percent from 0"),
+        (&[&good, &good, "--fail-on-regression", "NaN"], "it is a number of percent from 0"),
+        (&[&good, &good, "--device", "0"], "compare opens no device"),
+        (&[&good, &good, "--algorithm", "onesweep"], "leave --algorithm and --policy out"),
+        (&[], "were not provided"),
+    ] {
+        compare(arguments).refused(2, words);
+    }
+    assert_eq!(folder.read("good.json"), whole);
+}

@@ -1,0 +1,176 @@
+//! The README's figures are those of the records in `benches/record`; `tools/figures` puts them there.
+
+#![cfg(feature = "cli")]
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use subsweep::harness::{Measurement, Report};
+
+/// A report of `benches/record`, by its name.
+fn record(name: &str) -> Report {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/record/{name}.json"));
+    let json = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    Report::from_json(&json).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The one measurement whose id holds all of `parts`.
+fn find<'r>(report: &'r Report, parts: &[&str]) -> &'r Measurement {
+    let measured = report.devices.iter().flat_map(|device| &device.measured);
+    let found: Vec<_> = measured.filter(|m| parts.iter().all(|part| m.id.contains(part))).collect();
+    assert_eq!(found.len(), 1, "{parts:?}");
+    found[0]
+}
+
+/// Millions of elements a second, and percent of the copy.
+fn rate(measured: &Measurement) -> String {
+    let millions = measured.elements_per_second / 1e6;
+    let digits = if millions < 10.0 { 2 } else { usize::from(millions < 100.0) };
+    format!("{millions:.digits$} ({:.1})", measured.copy_percent)
+}
+
+fn row(text: &mut String, name: &str, cells: impl IntoIterator<Item = String>) {
+    let _ = write!(text, "| {name} |");
+    cells.into_iter().for_each(|cell| text.push_str(&format!(" {cell} |")));
+    text.push('\n');
+}
+
+const MATRIX: [(&str, &str); 5] = [
+    ("lavapipe 22.3.6, 4 lanes", "lavapipe-22.3.6-4-lanes"),
+    ("8 lanes", "lavapipe-22.3.6-8-lanes"),
+    ("16 lanes", "lavapipe-22.3.6-16-lanes"),
+    ("lavapipe 25.0.7, 8 lanes", "lavapipe-25.0.7-8-lanes"),
+    ("SwiftShader, 4 lanes", "swiftshader-4-lanes"),
+];
+
+fn drivers() -> String {
+    let reports = MATRIX.map(|(_, name)| record(name));
+    let mut text = String::new();
+    row(&mut text, "M/s (% copy)", MATRIX.map(|(name, _)| name.to_owned()));
+    text.push_str("|---|---|---|---|---|---|\n");
+    let scan = ["scan:", "columns=1;", "algorithm=reduce-then-scan;", "policy=default;", "n=1048576;"];
+    let gigabytes = |rate: f64| format!("{:.1}", rate / 1e9);
+    let copies = reports.iter().map(|report| gigabytes(find(report, &scan).copy_bytes_per_second));
+    row(&mut text, "copy kernel, 4 MiB, GB/s read + write", copies);
+    let transfers = reports.iter().map(|report| {
+        let measured = find(report, &scan);
+        let size = measured.element_count * measured.element_size;
+        gigabytes(2.0 * size as f64 / (measured.transfer.expect("copies are timed").median_ns / 1e9))
+    });
+    row(&mut text, "`vkCmdCopyBuffer`, 4 MiB, GB/s read + write", transfers);
+    for (name, parts) in [
+        ("scan of 2^20", &scan[..]),
+        ("the same by `chained`", &["scan:", "algorithm=chained;", "n=1048576;"]),
+        ("scan of 2^20 rows of 4", &["scan:", "columns=4;", "policy=default;", "n=1048576;"]),
+        ("scan of 2^20, seed", &["scan:", "columns=1;", "policy=seed;", "n=1048576;"]),
+    ] {
+        row(&mut text, name, reports.iter().map(|report| rate(find(report, parts))));
+    }
+    for algorithm in ["onesweep", "radix-8bit", "radix-4bit", "radix-2bit"] {
+        let way = format!("algorithm={algorithm};policy=default;");
+        let parts = ["sort:keys:type=u32;", &way, "n=65536;input=uniform"];
+        let name = format!("sort of 2^16, `{algorithm}`");
+        row(&mut text, &name, reports.iter().map(|report| rate(find(report, &parts))));
+    }
+    text
+}
+
+fn largest_sort() -> String {
+    let report = record("lavapipe-22.3.6-8-lanes-4194304-keys");
+    let measured = find(&report, &["sort:keys:type=u32;policy=chosen;", "n=4194304;"]);
+    format!("2^22 u32 keys on lavapipe 22.3.6 at 8 lanes: {} M/s (% copy).\n", rate(measured))
+}
+
+fn textbook() -> String {
+    let report = record("lavapipe-22.3.6-8-lanes-textbook");
+    let mut scans: Vec<&Measurement> = report.devices[0].measured.iter().collect();
+    scans.retain(|measured| measured.id.starts_with("scan:") && measured.element_count == 1 << 16);
+    scans.sort_by(|a, b| b.copy_percent.total_cmp(&a.copy_percent));
+    let mut text = String::new();
+    text.push_str("| scan of u32 | bytes per u32 | dispatches | 2^12 | 2^16 |\n|---|---|---|---|---|\n");
+    for scan in scans {
+        let way = scan.id.split(';').find(|part| part.starts_with("algorithm=")).expect("an algorithm");
+        let small = find(&report, &["scan:", &format!(";{way};"), ";n=4096;"]);
+        let cells = [
+            format!("{:.0}", scan.traffic_size as f64 / scan.element_count as f64),
+            scan.recorded.expect("commands are counted").dispatches.to_string(),
+            format!("{:.1}", small.copy_percent),
+            format!("{:.1}", scan.copy_percent),
+        ];
+        row(&mut text, &format!("`{}`", &way["algorithm=".len()..]), cells);
+    }
+    text
+}
+
+fn tutorial_13() -> String {
+    let reports = ["lavapipe-22.3.6-8-lanes-tutorial-13", "swiftshader-4-lanes-tutorial-13"].map(record);
+    let mut text = String::new();
+    text.push_str("| times as fast, 2^16 u32 | lavapipe, 8 lanes | SwiftShader, 4 lanes |\n|---|---|---|\n");
+    for (claim, faster, slower) in [
+        ("4 bits over 2, the tutorial's chunks", "radix-4bit;policy=seed;", "radix-2bit;policy=seed;"),
+        ("4 bits over 2, tuned", "radix-4bit;policy=default;", "radix-2bit;policy=default;"),
+        ("packed over bin by bin, 4 bits", "radix-4bit;policy=seed;", "radix-4bit;policy=seed-bin-by-bin;"),
+        ("packed over bin by bin, 2 bits", "radix-2bit;policy=seed;", "radix-2bit;policy=seed-bin-by-bin;"),
+    ] {
+        let ratio = |report: &Report| {
+            let [slower, faster] =
+                [slower, faster].map(|way| find(report, &[way, ";n=65536;"]).time.median_ns);
+            format!("{:.2}", slower / faster)
+        };
+        row(&mut text, claim, reports.iter().map(ratio));
+    }
+    text
+}
+
+/// Makes a table, or a line.
+type Figures = fn() -> String;
+
+fn is_blessed() -> bool {
+    std::env::var_os("SUBSWEEP_BLESS").is_some_and(|value| value == "1")
+}
+
+/// As `compare` tells it, on a page and in words.
+#[test]
+fn two_versions_of_a_driver_are_compared_as_their_records_say() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let names = ["22.3.6", "25.0.7"].map(|version| format!("benches/record/lavapipe-{version}-8-lanes.json"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_subsweep"));
+    let ended =
+        command.arg("compare").args(names).arg("--html").arg(&page).current_dir(root).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    for (ending, bytes) in [("txt", ended.stdout), ("html", std::fs::read(&page).unwrap())] {
+        let path = root.join(format!("benches/record/lavapipe-22.3.6-and-25.0.7.{ending}"));
+        if is_blessed() {
+            std::fs::write(&path, bytes).unwrap();
+        } else {
+            assert!(std::fs::read(&path).unwrap() == bytes, "{}: run tools/figures", path.display());
+        }
+    }
+}
+
+#[test]
+fn figures_are_those_of_the_records() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(&path).unwrap();
+    let mut expected = readme.clone();
+    let all: [(&str, Figures); 4] = [
+        ("drivers", drivers),
+        ("largest sort", largest_sort),
+        ("textbook", textbook),
+        ("tutorial 13", tutorial_13),
+    ];
+    for (name, figures) in all {
+        let (begin, end) = (format!("<!-- figures: {name} -->\n"), "<!-- end of figures -->\n");
+        let from = expected.find(&begin).unwrap_or_else(|| panic!("{begin}")) + begin.len();
+        let to = from + expected[from..].find(end).expect("figures end");
+        expected.replace_range(from..to, &figures());
+    }
+    if is_blessed() {
+        std::fs::write(&path, &expected).unwrap();
+    } else {
+        assert!(readme == expected, "the README's figures are not those of the records; run tools/figures");
+    }
+}
