@@ -382,7 +382,6 @@ impl<'g> Subject<'g> {
             ));
         }
         let seconds = time.median_ns / 1e9;
-        let size = case.count * case.element_size();
         Ok(Measurement {
             id: case.id(),
             group: case.variants(),
@@ -393,7 +392,7 @@ impl<'g> Subject<'g> {
             elements_per_second: case.count as f64 / seconds,
             bytes_per_second: workload.traffic_size() as f64 / seconds,
             copy_percent: 100.0 * copy.median_ns / time.median_ns,
-            copy_bytes_per_second: 2.0 * size as f64 / (copy.median_ns / 1e9),
+            copy_bytes_per_second: 2.0 * case.size() as f64 / (copy.median_ns / 1e9),
             runs_per_sample: self.runs_per_sample,
             block_lengths: block_lengths.to_vec(),
             time,

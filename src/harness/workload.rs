@@ -122,7 +122,7 @@ impl<'g> Workload<'g> {
             operands,
         } = Prepared::new(gpu, case)?;
         let word_count = case.count * row_size / 4;
-        let moved_count = case.count * case.element_size() / 4 - word_count;
+        let moved_count = case.size() / 4 - word_count;
         let room = room * row_size / 4;
         let mut arrangement = Arrangement::new(layout, gpu.capabilities().max_allocation_size);
         let all_pristine = arrangement.place(word_count + moved_count, 0);

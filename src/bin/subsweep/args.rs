@@ -322,10 +322,10 @@ pub enum Preset {
 /// Compare reports of bench, case by case
 ///
 /// The first report is the base, and every other is compared with it; of one report alone the first device is the base.
-/// What differs in device, driver, machine, build, policies and samples is told first. A case is FASTER or SLOWER where its time
-/// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
-/// by a bootstrap interval, at 95 %, of the ratio of medians. Between runs on one machine, device and driver,
-/// what the speed of the copies around a case changed by is put down to the machine.
+/// What differs in device, driver, machine, build, policies and samples is told first. A case is FASTER or SLOWER where
+/// its time differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both
+/// open: by a bootstrap interval, at 95 %, of the ratio of medians; and so is a group, by its geometric mean. Between runs
+/// on one machine, device and driver, what the copies' times changed by, in the middle of all, is put down to the machine.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Reports that bench wrote with --json; - is standard input
@@ -336,7 +336,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_percent, allow_hyphen_values = true)]
     pub tolerance: f64,
 
-    /// Exit with 1 if any case is slower by more than PERCENT
+    /// Exit with 1 if any case is slower by more than PERCENT, or has become wrong
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
     pub fail_on_regression: Option<f64>,
 

@@ -62,10 +62,10 @@ fn room(gpu: &Gpu) -> u64 {
 fn groups(cases: Vec<Case>, max_size: u64) -> Vec<Vec<Case>> {
     let mut groups: Vec<Vec<Case>> = Vec::new();
     for case in cases {
-        let size = |case: &Case| case.count * case.element_size();
         let variants = case.variants();
         let fits = |group: &&mut Vec<Case>| {
-            group[0].variants() == variants && group.iter().map(size).sum::<u64>() + size(&case) <= max_size
+            group[0].variants() == variants
+                && group.iter().map(Case::size).sum::<u64>() + case.size() <= max_size
         };
         match groups.iter_mut().find(fits) {
             Some(group) => group.push(case),
@@ -78,7 +78,7 @@ fn groups(cases: Vec<Case>, max_size: u64) -> Vec<Vec<Case>> {
 /// Groups that are measured in rounds, a block of each in every one: as many as have room beside one another, so that the
 /// blocks of each are far apart in time.
 fn batches(groups: Vec<Vec<Case>>, max_size: u64) -> Vec<Vec<Vec<Case>>> {
-    let size = |group: &[Case]| group.iter().map(|case| case.count * case.element_size()).sum::<u64>();
+    let size = |group: &[Case]| group.iter().map(Case::size).sum::<u64>();
     let mut batches: Vec<Vec<Vec<Case>>> = Vec::new();
     let mut last_size = u64::MAX;
     for group in groups {

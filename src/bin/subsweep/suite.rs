@@ -218,7 +218,7 @@ pub fn room_for_elements(gpu: &Gpu) -> Option<u64> {
 
 /// Why this machine has too little memory for a case, where it has: the process would be killed.
 pub fn lacking_memory(gpu: &Gpu, case: &Case) -> Option<String> {
-    let needed = case.count * case.element_size() * copies(gpu);
+    let needed = case.size() * copies(gpu);
     let available = memory::available()?;
     (needed > available)
         .then(|| format!("it needs about {needed} bytes of memory, and there are {available}"))

@@ -162,6 +162,11 @@ impl Case {
             Work::Gather(gather) => gather.config().element_size(),
         }
     }
+
+    /// Bytes of all elements.
+    pub fn size(&self) -> u64 {
+        self.count * self.element_size()
+    }
 }
 
 /// The primitive and its kind of the case that has this id.
