@@ -86,7 +86,7 @@ impl Reports {
     /// Those of its places.
     pub fn update(&self, report: &Report) -> Result<()> {
         for (format, output) in &self.0 {
-            output.update(&format.render(report)?)?;
+            output.update(|| format.render(report))?;
         }
         Ok(())
     }

@@ -67,11 +67,11 @@ impl Output {
     }
 
     /// Writes a report that will be written again, where that can be done: a file is replaced each time, and what else
-    /// there is gets the last one alone.
-    pub fn update(&self, report: &[u8]) -> Result<(), OutputError> {
+    /// there is gets the last one alone, for which nothing is rendered yet.
+    pub fn update(&self, render: impl FnOnce() -> anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
         match &self.target {
             Target::Stdout | Target::Special(_) => Ok(()),
-            Target::Regular(place) => self.named(place.replace(&[report])),
+            Target::Regular(place) => Ok(self.named(place.replace(&[&render()?]))?),
         }
     }
 
