@@ -16,6 +16,8 @@ fn commands_of_the_readme_work() {
     write_npy(&folder.path().join("values.npy"), "(5,)", &[2, 7, 1, 8, 2]);
     write_npy(&folder.path().join("starts.npy"), "(2,)", &[0, 3]);
     write_npy(&folder.path().join("pick.npy"), "(2,)", &[1, 0]);
+    let record = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/record/lavapipe-22.3.6-8-lanes.json");
+    std::fs::copy(record, folder.path().join("before.json")).unwrap();
     for command in commands {
         let output = Command::new(env!("CARGO_BIN_EXE_subsweep"))
             .args(command.split_whitespace())

@@ -22,6 +22,9 @@ pub struct BenchOptions {
     pub warm_up_count: u32,
     /// Samples of each case in a block, by turns with those of the other cases; at least one.
     pub samples_per_block: u32,
+    /// The most blocks behind which each case is verified and measured from end to end: the first, the last, and some
+    /// between, as far apart from one another.
+    pub max_checked_blocks: u32,
     /// How long a sample takes at least: short runs are repeated for it, up to [`Self::MAX_RUNS_PER_SAMPLE`].
     pub min_sample: Duration,
     /// Time after which a case makes do with fewer samples, but never fewer than [`Self::MIN_SAMPLES`], if its blocks have so
@@ -36,9 +39,8 @@ impl BenchOptions {
     pub const MIN_SAMPLES: u32 = 10;
     /// The most runs that one sample is the mean of.
     pub const MAX_RUNS_PER_SAMPLE: u32 = 1000;
-    /// The most blocks behind which a case is verified and measured from end to end: the first, the last, and one
-    /// between.
-    const MAX_CHECKED_BLOCKS: u32 = 3;
+    /// A run that takes so many times as long as a sample at least is one by itself, though it was held up.
+    const SURELY_LONG: f64 = 10.0;
 
     /// How many runs make a sample, of which each takes so many nanoseconds.
     fn runs_per_sample(&self, mut run: impl FnMut() -> Result<f64>) -> Result<u32> {
@@ -46,7 +48,7 @@ impl BenchOptions {
         let mut least_ns = run()?;
         // A run that was held up would make samples too short.
         for _ in 0..2 {
-            if least_ns < min_ns {
+            if least_ns < Self::SURELY_LONG * min_ns {
                 least_ns = least_ns.min(run()?);
             }
         }
@@ -55,7 +57,8 @@ impl BenchOptions {
 
     /// Whether cases are verified behind the block of this number, from 1 on.
     fn is_checked(&self, block: u32) -> bool {
-        let step = self.block_count.saturating_sub(1).div_ceil(Self::MAX_CHECKED_BLOCKS - 1).max(1);
+        let between = self.max_checked_blocks.saturating_sub(1).max(1);
+        let step = self.block_count.saturating_sub(1).div_ceil(between).max(1);
         block == self.block_count || block % step == 1 % step
     }
 }
@@ -143,7 +146,7 @@ fn nanoseconds_since(start: Instant) -> f64 {
 pub type Measured = Result<Measurement, Outcome>;
 
 /// Cases that are measured by turns, a block of samples at a time, between probes of the copies' speed; verified before
-/// the first block, behind it, behind the last, and behind one between.
+/// the first block, behind it, behind the last, and behind some between.
 pub struct BenchGroup<'g> {
     roof: &'g CopyRoof<'g>,
     options: BenchOptions,
@@ -250,8 +253,10 @@ impl<'g> BenchGroup<'g> {
         Ok(())
     }
 
-    /// What is known of each case behind the blocks so far, of which there is one at least, in the order in which they were
-    /// given.
+    /// What is known of each case behind the blocks so far, in the order in which they were given.
+    ///
+    /// # Panics
+    /// Before the first block, as of no samples there is no median.
     pub fn measured(&self) -> Vec<Measured> {
         let of = |entry: &Entry<'_>| match (entry, &self.copies) {
             (Entry::Going(subject), Some(copies)) => subject.measured(copies, &self.block_lengths),
@@ -419,22 +424,26 @@ mod tests {
         block_count: 10,
         warm_up_count: 1,
         samples_per_block: 3,
+        max_checked_blocks: 3,
         min_sample: Duration::from_millis(2),
         budget: Duration::from_secs(1),
         slow_down: 1.0,
     };
 
     #[test]
-    fn the_first_block_the_last_and_one_between_are_checked() {
-        for (block_count, expected) in [
-            (1, &[1][..]),
-            (2, &[1, 2]),
-            (4, &[1, 3, 4]),
-            (5, &[1, 3, 5]),
-            (10, &[1, 6, 10]),
-            (11, &[1, 6, 11]),
+    fn the_first_block_the_last_and_some_between_are_checked() {
+        for (block_count, max_checked_blocks, expected) in [
+            (1, 3, &[1][..]),
+            (2, 3, &[1, 2]),
+            (4, 3, &[1, 3, 4]),
+            (5, 3, &[1, 3, 5]),
+            (10, 3, &[1, 6, 10]),
+            (11, 3, &[1, 6, 11]),
+            (4, 10, &[1, 2, 3, 4]),
+            (10, 4, &[1, 4, 7, 10]),
+            (10, 0, &[1, 10]),
         ] {
-            let options = BenchOptions { block_count, ..OPTIONS };
+            let options = BenchOptions { block_count, max_checked_blocks, ..OPTIONS };
             let checked: Vec<_> = (1..=block_count).filter(|&block| options.is_checked(block)).collect();
             assert_eq!(checked, expected);
         }
@@ -448,8 +457,9 @@ mod tests {
             (count, times.len())
         };
         assert_eq!(runs_per_sample([1.9e6, 0.3e6, 0.4e6]), (7, 0));
+        assert_eq!(runs_per_sample([2.1e6, 0.3e6, 0.4e6]), (7, 0));
         // One is enough of what takes long, and no more are had.
-        assert_eq!(runs_per_sample([2e6, 1.0, 1.0]), (1, 2));
+        assert_eq!(runs_per_sample([20e6, 1.0, 1.0]), (1, 2));
         assert_eq!(runs_per_sample([0.0; 3]), (BenchOptions::MAX_RUNS_PER_SAMPLE, 0));
         assert!(OPTIONS.runs_per_sample(|| Err(Error::DeviceLost { during: "a run" })).is_err());
     }

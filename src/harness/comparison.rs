@@ -51,6 +51,9 @@ pub struct Comparison {
     pub drift: Option<f64>,
     /// The cases of each primitive and kind together.
     pub groups: Vec<GroupComparison>,
+    /// All cases together, as a group of the name `all`: surer than any of them of what slows down everything. Null without
+    /// a case.
+    pub overall: Option<GroupComparison>,
     /// All cases that both have, in the order of the base.
     pub cases: Vec<CaseComparison>,
     /// Ids of the cases that the base has, and that gave a wrong result in the new section.
@@ -103,6 +106,9 @@ pub struct CaseComparison {
     /// Where the ratio lies with a confidence of 95 %, by bootstrap. Samples of one run do not tell what differs between
     /// runs: where [`Comparison::drift`] is told, the interval is as much wider.
     pub ratio_interval: [f64; 2],
+    /// Whether both have blocks enough, or samples where no blocks are told, for such an interval: six. Of fewer the verdict
+    /// is [`Verdict::Ambiguous`].
+    pub enough_samples: bool,
     /// What that means.
     pub verdict: Verdict,
 }
@@ -118,6 +124,8 @@ pub struct GroupComparison {
     pub geometric_mean_ratio: f64,
     /// Where it lies, as for a single case: narrower than any of theirs where they are many.
     pub ratio_interval: [f64; 2],
+    /// Whether all of them have.
+    pub enough_samples: bool,
     /// What that means for the group as a whole.
     pub verdict: Verdict,
 }
@@ -126,10 +134,12 @@ impl Verdict {
     /// All, in the order in which they are told.
     pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Same, Self::Ambiguous];
 
-    /// Of a ratio that lies in this interval. What lies on both sides of the tolerance's edge is ambiguous.
-    fn of(interval: [f64; 2], tolerance_percent: f64) -> Self {
+    /// Of a ratio that lies in this interval, if that is of samples enough. What lies on both sides of the tolerance's
+    /// edge is ambiguous.
+    fn of(interval: [f64; 2], enough_samples: bool, tolerance_percent: f64) -> Self {
         let edge = 1.0 + tolerance_percent / 100.0;
         match interval {
+            _ if !enough_samples => Self::Ambiguous,
             [_, high] if high < 1.0 / edge => Self::Faster,
             [low, _] if low > edge => Self::Slower,
             [low, high] if low >= 1.0 / edge && high <= edge => Self::Same,
@@ -182,6 +192,8 @@ impl Comparison {
             tolerance_percent,
             drift,
             groups: groups(&cases, &draws, scale),
+            overall: (!cases.is_empty())
+                .then(|| GroupComparison::new("all", &cases.iter().zip(&draws).collect::<Vec<_>>(), scale)),
             wrong_in_new: wrong_in_new.cloned().collect(),
             only_in_base: ids_without(base, &of_new),
             only_in_new: ids_without(new, &of_base),
@@ -189,13 +201,29 @@ impl Comparison {
         }
     }
 
+    /// The rows of a table: the groups, and where there are more than one all cases together.
+    pub fn rows(&self) -> impl Iterator<Item = &GroupComparison> + Clone {
+        self.groups.iter().chain(self.overall.iter().filter(|_| self.groups.len() > 1))
+    }
+
     /// The cases that take more time than in the base by more than `percent`, whatever in the interval is true; the
     /// worst first.
     pub fn regressions(&self, percent: f64) -> Vec<&CaseComparison> {
-        let is_regression =
-            |case: &&CaseComparison| Verdict::of(case.ratio_interval, percent) == Verdict::Slower;
+        let is_regression = |case: &&CaseComparison| {
+            Verdict::of(case.ratio_interval, case.enough_samples, percent) == Verdict::Slower
+        };
         let mut found: Vec<_> = self.cases.iter().filter(is_regression).collect();
         found.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+        found
+    }
+
+    /// The same of [`rows`](Self::rows): cases may be slower together of which none is for certain.
+    pub fn regressed_rows(&self, percent: f64) -> Vec<&GroupComparison> {
+        let is_regression = |row: &&GroupComparison| {
+            Verdict::of(row.ratio_interval, row.enough_samples, percent) == Verdict::Slower
+        };
+        let mut found: Vec<_> = self.rows().filter(is_regression).collect();
+        found.sort_by(|a, b| b.geometric_mean_ratio.total_cmp(&a.geometric_mean_ratio));
         found
     }
 }
@@ -250,17 +278,18 @@ struct Scale {
 
 impl Scale {
     /// Where a ratio lies, and what that means.
-    fn judge(self, draws: Vec<f64>) -> ([f64; 2], Verdict) {
+    fn judge(self, draws: Vec<f64>, enough_samples: bool) -> ([f64; 2], Verdict) {
         let [low, high] = statistics::interval(draws);
         // What moved the copies may have moved what is compared, or not.
         let interval = [low / self.drift.max(1.0), high / self.drift.min(1.0)].map(statistics::finite);
-        (interval, Verdict::of(interval, self.tolerance_percent))
+        (interval, Verdict::of(interval, enough_samples, self.tolerance_percent))
     }
 }
 
 impl CaseComparison {
     fn new((base, new): (&Measurement, &Measurement), draws: Vec<f64>, scale: Scale) -> Self {
-        let (ratio_interval, verdict) = scale.judge(draws);
+        let enough_samples = [base, new].iter().all(|measured| measured.has_enough_samples());
+        let (ratio_interval, verdict) = scale.judge(draws, enough_samples);
         Self {
             id: new.id.clone(),
             element_count: new.element_count,
@@ -268,8 +297,19 @@ impl CaseComparison {
             new_ns: new.time.median_ns,
             ratio: statistics::finite(new.time.median_ns / base.time.median_ns),
             ratio_interval,
+            enough_samples,
             verdict,
         }
+    }
+}
+
+impl Measurement {
+    /// Whether a median has an interval at all: it lies between the least and the greatest of n with a confidence of
+    /// 1 - 2^(1 - n), which is 95 % from six on. Samples of one block have what it met in common.
+    fn has_enough_samples(&self) -> bool {
+        const ENOUGH: usize = 6;
+        let count = if self.block_lengths.is_empty() { self.samples_ns.len() } else { self.blocks().len() };
+        count >= ENOUGH
     }
 }
 
@@ -305,23 +345,27 @@ fn groups(cases: &[CaseComparison], draws: &[Vec<f64>], scale: Scale) -> Vec<Gro
     for (case, draws) in cases.iter().zip(draws) {
         groups.entry(group_of(&case.id)).or_default().push((case, draws));
     }
-    groups
-        .into_iter()
-        .map(|(name, cases)| {
-            let mut verdicts = BTreeMap::new();
-            cases.iter().for_each(|(case, _)| *verdicts.entry(case.verdict).or_default() += 1);
-            let count = cases[0].1.len();
-            let of_draw = |at: usize| statistics::geometric_mean(cases.iter().map(|(_, draws)| draws[at]));
-            let (ratio_interval, verdict) = scale.judge((0..count).map(of_draw).collect());
-            GroupComparison {
-                name: name.to_owned(),
-                verdicts,
-                geometric_mean_ratio: statistics::geometric_mean(cases.iter().map(|(case, _)| case.ratio)),
-                ratio_interval,
-                verdict,
-            }
-        })
-        .collect()
+    groups.into_iter().map(|(name, cases)| GroupComparison::new(name, &cases, scale)).collect()
+}
+
+impl GroupComparison {
+    /// Of cases, at least one, each with its draws.
+    fn new(name: &str, cases: &[(&CaseComparison, &Vec<f64>)], scale: Scale) -> Self {
+        let mut verdicts = BTreeMap::new();
+        cases.iter().for_each(|(case, _)| *verdicts.entry(case.verdict).or_default() += 1);
+        let count = cases[0].1.len();
+        let of_draw = |at: usize| statistics::geometric_mean(cases.iter().map(|(_, draws)| draws[at]));
+        let enough_samples = cases.iter().all(|(case, _)| case.enough_samples);
+        let (ratio_interval, verdict) = scale.judge((0..count).map(of_draw).collect(), enough_samples);
+        Self {
+            name: name.to_owned(),
+            verdicts,
+            geometric_mean_ratio: statistics::geometric_mean(cases.iter().map(|(case, _)| case.ratio)),
+            ratio_interval,
+            enough_samples,
+            verdict,
+        }
+    }
 }
 
 fn differences(

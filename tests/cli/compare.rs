@@ -12,7 +12,7 @@ fn steady(report: &[u8], factor: f64) -> Vec<u8> {
     let mut report = Report::from_json(report).unwrap();
     for measured in report.devices.iter_mut().flat_map(|device| &mut device.measured) {
         measured.samples_ns = (0..20).map(|at| factor * 1e6 * (1.0 + f64::from(at % 3) / 100.0)).collect();
-        measured.block_lengths = vec![4; 5];
+        measured.block_lengths = vec![2; 10];
         measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
         let seconds = measured.time.median_ns / 1e9;
         measured.elements_per_second = measured.element_count as f64 / seconds;
@@ -111,6 +111,11 @@ fn an_artificial_slow_down_is_called_so() {
     ended.refused_with_words(1, "cases are slower by more than 20 %");
 }
 
+fn failed(id: String) -> VerifiedCase {
+    let reason = Some("result[1] is 2\nexpected 3".into());
+    VerifiedCase { id, outcome: "fail".into(), reason, wrong: None, reproduce: None }
+}
+
 /// A gate is for what is there no more, too.
 #[test]
 fn what_has_become_wrong_is_told_and_passes_no_gate() {
@@ -125,13 +130,7 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
     let wrong = changed("wrong.json", |report| {
         let device = &mut report.devices[0];
         device.measured.push(Measurement { id: "odd:n=1".into(), ..device.measured[0].clone() });
-        device.verified.push(VerifiedCase {
-            id: device.measured.remove(0).id,
-            outcome: "fail".into(),
-            reason: Some("result[1] is 2\nexpected 3".into()),
-            wrong: None,
-            reproduce: None,
-        });
+        device.verified.push(failed(device.measured.remove(0).id));
     });
     let ended = compare(&[&base, &wrong]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -146,6 +145,17 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
     assert_eq!(compare(&[&base, &cut_short]).code, 0);
     compare(&[&base, &cut_short, "--fail-on-regression", "10"])
         .refused_with_words(2, "cut.json: is not complete");
+    compare(&[&cut_short, &base, "--fail-on-regression", "10"])
+        .refused_with_words(2, "cut.json: is not complete");
+    let all_wrong = changed("all.json", |report| {
+        let device = &mut report.devices[0];
+        device.verified = device.measured.drain(..).map(|measured| failed(measured.id)).collect();
+    });
+    compare(&[&base, &all_wrong, "--fail-on-regression", "10"])
+        .refused_with_words(1, "of the base's cases gave a wrong result, such as scan:");
+    let fewer = changed("fewer.json", |report| drop(report.devices[0].measured.pop()));
+    compare(&[&base, &fewer, "--fail-on-regression", "10"])
+        .refused_with_words(2, "1 of the base's cases were not measured again, such as scan:");
     let two = changed("two.json", |report| {
         let mut other = report.devices[0].clone();
         other.name = "other\u{1b}[2J".into();
@@ -157,6 +167,9 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
         text.contains(r"two.json: other\u{1b}[2J") && text.contains("nothing to compare with: "),
         "{text}"
     );
+    compare(&[&two, &base, "--fail-on-regression", "10"])
+        .refused_with_words(2, r"two.json: other\u{1b}[2J: nothing to compare with");
+    assert_eq!(compare(&[&base, &two, "--fail-on-regression", "10"]).code, 0);
 }
 
 #[test]

@@ -422,6 +422,8 @@ fn devices_that_are_not_there() {
         let mut command = subsweep(arguments.iter().chain(&["--device", device]));
         run(&mut command).refused(3, &format!("no Vulkan device matches '{device}'"));
     }
+    let mut command = subsweep(arguments.iter().chain(&["--device", "\x1b[31m\nred"]));
+    run(&mut command).refused(3, r"no Vulkan device matches '\u{1b}[31m\nred'");
     for command in ["devices", "verify", "bench", "inspect"] {
         let ended = run(without_drivers(&mut subsweep([command])));
         ended.refused(3, "no Vulkan device; install a driver");

@@ -138,6 +138,22 @@ mod unix {
         assert_eq!(ended.code, 2, "{}", ended.stderr);
         let last = ended.stderr.lines().last().unwrap();
         assert!(last.starts_with("subsweep: standard output: could not be written"), "{last}");
+        let mut help = by_shell(r#""$0" sort --help >/dev/full"#, &[]);
+        run(&mut help).refused(2, "standard output: could not be written");
+    }
+
+    /// Not all paths are UTF-8.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn reports_go_to_any_path() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = Folder::new();
+        let name = std::ffi::OsStr::from_bytes(b"a\xff.json");
+        let mut command = subsweep(["verify", "--quick", "--filter", "gather:words=1*n=1;", "--json"]);
+        let ended = run(command.arg(folder.0.path().join(name)));
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert!(folder.0.path().join(name).exists());
     }
 
     /// util-linux's `script` runs a command on a terminal of its own.

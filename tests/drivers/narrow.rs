@@ -101,6 +101,7 @@ fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
         warm_up_count: 0,
         block_count: 1,
         samples_per_block: 3,
+        max_checked_blocks: 1,
         min_sample: Duration::ZERO,
         budget: Duration::ZERO,
         slow_down: 1.0,

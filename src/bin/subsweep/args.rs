@@ -286,7 +286,7 @@ pub struct BenchArgs {
     pub html: Option<OsString>,
 
     /// Make every time PERCENT longer, to see what a comparison makes of it
-    #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0, value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0, value_parser = parse_percent, allow_hyphen_values = true)]
     pub slow_down: f64,
 }
 
@@ -326,6 +326,7 @@ pub enum Preset {
 /// its time differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both
 /// open: by a bootstrap interval, at 95 %, of the ratio of medians; and so is a group, by its geometric mean. Between runs
 /// on one machine, device and driver, what the copies' times changed by, in the middle of all, is put down to the machine.
+/// It opens no device, and takes none of --device, --algorithm and --policy.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Reports that bench wrote with --json; - is standard input
@@ -336,7 +337,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_percent, allow_hyphen_values = true)]
     pub tolerance: f64,
 
-    /// Exit with 1 if any case is slower by more than PERCENT, or has become wrong
+    /// Exit with 1 if a case, a group or all together are slower by more than PERCENT, or a case has become wrong; with 2 if a report is not complete, or
+    /// lacks a device or a case of the base
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
     pub fail_on_regression: Option<f64>,
 

@@ -35,15 +35,17 @@ pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
 }
 
 fn options(args: &BenchArgs) -> BenchOptions {
-    let (warm_up_count, samples_per_block, budget) = match args.suite.effort() {
-        Effort::Quick => (0, 1, Duration::from_millis(400)),
-        Effort::Normal => (1, 3, Duration::from_secs(3)),
-        Effort::Full => (1, 10, Duration::from_secs(20)),
+    const BLOCK_COUNT: u32 = 10;
+    let (warm_up_count, samples_per_block, max_checked_blocks, budget) = match args.suite.effort() {
+        Effort::Quick => (0, 1, 3, Duration::from_millis(400)),
+        Effort::Normal => (1, 3, BLOCK_COUNT, Duration::from_secs(3)),
+        Effort::Full => (1, 10, BLOCK_COUNT, Duration::from_secs(20)),
     };
     BenchOptions {
-        block_count: 10,
+        block_count: BLOCK_COUNT,
         warm_up_count,
         samples_per_block,
+        max_checked_blocks,
         min_sample: Duration::from_millis(2),
         budget,
         slow_down: 1.0 + args.slow_down / 100.0,

@@ -9,7 +9,8 @@ use serde::Serialize;
 use subsweep::harness::page::{Titled, page, verdicts};
 use subsweep::harness::units::{duration, interval};
 use subsweep::harness::{
-    CaseComparison, Comparison, Difference, Report, Section, Side, Verdict, pair_devices, without_count,
+    CaseComparison, Comparison, DeviceReport, Difference, GroupComparison, Report, Section, Side, Verdict,
+    pair_devices, without_count,
 };
 
 use crate::args::{Common, CompareArgs};
@@ -29,7 +30,20 @@ struct Document<'a> {
     /// One for each pair of devices.
     comparisons: &'a [Comparison],
     /// Reports' devices that there is nothing to compare with.
-    unpaired: &'a [String],
+    unpaired: Vec<String>,
+}
+
+/// A report's device that there is nothing to compare with.
+#[derive(Debug)]
+struct Unpaired<'r> {
+    section: Section<'r>,
+    is_of_base: bool,
+}
+
+impl Unpaired<'_> {
+    fn name(&self) -> String {
+        format!("{}: {}", self.section.title, self.section.device.name)
+    }
 }
 
 /// Compares reports.
@@ -52,7 +66,7 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     let (comparisons, unpaired) = compare(&reports, args.tolerance)?;
     let mut text = comparisons.iter().map(text).collect::<Vec<_>>().join("\n");
     for device in &unpaired {
-        let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(device));
+        let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(&device.name()));
     }
     tell(&text, outputs.have_stdout())?;
     outputs.commit_rendered(|format| match format {
@@ -68,14 +82,15 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
             Ok(page(&titled.collect::<Vec<_>>(), Some(verdicts(&comparisons))).into_bytes())
         }
         _ => {
-            let document = Document { comparison_schema: 1, comparisons: &comparisons, unpaired: &unpaired };
+            let unpaired = unpaired.iter().map(Unpaired::name).collect();
+            let document = Document { comparison_schema: 1, comparisons: &comparisons, unpaired };
             let mut json = serde_json::to_vec_pretty(&document)?;
             json.push(b'\n');
             Ok(json)
         }
     })?;
     match args.fail_on_regression {
-        Some(percent) => refuse_regressions(&comparisons, percent),
+        Some(percent) => refuse_regressions(&comparisons, &unpaired, percent),
         None => Ok(()),
     }
 }
@@ -88,10 +103,11 @@ struct Named {
 }
 
 impl Named {
-    /// What was measured of each device.
+    /// What was measured of each device, or was wrong and could not be.
     fn sections(&self) -> Result<Vec<Section<'_>>, Ended> {
         let Self { title, report } = self;
-        let devices = report.devices.iter().filter(|device| !device.measured.is_empty());
+        let is_wrong = |device: &DeviceReport| device.verified.iter().any(|case| case.outcome == "fail");
+        let devices = report.devices.iter().filter(|device| !device.measured.is_empty() || is_wrong(device));
         let sections: Vec<_> = devices.map(|device| Section { title, report, device }).collect();
         if sections.is_empty() {
             return Err(Ended::usage(format!(
@@ -119,7 +135,7 @@ fn short_titles(reports: &[Named]) -> Vec<String> {
 /// others.
 ///
 /// The second is what has no other.
-fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<String>), Ended> {
+fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Unpaired<'_>>), Ended> {
     let all: Vec<Vec<Section<'_>>> = reports.iter().map(Named::sections).collect::<Result<_, _>>()?;
     let mut unpaired = Vec::new();
     let pairs: Vec<[Section<'_>; 2]> = match &all[..] {
@@ -137,8 +153,9 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<St
                 let places = pair_devices(&of_base, &of_new);
                 for (side, sections) in [base, new].into_iter().enumerate() {
                     let alone = |at: &usize| places.iter().all(|pair| pair[side] != *at);
-                    let alone = (0..sections.len()).filter(alone).map(|at| sections[at]);
-                    unpaired.extend(alone.map(|one| format!("{}: {}", one.title, one.device.name)));
+                    let alone = (0..sections.len()).filter(alone);
+                    unpaired
+                        .extend(alone.map(|at| Unpaired { section: sections[at], is_of_base: side == 0 }));
                 }
                 pairs.extend(places.into_iter().map(|[a, b]| [base[a], new[b]]));
             }
@@ -148,31 +165,58 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<St
     };
     let comparisons: Vec<_> =
         pairs.into_iter().map(|[base, new]| Comparison::new(base, new, tolerance)).collect();
-    if comparisons.iter().all(|comparison| comparison.cases.is_empty()) {
+    let is_empty = |one: &Comparison| one.cases.is_empty() && one.wrong_in_new.is_empty();
+    if comparisons.iter().all(is_empty) {
         return Err(Ended::usage("the reports have no case in common; measure both with the same options"));
     }
     Ok((comparisons, unpaired))
 }
 
-fn refuse_regressions(comparisons: &[Comparison], percent: f64) -> Result<()> {
-    if let Some(side) = comparisons.iter().map(|comparison| &comparison.new).find(|new| !new.complete) {
+/// A gate: whatever the base has must be there and no slower.
+fn refuse_regressions(comparisons: &[Comparison], unpaired: &[Unpaired<'_>], percent: f64) -> Result<()> {
+    let sides = comparisons.iter().flat_map(|comparison| [&comparison.new, &comparison.base]);
+    if let Some(side) = sides.into_iter().find(|side| !side.complete) {
         let text = format!("{}: is not complete, so nobody knows what is slower; measure again", side.report);
         return Err(Ended::usage(text).into());
     }
     let wrong: Vec<_> = comparisons.iter().flat_map(|comparison| &comparison.wrong_in_new).collect();
     if let [first, ..] = wrong[..] {
-        let text =
-            format!("{} of the base's cases gave a wrong result, such as {}", wrong.len(), escaped(first));
+        let text = format!("{} of the base's cases gave a wrong result, such as {first}", wrong.len());
         return Err(Ended::wrong(text).into());
     }
+    if let Some(device) = unpaired.iter().find(|device| device.is_of_base) {
+        let text = format!("{}: nothing to compare with; measure this device as well", device.name());
+        return Err(Ended::usage(text).into());
+    }
+    let missing: Vec<_> = comparisons.iter().flat_map(|comparison| &comparison.only_in_base).collect();
+    if let [first, ..] = missing[..] {
+        let text = format!(
+            "{} of the base's cases were not measured again, such as {first}; measure both with the same options",
+            missing.len()
+        );
+        return Err(Ended::usage(text).into());
+    }
     let found: Vec<_> = comparisons.iter().flat_map(|comparison| comparison.regressions(percent)).collect();
-    let Some(worst) = found.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else { return Ok(()) };
+    let Some(worst) = found.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else {
+        return refuse_regressed_groups(comparisons, percent);
+    };
     let (count, total) =
         (found.len(), comparisons.iter().map(|comparison| comparison.cases.len()).sum::<usize>());
     Err(Ended::wrong(format!(
         "{count} of {total} cases are slower by more than {percent} %, at most {:.2} times: {}",
-        worst.ratio,
-        escaped(&worst.id)
+        worst.ratio, worst.id
+    ))
+    .into())
+}
+
+fn refuse_regressed_groups(comparisons: &[Comparison], percent: f64) -> Result<()> {
+    let rows: Vec<_> = comparisons.iter().flat_map(|one| one.regressed_rows(percent)).collect();
+    let [worst, ..] = rows[..] else { return Ok(()) };
+    let GroupComparison { name, verdicts, geometric_mean_ratio, .. } = worst;
+    let count = verdicts.values().sum::<u32>();
+    Err(Ended::wrong(format!(
+        "{count} cases are slower together by more than {percent} %, though none for certain, \
+         {geometric_mean_ratio:.2} times: {name}"
     ))
     .into())
 }
@@ -246,14 +290,15 @@ fn row(case: &CaseComparison) -> String {
 
 /// The verdicts of each group, and what they mean.
 fn groups(text: &mut String, comparison: &Comparison) {
-    let Comparison { groups, wrong_in_new, only_in_base, only_in_new, tolerance_percent, .. } = comparison;
-    let width = groups.iter().map(|group| escaped(&group.name).len()).max().unwrap_or(0).max("group".len());
+    let Comparison { wrong_in_new, only_in_base, only_in_new, tolerance_percent, .. } = comparison;
+    let rows = comparison.rows();
+    let width = rows.clone().map(|group| escaped(&group.name).len()).max().unwrap_or(0).max("group".len());
     let _ = write!(text, "\n  {:width$}", "group");
     Verdict::ALL.iter().for_each(|verdict| {
         let _ = write!(text, "  {:>9}", verdict.name());
     });
     let _ = writeln!(text, "  {:>14}  {:>14}  verdict", "geometric mean", "95 % interval");
-    for group in groups {
+    for group in rows {
         let _ = write!(text, "  {:width$}", escaped(&group.name));
         for verdict in Verdict::ALL {
             let _ = write!(text, "  {:>9}", group.verdicts.get(&verdict).unwrap_or(&0));
@@ -273,6 +318,11 @@ fn groups(text: &mut String, comparison: &Comparison) {
     if let [first, ..] = &wrong_in_new[..] {
         let _ =
             writeln!(text, "  {} WRONG in the new report, such as {}", wrong_in_new.len(), escaped(first));
+    }
+    let few = comparison.cases.iter().filter(|case| !case.enough_samples).count();
+    if few > 0 {
+        let _ =
+            writeln!(text, "  {few} with too few samples for a verdict: six blocks of them, in both reports");
     }
     for (ids, label) in [(only_in_base, "base"), (only_in_new, "new report")] {
         if let [first, ..] = &ids[..] {
@@ -294,6 +344,7 @@ mod tests {
             new_ns: 1.25e6,
             ratio: 1.25,
             ratio_interval: [1.2, 1.3],
+            enough_samples: true,
             verdict: Verdict::Slower,
         };
         assert_eq!(row(&case), "           8   1.00 ms   1.25 ms   1.250  1.200 to 1.300  SLOWER\n");

@@ -37,7 +37,8 @@ impl FromStr for DeviceChoice {
         if text.is_empty() {
             return Ok(Self::Unsaid);
         }
-        if text.trim().eq_ignore_ascii_case("all") {
+        let is_all = |text: &str| text.trim().eq_ignore_ascii_case("all");
+        if is_all(text) {
             return Ok(Self::All);
         }
         let parse = |text: &str| {
@@ -47,6 +48,7 @@ impl FromStr for DeviceChoice {
         let name = parse(text)?;
         Ok(match text.contains(',') {
             false => Self::One(name),
+            true if text.split(',').any(is_all) => Self::All,
             true => Self::Listed { name, list: text.split(',').map(parse).collect::<Result<_, _>>()? },
         })
     }
@@ -153,6 +155,7 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
         DeviceChoice::All => list,
         DeviceChoice::Listed { name, list: selectors } => match select(&list, name) {
             Ok(device) => vec![device],
+            // One that is listed twice is taken twice, and can be compared with itself.
             Err(_) => selectors.iter().map(|selector| select(&list, selector)).collect::<Result<_>>()?,
         },
     })
@@ -203,7 +206,7 @@ mod tests {
     #[test]
     fn all_and_nothing_are_no_names() {
         assert_eq!("".parse(), Ok(DeviceChoice::Unsaid));
-        for text in ["all", "ALL", " All"] {
+        for text in ["all", "ALL", " All", "0, all"] {
             assert_eq!(text.parse(), Ok(DeviceChoice::All));
         }
         for text in [" ", "driver:", "driver: ", "uuid:"] {

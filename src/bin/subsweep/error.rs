@@ -121,6 +121,13 @@ fn leave(exit: Exit) -> ! {
 
 /// What the environment has to do with it.
 fn hint(error: &anyhow::Error) -> String {
+    let is_without_hardware = matches!(
+        error.downcast_ref(),
+        Some(subsweep::Error::Vulkan { result: vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, .. })
+    ) && std::env::var_os("RADV_FORCE_FAMILY").is_some();
+    if is_without_hardware {
+        return "; RADV_FORCE_FAMILY makes a device that runs nothing, and is for inspect".to_owned();
+    }
     if !matches!(error.downcast_ref(), Some(subsweep::Error::NoDevice)) {
         return String::new();
     }
@@ -182,8 +189,10 @@ fn of_library(error: &subsweep::Error) -> Exit {
 
 fn of_vulkan(result: vk::Result) -> Exit {
     match result {
-        // The driver could not be started, or lacks something that it said it had.
-        vk::Result::ERROR_INITIALIZATION_FAILED
+        // The driver could not be started, or lacks something that it said it had; with RADV_FORCE_FAMILY there is no
+        // hardware, and no fence either.
+        vk::Result::ERROR_INVALID_EXTERNAL_HANDLE
+        | vk::Result::ERROR_INITIALIZATION_FAILED
         | vk::Result::ERROR_INCOMPATIBLE_DRIVER
         | vk::Result::ERROR_LAYER_NOT_PRESENT
         | vk::Result::ERROR_EXTENSION_NOT_PRESENT

@@ -36,11 +36,10 @@ fn main() -> ExitCode {
         }
         Err(error) => match error::usage_of(&error) {
             Some(usage) => Err(usage.into()),
-            None => {
-                // A closed pipe is no reason to say more.
-                let _ = error.print();
-                return ExitCode::from(error.exit_code() as u8);
-            }
+            None => match error.print() {
+                Ok(()) => return ExitCode::from(error.exit_code() as u8),
+                Err(problem) => Err(files::output::of_stdout(problem).into()),
+            },
         },
     };
     error::report(result)

@@ -108,7 +108,9 @@ impl Suite {
         Ok(Self {
             effort: args.effort(),
             patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
-            report: Report::new(std::env::args().skip(1).collect()),
+            report: Report::new(
+                std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+            ),
             reports: Reports::prepare(places, &[])?,
             has_results: false,
             last_save: None,

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// One line. Where standard error is closed nobody wants it.
+/// One line, whatever foreign text it quotes. Where standard error is closed nobody wants it.
 pub fn say(text: impl fmt::Display) {
-    let _ = writeln!(io::stderr(), "subsweep: {text}");
+    let _ = writeln!(io::stderr(), "subsweep: {}", escaped(&text.to_string()));
 }
 
 /// Foreign text that stays on its line and steers no terminal: control characters are escaped.

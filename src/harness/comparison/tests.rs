@@ -79,6 +79,26 @@ fn verdicts_follow_from_intervals() {
     }
 }
 
+/// However well they agree.
+#[test]
+fn few_samples_have_no_verdict() {
+    let of = |factor: f64, block_lengths: &[u32]| {
+        let samples = vec![factor * 1e6; block_lengths.iter().sum::<u32>() as usize];
+        report(vec![Measurement {
+            block_lengths: block_lengths.to_vec(),
+            ..measured("a:b:c=1", samples, 100.0)
+        }])
+    };
+    for (block_lengths, expected) in
+        [(&[1; 6][..], Verdict::Slower), (&[1; 5], Verdict::Ambiguous), (&[20], Verdict::Ambiguous)]
+    {
+        let comparison = compare(&of(1.0, &[1; 10]), &of(2.0, block_lengths));
+        assert_eq!(comparison.cases[0].verdict, expected, "{block_lengths:?}");
+        assert_eq!(comparison.groups[0].verdict, expected, "{block_lengths:?}");
+        assert_eq!(comparison.regressions(10.0).len(), usize::from(expected == Verdict::Slower));
+    }
+}
+
 #[test]
 fn what_the_machine_as_a_whole_did_is_no_verdict() {
     assert_eq!(verdict(1.2, 0.01, 1.2), Verdict::Ambiguous);
@@ -114,6 +134,26 @@ fn a_group_is_surer_than_its_cases() {
     let [low, high] = group.ratio_interval;
     assert!(low <= group.geometric_mean_ratio && group.geometric_mean_ratio <= high, "{group:?}");
     assert_ne!(compare(&all(1.0, 1), &all(1.0, 100)).groups[0].verdict, Verdict::Slower);
+}
+
+/// And all cases what no group can.
+#[test]
+fn all_cases_are_surer_than_their_groups() {
+    let all = |factor: f64, seed| {
+        let names = (0..5u64).flat_map(|group| (0..6u64).map(move |at| format!("{group}:b:c={at}")));
+        let case = |(at, name): (u64, String)| measured(&name, samples(factor * 1e6, 0.8, seed + at), 100.0);
+        report((0..).zip(names).map(case).collect())
+    };
+    let comparison = compare(&all(1.0, 1), &all(1.2, 100));
+    assert!(comparison.groups.iter().any(|group| group.verdict == Verdict::Ambiguous), "{comparison:?}");
+    let overall = comparison.overall.as_ref().unwrap();
+    assert_eq!(overall.verdict, Verdict::Slower, "{overall:?}");
+    assert_eq!(overall.verdicts.values().sum::<u32>(), 30);
+    assert_eq!(comparison.rows().count(), 6);
+    assert!(comparison.regressed_rows(10.0).iter().any(|row| row.name == "all"), "{comparison:?}");
+    assert!(comparison.regressed_rows(40.0).is_empty(), "{comparison:?}");
+    assert_ne!(compare(&all(1.0, 1), &all(1.0, 100)).overall.unwrap().verdict, Verdict::Slower);
+    assert_eq!(compare(&report(Vec::new()), &report(Vec::new())).overall, None);
 }
 
 #[test]

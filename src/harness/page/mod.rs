@@ -55,7 +55,8 @@ pub fn page(reports: &[Titled<'_>], preface: Option<Markup>) -> String {
             }
         }
     };
-    document.into_string()
+    // HTML has no other control characters, whatever a report's names hold.
+    document.into_string().replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
 }
 
 fn title(subjects: &[Subject<'_>]) -> String {

@@ -119,6 +119,25 @@ fn names_stay_words() {
 }
 
 #[test]
+fn devices_of_one_name_are_told_by_their_drivers() {
+    let mut report = sample();
+    let mut newer = report.devices[0].clone();
+    newer.description.driver.info = "Mesa 99\u{1b}\0".into();
+    report.devices.push(newer);
+    let page = page_of(&report);
+    check(&page);
+    for info in [&report.devices[0].description.driver.info, "Mesa 99\u{fffd}\u{fffd}"] {
+        assert!(page.contains(&format!("{}, {info}", report.devices[0].name)), "{info}");
+    }
+    // And where even that is the same, by their places.
+    report.devices[2] = report.devices[0].clone();
+    let page = page_of(&report);
+    for place in [0, 2] {
+        assert!(page.contains(&format!("{}, device {place}", report.devices[0].name)));
+    }
+}
+
+#[test]
 fn odd_reports_have_pages() {
     let change = |change: &dyn Fn(&mut Report)| {
         let mut report = sample();

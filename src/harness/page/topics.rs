@@ -66,23 +66,22 @@ pub fn subjects<'r>(reports: &[Titled<'r>]) -> Vec<Subject<'r>> {
         for device in &titled.report.devices {
             // What stands in brackets is the driver's, and often the longer part.
             let short = device.name.split(" (").next().unwrap_or_default();
-            let names = match (reports.len(), titled.report.devices.len()) {
+            let [short, long] = match (reports.len(), titled.report.devices.len()) {
                 (1, _) => [short.to_owned(), device.name.clone()],
                 (_, 1) => [titled.title.clone(), format!("{}: {}", titled.title, device.name)],
                 _ => [short, &device.name].map(|name| format!("{}: {name}", titled.title)),
             };
-            subjects.push((names, device));
+            let with_driver = format!("{long}, {}", device.description.driver.info);
+            let with_number = format!("{long}, device {}", subjects.len());
+            subjects.push(([short, long, with_driver, with_number], device));
         }
     }
-    let is_taken_twice = |name: &str| subjects.iter().filter(|([short, _], _)| short == name).count() > 1;
-    let named = subjects.iter().enumerate().map(|(at, ([short, long], device))| {
-        let is_long_taken = subjects.iter().filter(|([_, other], _)| other == long).count() > 1;
-        let name = match (is_taken_twice(short), is_long_taken) {
-            (false, _) => short.clone(),
-            (true, false) => long.clone(),
-            (true, true) => format!("{long}, device {at}"),
-        };
-        Subject { name, device }
+    let named = subjects.iter().map(|(names, device)| {
+        // The first that no other has; the last none can have.
+        let is_own =
+            |at: &usize| subjects.iter().filter(|(others, _)| others[*at] == names[*at]).count() == 1;
+        let at = (0..names.len()).find(is_own).unwrap_or(names.len() - 1);
+        Subject { name: names[at].clone(), device }
     });
     named.collect()
 }

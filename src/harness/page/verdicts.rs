@@ -85,7 +85,7 @@ fn groups(comparison: &Comparison) -> Markup {
                     }
                 }
                 tbody {
-                    @for group in &comparison.groups {
+                    @for group in comparison.rows() {
                         tr {
                             th scope="row" { (group.name) }
                             @for verdict in Verdict::ALL { td class="number" { (group.verdicts.get(&verdict).unwrap_or(&0)) } }

@@ -1,6 +1,7 @@
 //! Reading a report back. It may come from another build, another machine or another hand, so it is held to what
 //! [`Report`] says of it before a number in it is used.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -56,6 +57,12 @@ pub enum ReportError {
         /// The case, as `devices[0].verified[3]`.
         place: String,
     },
+    /// A case that was measured twice: nobody knows which counts.
+    #[error("has a case twice ({place}); it was changed or damaged: measure again")]
+    Repeated {
+        /// The second, as `devices[0].measured[3]`.
+        place: String,
+    },
     /// A measurement of nothing.
     #[error("has no samples in {place}; it was changed or damaged: measure again")]
     NoSamples {
@@ -95,8 +102,8 @@ impl Report {
     /// Reads what [`Report::to_json`] wrote, in this build or in another of the same [`Report::SCHEMA`].
     ///
     /// Fields that this build does not know are skipped: within a schema, fields are only added, and only such as
-    /// nobody must know. What is known must be there, and right: every outcome is one of three, every time is finite
-    /// and not negative, and every summary and every rate follows from its samples. Memory is taken in proportion to
+    /// nobody must know. What is known must be there, and right: every outcome is one of three, no case of a
+    /// device was measured twice, every time is finite and not negative, and every summary and every rate follows from its samples. Memory is taken in proportion to
     /// `json`, at most 24 times its length, and stack for no nesting but a report's own.
     ///
     /// # Errors
@@ -137,8 +144,13 @@ impl DeviceReport {
         for (index, case) in self.verified.iter().enumerate() {
             case.check(&format!("{place}.verified[{index}]"))?;
         }
+        let mut ids = BTreeSet::new();
         for (index, measurement) in self.measured.iter().enumerate() {
-            measurement.check(&format!("{place}.measured[{index}]"))?;
+            let place = format!("{place}.measured[{index}]");
+            measurement.check(&place)?;
+            if !ids.insert(&measurement.id) {
+                return Err(ReportError::Repeated { place });
+            }
         }
         Ok(())
     }

@@ -61,8 +61,14 @@ pub fn read_report(source: &Source) -> Result<Report, InputError> {
     /// Bytes of memory that the reader says it may take for one of the file's, and that byte.
     const GROWTH: u64 = 25;
     let max_size = memory::available().unwrap_or(u64::MAX) / GROWTH;
+    /// Bytes that show whether there is an object at all, before all of a large file is read.
+    const HEAD: u64 = 4096;
     let read = |stream: &mut dyn Read| {
         let mut json = Vec::new();
+        stream.take(HEAD).read_to_end(&mut json).map_err(InputProblem::Read)?;
+        if json.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
+            Report::from_json(&json)?;
+        }
         stream.take(max_size.saturating_add(1)).read_to_end(&mut json).map_err(InputProblem::Read)?;
         if json.len() as u64 > max_size {
             return Err(InputProblem::LargeReport { max_size });

@@ -155,6 +155,11 @@ pub fn print(text: &str) -> Result<(), OutputError> {
     written.map_err(|problem| OutputError { output: Destination::Stdout.to_string(), problem })
 }
 
+/// Why words did not reach standard output.
+pub fn of_stdout(error: io::Error) -> OutputError {
+    OutputError { output: Destination::Stdout.to_string(), problem: OutputProblem::writing(error) }
+}
+
 /// Words for standard output, or for standard error where data has taken that. Whoever reads them may go, or never have
 /// been there: the exit code is still to be found out.
 pub fn tell(text: &str, is_stdout_taken: bool) -> Result<(), OutputError> {
@@ -339,6 +344,8 @@ impl Place {
     fn finish(&self, pieces: &[&[u8]]) -> Result<Temporary, OutputProblem> {
         let mut temporary = self.temporary()?;
         write(temporary.file.as_file_mut(), pieces)?;
+        // A name on a disk that had not the bytes yet would be what a crash of the machine leaves.
+        temporary.file.as_file().sync_all().map_err(OutputProblem::writing)?;
         Ok(temporary)
     }
 

@@ -44,9 +44,10 @@ pub fn all(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
 }
 
 /// The plainest first.
-const SCANS: [ScanConfig; 7] = [
+const SCANS: [ScanConfig; 8] = [
     ScanConfig::inclusive(),
     ScanConfig::exclusive(),
+    ScanConfig::inclusive().reverse(),
     ScanConfig::inclusive().out_of_place(),
     ScanConfig::inclusive().columns(4),
     ScanConfig::inclusive().element(ElementType::F32),
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(every, plans(None, Some(PolicyKind::Default)));
         let is_scan = |plan: &PlanConfig| matches!(plan, PlanConfig::Scan(_));
         let is_sort = |plan: &PlanConfig| matches!(plan, PlanConfig::Sort(_));
-        for (algorithm, count) in [("strided", 2), ("chained", 5), ("reduce-then-scan", SCANS.len())] {
+        for (algorithm, count) in [("strided", 3), ("chained", 6), ("reduce-then-scan", SCANS.len())] {
             let scans = plans(Some(algorithm), None);
             assert!(scans.len() <= SCANS.len() && scans.iter().all(is_scan), "{algorithm}");
             assert_eq!(scans.len(), count, "{algorithm}: {scans:?}");

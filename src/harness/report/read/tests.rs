@@ -227,6 +227,15 @@ fn outcomes_are_three_and_have_reasons() {
 }
 
 #[test]
+fn a_case_is_measured_once() {
+    let mut report = report();
+    let measured = &mut report.devices[0].measured;
+    measured.push(measured[0].clone());
+    let place = format!("devices[0].measured[{}]", measured.len() - 1);
+    assert_eq!(Report::from_json(&report.to_json().unwrap()), Err(ReportError::Repeated { place }));
+}
+
+#[test]
 fn times_are_finite_and_positive_and_there() {
     let no_time = refused_number(|measured| measured.samples_ns[2] = -1.0);
     assert_eq!(
