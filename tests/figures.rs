@@ -104,9 +104,10 @@ fn textbook() -> String {
 }
 
 fn tutorial_13() -> String {
-    let reports = ["lavapipe-22.3.6-8-lanes-tutorial-13", "swiftshader-4-lanes-tutorial-13"].map(record);
+    let reports = MATRIX.map(|(_, name)| record(&format!("{name}-tutorial-13")));
     let mut text = String::new();
-    text.push_str("| times as fast, 2^16 u32 | lavapipe, 8 lanes | SwiftShader, 4 lanes |\n|---|---|---|\n");
+    row(&mut text, "times as fast, 2^16 u32", MATRIX.map(|(name, _)| name.to_owned()));
+    text.push_str("|---|---|---|---|---|---|\n");
     for (claim, faster, slower) in [
         ("4 bits over 2, the tutorial's chunks", "radix-4bit;policy=seed;", "radix-2bit;policy=seed;"),
         ("4 bits over 2, tuned", "radix-4bit;policy=default;", "radix-2bit;policy=default;"),
