@@ -22,8 +22,8 @@ pub struct BenchOptions {
     pub warm_up_count: u32,
     /// Samples of each case in a block, by turns with those of the other cases; at least one.
     pub samples_per_block: u32,
-    /// The most blocks behind which each case is verified and measured from end to end: the first, the last, and some
-    /// between, as far apart from one another.
+    /// The most blocks behind which each case is verified and measured from end to end: the first and the last in any case,
+    /// and some between, as far apart as they can be.
     pub max_checked_blocks: u32,
     /// How long a sample takes at least: short runs are repeated for it, up to [`Self::MAX_RUNS_PER_SAMPLE`].
     pub min_sample: Duration,

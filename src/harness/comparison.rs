@@ -29,7 +29,7 @@ pub enum Verdict {
     Slower,
     /// What differs is within the tolerance, whatever in the interval is true.
     Same,
-    /// The interval is too wide to tell: measure longer, or on a quieter machine.
+    /// The interval is too wide to tell, or there are too few samples for one: measure longer, or on a quieter machine.
     Ambiguous,
 }
 
@@ -124,7 +124,7 @@ pub struct GroupComparison {
     pub geometric_mean_ratio: f64,
     /// Where it lies, as for a single case: narrower than any of theirs where they are many.
     pub ratio_interval: [f64; 2],
-    /// Whether all of them have.
+    /// Whether all of its cases have enough samples.
     pub enough_samples: bool,
     /// What that means for the group as a whole.
     pub verdict: Verdict,
@@ -206,25 +206,18 @@ impl Comparison {
         self.groups.iter().chain(self.overall.iter().filter(|_| self.groups.len() > 1))
     }
 
-    /// The cases that take more time than in the base by more than `percent`, whatever in the interval is true; the
-    /// worst first.
-    pub fn regressions(&self, percent: f64) -> Vec<&CaseComparison> {
-        let is_regression = |case: &&CaseComparison| {
+    /// The cases that take more time than in the base by more than `percent`, whatever in the interval is true.
+    pub fn regressions(&self, percent: f64) -> impl Iterator<Item = &CaseComparison> {
+        self.cases.iter().filter(move |case| {
             Verdict::of(case.ratio_interval, case.enough_samples, percent) == Verdict::Slower
-        };
-        let mut found: Vec<_> = self.cases.iter().filter(is_regression).collect();
-        found.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
-        found
+        })
     }
 
     /// The same of [`rows`](Self::rows): cases may be slower together of which none is for certain.
-    pub fn regressed_rows(&self, percent: f64) -> Vec<&GroupComparison> {
-        let is_regression = |row: &&GroupComparison| {
+    pub fn regressed_rows(&self, percent: f64) -> impl Iterator<Item = &GroupComparison> {
+        self.rows().filter(move |row| {
             Verdict::of(row.ratio_interval, row.enough_samples, percent) == Verdict::Slower
-        };
-        let mut found: Vec<_> = self.rows().filter(is_regression).collect();
-        found.sort_by(|a, b| b.geometric_mean_ratio.total_cmp(&a.geometric_mean_ratio));
-        found
+        })
     }
 }
 

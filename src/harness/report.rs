@@ -176,7 +176,7 @@ pub struct Measurement {
     /// Time from elements in the host's memory to results in the host's memory, on the wall clock: upload, a run, download.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_to_end: Option<Summary>,
-    /// A few.
+    /// One behind each block in which it was verified.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub end_to_end_samples_ns: Vec<f64>,
     /// The commands of one recording.

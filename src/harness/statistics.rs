@@ -49,8 +49,8 @@ pub(super) fn median_interval(blocks: &[&[f64]]) -> [f64; 2] {
 }
 
 /// How many times as long `new` takes as `base`, by medians of both drawn anew, often enough for an [`interval`]. The draws
-/// of as many blocks, of as many samples each, are of the same places every time: cases that were measured by turns are
-/// drawn together, for what one block of them met, the others met too.
+/// of as many blocks are of the same blocks every time: cases that were measured in the same rounds are drawn together, for
+/// what one block of them met, the others met too.
 pub(super) fn ratio_draws(base: &[&[f64]], new: &[&[f64]]) -> Vec<f64> {
     draws(|random| {
         // A clock may have told of no time at all, now and then.
@@ -119,16 +119,22 @@ impl LinearFit {
     }
 }
 
-fn draws(mut statistic: impl FnMut(&mut SplitMix64) -> f64) -> Vec<f64> {
-    let mut random = SplitMix64(SEED);
+/// Where draws come from: blocks and what is drawn in them apart, so that blocks of other lengths are the same blocks.
+struct Random {
+    blocks: SplitMix64,
+    samples: SplitMix64,
+}
+
+fn draws(mut statistic: impl FnMut(&mut Random) -> f64) -> Vec<f64> {
+    let mut random = Random { blocks: SplitMix64(SEED), samples: SplitMix64(!SEED) };
     (0..RESAMPLES).map(|_| statistic(&mut random)).collect()
 }
 
-fn resample(blocks: &[&[f64]], random: &mut SplitMix64) -> Vec<f64> {
+fn resample(blocks: &[&[f64]], random: &mut Random) -> Vec<f64> {
     let mut drawn = Vec::with_capacity(blocks.iter().map(|block| block.len()).sum());
     for _ in blocks {
-        let block = blocks[draw(blocks.len(), random)];
-        drawn.extend(block.iter().map(|_| block[draw(block.len(), random)]));
+        let block = blocks[draw(blocks.len(), &mut random.blocks)];
+        drawn.extend(block.iter().map(|_| block[draw(block.len(), &mut random.samples)]));
     }
     drawn
 }
@@ -233,6 +239,24 @@ mod tests {
         assert!(falling.per_element_ns == 0.0 && (7.0..9.0).contains(&falling.fixed_ns), "{falling:?}");
         assert_eq!(LinearFit::of(&[(7.0, 1.0)]), None);
         assert_eq!(LinearFit::of(&[(7.0, 1.0), (7.0, 2.0)]), None);
+    }
+
+    /// What a round has in common is no less unsure in two cases than in one, however many samples each has of it.
+    #[test]
+    fn blocks_are_drawn_together_whatever_their_lengths() {
+        let mut random = SplitMix64(9);
+        let rounds: Vec<f64> = (0..20).map(|_| 100.0 + (random.next_u64() >> 60) as f64).collect();
+        let of_length = |length: usize| -> Vec<f64> {
+            rounds.iter().flat_map(|&time| std::iter::repeat_n(time, length)).collect()
+        };
+        let draws_of = |length: usize| {
+            let samples = of_length(length);
+            let blocks = blocks(&samples, &[length as u32; 20]);
+            ratio_draws(&blocks, &blocks)
+        };
+        let [one, three] = [1, 3].map(draws_of);
+        assert_eq!(one, three);
+        assert!(one.iter().any(|&ratio| ratio != 1.0));
     }
 
     #[test]

@@ -155,7 +155,25 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
         .refused_with_words(1, "of the base's cases gave a wrong result, such as scan:");
     let fewer = changed("fewer.json", |report| drop(report.devices[0].measured.pop()));
     compare(&[&base, &fewer, "--fail-on-regression", "10"])
-        .refused_with_words(2, "1 of the base's cases were not measured again, such as scan:");
+        .refused_with_words(2, "the new report has no time for 1 of the base's cases, such as scan:");
+    // However much slower.
+    let few = changed("few.json", |report| {
+        for measured in &mut report.devices[0].measured {
+            measured.block_lengths = vec![20];
+            measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
+        }
+    });
+    let slow = folder.file("slow.json", steady(&measured, 10.0));
+    assert_eq!(compare(&[&base, &slow, "--fail-on-regression", "10"]).code, 1);
+    compare(&[&few, &slow, "--fail-on-regression", "10"]).refused_with_words(2, "have too few samples");
+    // What is certain comes before what is missing.
+    let wrong_and_cut = changed("both.json", |report| {
+        let device = &mut report.devices[0];
+        device.verified.push(failed(device.measured.remove(0).id));
+        report.complete = false;
+    });
+    compare(&[&base, &wrong_and_cut, "--fail-on-regression", "10"])
+        .refused_with_words(1, "1 of the base's cases gave a wrong result");
     let two = changed("two.json", |report| {
         let mut other = report.devices[0].clone();
         other.name = "other\u{1b}[2J".into();
@@ -168,8 +186,78 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
         "{text}"
     );
     compare(&[&two, &base, "--fail-on-regression", "10"])
-        .refused_with_words(2, r"two.json: other\u{1b}[2J: nothing to compare with");
+        .refused_with_words(2, r"base.json: lacks the base's device other\u{1b}[2J; measure it as well");
     assert_eq!(compare(&[&base, &two, "--fail-on-regression", "10"]).code, 0);
+}
+
+/// Of several devices each is compared with its like; one alone with any.
+#[test]
+fn a_gate_takes_no_device_for_another() {
+    let folder = Folder::new();
+    let measured = steady(&bench(&[]), 1.0);
+    let with = |name, others: &[&str]| {
+        let mut report = Report::from_json(&measured).unwrap();
+        for id in others {
+            let mut other = report.devices[0].clone();
+            other.description.device_uuid = (*id).into();
+            other.description.driver.id = (*id).into();
+            other.name = (*id).into();
+            report.devices.push(other);
+        }
+        folder.file(name, report.to_json().unwrap())
+    };
+    let (base, other) = (with("base.json", &["RADV"]), with("other.json", &["NVK"]));
+    assert_eq!(compare(&[&base, &other]).code, 0);
+    assert_eq!(compare(&[&base, &base, "--fail-on-regression", "10"]).code, 0);
+    compare(&[&base, &other, "--fail-on-regression", "10"])
+        .refused_with_words(2, "other.json: has no device of the driver of RADV, but NVK");
+    // Devices of one report are other devices by design, and the first that has times is the base.
+    let mut report = Report::from_json(&folder.read("base.json")).unwrap();
+    assert_eq!(compare(&[&base, "--fail-on-regression", "10"]).code, 0);
+    let device = &mut report.devices[0];
+    device.verified = device.measured.drain(..).map(|measured| failed(measured.id)).collect();
+    let wrong_first = folder.file("first.json", report.to_json().unwrap());
+    let ended = compare(&[&wrong_first, "--fail-on-regression", "10"]);
+    ended.refused_with_words(1, "of the base's cases gave a wrong result");
+    report.devices.truncate(1);
+    let wrong_alone = folder.file("alone.json", report.to_json().unwrap());
+    compare(&[&wrong_alone, &base]).refused(2, "alone.json: has no measurements");
+}
+
+/// Noise in which no case is certain, but all of them together are; of two reports the worse is named.
+#[test]
+fn cases_are_slower_together() {
+    let folder = Folder::new();
+    let measured = bench(&[]);
+    let noisy = |name, factor: f64, step: u32| {
+        let mut report = Report::from_json(&measured).unwrap();
+        let device = &mut report.devices[0];
+        let first = device.measured.swap_remove(0);
+        device.measured = (0..40)
+            .map(|at| {
+                let mut one = Measurement { id: format!("{};case={at}", first.id), ..first.clone() };
+                // The same ten times in every case, in rounds of another order each.
+                let time = |round: u32| 0.4 + 1.2 * f64::from((step * round + at) % 10) / 9.0;
+                one.samples_ns = (0..10).map(|round| factor * 1e6 * time(round)).collect();
+                one.block_lengths = vec![1; 10];
+                one.time = Summary::of(&one.samples_ns, &one.block_lengths);
+                let seconds = one.time.median_ns / 1e9;
+                one.elements_per_second = one.element_count as f64 / seconds;
+                one.bytes_per_second = one.traffic_size as f64 / seconds;
+                one.copy_percent = 100.0 * one.copy.median_ns / one.time.median_ns;
+                one
+            })
+            .collect();
+        folder.file(name, report.to_json().unwrap())
+    };
+    let (base, slower, slowest) =
+        (noisy("base.json", 1.0, 3), noisy("slower.json", 1.5, 7), noisy("slowest.json", 1.7, 9));
+    let words = "40 cases are slower together by more than 20 %, though none for certain, 1.70 times: scan:inclusive in ";
+    for reports in [[&base, &slower, &slowest], [&base, &slowest, &slower]] {
+        let arguments = [&reports.map(String::as_str)[..], &["--fail-on-regression", "20"]].concat();
+        compare(&arguments).refused_with_words(1, &format!("{words}{slowest}"));
+    }
+    assert_eq!(compare(&[&slower, &base, "--fail-on-regression", "20"]).code, 0);
 }
 
 #[test]

@@ -142,6 +142,14 @@ mod unix {
         run(&mut help).refused(2, "standard output: could not be written");
     }
 
+    /// What does not even begin as one is not read to its end, which may never come.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn no_report_is_an_endless_one() {
+        let mut command = by_shell(r#""$0" compare /dev/zero /dev/zero"#, &[]);
+        run(&mut command).refused(2, "/dev/zero: cannot be parsed as JSON");
+    }
+
     /// Not all paths are UTF-8.
     #[test]
     #[cfg(target_os = "linux")]

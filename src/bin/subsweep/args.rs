@@ -337,8 +337,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_percent, allow_hyphen_values = true)]
     pub tolerance: f64,
 
-    /// Exit with 1 if a case, a group or all together are slower by more than PERCENT, or a case has become wrong; with 2 if a report is not complete, or
-    /// lacks a device or a case of the base
+    /// Exit with 1 if a case has become wrong, or a case, a group or all together are slower by more than PERCENT; with 2
+    /// if a report is not complete, lacks a device or a case of the base, or has too few samples
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
     pub fail_on_regression: Option<f64>,
 

@@ -9,12 +9,11 @@ use serde::Serialize;
 use subsweep::harness::page::{Titled, page, verdicts};
 use subsweep::harness::units::{duration, interval};
 use subsweep::harness::{
-    CaseComparison, Comparison, DeviceReport, Difference, GroupComparison, Report, Section, Side, Verdict,
-    pair_devices, without_count,
+    CaseComparison, Comparison, DeviceReport, Difference, Report, Section, Side, Verdict, pair_devices,
+    without_count,
 };
 
 use crate::args::{Common, CompareArgs};
-
 use crate::device;
 use crate::error::Ended;
 use crate::files::output::tell;
@@ -37,7 +36,8 @@ struct Document<'a> {
 #[derive(Debug)]
 struct Unpaired<'r> {
     section: Section<'r>,
-    is_of_base: bool,
+    /// In which report; of a new report's device, in none that matters.
+    lacking: Option<&'r str>,
 }
 
 impl Unpaired<'_> {
@@ -103,11 +103,20 @@ struct Named {
 }
 
 impl Named {
-    /// What was measured of each device, or was wrong and could not be.
-    fn sections(&self) -> Result<Vec<Section<'_>>, Ended> {
-        let Self { title, report } = self;
+    /// What was measured of each device, which a base must have.
+    fn base_sections(&self) -> Result<Vec<Section<'_>>, Ended> {
+        self.sections(|device| !device.measured.is_empty())
+    }
+
+    /// The same, and of each device that gave a wrong result, and may have nothing else.
+    fn new_sections(&self) -> Result<Vec<Section<'_>>, Ended> {
         let is_wrong = |device: &DeviceReport| device.verified.iter().any(|case| case.outcome == "fail");
-        let devices = report.devices.iter().filter(|device| !device.measured.is_empty() || is_wrong(device));
+        self.sections(|device| !device.measured.is_empty() || is_wrong(device))
+    }
+
+    fn sections(&self, is_one: impl Fn(&DeviceReport) -> bool) -> Result<Vec<Section<'_>>, Ended> {
+        let Self { title, report } = self;
+        let devices = report.devices.iter().filter(|device| is_one(device));
         let sections: Vec<_> = devices.map(|device| Section { title, report, device }).collect();
         if sections.is_empty() {
             return Err(Ended::usage(format!(
@@ -136,33 +145,32 @@ fn short_titles(reports: &[Named]) -> Vec<String> {
 ///
 /// The second is what has no other.
 fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Unpaired<'_>>), Ended> {
-    let all: Vec<Vec<Section<'_>>> = reports.iter().map(Named::sections).collect::<Result<_, _>>()?;
-    let mut unpaired = Vec::new();
-    let pairs: Vec<[Section<'_>; 2]> = match &all[..] {
-        [only] if only.len() == 1 => {
+    let [base, others @ ..] = reports else { return Ok((Vec::new(), Vec::new())) };
+    let (mut pairs, mut unpaired) = (Vec::new(), Vec::new());
+    let of_base = base.base_sections()?;
+    if others.is_empty() {
+        let first = of_base[0];
+        let sections = base.new_sections()?;
+        let rest = sections.into_iter().filter(|section| !std::ptr::eq(section.device, first.device));
+        pairs.extend(rest.map(|new| [first, new]));
+        if pairs.is_empty() {
             return Err(Ended::usage(
                 "there is one report of one device; name another report to compare it with",
             ));
         }
-        [only] => only[1..].iter().map(|new| [only[0], *new]).collect(),
-        [base, others @ ..] => {
-            let mut pairs = Vec::new();
-            for new in others {
-                let [of_base, of_new] = [base, new]
-                    .map(|sections| sections.iter().map(|section| section.device).collect::<Vec<_>>());
-                let places = pair_devices(&of_base, &of_new);
-                for (side, sections) in [base, new].into_iter().enumerate() {
-                    let alone = |at: &usize| places.iter().all(|pair| pair[side] != *at);
-                    let alone = (0..sections.len()).filter(alone);
-                    unpaired
-                        .extend(alone.map(|at| Unpaired { section: sections[at], is_of_base: side == 0 }));
-                }
-                pairs.extend(places.into_iter().map(|[a, b]| [base[a], new[b]]));
-            }
-            pairs
+    }
+    for new in others {
+        let of_new = new.new_sections()?;
+        let [base_devices, new_devices] = [&of_base, &of_new]
+            .map(|sections| sections.iter().map(|section| section.device).collect::<Vec<_>>());
+        let places = pair_devices(&base_devices, &new_devices);
+        for (side, sections) in [&of_base, &of_new].into_iter().enumerate() {
+            let alone = (0..sections.len()).filter(|at| places.iter().all(|pair| pair[side] != *at));
+            let lacking = (side == 0).then_some(&new.title[..]);
+            unpaired.extend(alone.map(|at| Unpaired { section: sections[at], lacking }));
         }
-        [] => Vec::new(),
-    };
+        pairs.extend(places.into_iter().map(|[a, b]| [of_base[a], of_new[b]]));
+    }
     let comparisons: Vec<_> =
         pairs.into_iter().map(|[base, new]| Comparison::new(base, new, tolerance)).collect();
     let is_empty = |one: &Comparison| one.cases.is_empty() && one.wrong_in_new.is_empty();
@@ -172,53 +180,84 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Un
     Ok((comparisons, unpaired))
 }
 
-/// A gate: whatever the base has must be there and no slower.
+/// A gate: whatever the base has must be there, right, and no slower. What is certain comes first.
 fn refuse_regressions(comparisons: &[Comparison], unpaired: &[Unpaired<'_>], percent: f64) -> Result<()> {
-    let sides = comparisons.iter().flat_map(|comparison| [&comparison.new, &comparison.base]);
-    if let Some(side) = sides.into_iter().find(|side| !side.complete) {
-        let text = format!("{}: is not complete, so nobody knows what is slower; measure again", side.report);
-        return Err(Ended::usage(text).into());
-    }
     let wrong: Vec<_> = comparisons.iter().flat_map(|comparison| &comparison.wrong_in_new).collect();
     if let [first, ..] = wrong[..] {
         let text = format!("{} of the base's cases gave a wrong result, such as {first}", wrong.len());
         return Err(Ended::wrong(text).into());
     }
-    if let Some(device) = unpaired.iter().find(|device| device.is_of_base) {
-        let text = format!("{}: nothing to compare with; measure this device as well", device.name());
-        return Err(Ended::usage(text).into());
+    refuse_unequal(comparisons, unpaired)?;
+    let all = || comparisons.iter().flat_map(|one| one.regressions(percent).map(move |case| (one, case)));
+    if let Some((one, worst)) = all().max_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio)) {
+        let total = comparisons.iter().map(|comparison| comparison.cases.len()).sum::<usize>();
+        return Err(Ended::wrong(format!(
+            "{} of {total} cases are slower by more than {percent} %, at most {:.2} times: {} in {}",
+            all().count(),
+            worst.ratio,
+            worst.id,
+            one.new.report
+        ))
+        .into());
     }
-    let missing: Vec<_> = comparisons.iter().flat_map(|comparison| &comparison.only_in_base).collect();
-    if let [first, ..] = missing[..] {
-        let text = format!(
-            "{} of the base's cases were not measured again, such as {first}; measure both with the same options",
-            missing.len()
-        );
-        return Err(Ended::usage(text).into());
+    let rows = comparisons.iter().flat_map(|one| one.regressed_rows(percent).map(move |row| (one, row)));
+    match rows.max_by(|(_, a), (_, b)| a.geometric_mean_ratio.total_cmp(&b.geometric_mean_ratio)) {
+        Some((one, worst)) => Err(Ended::wrong(format!(
+            "{} cases are slower together by more than {percent} %, though none for certain, {:.2} times: {} in {}",
+            worst.verdicts.values().sum::<u32>(),
+            worst.geometric_mean_ratio,
+            worst.name,
+            one.new.report
+        ))
+        .into()),
+        None => Ok(()),
     }
-    let found: Vec<_> = comparisons.iter().flat_map(|comparison| comparison.regressions(percent)).collect();
-    let Some(worst) = found.iter().max_by(|a, b| a.ratio.total_cmp(&b.ratio)) else {
-        return refuse_regressed_groups(comparisons, percent);
-    };
-    let (count, total) =
-        (found.len(), comparisons.iter().map(|comparison| comparison.cases.len()).sum::<usize>());
-    Err(Ended::wrong(format!(
-        "{count} of {total} cases are slower by more than {percent} %, at most {:.2} times: {}",
-        worst.ratio, worst.id
-    ))
-    .into())
 }
 
-fn refuse_regressed_groups(comparisons: &[Comparison], percent: f64) -> Result<()> {
-    let rows: Vec<_> = comparisons.iter().flat_map(|one| one.regressed_rows(percent)).collect();
-    let [worst, ..] = rows[..] else { return Ok(()) };
-    let GroupComparison { name, verdicts, geometric_mean_ratio, .. } = worst;
-    let count = verdicts.values().sum::<u32>();
-    Err(Ended::wrong(format!(
-        "{count} cases are slower together by more than {percent} %, though none for certain, \
-         {geometric_mean_ratio:.2} times: {name}"
-    ))
-    .into())
+/// Refuses what leaves nobody any the wiser about a case of the base.
+fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Result<(), Ended> {
+    let refused = |text| Err(Ended::usage(text));
+    let sides = comparisons.iter().flat_map(|comparison| [&comparison.new, &comparison.base]);
+    if let Some(side) = sides.into_iter().find(|side| !side.complete) {
+        return refused(format!(
+            "{}: is not complete, so nobody knows what is slower; measure again",
+            side.report
+        ));
+    }
+    let lacking = unpaired.iter().find_map(|device| Some((device.lacking?, &device.section.device.name)));
+    if let Some((report, device)) = lacking {
+        return refused(format!("{report}: lacks the base's device {device}; measure it as well"));
+    }
+    // A single device may be compared with any other, but of several each with its like.
+    let is_of_another_driver = |one: &&Comparison| {
+        one.base.report != one.new.report && one.differences.iter().any(|it| it.what == "driver")
+    };
+    let shares_a_report =
+        |one: &Comparison| comparisons.iter().filter(|other| other.new.report == one.new.report).count() > 1;
+    if let Some(one) = comparisons.iter().filter(is_of_another_driver).find(|one| shares_a_report(one)) {
+        let (base, new) = (&one.base, &one.new);
+        return refused(format!(
+            "{}: has no device of the driver of {}, but {}; compare one device at a time",
+            new.report, base.device, new.device
+        ));
+    }
+    let missing: Vec<_> = comparisons.iter().flat_map(|one| &one.only_in_base).collect();
+    if let [first, ..] = missing[..] {
+        return refused(format!(
+            "the new report has no time for {} of the base's cases, such as {first}; measure the same in both",
+            missing.len()
+        ));
+    }
+    let cases = comparisons.iter().flat_map(|one| &one.cases);
+    let few: Vec<_> = cases.filter(|case| !case.enough_samples).collect();
+    if let [first, ..] = few[..] {
+        return refused(format!(
+            "{} of the cases, such as {}, have too few samples for a verdict; measure both in six blocks or more",
+            few.len(),
+            first.id
+        ));
+    }
+    Ok(())
 }
 
 /// All of a comparison, for people.

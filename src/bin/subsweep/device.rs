@@ -48,8 +48,10 @@ impl FromStr for DeviceChoice {
         let name = parse(text)?;
         Ok(match text.contains(',') {
             false => Self::One(name),
-            true if text.split(',').any(is_all) => Self::All,
-            true => Self::Listed { name, list: text.split(',').map(parse).collect::<Result<_, _>>()? },
+            true => {
+                let list = text.split(',').map(parse).collect::<Result<_, _>>()?;
+                if text.split(',').any(is_all) { Self::All } else { Self::Listed { name, list } }
+            }
         })
     }
 }
@@ -95,9 +97,9 @@ impl Numbered {
         match self.candidate.capabilities() {
             Some(capabilities) => {
                 let name = name_with_driver(&capabilities.identity);
-                format!("{}: {name}, {} lanes", self.index, capabilities.subgroup_size)
+                format!("{}: {}, {} lanes", self.index, words::escaped(&name), capabilities.subgroup_size)
             }
-            None => format!("{}: {}", self.index, self.candidate.name()),
+            None => format!("{}: {}", self.index, words::escaped(self.candidate.name())),
         }
     }
 
@@ -216,6 +218,8 @@ mod tests {
         let list = vec![DeviceSelector::Index(0), DeviceSelector::Driver("radv".into())];
         let name = DeviceSelector::Name("0, driver:radv".into());
         assert_eq!("0, driver:RADV".parse(), Ok(DeviceChoice::Listed { name, list }));
-        assert_eq!("0,".parse::<DeviceChoice>(), Err(BLANK.into()));
+        for text in ["0,", "all,", "all,driver:"] {
+            assert_eq!(text.parse::<DeviceChoice>(), Err(BLANK.into()), "{text}");
+        }
     }
 }

@@ -26,6 +26,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use args::{Cli, Command};
+use files::output::{OutputProblem, of_stdout};
 
 fn main() -> ExitCode {
     let result = match Cli::try_parse() {
@@ -36,10 +37,12 @@ fn main() -> ExitCode {
         }
         Err(error) => match error::usage_of(&error) {
             Some(usage) => Err(usage.into()),
-            None => match error.print() {
-                Ok(()) => return ExitCode::from(error.exit_code() as u8),
-                Err(problem) => Err(files::output::of_stdout(problem).into()),
-            },
+            // Help that nobody asked for goes to standard error, and is a refusal.
+            None if error.use_stderr() => {
+                let _ = error.print();
+                return ExitCode::from(error.exit_code() as u8);
+            }
+            None => error.print().map_err(|error| of_stdout(OutputProblem::writing(error)).into()),
         },
     };
     error::report(result)

@@ -16,6 +16,7 @@ use crate::files::memory;
 use crate::files::output::{OutputError, tell};
 use crate::pattern::matches;
 use crate::reports::{Format, Reports};
+use crate::words::escaped;
 
 /// How cases ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,7 +71,7 @@ pub fn run(
                 return Err(error);
             }
             Err(error) => {
-                suite.print(&format!("  {error}\n"))?;
+                suite.print(&format!("  {}\n", escaped(&error.to_string())))?;
                 first_error.get_or_insert(error);
             }
         }

@@ -55,8 +55,8 @@ pub fn page(reports: &[Titled<'_>], preface: Option<Markup>) -> String {
             }
         }
     };
-    // HTML has no other control characters, whatever a report's names hold.
-    document.into_string().replace(|c: char| c.is_control() && c != '\n', "\u{fffd}")
+    // HTML has no control characters but for white space, whatever a report's names hold.
+    document.into_string().replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}")
 }
 
 fn title(subjects: &[Subject<'_>]) -> String {

@@ -71,7 +71,10 @@ pub fn subjects<'r>(reports: &[Titled<'r>]) -> Vec<Subject<'r>> {
                 (_, 1) => [titled.title.clone(), format!("{}: {}", titled.title, device.name)],
                 _ => [short, &device.name].map(|name| format!("{}: {name}", titled.title)),
             };
-            let with_driver = format!("{long}, {}", device.description.driver.info);
+            let with_driver = match &device.description.driver.info {
+                info if info.is_empty() => long.clone(),
+                info => format!("{long}, {info}"),
+            };
             let with_number = format!("{long}, device {}", subjects.len());
             subjects.push(([short, long, with_driver, with_number], device));
         }

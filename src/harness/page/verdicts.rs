@@ -29,6 +29,10 @@ fn verdict(comparison: &Comparison) -> Markup {
                     " On this machine the copies took " (format!("{drift:.2}")) " times as long in the new run; verdicts allow for that."
                 }
             }
+            @let few = comparison.cases.iter().filter(|case| !case.enough_samples).count();
+            @if few > 0 {
+                p class="warning" { (few) " of too few samples for a verdict, which takes six blocks in both reports" }
+            }
             @if let [first, ..] = &comparison.wrong_in_new[..] {
                 p class="warning" { (comparison.wrong_in_new.len()) " WRONG in the new report, such as " code { (first) } }
             }

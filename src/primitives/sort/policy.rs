@@ -257,7 +257,6 @@ impl SortPolicy {
                  look-back is bounded",
             )
         } else if is_swiftshader {
-            // Measured from 2^12 to 2^20 keys, with compiling and without.
             (
                 SortAlgorithm::Radix8Bit,
                 "few keys take one dispatch; SwiftShader sorts more by digits of 8 bits in half the time that 4 bits take",
@@ -475,7 +474,8 @@ mod tests {
             assert_eq!(SortPolicy::choose(&capabilities).policy.algorithm, SortAlgorithm::Radix4Bit);
         }
         capabilities.identity.driver_id = vk::DriverId::GOOGLE_SWIFTSHADER;
-        assert_eq!(SortPolicy::choose(&capabilities).policy.algorithm, SortAlgorithm::Radix8Bit);
+        let chosen = SortPolicy::choose(&capabilities).policy;
+        assert_eq!((chosen.algorithm, chosen.check(&capabilities)), (SortAlgorithm::Radix8Bit, Ok(())));
     }
 
     #[test]

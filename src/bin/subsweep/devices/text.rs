@@ -5,13 +5,14 @@ use std::fmt::Write;
 use subsweep::harness::{Description, Driver, Limits, Subgroups};
 
 use super::report::{Details, DeviceReport, Policy};
+use crate::words::escaped;
 
 const LABEL_WIDTH: usize = 14;
 const LINE_WIDTH: usize = 100;
 
 /// The heading and what is below it.
 pub fn block(report: &DeviceReport) -> String {
-    let mut text = format!("{}: {}\n", report.index, report.name);
+    let mut text = format!("{}: {}\n", report.index, escaped(&report.name));
     if let Some(reason) = &report.reason {
         row(&mut text, "not usable", reason);
     }

@@ -152,12 +152,12 @@ pub fn print(text: &str) -> Result<(), OutputError> {
     } else {
         write(&mut io::stdout().lock(), &[text.as_bytes()])
     };
-    written.map_err(|problem| OutputError { output: Destination::Stdout.to_string(), problem })
+    written.map_err(of_stdout)
 }
 
 /// Why words did not reach standard output.
-pub fn of_stdout(error: io::Error) -> OutputError {
-    OutputError { output: Destination::Stdout.to_string(), problem: OutputProblem::writing(error) }
+pub fn of_stdout(problem: OutputProblem) -> OutputError {
+    OutputError { output: Destination::Stdout.to_string(), problem }
 }
 
 /// Words for standard output, or for standard error where data has taken that. Whoever reads them may go, or never have
@@ -234,7 +234,8 @@ pub enum OutputProblem {
 }
 
 impl OutputProblem {
-    fn writing(error: io::Error) -> Self {
+    /// What writing failed of.
+    pub fn writing(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoRoom(error),
@@ -345,7 +346,12 @@ impl Place {
         let mut temporary = self.temporary()?;
         write(temporary.file.as_file_mut(), pieces)?;
         // A name on a disk that had not the bytes yet would be what a crash of the machine leaves.
-        temporary.file.as_file().sync_all().map_err(OutputProblem::writing)?;
+        match temporary.file.as_file().sync_all() {
+            // Some file systems have nothing of the kind.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {}
+            synced => synced.map_err(OutputProblem::writing)?,
+        }
         Ok(temporary)
     }
 
