@@ -13,13 +13,18 @@ fn steady(report: &[u8], factor: f64) -> Vec<u8> {
     for measured in report.devices.iter_mut().flat_map(|device| &mut device.measured) {
         measured.samples_ns = (0..20).map(|at| factor * 1e6 * (1.0 + f64::from(at % 3) / 100.0)).collect();
         measured.block_lengths = vec![2; 10];
-        measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
-        let seconds = measured.time.median_ns / 1e9;
-        measured.elements_per_second = measured.element_count as f64 / seconds;
-        measured.bytes_per_second = measured.traffic_size as f64 / seconds;
-        measured.copy_percent = 100.0 * measured.copy.median_ns / measured.time.median_ns;
+        sum_up(measured);
     }
     report.to_json().unwrap()
+}
+
+/// Makes all that follows from the samples follow from them again.
+fn sum_up(measured: &mut Measurement) {
+    measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
+    let seconds = measured.time.median_ns / 1e9;
+    measured.elements_per_second = measured.element_count as f64 / seconds;
+    measured.bytes_per_second = measured.traffic_size as f64 / seconds;
+    measured.copy_percent = 100.0 * measured.copy.median_ns / measured.time.median_ns;
 }
 
 fn bench(more: &[&str]) -> Vec<u8> {
@@ -160,7 +165,7 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
     let few = changed("few.json", |report| {
         for measured in &mut report.devices[0].measured {
             measured.block_lengths = vec![20];
-            measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
+            sum_up(measured);
         }
     });
     let slow = folder.file("slow.json", steady(&measured, 10.0));
@@ -240,11 +245,7 @@ fn cases_are_slower_together() {
                 let time = |round: u32| 0.4 + 1.2 * f64::from((step * round + at) % 10) / 9.0;
                 one.samples_ns = (0..10).map(|round| factor * 1e6 * time(round)).collect();
                 one.block_lengths = vec![1; 10];
-                one.time = Summary::of(&one.samples_ns, &one.block_lengths);
-                let seconds = one.time.median_ns / 1e9;
-                one.elements_per_second = one.element_count as f64 / seconds;
-                one.bytes_per_second = one.traffic_size as f64 / seconds;
-                one.copy_percent = 100.0 * one.copy.median_ns / one.time.median_ns;
+                sum_up(&mut one);
                 one
             })
             .collect();
