@@ -206,6 +206,11 @@ impl Comparison {
         self.groups.iter().chain(self.overall.iter().filter(|_| self.groups.len() > 1))
     }
 
+    /// The cases that have too few samples for a verdict.
+    pub fn undecidable(&self) -> impl Iterator<Item = &CaseComparison> {
+        self.cases.iter().filter(|case| !case.enough_samples)
+    }
+
     /// The cases that take more time than in the base by more than `percent`, whatever in the interval is true.
     pub fn regressions(&self, percent: f64) -> impl Iterator<Item = &CaseComparison> {
         self.cases.iter().filter(move |case| {

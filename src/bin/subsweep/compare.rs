@@ -36,7 +36,7 @@ struct Document<'a> {
 #[derive(Debug)]
 struct Unpaired<'r> {
     section: Section<'r>,
-    /// In which report; of a new report's device, in none that matters.
+    /// The new report that has nothing like this device of the base; none where the device is of a new report itself.
     lacking: Option<&'r str>,
 }
 
@@ -248,8 +248,7 @@ fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Resu
             missing.len()
         ));
     }
-    let cases = comparisons.iter().flat_map(|one| &one.cases);
-    let few: Vec<_> = cases.filter(|case| !case.enough_samples).collect();
+    let few: Vec<_> = comparisons.iter().flat_map(Comparison::undecidable).collect();
     if let [first, ..] = few[..] {
         return refused(format!(
             "{} of the cases, such as {}, have too few samples for a verdict; measure both in six blocks or more",
@@ -358,7 +357,7 @@ fn groups(text: &mut String, comparison: &Comparison) {
         let _ =
             writeln!(text, "  {} WRONG in the new report, such as {}", wrong_in_new.len(), escaped(first));
     }
-    let few = comparison.cases.iter().filter(|case| !case.enough_samples).count();
+    let few = comparison.undecidable().count();
     if few > 0 {
         let _ =
             writeln!(text, "  {few} with too few samples for a verdict: six blocks of them, in both reports");

@@ -29,7 +29,7 @@ fn verdict(comparison: &Comparison) -> Markup {
                     " On this machine the copies took " (format!("{drift:.2}")) " times as long in the new run; verdicts allow for that."
                 }
             }
-            @let few = comparison.cases.iter().filter(|case| !case.enough_samples).count();
+            @let few = comparison.undecidable().count();
             @if few > 0 {
                 p class="warning" { (few) " of too few samples for a verdict, which takes six blocks in both reports" }
             }

@@ -102,9 +102,10 @@ impl Report {
     /// Reads what [`Report::to_json`] wrote, in this build or in another of the same [`Report::SCHEMA`].
     ///
     /// Fields that this build does not know are skipped: within a schema, fields are only added, and only such as
-    /// nobody must know. What is known must be there, and right: every outcome is one of three, no case of a
-    /// device was measured twice, every time is finite and not negative, and every summary and every rate follows from its samples. Memory is taken in proportion to
-    /// `json`, at most 24 times its length, and stack for no nesting but a report's own.
+    /// nobody must know. What is known must be there, and right: every outcome is one of three, no case of a device
+    /// was measured twice, every time is finite and not negative, and every summary and every rate follows from its
+    /// samples. Memory is taken in proportion to `json`, at most 24 times its length, and stack for no nesting but a
+    /// report's own.
     ///
     /// # Errors
     /// What is wrong with it.
