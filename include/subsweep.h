@@ -783,6 +783,13 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_SORT_ANYWHERE_BIT 8
 
 /**
+ * Recordings may have 2^32 keys and more, whose places take two words: a few instructions more for each key. It
+ * takes "onesweep", which is chosen then. Counts on the device are uint32_t nevertheless. Neither with
+ * SUBSWEEP_SORT_VALUES_ARGSORT, whose places are uint32_t, nor for segments, which begin at such.
+ */
+#define SUBSWEEP_SORT_WIDE_COUNTS_BIT 16
+
+/**
  * Recordings may take their count from the device.
  */
 #define SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT 1
@@ -1080,9 +1087,10 @@ VkResult subsweep_cmd_scan(const struct SubsweepScanPlan *plan,
  * Makes a plan for sorts on `device`, with every pipeline that any recording may need, for
  * subsweep_sort_plan_destroy. It may take the driver's compiler seconds.
  *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for a range of bits outside of the key; SUBSWEEP_ERROR_INVALID_POLICY if
- * `algorithm` takes more than the device has; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
- * SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan` is null then.
+ * Returns SUBSWEEP_ERROR_UNSUPPORTED for a range of bits outside of the key, and for an argsort with wide
+ * counts; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` takes more than the device has, or has no wide counts;
+ * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
+ * is null then.
  *
  * Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
  *
@@ -1122,7 +1130,8 @@ VkResult subsweep_sort_plan_scratch_requirements(const struct SubsweepSortPlan *
 
 /**
  * The most keys of a recording: 2^32 - 1, or fewer where the algorithm's tiles are small; of
- * "single-workgroup" what one workgroup holds. 0 if `plan` is null.
+ * "single-workgroup" what one workgroup holds; with SUBSWEEP_SORT_WIDE_COUNTS_BIT more than 2^36. 0 if
+ * `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1339,8 +1348,8 @@ VkResult subsweep_cmd_gather(const struct SubsweepGatherPlan *plan,
 /**
  * Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
  * subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
- * each segment; its algorithm must be null, and SUBSWEEP_SORT_ANYWHERE_BIT not be among its flags.
- * SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
+ * each segment; its algorithm must be null, and neither SUBSWEEP_SORT_ANYWHERE_BIT nor
+ * SUBSWEEP_SORT_WIDE_COUNTS_BIT be among its flags. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
  * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`

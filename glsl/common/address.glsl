@@ -37,4 +37,10 @@ Words advance_words(Words words, uint count, uint run_length) {
     return Words(advance(uvec2(words), count, run_length * 4));
 }
 
+// The same, of a count in two words, the lowest first.
+Words advance_words(Words words, uvec2 count, uint run_length) {
+    uvec2 address = advance(uvec2(words), count.x, run_length * 4);
+    return Words(uvec2(address.x, address.y + count.y * run_length * 4));
+}
+
 #endif

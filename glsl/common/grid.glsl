@@ -10,7 +10,7 @@ uint ceil_div(uint dividend, uint divisor) {
 }
 
 // Writes the first three words: workgroups in each dimension, up to `max_row` of them in a row. Every device allows 65,535
-// rows of as many, which is more than elements of a count on the device.
+// rows of as many; whoever dispatches more workgroups than that is refused by the host.
 void store_grid(Words words, uint workgroup_count, uint max_row) {
     uint grid_rows = max(ceil_div(workgroup_count, max_row), 1);
     words.word[0] = ceil_div(workgroup_count, grid_rows);

@@ -9,12 +9,12 @@
 //
 // Dispatch: the workgroups of its schedule, in any order; more are left alone.
 // Reads:    an array of keys and one of values, as the schedule says: those of a portion, or instead of values the keys'
-//           places; bins, RADIX words: where the portion's first key of each digit goes; schedule.
-// Writes:   another array of keys, and of values; next_bins, RADIX words, where it is not null: the bins of the next
+//           places; bins, BINS_WORDS words: where the portion's first key of each digit goes; schedule.
+// Writes:   another array of keys, and of values; next_bins, BINS_WORDS words, where it is not null: the bins of the next
 //           portion; the region of the portion that is in use, which begins as 0: 4 words, and RADIX words for each tile;
 //           and zeros to ticket and statuses of the other region, which the next pass uses. With COUNTED counts, 4 words, which go on
 //           from what they were.
-// Shared:   the ranking's, RADIX words and 2 words.
+// Shared:   the ranking's, BINS_WORDS words and 2 words.
 // CPU twin: reference::sort::onesweep.
 // Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback is that
 //           of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
@@ -233,13 +233,15 @@ void main() {
             if (tile > 0 && tells(tile)) {
                 tell(tile, d, PREFIX, through);
             }
-            uint bin = push.bins.word[d];
-            s_digit_offset[d] = bin + before[k] - first_of_digit(d);
+            uvec2 bin = load_bin(push.bins, d);
+            set_digit_place(d, place_plus(bin, before[k]));
             if (hands_on) {
-                push.next_bins.word[d] = bin + through;
+                store_bin(push.next_bins, d, place_plus(bin, through));
             }
         }
     }
     Values values = values_of(pass.route, push.values, push.values_aside);
-    move_items(sorted, values, (push.first_tile + tile) * TILE_ITEMS, digit, extent);
+    uvec2 tile_first;
+    umulExtended(push.first_tile + tile, TILE_ITEMS, tile_first.y, tile_first.x);
+    move_items(sorted, values, tile_first, digit, extent);
 }

@@ -20,6 +20,7 @@
 #else
 #include "sort/rank_by_counters.glsl"
 #endif
+#define NARROW_PLACES
 #include "sort/move.glsl"
 #ifdef LISTED
 #include "sort/segments.glsl"
@@ -86,8 +87,8 @@ void main() {
         uint d = invocation_index() * OWN_DIGITS + k;
         if (d < RADIX) {
             uint offset = offsets.word[count_index(d, tile, tile_count)] - before;
-            s_digit_offset[d] = offset - first_of_digit(d);
+            set_digit_place(d, uvec2(offset, 0));
         }
     }
-    move_items(sorted, values, first_place, digit, extent);
+    move_items(sorted, values, uvec2(first_place, 0), digit, extent);
 }

@@ -5,7 +5,7 @@
 // Dispatch: tile_count workgroups.
 // Reads:    keys, element_count keys; tiles_on_device, tile_count and last_extent, where it is not null.
 // Writes:   state, which begins as 0: 5 words; schedule, SCHEDULE_WORDS for each portion of each of PASS_COUNT passes, and
-//           for the copy behind them; with BINS bins, which begin as 0: RADIX words for each portion of each pass, of
+//           for the copy behind them; with BINS bins, which begin as 0: BINS_WORDS words for each portion of each pass, of
 //           which those of the first in the end tell where the first key of each digit goes.
 // Shared:   the workgroup scan's, 1 word, and with BINS RADIX * PASS_COUNT words.
 // CPU twin: reference::sort::survey.
@@ -20,6 +20,9 @@
 #include "common/workgroup_scan.glsl"
 #include "sort/schedule.glsl"
 #include "sort/tile.glsl"
+#ifdef BINS
+#include "sort/places.glsl"
+#endif
 
 layout(constant_id = 7) const uint PASS_COUNT = 4;
 
@@ -32,8 +35,8 @@ layout(push_constant, std430) uniform Push {
     uint tile_count;
     // Keys in the last tile; all others are full.
     uint last_extent;
-    // The tiles of a pass, and their last extent, may be others.
-    uint pass_tile_items;
+    // The tiles of a pass are of as many invocations, which may take more keys or fewer.
+    uint pass_items_per_invocation;
     // What a portion holds, and how many of them there are.
     uint portion_tiles;
     uint portion_count;
@@ -90,16 +93,20 @@ void schedule_pass(uint pass, uint tile_count, uint last_extent, Route route) {
         uint first = min(portion * push.portion_tiles, tile_count);
         uint tiles = min(tile_count - first, push.portion_tiles);
         bool is_last = first + tiles == tile_count;
-        uint extent = is_last ? last_extent : push.pass_tile_items;
+        uint extent = is_last ? last_extent : push.pass_items_per_invocation * WORKGROUP_SIZE;
         schedule_dispatch(pass * push.portion_count + portion, tiles, extent, route);
     }
 }
 
 // Which passes run, by one invocation: those in whose digit not all keys agree. `differing` has the bits in which some
 // differ.
-void schedule_passes(Key differing, uint element_count) {
-    uint tile_count = ceil_div(element_count, push.pass_tile_items);
-    uint last_extent = element_count - (max(tile_count, 1) - 1) * push.pass_tile_items;
+void schedule_passes(Key differing, Tiles tiles) {
+    // Keys can be more than a word counts. Rounds are not, in which each invocation takes a key.
+    uint round_count = (tiles.count - 1) * ITEMS_PER_INVOCATION + ceil_div(tiles.last_extent, WORKGROUP_SIZE);
+    uint tile_count = ceil_div(round_count, push.pass_items_per_invocation);
+    // Both sides may run over: what is left does not.
+    uint last_extent = (tiles.count - 1) * TILE_ITEMS + tiles.last_extent -
+        (tile_count - 1) * push.pass_items_per_invocation * WORKGROUP_SIZE;
     bool is_argsort = push.aim == PLACES;
     uint run_count = 0;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
@@ -136,28 +143,81 @@ void schedule_passes(Key differing, uint element_count) {
 }
 
 #ifdef BINS
-// Where the first key of each digit goes, in a pass. All of the workgroup must call it, with a barrier since shared memory
-// was last used.
-void scan_bins(uint pass) {
-    uint own_total = 0;
-    uint own_first[OWN_DIGITS];
-    Words bins = advance_words(push.bins, pass * push.portion_count, RADIX);
+// The bins of a pass's first portion.
+Words bins_of_pass(uint pass) {
+    return advance_words(push.bins, pass * push.portion_count, BINS_WORDS);
+}
+
+// Adds keys of a digit to a bin, as others do at the same time.
+void add_to_bin(Words bins, uint digit, uint keys) {
+    uint before = atomicAdd(bins.word[digit], keys);
+    // Whoever runs the low word over is alone in that.
+    if (WIDE_PLACES && before + keys < keys) {
+        atomicAdd(bins.word[RADIX + digit], 1u);
+    }
+}
+
+// A word of each digit that the invocation looks after, as others have left it: not from a cache of one's own. `first` is
+// where that of digit 0 lies.
+void load_own(Words bins, uint first, out uint words[OWN_DIGITS]) {
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
         uint d = invocation_index() * OWN_DIGITS + k;
-        own_first[k] = own_total;
-        // As others have added to it: not from a cache of one's own.
-        own_total += d < RADIX ? atomicAdd(bins.word[d], 0u) : 0;
+        words[k] = 0;
+        if (d < RADIX) {
+            words[k] = atomicAdd(bins.word[first + d], 0u);
+        }
+    }
+}
+
+void store_own(Words bins, uint first, uint words[OWN_DIGITS]) {
+    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+        uint d = invocation_index() * OWN_DIGITS + k;
+        if (d < RADIX) {
+            atomicExchange(bins.word[first + d], words[k]);
+        }
+    }
+}
+
+// Scans a word of each digit exclusively. All of the workgroup must call it, with a barrier since shared memory was last
+// used.
+void scan_digits(inout uint words[OWN_DIGITS]) {
+    uint own_total = 0;
+    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+        own_total += words[k];
     }
     uint all;
     uint prefix = workgroup_exclusive_scan(subgroup_reduce(own_total), all);
     prefix += subgroup_exclusive_scan(own_total);
     [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
-        if (d < RADIX) {
-            atomicExchange(bins.word[d], prefix + own_first[k]);
-        }
+        uint word = words[k];
+        words[k] = prefix;
+        prefix += word;
     }
     barrier();
+}
+
+// Where the first key of each digit goes, in a pass. All of the workgroup must call it, with a barrier since shared memory
+// was last used.
+void scan_bins(uint pass) {
+    Words bins = bins_of_pass(pass);
+    uint low[OWN_DIGITS];
+    uint first_low[OWN_DIGITS];
+    load_own(bins, 0, low);
+    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+        first_low[k] = low[k];
+    }
+    scan_digits(first_low);
+    store_own(bins, 0, first_low);
+    if (WIDE_PLACES) {
+        uint high[OWN_DIGITS];
+        load_own(bins, RADIX, high);
+        // A digit that runs the sum of the low words over carries one.
+        [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+            high[k] += first_low[k] + low[k] < low[k] ? 1 : 0;
+        }
+        scan_digits(high);
+        store_own(bins, RADIX, high);
+    }
 }
 #endif
 
@@ -208,8 +268,7 @@ void main() {
     barrier();
     for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
         if (s_bins[d] != 0) {
-            Words bins = advance_words(push.bins, d / RADIX * push.portion_count, RADIX);
-            atomicAdd(bins.word[d % RADIX], s_bins[d]);
+            add_to_bin(bins_of_pass(d / RADIX), d % RADIX, s_bins[d]);
         }
     }
 #endif
@@ -232,7 +291,7 @@ void main() {
 #else
         uint differing = atomicOr(push.state.word[SET], 0u) & atomicOr(push.state.word[CLEAR], 0u);
 #endif
-        schedule_passes(differing, (tiles.count - 1) * TILE_ITEMS + tiles.last_extent);
+        schedule_passes(differing, tiles);
     }
 #ifdef BINS
     for (uint pass = 0; pass < PASS_COUNT; pass++) {

@@ -43,11 +43,16 @@ pub const SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT: SubsweepSortFlags = 4;
 /// memory or in scratch. Then every pass runs, even one in whose digit all keys agree. An argsort's places are
 /// always the caller's.
 pub const SUBSWEEP_SORT_ANYWHERE_BIT: SubsweepSortFlags = 8;
+/// Recordings may have 2^32 keys and more, whose places take two words: a few instructions more for each key. It
+/// takes "onesweep", which is chosen then. Counts on the device are uint32_t nevertheless. Neither with
+/// SUBSWEEP_SORT_VALUES_ARGSORT, whose places are uint32_t, nor for segments, which begin at such.
+pub const SUBSWEEP_SORT_WIDE_COUNTS_BIT: SubsweepSortFlags = 16;
 
 const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
     | SUBSWEEP_SORT_BIT_RANGE_BIT
     | SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT
-    | SUBSWEEP_SORT_ANYWHERE_BIT;
+    | SUBSWEEP_SORT_ANYWHERE_BIT
+    | SUBSWEEP_SORT_WIDE_COUNTS_BIT;
 
 /// What a plan for sorts, or for segmented sorts, is to do. All 0 but struct_size: single uint32_t, ascending.
 ///
@@ -149,6 +154,9 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
     if flags & SUBSWEEP_SORT_ANYWHERE_BIT != 0 {
         config = config.anywhere();
     }
+    if flags & SUBSWEEP_SORT_WIDE_COUNTS_BIT != 0 {
+        config = config.wide_counts();
+    }
     // SAFETY: as the caller promises.
     Ok((config, unsafe { text(info.algorithm) }))
 }
@@ -175,9 +183,10 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Re
 /// Makes a plan for sorts on `device`, with every pipeline that any recording may need, for
 /// subsweep_sort_plan_destroy. It may take the driver's compiler seconds.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a range of bits outside of the key; SUBSWEEP_ERROR_INVALID_POLICY if
-/// `algorithm` takes more than the device has; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE,
-/// SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a range of bits outside of the key, and for an argsort with wide
+/// counts; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` takes more than the device has, or has no wide counts;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
+/// is null then.
 ///
 /// Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
 ///
@@ -231,7 +240,8 @@ pub unsafe extern "C" fn subsweep_sort_plan_scratch_requirements(
 }
 
 /// The most keys of a recording: 2^32 - 1, or fewer where the algorithm's tiles are small; of
-/// "single-workgroup" what one workgroup holds. 0 if `plan` is null.
+/// "single-workgroup" what one workgroup holds; with SUBSWEEP_SORT_WIDE_COUNTS_BIT more than 2^36. 0 if
+/// `plan` is null.
 ///
 /// Threads: any, at any time.
 ///

@@ -25,7 +25,8 @@ impl Sorted {
 }
 
 impl Gpu {
-    /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were.
+    /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were. More than 2^32 - 1 keys take
+    /// [`SortConfig::wide_counts`] by themselves.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if that is of
@@ -93,8 +94,8 @@ impl Gpu {
 
     /// What [`Self::sort_words`] makes of them.
     fn sorted(&self, config: SortConfig, keys: &[u32], values: &[u32]) -> Result<Sorted> {
-        let plan = self.sort_plan(config)?;
         let count = whole(keys, config.key_size())?;
+        let plan = self.sort_plan(config.wide_counts_for(count))?;
         // Said before memory is taken for so many.
         plan.check_count(count)?;
         let scratch_size = plan.scratch_requirements(count).size;

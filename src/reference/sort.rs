@@ -8,7 +8,7 @@ pub mod segments;
 mod survey;
 
 pub use onesweep::{Swept, onesweep};
-pub use survey::{Aim, Array, Route, Scheduled, Survey, Surveyed};
+pub use survey::{Aim, Array, Before, Route, Scheduled, Survey, Surveyed};
 
 use super::Tiles;
 use super::lanes::{self, Workgroup};

@@ -249,6 +249,45 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     subsweep_sort_plan_destroy(plan);
 }
 
+/* By a plan that takes 2^32 keys and more. */
+static void sort_wide(const Host *host, const SubsweepDevice *device) {
+    SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
+                                          .flags = SUBSWEEP_SORT_WIDE_COUNTS_BIT | SUBSWEEP_SORT_DESCENDING_BIT};
+    SubsweepScratchRequirements needs;
+    SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
+    SubsweepSortPlan *plan = NULL;
+    SubsweepSegmentedSortPlan *segmented = NULL;
+    Memory keys, scratch;
+    VkCommandBuffer commands;
+    uint32_t i;
+    EXPECT(subsweep_segmented_sort_plan_create(device, &of_plan, &segmented) == SUBSWEEP_ERROR_UNSUPPORTED);
+    of_plan.values = SUBSWEEP_SORT_VALUES_ARGSORT;
+    EXPECT(subsweep_sort_plan_create(device, &of_plan, &plan) == SUBSWEEP_ERROR_UNSUPPORTED && plan == NULL);
+    of_plan.values = SUBSWEEP_SORT_VALUES_NONE;
+    of_plan.algorithm = "radix-8bit";
+    EXPECT(subsweep_sort_plan_create(device, &of_plan, &plan) == SUBSWEEP_ERROR_INVALID_POLICY && plan == NULL);
+    of_plan.algorithm = "onesweep";
+    host_check(subsweep_sort_plan_create(device, &of_plan, &plan), "subsweep_sort_plan_create");
+    EXPECT(subsweep_sort_plan_max_count(plan) > (uint64_t)1 << 36);
+    host_check(subsweep_sort_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
+    guarded_create(&keys, host, 4 * COUNT, 0);
+    guarded_create(&scratch, host, needs.size, needs.usage);
+    for (i = 0; i < COUNT; i++) {
+        keys.words[i] = number(i);
+    }
+    info.keys = part(&keys, 0, 4 * COUNT);
+    info.scratch = guarded_scratch(&scratch, 0, needs.size);
+    commands = host_begin(host);
+    host_check(subsweep_cmd_sort(plan, commands, &info), "subsweep_cmd_sort");
+    run(host, commands);
+    for (i = 1; i < COUNT && keys.words[i - 1] >= keys.words[i]; i++) {
+    }
+    EXPECT(i == COUNT);
+    guarded_destroy(&scratch, host, __LINE__);
+    guarded_destroy(&keys, host, __LINE__);
+    subsweep_sort_plan_destroy(plan);
+}
+
 /* Segments of 0, 1, 2, ... keys. */
 static void sort_segments(const Host *host, const SubsweepDevice *device) {
     enum { SEGMENT_COUNT = 100 };
@@ -400,6 +439,7 @@ int main(void) {
     scan_columns(&host, device);
     argsort_and_gather(&host, device);
     sort_anywhere(&host, device);
+    sort_wide(&host, device);
     sort_segments(&host, device);
     subsweep_device_destroy(device);
     record_in_threads(&host);

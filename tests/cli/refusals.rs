@@ -450,21 +450,30 @@ fn more_elements_than_this_machine_has_memory() {
     let folder = Folder::new();
     let Some(input) = sparse_file(&folder, 8 << 40) else { return };
     let output = folder.file("out", "before");
-    let mut command = subsweep(["scan", &input, "--type", "u32", "-o", &output]);
-    run(without_drivers(&mut command)).refused(4, "needs 8796093022208 bytes of memory");
+    for command in ["scan", "sort"] {
+        let mut command = subsweep([command, &input, "--type", "u32", "-o", &output]);
+        run(without_drivers(&mut command)).refused(4, "needs 8796093022208 bytes of memory");
+    }
     assert_eq!(folder.read("out"), b"before");
 }
 
 #[test]
-fn more_elements_than_one_sort_takes() {
+fn more_elements_than_an_option_takes() {
     let folder = Folder::new();
     let Some(input) = sparse_file(&folder, 4 << 32) else { return };
-    let what = "holds more than 4294967295 elements, which is the most that is taken";
-    for options in [&[][..], &["--argsort"]] {
+    let segments = folder.file("segments", bytes(&[0]));
+    for (options, what) in [
+        (&["--argsort"][..], "--argsort"),
+        (&["--argsort", "--algorithm", "onesweep"], "--argsort"),
+        (&["--segments", &segments], "--segments"),
+        (&["--algorithm", "radix-8bit"], "--algorithm radix-8bit"),
+        (&["--policy", "seed"], "--policy seed"),
+    ] {
         let mut command = subsweep(["sort", &input, "--type", "u32", "-o", &folder.argument("out")]);
-        run(without_drivers(command.args(options))).refused(4, what);
+        let what = format!("{what} takes up to 4294967295 keys, and there are more; leave it out");
+        run(without_drivers(command.args(options))).refused(2, &what);
     }
-    assert_eq!(folder.names(), ["sparse"]);
+    assert_eq!(folder.names(), ["segments", "sparse"]);
 }
 
 #[test]

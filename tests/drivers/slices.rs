@@ -108,8 +108,8 @@ fn sorts<N: Number>(
     let words = std::iter::successors(Some(7u64), step).take(COUNT as usize);
     let input: Vec<N> = words.map(|word| number(word >> 20)).collect();
     // Small tiles take the least time to compile.
-    let policy = PolicyName::Small.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit);
     let of = |config: SortConfig| {
+        let policy = PolicyName::Small.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit, &config);
         let config = config.policy(policy);
         if is_descending { config.descending() } else { config }
     };

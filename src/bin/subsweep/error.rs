@@ -155,9 +155,8 @@ fn of(error: &anyhow::Error) -> Exit {
 
 fn of_input(problem: &InputProblem) -> Exit {
     match problem {
-        // The machine, or one sort, is too small for the data, like a device that is: the input itself is good.
-        InputProblem::Table(TableError::Memory { .. } | TableError::TooMany { .. })
-        | InputProblem::LargeReport { .. } => Exit::Failed,
+        // The machine is too small for the data, like a device that is: the input itself is good.
+        InputProblem::Table(TableError::Memory { .. }) | InputProblem::LargeReport { .. } => Exit::Failed,
         _ => Exit::Usage,
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use subsweep::Choice;
 use subsweep::harness::PolicyName;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use subsweep::sort::{SortAlgorithm, SortPolicy};
+use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy};
 use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind};
@@ -132,18 +132,31 @@ pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig
     }
 }
 
+/// The option that asks for a sort which does not take 2^32 keys.
+pub fn without_wide_counts(common: &Common) -> Option<String> {
+    match (common.policy, common.algorithm) {
+        (_, Some(Algorithm::Sort(SortAlgorithm::Onesweep))) => None,
+        (_, Some(algorithm)) => Some(format!("--algorithm {}", algorithm.name())),
+        (Some(PolicyKind::Seed), None) => Some(format!("--policy {}", PolicyName::Seed.name())),
+        (Some(PolicyKind::SeedBinByBin), None) => {
+            Some(format!("--policy {}", PolicyName::SeedBinByBin.name()))
+        }
+        (Some(PolicyKind::Default) | None, None) => None,
+    }
+}
+
 /// How a sort would go about it, and why.
-pub fn of_sort(common: &Common, capabilities: &Capabilities) -> Choice<SortPolicy> {
+pub fn of_sort(common: &Common, capabilities: &Capabilities, config: &SortConfig) -> Choice<SortPolicy> {
     let asked = match common.algorithm {
         Some(Algorithm::Sort(algorithm)) => Some(algorithm),
         Some(Algorithm::Scan(_)) | None => None,
     };
     let of_seed = |name: PolicyName| {
         let own = asked.filter(|algorithm| algorithm.is_of_seed());
-        name.sort(capabilities, own.unwrap_or(SortAlgorithm::Radix4Bit))
+        name.sort(capabilities, own.unwrap_or(SortAlgorithm::Radix4Bit), config)
     };
     match (common.policy, asked) {
-        (None | Some(PolicyKind::Default), None) => SortPolicy::choose(capabilities),
+        (None | Some(PolicyKind::Default), None) => SortPolicy::choose(capabilities, config),
         (None | Some(PolicyKind::Default), Some(algorithm)) => Choice {
             policy: SortPolicy::tuned(algorithm, capabilities),
             reason: "it is asked for with --algorithm, tuned for the device",

@@ -3,15 +3,14 @@
 use anyhow::Result;
 use subsweep::ElementType;
 use subsweep::sort::{SortConfig, SortPlan, ValueSize};
-use subsweep::table::{Shape, Table, Taken};
+use subsweep::table::{Shape, Table, TableError, Taken};
 
 use crate::args::{Common, PolicyKind, SortArgs};
 use crate::error::Ended;
+use crate::files::input::InputProblem;
 use crate::files::{self, Destination, Output, Source};
 use crate::words::Doing;
 use crate::{device, policy, segments};
-
-const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
 
 /// Where values come from, and where they go.
 struct Values {
@@ -30,10 +29,7 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
     if let Some(element) = args.files.element {
         check_bits(args, element)?;
     }
-    let mut keys = {
-        let _doing = Doing::new(format_args!("reading {source}"));
-        files::read(&source, args.files.element, &TAKEN)?
-    };
+    let mut keys = read_keys(&source, args, common)?;
     check_bits(args, keys.element)?;
     let count = keys.shape.rows();
     let mut values_table = match &values {
@@ -74,7 +70,8 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
                 gpu.segmented_sort_words(config, &mut keys.words, values, segments)?;
             }
             None => {
-                let config = config.policy(policy::of_sort(common, gpu.capabilities()).policy);
+                let config = config.wide_counts_for(count as u64);
+                let config = config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy);
                 let plan = gpu.sort_plan(config)?;
                 check_algorithm(common, plan.max_count(), count as u64)?;
                 check(plan.scratch_requirements(count as u64).size)?;
@@ -95,6 +92,26 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         _ => output.commit(&keys)?,
     }
     Ok(())
+}
+
+/// The keys, of which some options take no more than a word counts.
+fn read_keys(source: &Source, args: &SortArgs, common: &Common) -> Result<Table> {
+    // The places of an argsort, and where segments begin, are of 32 bits; so are those of all algorithms but one.
+    let narrow = match (args.argsort, &args.segments) {
+        (true, _) => Some("--argsort".to_owned()),
+        (_, Some(_)) => Some("--segments".to_owned()),
+        _ => policy::without_wide_counts(common),
+    };
+    let max_count = if narrow.is_some() { SortPlan::MAX_COUNT } else { u64::MAX };
+    let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
+    let _doing = Doing::new(format_args!("reading {source}"));
+    files::read(source, args.files.element, &taken).map_err(|error| match (&error.problem, narrow) {
+        (InputProblem::Table(TableError::TooMany { max }), Some(option)) => Ended::usage(format!(
+            "{source}: {option} takes up to {max} keys, and there are more; leave it out, or split them"
+        ))
+        .into(),
+        _ => error.into(),
+    })
 }
 
 /// Refuses options that contradict each other.

@@ -14,7 +14,7 @@ pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
-use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy};
+use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy};
 use crate::vk::Capabilities;
 
 /// A piece of work with a stable id.
@@ -89,7 +89,12 @@ impl PolicyName {
     }
 
     /// The policy of a sort on a device.
-    pub fn sort(self, capabilities: &Capabilities, algorithm: SortAlgorithm) -> SortPolicy {
+    pub fn sort(
+        self,
+        capabilities: &Capabilities,
+        algorithm: SortAlgorithm,
+        config: &SortConfig,
+    ) -> SortPolicy {
         match self {
             Self::Default => SortPolicy::tuned(algorithm, capabilities),
             Self::Seed => SortPolicy::seed(algorithm, capabilities),
@@ -97,9 +102,9 @@ impl PolicyName {
                 let ranking = Ranking::Ballot(ChunkCounting::BinByBin);
                 SortPolicy { ranking, ..SortPolicy::seed(algorithm, capabilities) }
             }
-            Self::Chosen => SortPolicy::choose(capabilities).policy,
+            Self::Chosen => SortPolicy::choose(capabilities, config).policy,
             Self::HandOver => {
-                let single_workgroup = SortPolicy::choose(capabilities).policy.single_workgroup;
+                let single_workgroup = SortPolicy::choose(capabilities, config).policy.single_workgroup;
                 SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities) }
             }
             Self::Small => {

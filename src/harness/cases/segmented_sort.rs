@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::{Case, CountFrom, Effort, PolicyName, SortValues, Work, is_sampled, small_workgroup};
 use crate::ElementType;
 use crate::harness::inputs::{Input, SplitMix64};
+use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPolicy, TileShape};
 use crate::vk::Capabilities;
 
@@ -148,7 +149,8 @@ impl SegmentedSortCase {
             policy.cluster = ClusterShape { workgroup_size, lanes: 4, items_per_invocation: 3 };
             policy.workgroups = [shape(4), shape(8)];
             policy.tile = shape(5);
-            policy.scan = PolicyName::Small.sort(capabilities, crate::sort::SortAlgorithm::Radix8Bit).scan;
+            let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+            policy.scan = PolicyName::Small.scan(capabilities, algorithm, &ScanConfig::exclusive());
         }
         policy
     }

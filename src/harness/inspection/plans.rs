@@ -84,7 +84,7 @@ impl PlanConfig {
             in_segments = in_segments.with_subgroup_size(lanes);
         }
         let sort = |config: SortConfig, algorithm, policy: PolicyName| {
-            let mut policy = policy.sort(capabilities, algorithm);
+            let mut policy = policy.sort(capabilities, algorithm, &config);
             if let Some(lanes) = lanes {
                 policy = policy.with_subgroup_size(lanes);
             }
@@ -107,6 +107,9 @@ impl PlanConfig {
                     );
                 }
             }
+        }
+        for config in widths.iter().cloned().flatten().map(SortConfig::wide_counts) {
+            sorts.push(sort(config, SortAlgorithm::Onesweep, PolicyName::Default));
         }
         // The most that a key is turned around.
         let doubles = SortConfig::keys(ElementType::F64).descending();

@@ -1,6 +1,7 @@
 //! What a caller says to a sort: the configuration of a plan, and the memory of a recording.
 
-use super::policy::SortPolicy;
+use super::SortPlan;
+use super::policy::{SortAlgorithm, SortPolicy};
 use crate::error::{Error, Result};
 use crate::primitives::{Count, ElementType, ScratchRequirements, check_apart};
 use crate::vk::{AddressRange, BufferRange};
@@ -103,6 +104,7 @@ pub struct SortConfig {
     pub(super) end_bit: u32,
     pub(super) is_anywhere: bool,
     pub(super) counts_on_device: bool,
+    pub(super) has_wide_counts: bool,
     pub(super) policy: Option<SortPolicy>,
 }
 
@@ -116,6 +118,7 @@ impl SortConfig {
             end_bit: key.bits(),
             is_anywhere: false,
             counts_on_device: false,
+            has_wide_counts: false,
             policy: None,
         }
     }
@@ -163,6 +166,27 @@ impl SortConfig {
     pub const fn counts_on_device(mut self) -> Self {
         self.counts_on_device = true;
         self
+    }
+
+    /// Recordings may have 2^32 keys and more, whose places take two words: a few instructions more for each key. It takes
+    /// `onesweep`, which is chosen then. Counts on the device are u32 nevertheless. Neither for an argsort, whose places are
+    /// u32, nor for segments, which begin at such.
+    pub const fn wide_counts(mut self) -> Self {
+        self.has_wide_counts = true;
+        self
+    }
+
+    /// The same, with [`Self::wide_counts`] if only these take `count` keys, and it is not an argsort or another algorithm's.
+    pub const fn wide_counts_for(self, count: u64) -> Self {
+        let is_onesweep = match self.policy {
+            Some(policy) => matches!(policy.algorithm, SortAlgorithm::Onesweep),
+            None => true,
+        };
+        if count > SortPlan::MAX_COUNT && is_onesweep && !self.is_argsort() {
+            self.wide_counts()
+        } else {
+            self
+        }
     }
 
     /// With this policy, not the one that [`SortPolicy::choose`] would take.
@@ -213,6 +237,11 @@ impl SortConfig {
         self.end_bit - self.begin_bit
     }
 
+    /// Words of a place.
+    pub(super) const fn place_words(&self) -> u32 {
+        1 + self.has_wide_counts as u32
+    }
+
     /// What every kernel that knows keys specialises.
     pub(super) fn constants(&self) -> [(&'static str, u32); 2] {
         [("KEY_NUMBERS", self.key.numbers()), ("DESCENDING", self.is_descending.into())]
@@ -226,6 +255,10 @@ impl SortConfig {
                     _ => "the bit range of a sort of 64-bit keys lies within 0..64",
                 },
             });
+        }
+        if self.has_wide_counts && self.is_argsort() {
+            let reason = "an argsort has no wide counts: its places are 32-bit numbers";
+            return Err(Error::Unsupported { reason });
         }
         Ok(())
     }
@@ -295,6 +328,7 @@ impl SortBuffers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vk::Capabilities;
 
     #[test]
     fn passes_are_as_many_as_the_bits_need() {
@@ -303,5 +337,19 @@ mod tests {
         assert_eq!(counts, [16, 8, 4]);
         assert_eq!([keys.bits(3..12).pass_count(4), keys.bits(5..5).pass_count(8)], [3, 0]);
         assert_eq!(SortConfig::argsort(ElementType::F64).bits(5..5).pass_count(8), 1);
+    }
+
+    #[test]
+    fn counts_are_wide_where_they_must_and_can_be() {
+        let capabilities = Capabilities::default();
+        let is_wide = |config: SortConfig, count| config.wide_counts_for(count).has_wide_counts;
+        let keys = SortConfig::keys(ElementType::U32);
+        assert_eq!([u32::MAX.into(), 1 << 32].map(|count| is_wide(keys, count)), [false, true]);
+        assert!(!is_wide(SortConfig::argsort(ElementType::U32), 1 << 32));
+        for algorithm in SortAlgorithm::ALL {
+            let tuned = keys.policy(SortPolicy::tuned(algorithm, &capabilities));
+            assert_eq!(is_wide(tuned, 1 << 32), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}");
+        }
+        assert!(is_wide(keys.wide_counts(), 5));
     }
 }

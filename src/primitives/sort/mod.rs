@@ -61,7 +61,7 @@ impl Strategy {
     fn max_count(&self) -> u64 {
         match self {
             Self::Passes(passes) => passes.max_count(),
-            Self::Onesweep(onesweep) => onesweep.max_count().min(SortPlan::MAX_COUNT),
+            Self::Onesweep(onesweep) => onesweep.max_count(),
         }
     }
 
@@ -107,19 +107,20 @@ impl Strategy {
 }
 
 impl SortPlan {
-    /// The most keys of one sort: places are 32-bit numbers.
+    /// The most keys of one sort without [`SortConfig::wide_counts`]: places are 32-bit numbers.
     pub const MAX_COUNT: u64 = u32::MAX as u64;
 
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, [`Error::InvalidPolicy`] and
-    /// [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device, and whatever the
-    /// driver's compiler says.
+    /// [`Error::Unsupported`] for a bit range outside of the key, and for an argsort with wide counts;
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself, nor wide counts, nor
+    /// the device, and whatever the driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
         config.check()?;
-        let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(device.capabilities()).policy);
-        policy.check(device.capabilities())?;
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(capabilities, &config).policy);
+        policy.check(&config, capabilities)?;
         let single = |shape| SingleWorkgroup::new(device, &config, shape, policy.subgroup_size);
         let single_workgroup = policy.single_workgroup.map(single).transpose()?;
         let strategy = match policy.algorithm {
@@ -151,7 +152,8 @@ impl SortPlan {
     }
 
     /// The most keys of a recording: [`Self::MAX_COUNT`], or fewer where the policy's tiles or portions are small; of
-    /// `single-workgroup` what one workgroup holds.
+    /// `single-workgroup` what one workgroup holds. With [`SortConfig::wide_counts`] it is the least of 4,096 portions of the
+    /// policy, 65,535^2 of its tiles, and 2^32 - 1 keys for each invocation of its workgroup.
     pub fn max_count(&self) -> u64 {
         let single = self.single_workgroup.as_ref().map_or(0, SingleWorkgroup::max_count);
         self.strategy.as_ref().map_or(single, Strategy::max_count)
@@ -160,8 +162,11 @@ impl SortPlan {
     /// An error for more keys than [`Self::max_count`].
     pub(crate) fn check_count(&self, count: u64) -> Result<()> {
         let max = self.max_count();
-        let what =
-            if self.strategy.is_some() { "one sort of this policy" } else { "one workgroup of this policy" };
+        let what = match self.strategy {
+            None => "one workgroup of this policy",
+            Some(_) if max == Self::MAX_COUNT && !self.config.is_argsort() => "a sort without wide counts",
+            Some(_) => "one sort of this policy",
+        };
         if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
     }
 

@@ -97,6 +97,7 @@ impl Onesweep {
             ("RADIX_BITS", radix_bits),
             ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
             ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities())),
+            ("WIDE_PLACES", config.has_wide_counts.into()),
         ];
         let kernel = KERNELS[config.key.words() as usize - 1][config.values.words() as usize];
         let options = PipelineOptions {
@@ -122,7 +123,8 @@ impl Onesweep {
     }
 
     pub(super) fn max_count(&self) -> u64 {
-        MAX_PORTIONS * u64::from(self.passes.portion_tiles) * u64::from(self.passes.tile_items)
+        let portion = u64::from(self.passes.portion_tiles) * u64::from(self.passes.tile_items);
+        (MAX_PORTIONS * portion).min(self.survey.max_count())
     }
 
     fn layout(&self, count: u64) -> Layout {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use ash::vk;
 
+use super::config::SortConfig;
 use crate::error::{Error, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::{Choice, check_workgroup};
@@ -100,8 +101,9 @@ impl TileShape {
     }
 
     /// One for a device whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take up to half of the
-    /// shared memory, and of up to 8,192 keys, of which an invocation's fit its registers.
-    pub(super) fn matched(capabilities: &Capabilities) -> Self {
+    /// shared memory, and of up to 8,192 keys, of which an invocation's fit its registers. There is room for places of so many
+    /// words.
+    pub(super) fn matched(capabilities: &Capabilities, place_words: u32) -> Self {
         let lanes = capabilities.min_subgroup_size.max(4);
         let shared_size = capabilities.shared_memory_size;
         let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
@@ -111,8 +113,8 @@ impl TileShape {
             size @ 256.. => size / 32 * 32,
             size => size.checked_ilog2().map_or(0, |bits| 1 << bits),
         };
-        let room =
-            shared_size.saturating_sub(match_tables_size(8, workgroup_size)) / (4 * workgroup_size).max(1);
+        let tables_size = match_tables_size(8, workgroup_size, place_words);
+        let room = shared_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
         let most = (8192 / workgroup_size.max(1)).min(32);
         Self { workgroup_size, items_per_invocation: room.min(most).max(1) }
     }
@@ -128,10 +130,11 @@ impl TileShape {
         self.workgroup_size.div_ceil(lanes)
     }
 
-    /// Whether tiles can be ranked by lanes that match digits.
+    /// Whether tiles can be ranked by lanes that match digits, and moved to places of so many words.
     pub(super) fn check_matched(
         &self,
         radix_bits: u32,
+        place_words: u32,
         subgroup_size: Option<u32>,
         capabilities: &Capabilities,
     ) -> Result<()> {
@@ -149,8 +152,8 @@ impl TileShape {
             return invalid("workgroup_size divides the number of digits, or is larger");
         }
         let tables = self.max_subgroups(subgroup_size, capabilities) << radix_bits;
-        let shared_size =
-            self.tile_items().max(tables) * 4 + match_tables_size(radix_bits, self.workgroup_size);
+        let shared_size = self.tile_items().max(tables) * 4
+            + match_tables_size(radix_bits, self.workgroup_size, place_words);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 
@@ -245,12 +248,14 @@ impl SortPolicy {
     /// Lanes that it takes to match digits of 8 bits: a ballot for each bit is shared by as many keys.
     const MATCHING_LANES: u32 = 16;
 
-    /// The policy for a device, with the reason.
-    pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
+    /// The policy for a device and what is asked of it, with the reason.
+    pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
         let single_workgroup = TileShape::largest(capabilities, SortAlgorithm::SingleWorkgroup.radix_bits());
         let has_lanes = !capabilities.is_cpu() && capabilities.subgroup_size >= Self::MATCHING_LANES;
         let is_swiftshader = capabilities.identity.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER;
-        let (algorithm, reason) = if has_lanes {
+        let (algorithm, reason) = if config.has_wide_counts {
+            (SortAlgorithm::Onesweep, "few keys take one dispatch; only onesweep sorts 2^32 and more")
+        } else if has_lanes {
             (
                 SortAlgorithm::Onesweep,
                 "few keys take one dispatch; more are moved as few times as any sort does, in one kernel a pass whose \
@@ -275,9 +280,9 @@ impl SortPolicy {
     /// An algorithm, tuned for a device.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
         let (ranking, shape) = match algorithm {
-            SortAlgorithm::Radix8Bit | SortAlgorithm::Onesweep => {
-                (Ranking::Match, TileShape::matched(capabilities))
-            }
+            SortAlgorithm::Radix8Bit => (Ranking::Match, TileShape::matched(capabilities, 1)),
+            // Whether counts are wide or not, the policy is the same.
+            SortAlgorithm::Onesweep => (Ranking::Match, TileShape::matched(capabilities, 2)),
             _ => (Ranking::CounterScan, TileShape::largest(capabilities, algorithm.radix_bits())),
         };
         let TileShape { workgroup_size, items_per_invocation } = shape;
@@ -351,11 +356,14 @@ impl SortPolicy {
         }
     }
 
-    pub(crate) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+    pub(crate) fn check(&self, config: &SortConfig, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         check_scan_of_counts(&self.scan, &ScanConfig::exclusive())?;
         if let Some(shape) = self.single_workgroup {
             shape.check(SortAlgorithm::SingleWorkgroup.radix_bits(), self.subgroup_size, capabilities)?;
+        }
+        if config.has_wide_counts && self.algorithm != SortAlgorithm::Onesweep {
+            return invalid("wide counts are those of onesweep alone");
         }
         if self.algorithm == SortAlgorithm::SingleWorkgroup {
             return match self.single_workgroup {
@@ -373,7 +381,10 @@ impl SortPolicy {
             Ranking::Match if radix_bits < 8 => {
                 invalid("matching lanes rank digits of 8 bits: those of radix-8bit and onesweep")
             }
-            Ranking::Match => self.tile_shape().check_matched(radix_bits, self.subgroup_size, capabilities),
+            Ranking::Match => {
+                let place_words = config.place_words();
+                self.tile_shape().check_matched(radix_bits, place_words, self.subgroup_size, capabilities)
+            }
             Ranking::Ballot(_) if !self.algorithm.is_of_seed() => {
                 invalid("ballots rank by radix-2bit and radix-4bit alone, which are the seed's algorithms")
             }
@@ -393,10 +404,10 @@ const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
     4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
 }
 
-/// Shared memory beside a tile whose lanes match digits: where each digit begins in the tile and in the output, the
-/// workgroup scan's prefixes, and two words of a look-back.
-const fn match_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
-    4 * ((2 << radix_bits) + workgroup_size / 4 + 1 + 2)
+/// Shared memory beside a tile whose lanes match digits: where each digit begins in the tile and, a place of so many words,
+/// in the output, the workgroup scan's prefixes, and two words of a look-back.
+const fn match_tables_size(radix_bits: u32, workgroup_size: u32, place_words: u32) -> u32 {
+    4 * (((1 + place_words) << radix_bits) + workgroup_size / 4 + 1 + 2)
 }
 
 impl fmt::Display for SortPolicy {
@@ -435,6 +446,9 @@ impl fmt::Display for SortPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ElementType;
+
+    const KEYS: SortConfig = SortConfig::keys(ElementType::U32);
 
     #[test]
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
@@ -443,7 +457,7 @@ mod tests {
         let huge = SortPolicy { workgroup_size: u32::MAX, ..tuned };
         assert_eq!(huge.tile_items(), u32::MAX);
         for policy in [tuned, huge] {
-            assert!(policy.check(&capabilities).is_err());
+            assert!(policy.check(&KEYS, &capabilities).is_err());
         }
     }
 
@@ -462,20 +476,41 @@ mod tests {
     fn a_gpu_sweeps_once_and_a_cpu_counts_for_itself() {
         let mut capabilities = Capabilities { subgroup_size: 32, ..capabilities() };
         capabilities.identity.device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
-        let chosen = SortPolicy::choose(&capabilities).policy;
+        let chosen = SortPolicy::choose(&capabilities, &KEYS).policy;
         assert_eq!((chosen.algorithm, chosen.ranking), (SortAlgorithm::Onesweep, Ranking::Match));
         assert_eq!(chosen.single_workgroup.map(|shape| shape.tile_items()), Some(4096));
-        assert_eq!(chosen.check(&capabilities), Ok(()));
+        assert_eq!(chosen.check(&KEYS, &capabilities), Ok(()));
         for (lanes, device_type) in
             [(8, vk::PhysicalDeviceType::INTEGRATED_GPU), (32, vk::PhysicalDeviceType::CPU)]
         {
             capabilities.subgroup_size = lanes;
             capabilities.identity.device_type = device_type;
-            assert_eq!(SortPolicy::choose(&capabilities).policy.algorithm, SortAlgorithm::Radix4Bit);
+            assert_eq!(SortPolicy::choose(&capabilities, &KEYS).policy.algorithm, SortAlgorithm::Radix4Bit);
         }
         capabilities.identity.driver_id = vk::DriverId::GOOGLE_SWIFTSHADER;
-        let chosen = SortPolicy::choose(&capabilities).policy;
-        assert_eq!((chosen.algorithm, chosen.check(&capabilities)), (SortAlgorithm::Radix8Bit, Ok(())));
+        let chosen = SortPolicy::choose(&capabilities, &KEYS).policy;
+        assert_eq!(
+            (chosen.algorithm, chosen.check(&KEYS, &capabilities)),
+            (SortAlgorithm::Radix8Bit, Ok(()))
+        );
+    }
+
+    #[test]
+    fn wide_counts_are_those_of_onesweep_alone() {
+        let capabilities = capabilities();
+        let wide = KEYS.wide_counts();
+        assert_eq!(SortPolicy::choose(&capabilities, &wide).policy.algorithm, SortAlgorithm::Onesweep);
+        for algorithm in SortAlgorithm::ALL {
+            let checked = SortPolicy::tuned(algorithm, &capabilities).check(&wide, &capabilities);
+            assert_eq!(checked.is_ok(), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}: {checked:?}");
+        }
+        let tuned = SortPolicy::tuned(SortAlgorithm::Onesweep, &capabilities);
+        // What fits to the last word does not with a second one for each place.
+        let tile_size = 4 * tuned.tile_items();
+        let tables_size = match_tables_size(8, tuned.workgroup_size, 1);
+        let full = Capabilities { shared_memory_size: tile_size.max(16 << 10) + tables_size, ..capabilities };
+        assert_eq!(tuned.check(&KEYS, &full), Ok(()));
+        assert!(matches!(tuned.check(&wide, &full), Err(Error::PolicyBeyondDevice { .. })));
     }
 
     #[test]
@@ -483,13 +518,13 @@ mod tests {
         let capabilities = capabilities();
         for algorithm in SortAlgorithm::ALL {
             let tuned = SortPolicy::tuned(algorithm, &capabilities);
-            assert_eq!(tuned.check(&capabilities), Ok(()), "{tuned}");
+            assert_eq!(tuned.check(&KEYS, &capabilities), Ok(()), "{tuned}");
             if algorithm == SortAlgorithm::SingleWorkgroup {
                 continue;
             }
             // Small enough for the tables of any ranking.
             let small = SortPolicy { workgroup_size: 32, items_per_invocation: 8, ..tuned };
-            let takes = |ranking| SortPolicy { ranking, ..small }.check(&capabilities).is_ok();
+            let takes = |ranking| SortPolicy { ranking, ..small }.check(&KEYS, &capabilities).is_ok();
             assert_eq!(takes(Ranking::Match), algorithm.radix_bits() == 8, "{algorithm:?}");
             assert_eq!(takes(Ranking::CounterScan), algorithm.radix_bits() <= 4, "{algorithm:?}");
             assert_eq!(
@@ -511,20 +546,37 @@ mod tests {
                     ..capabilities()
                 };
                 let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities);
-                assert_eq!(tuned.check(&capabilities), Ok(()), "{shared_size} bytes, {lanes} lanes: {tuned}");
+                for config in [KEYS, KEYS.wide_counts()] {
+                    let tuned = SortPolicy::choose(&capabilities, &config).policy;
+                    let checked = tuned.check(&config, &capabilities);
+                    assert_eq!(checked, Ok(()), "{shared_size} bytes, {lanes} lanes: {tuned}");
+                }
+                assert_eq!(
+                    tuned.check(&KEYS, &capabilities),
+                    Ok(()),
+                    "{shared_size} bytes, {lanes} lanes: {tuned}"
+                );
             }
         }
+        let narrow = Capabilities {
+            min_subgroup_size: 16,
+            max_subgroup_size: 16,
+            shared_memory_size: 32 << 10,
+            ..capabilities()
+        };
+        let tuned = |algorithm| SortPolicy::tuned(algorithm, &narrow).items_per_invocation;
+        assert_eq!([SortAlgorithm::Radix8Bit, SortAlgorithm::Onesweep].map(tuned), [29, 28]);
         // 96 invocations would look after two digits each, which are not all.
         let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities());
         let uneven = SortPolicy { workgroup_size: 96, items_per_invocation: 8, ..tuned };
-        assert!(matches!(uneven.check(&capabilities()), Err(Error::InvalidPolicy { .. })));
+        assert!(matches!(uneven.check(&KEYS, &capabilities()), Err(Error::InvalidPolicy { .. })));
     }
 
     #[test]
     fn the_seed_is_refused_of_other_algorithms_than_its_two() {
         let capabilities = capabilities();
         for algorithm in SortAlgorithm::ALL {
-            let checked = SortPolicy::seed(algorithm, &capabilities).check(&capabilities);
+            let checked = SortPolicy::seed(algorithm, &capabilities).check(&KEYS, &capabilities);
             assert_eq!(checked.is_ok(), algorithm.is_of_seed(), "{algorithm:?}: {checked:?}");
         }
     }

@@ -6,6 +6,7 @@
 //!      └─────► bins: where the first key of each digit of each pass goes
 //! ```
 
+use super::SortPlan;
 use super::arrays::Arrays;
 use super::config::{Aim, SortConfig};
 use super::policy::SortPolicy;
@@ -27,7 +28,7 @@ push_constants! {
         tiles_on_device: AddressRange,
         tile_count: u32,
         last_extent: u32,
-        pass_tile_items: u32,
+        pass_items_per_invocation: u32,
         portion_tiles: u32,
         portion_count: u32,
         begin_bit: u32,
@@ -72,6 +73,9 @@ pub(super) struct Survey {
     config: SortConfig,
     passes: PassShape,
     radix: u32,
+    workgroup_size: u32,
+    /// Of a pass, whose workgroups are as large as the survey's.
+    pass_items_per_invocation: u32,
     tile_items: u32,
     pipeline: Pipeline,
     copy: Pipeline,
@@ -116,7 +120,7 @@ impl Survey {
             (_, false) => &kernels::SORT_SURVEY_KEY2,
             (_, true) => &kernels::SORT_SURVEY_KEY2_BINS,
         };
-        let constants = [
+        let mut constants = vec![
             numbers,
             descending,
             ("RADIX_BITS", radix_bits),
@@ -124,11 +128,16 @@ impl Survey {
             // A sort by no bits records nothing, and yet has its pipelines.
             ("PASS_COUNT", passes.count.max(1)),
         ];
+        if passes.has_bins {
+            constants.push(("WIDE_PLACES", config.has_wide_counts.into()));
+        }
         let prepare = || Prepare::new(device, subgroup_size);
         Ok(Self {
             config: *config,
             passes,
             radix: 1 << radix_bits,
+            workgroup_size,
+            pass_items_per_invocation: policy.items_per_invocation,
             tile_items: workgroup_size.saturating_mul(ITEMS_PER_INVOCATION),
             pipeline: pipeline(kernel, &constants)?,
             copy: pipeline(&kernels::SORT_COPY, &[("TILE_ITEMS", passes.tile_items)])?,
@@ -140,9 +149,21 @@ impl Survey {
         [&self.pipeline, &self.copy].into_iter().chain(self.prepare.as_ref().map(Prepare::pipeline))
     }
 
+    /// The most keys that it looks at: what a word counts. With wide counts a word counts rounds of the workgroup, and all
+    /// tiles of a pass are one dispatch of the copy, which has so many rows of so many workgroups on every device.
+    pub(super) fn max_count(&self) -> u64 {
+        const MAX_WORKGROUPS: u64 = 65_535 * 65_535;
+        if !self.config.has_wide_counts {
+            return SortPlan::MAX_COUNT;
+        }
+        let rounds = u64::from(u32::MAX) * u64::from(self.workgroup_size);
+        rounds.min(MAX_WORKGROUPS * u64::from(self.passes.tile_items))
+    }
+
     /// Bytes of the bins of a portion.
     fn bins_size(&self) -> u64 {
-        if self.passes.has_bins { u64::from(self.radix) * 4 } else { 0 }
+        let place_size = u64::from(self.config.place_words()) * 4;
+        if self.passes.has_bins { u64::from(self.radix) * place_size } else { 0 }
     }
 
     pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> SurveyLayout {
@@ -183,7 +204,7 @@ impl Survey {
             tiles_on_device: AddressRange::default(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
-            pass_tile_items: self.passes.tile_items,
+            pass_items_per_invocation: self.pass_items_per_invocation,
             portion_tiles: self.passes.portion_tiles,
             portion_count: layout.portion_count,
             begin_bit: self.config.begin_bit,

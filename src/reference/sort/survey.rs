@@ -92,6 +92,15 @@ pub struct Survey {
     pub aim: Aim,
 }
 
+/// What is known before the keys at hand are looked at: of none, but where counts are to go beyond a word.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Before {
+    /// How many keys others have looked at, which show in the schedule alone.
+    pub keys: u64,
+    /// How many keys of each digit the bins of each pass have.
+    pub of_each_digit: u64,
+}
+
 /// What a survey finds.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Surveyed {
@@ -102,7 +111,7 @@ pub struct Surveyed {
     /// The dispatches of every pass, portion by portion, and behind them that of the copy.
     pub schedule: Vec<Scheduled>,
     /// Where the first key of each digit goes, for each pass.
-    pub bins: Vec<Vec<u32>>,
+    pub bins: Vec<Vec<u64>>,
 }
 
 impl Survey {
@@ -120,15 +129,22 @@ impl Survey {
 
     /// `survey.comp`: of the orders of all keys, of which there is at least one, in digits of so many values.
     pub fn of(&self, orders: &[u64], key_bits: u32, radix: usize) -> Surveyed {
+        self.behind(Before::default(), orders, key_bits, radix)
+    }
+
+    /// The same, as the last of those who look at keys.
+    pub fn behind(&self, before: Before, orders: &[u64], key_bits: u32, radix: usize) -> Surveyed {
         let all = u64::MAX >> (64 - key_bits);
         let set = orders.iter().fold(0, |set, order| set | order);
         let clear = orders.iter().fold(0, |clear, order| clear | !order & all);
         let digits = self.digits();
         let of = |order: u64, digit: &Digit| (order >> digit.shift) as usize & digit.mask as usize;
         let bins = |digit: &Digit| {
-            let mut bins = vec![0u32; radix];
+            let mut bins = vec![before.of_each_digit; radix];
             orders.iter().for_each(|&order| bins[of(order, digit)] += 1);
-            super::lanes::exclusive_scan(&bins)
+            let mut first = 0;
+            bins.iter_mut().for_each(|bin| first += std::mem::replace(bin, first));
+            bins
         };
         let mut runs: Vec<bool> =
             digits.iter().map(|digit| self.aim == Aim::Anywhere || of(set & clear, digit) != 0).collect();
@@ -139,7 +155,7 @@ impl Survey {
         Surveyed {
             set,
             clear,
-            schedule: self.schedule(&runs, orders.len()),
+            schedule: self.schedule(&runs, before.keys as usize + orders.len()),
             bins: digits.iter().map(bins).collect(),
         }
     }

@@ -1,13 +1,16 @@
 //! What does not fit is refused by its numbers, and nothing is recorded.
 
 use libtest_mimic::Failed;
-use subsweep::ash::vk;
+use subsweep::ash::vk::{self, Handle as _};
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
+use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPlan, ScanPolicy, SegmentsBy,
 };
-use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
+use subsweep::sort::{
+    SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize,
+};
 use subsweep::vk::{AddressRange, BufferRange, CommandCounts, Pipeline, Recorder};
 use subsweep::{Count, ElementType, Error, Result};
 
@@ -138,8 +141,9 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     let max = SortPlan::MAX_COUNT;
     assert_eq!(
         sort(exact, scratch, max + 1),
-        Err(Error::TooManyElements { count: max + 1, max, what: "one sort of this policy" })
+        Err(Error::TooManyElements { count: max + 1, max, what: "a sort without wide counts" })
     );
+    wide_counts(gpu)?;
     // Each portion is a dispatch of each pass.
     let mut small = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities());
     small.portion_items = 1;
@@ -253,6 +257,51 @@ fn refused_workgroups(gpu: &Gpu) -> Result<(), Failed> {
         let refused = plan.record(&mut recorder, &buffers, count);
         assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
         assert_eq!(recorder.counts(), CommandCounts::default());
+    }
+    Ok(())
+}
+
+/// What memory does not hold is planned and recorded nevertheless, and refused where places are of 32 bits.
+fn wide_counts(gpu: &Gpu) -> Result<(), Failed> {
+    let wide = SortConfig::pairs(ElementType::U32, ValueSize::B4).wide_counts();
+    let radix = SortPolicy::tuned(SortAlgorithm::Radix8Bit, gpu.capabilities());
+    let made = |config| SortPlan::new(gpu.device(), config).map(|plan| plan.max_count());
+    assert!(matches!(made(wide.policy(radix)), Err(Error::InvalidPolicy { .. })));
+    let argsort = SortConfig::argsort(ElementType::U32).wide_counts();
+    assert!(matches!(made(argsort), Err(Error::Unsupported { .. })));
+    assert!(matches!(SegmentedSortPlan::new(gpu.device(), wide).map(|_| ()), Err(Error::Unsupported { .. })));
+
+    let dispatches = |plan: &SortPlan, count: u64| {
+        let needs = plan.scratch_requirements(count);
+        // Nobody looks at addresses where nothing is recorded.
+        let (buffer, address) = (vk::Buffer::from_raw(1), 1 << 44);
+        let scratch = BufferRange { buffer, offset: 0, address, size: needs.size, usage: needs.usage };
+        let keys = AddressRange::new(address + needs.size.next_multiple_of(16), 4 * count);
+        let values = AddressRange::new(keys.address + 4 * count, 4 * count);
+        let commands = plan.commands(&SortBuffers::new(keys, scratch).values(values), count)?;
+        Ok::<_, Error>(commands.dispatches)
+    };
+    let plan = SortPlan::new(gpu.device(), wide)?;
+    assert_eq!(plan.policy().algorithm, SortAlgorithm::Onesweep);
+    let count = (9 << 30) + 5;
+    // Keys and values once more, and less than half of them for what tiles tell with the fewest lanes.
+    let scratch_size = plan.scratch_requirements(count).size;
+    assert!((8 * count..12 * count).contains(&scratch_size), "{scratch_size}");
+    // A survey, ten portions of four passes, and the copy.
+    assert_eq!(dispatches(&plan, count)?, 1 + 10 * 4 + 1);
+    // As many keys as there may be, for each of the reasons that end them.
+    let small = PolicyName::Small.sort(gpu.capabilities(), SortAlgorithm::Onesweep, &wide);
+    let (workgroup, portion) = (u64::from(small.workgroup_size), (1 << 30) - 1);
+    for (portion_items, items_per_invocation, max) in [
+        (small.portion_items, small.items_per_invocation, 4096 * u64::from(small.portion_items)),
+        (portion, small.items_per_invocation, u64::from(u32::MAX) * workgroup),
+        (portion, 1, 65_535 * 65_535 * workgroup),
+    ] {
+        let mut policy = small;
+        (policy.portion_items, policy.items_per_invocation) = (portion_items, items_per_invocation);
+        let plan = SortPlan::new(gpu.device(), wide.policy(policy))?;
+        assert_eq!(plan.max_count(), max, "{policy}");
+        dispatches(&plan, max)?;
     }
     Ok(())
 }

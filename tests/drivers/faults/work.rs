@@ -195,8 +195,9 @@ fn gather_plan(gpu: &Gpu) -> Result<()> {
 
 /// Keys and values are sorted, or neither are.
 fn sorting_pairs(opened: &Opened) -> Result<Result<()>, Failed> {
-    let policy = PolicyName::Small.sort(opened.gpu.capabilities(), SortAlgorithm::Radix4Bit);
-    let config = SortConfig::pairs(ElementType::U32, ValueSize::B4).policy(policy);
+    let config = SortConfig::pairs(ElementType::U32, ValueSize::B4);
+    let capabilities = opened.gpu.capabilities();
+    let config = config.policy(PolicyName::Small.sort(capabilities, SortAlgorithm::Radix4Bit, &config));
     right_or_untouched(&PAIRS, &SORTED_PAIRS, |words| {
         let (keys, values) = words.split_at_mut(words.len() / 2);
         opened.gpu.sort_pairs(config, keys, values)
@@ -214,7 +215,8 @@ fn scan_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
 }
 
 fn sort_config(gpu: &Gpu, policy: PolicyName) -> SortConfig {
-    SortConfig::keys(ElementType::U32).policy(policy.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit))
+    let config = SortConfig::keys(ElementType::U32);
+    config.policy(policy.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit, &config))
 }
 
 fn sort_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The kernels of sort.
 
 use libtest_mimic::Failed;
+use subsweep::ElementType;
 use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
@@ -9,7 +10,7 @@ use subsweep::reference::sort::{
     self as twin, Array, Chunk, Digit, KeyOrder, MatchShape, Numbers, Route, Scheduled, Shape,
 };
 use subsweep::reference::{Tiles, oracle};
-use subsweep::sort::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy};
+use subsweep::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy};
 use subsweep::vk::Capabilities;
 
 use super::rig::{Access, Memory, POISON, Rig, Value, compare, random, sizes};
@@ -423,7 +424,10 @@ pub fn chunk_count(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
 }
 
 pub fn chunk_count_bin_by_bin(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    let policy = |algorithm, capabilities: &_| PolicyName::SeedBinByBin.sort(capabilities, algorithm);
+    let policy = |algorithm, capabilities: &_| {
+        let config = SortConfig::keys(ElementType::U32);
+        PolicyName::SeedBinByBin.sort(capabilities, algorithm, &config)
+    };
     all_passes(gpu, kernel, &IN_REGISTERS, policy, Pass::count)
 }
 

@@ -3,12 +3,12 @@
 use std::fmt::Display;
 
 use serde::Serialize;
-use subsweep::Choice;
 use subsweep::gather::{GatherConfig, GatherPolicy};
 use subsweep::harness::{Description, SelfTest};
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
 use subsweep::scan::ScanConfig;
-use subsweep::sort::SegmentedSortPolicy;
+use subsweep::sort::{SegmentedSortPolicy, SortConfig};
+use subsweep::{Choice, ElementType};
 
 use crate::args::Common;
 use crate::device::Numbered;
@@ -86,7 +86,11 @@ impl DeviceReport {
                 let policies = || Policies {
                     scan: scan(ScanConfig::inclusive()),
                     scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
-                    sort: Policy::new(policy::of_sort(common, capabilities)),
+                    sort: Policy::new(policy::of_sort(
+                        common,
+                        capabilities,
+                        &SortConfig::keys(ElementType::U32),
+                    )),
                     segmented_sort: Policy::new(SegmentedSortPolicy::choose(capabilities)),
                     gather: Policy::new(GatherPolicy::choose(capabilities, &GatherConfig::elements(1))),
                 };

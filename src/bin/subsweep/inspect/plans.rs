@@ -88,7 +88,7 @@ fn scans(capabilities: &Capabilities, asked: Option<ScanAlgorithm>, policy: Poli
 
 fn sorts(capabilities: &Capabilities, asked: Option<SortAlgorithm>, policy: PolicyName) -> Vec<PlanConfig> {
     let plan = |algorithm, policy: PolicyName, config: SortConfig| {
-        PlanConfig::Sort(config.policy(policy.sort(capabilities, algorithm)))
+        PlanConfig::Sort(config.policy(policy.sort(capabilities, algorithm, &config)))
     };
     if let Some(algorithm) = asked {
         return SORTS.map(|config| plan(algorithm, policy, config)).into();

@@ -45,6 +45,13 @@ pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
     for algorithm in OF_SEED {
         add(&SortCase::keys_of_u32(algorithm, PolicyName::Seed), &counts, Input::Uniform);
     }
+    if effort == Effort::Full {
+        // What places of two words cost those who have no need of them.
+        let wide = SortCase { has_wide_counts: true, ..tuned(SortAlgorithm::Onesweep) };
+        for sort in wide.kinds() {
+            add(&sort, &kind_counts, Input::Uniform);
+        }
+    }
     cases
 }
 

@@ -55,6 +55,8 @@ pub struct SortCase {
     pub count_from: CountFrom,
     /// Whether the result may lie anywhere.
     pub is_anywhere: bool,
+    /// Whether its plan would take 2^32 keys and more.
+    pub has_wide_counts: bool,
 }
 
 /// What goes with the keys of a sort.
@@ -118,6 +120,7 @@ impl SortCase {
             values_misalignment: 0,
             count_from: CountFrom::Host,
             is_anywhere: false,
+            has_wide_counts: false,
         }
     }
 
@@ -142,7 +145,7 @@ impl SortCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> SortPolicy {
-        self.policy.sort(capabilities, self.algorithm)
+        self.policy.sort(capabilities, self.algorithm, &self.config())
     }
 
     /// What a plan is made for, but for its policy.
@@ -150,6 +153,7 @@ impl SortCase {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
         let config = if self.is_anywhere { config.anywhere() } else { config };
+        let config = if self.has_wide_counts { config.wide_counts() } else { config };
         let config = match self.count_from {
             CountFrom::Host => config,
             CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
@@ -182,6 +186,9 @@ impl fmt::Display for SortCase {
         if self.is_anywhere {
             write!(f, ";result=anywhere")?;
         }
+        if self.has_wide_counts {
+            write!(f, ";counts=wide")?;
+        }
         f.write_str(self.count_from.parameter())
     }
 }
@@ -200,7 +207,7 @@ mod tests {
             .flat_map(|effort| [verify_cases(effort, &capabilities), bench_cases(effort)].concat());
         for case in verified {
             if let Work::Sort(sort) = &case.work {
-                let checked = sort.policy(&capabilities).check(&capabilities);
+                let checked = sort.policy(&capabilities).check(&sort.config(), &capabilities);
                 assert_eq!(checked, Ok(()), "{}", case.id());
             }
         }

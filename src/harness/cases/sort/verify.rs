@@ -17,6 +17,7 @@ pub(in crate::harness::cases) fn verify_cases(effort: Effort, capabilities: &Cap
     cases.extend(bin_by_bin_cases(capabilities));
     cases.extend(counted_sort_cases(effort, capabilities));
     cases.extend(anywhere_cases(effort, capabilities));
+    cases.extend(wide_cases(effort, capabilities));
     if effort == Effort::Full {
         cases.extend(sort_product_cases(capabilities));
         for algorithm in ANY_COUNT {
@@ -242,6 +243,42 @@ fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
+/// Plans that would take 2^32 keys and more: in several portions, which counts on the device leave empty; and one that is
+/// asked for nothing else, with one workgroup and with many. That places go on beyond 2^32, where no memory does, is for the
+/// kernels' twins.
+fn wide_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+    let small = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Small);
+    let mut cases = Vec::new();
+    for sort in [small, SortCase::chosen()] {
+        let wide = SortCase { has_wide_counts: true, ..sort };
+        let (is_small, tile) =
+            (wide.policy == PolicyName::Small, u64::from(wide.policy(capabilities).tile_items()));
+        let most = if is_small { 45 * tile + 7 } else { 5000 };
+        let mut kinds = wide.kinds().to_vec();
+        kinds.push(wide.of(ElementType::F64, SortValues::B8, true));
+        for (index, kind) in kinds.into_iter().enumerate() {
+            let mut add = |sort: &SortCase, count, input| {
+                cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+            };
+            add(&kind, most, Input::Extremes);
+            if effort != Effort::Quick || index == 1 {
+                add(&kind, 0, Input::Uniform);
+                add(&kind, tile + 1, Input::Extremes);
+                add(&kind, most, Input::ConstantDigit);
+            }
+            if is_small && (effort != Effort::Quick || index == 2) {
+                let (bits, misalignment) = (3..kind.bits.end - 5, 4);
+                let (is_anywhere, count_from) = (index % 2 == 0, CountFrom::Device);
+                let part = SortCase { bits, misalignment, is_anywhere, count_from, ..kind };
+                for count in [0, tile / 2, most] {
+                    add(&part, count, Input::Extremes);
+                }
+            }
+        }
+    }
+    cases
+}
+
 /// Every type, kind of values and direction in one workgroup, at every seam up to what it holds.
 fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
@@ -382,6 +419,7 @@ mod tests {
             expect_unique(&single_workgroup_cases(effort, &capabilities));
             expect_unique(&counted_sort_cases(effort, &capabilities));
             expect_unique(&anywhere_cases(effort, &capabilities));
+            expect_unique(&wide_cases(effort, &capabilities));
         }
         expect_unique(&sort_product_cases(&capabilities));
     }

@@ -54,6 +54,11 @@ impl SegmentedSortConfig {
                 reason: "the result of a segmented sort is where the keys were",
             });
         }
+        if self.sort.has_wide_counts {
+            return Err(Error::Unsupported {
+                reason: "a segmented sort has no wide counts: segments begin at 32-bit places",
+            });
+        }
         self.sort.check()
     }
 }

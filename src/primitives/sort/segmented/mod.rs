@@ -106,8 +106,8 @@ impl SegmentedSortPlan {
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy, and
-    /// results anywhere;
+    /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy,
+    /// results anywhere, and wide counts;
     /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device,
     /// and whatever the driver's compiler says.
     pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {

@@ -84,7 +84,7 @@ impl SegmentedSortPolicy {
         };
         // Segments that are little longer than a workgroup holds fill no larger tiles; and of 8,192 keys in 512 invocations
         // even wide ones stay in registers.
-        let TileShape { workgroup_size, items_per_invocation } = TileShape::matched(capabilities);
+        let TileShape { workgroup_size, items_per_invocation } = TileShape::matched(capabilities, 1);
         let items_per_invocation = items_per_invocation.min((8192 / workgroup_size.max(1)).max(1));
         Choice {
             policy: Self {
@@ -127,7 +127,7 @@ impl SegmentedSortPolicy {
         for shape in &self.workgroups {
             shape.check(Self::WORKGROUP_RADIX_BITS, self.subgroup_size, capabilities)?;
         }
-        self.tile.check_matched(Self::TILE_RADIX_BITS, self.subgroup_size, capabilities)?;
+        self.tile.check_matched(Self::TILE_RADIX_BITS, 1, self.subgroup_size, capabilities)?;
         if !self.max_extents().is_sorted_by(|shorter, longer| shorter < longer) {
             return invalid(
                 "a cluster holds fewer keys than the small workgroup, and that fewer than the large one",
