@@ -28,6 +28,12 @@ impl AddressRange {
             && other.address < self.address.saturating_add(self.size)
     }
 
+    /// Whether every byte of another range is in this one.
+    pub(crate) const fn contains(&self, other: &Self) -> bool {
+        self.address <= other.address
+            && other.address.saturating_add(other.size) <= self.address.saturating_add(self.size)
+    }
+
     /// Whether the range starts at a multiple of `alignment` bytes.
     pub const fn is_aligned(&self, alignment: u64) -> bool {
         self.address.is_multiple_of(alignment)

@@ -4,10 +4,10 @@
 //! pointer, and the kernel table knows, from the instructions, whether it is read or written. So for every two commands
 //! that touch the same bytes, one of them writing, this checks that the barriers between them order the two as the
 //! memory model of Vulkan 1.2 (chapter "Synchronization and Cache Control") asks: a chain of execution dependencies, and
-//! after a write also availability and visibility. A barrier whose absence would leave every such pair in order is a
+//! after a write also availability and visibility. Where all is in order, a barrier whose absence would leave it so is a
 //! finding too.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -22,7 +22,7 @@ use super::trace::{Command, Trace, Workgroups};
 /// `headless` calls `WorkOptions::trace`.
 #[derive(Debug, Default)]
 pub struct HazardChecker {
-    recordings: Mutex<HashMap<vk::CommandBuffer, Vec<Event>>>,
+    recordings: Mutex<HashMap<vk::CommandBuffer, Recording>>,
     findings: Mutex<Vec<Finding>>,
 }
 
@@ -40,7 +40,7 @@ pub enum Finding {
         /// What is lacking between them.
         missing: Missing,
     },
-    /// A barrier without which everything would be in order just the same.
+    /// A barrier without which everything would be in order just the same. Found only where there is no hazard.
     SuperfluousBarrier {
         /// Its place in the recording, and its name.
         barrier: String,
@@ -58,17 +58,17 @@ pub enum Missing {
     Visibility(vk::AccessFlags),
 }
 
-#[derive(Debug)]
-enum Event {
-    Work(Work),
-    Barrier(Barrier),
-}
-
-/// A command, as memory sees it.
-#[derive(Debug)]
-struct Work {
-    name: String,
-    touches: Vec<Touch>,
+/// A recording as far as it has come.
+#[derive(Debug, Default)]
+struct Recording {
+    /// What the commands and barriers are called, by place.
+    names: Vec<&'static str>,
+    /// What commands did to memory, in order. The last access of its kind to some bytes stands for those before it: they
+    /// have all its barriers behind them, so whatever orders it orders them.
+    touches: Vec<PastTouch>,
+    /// The places of barriers that no two commands have needed.
+    unneeded: BTreeSet<usize>,
+    hazards: Vec<Finding>,
 }
 
 /// One kind of access to one range, in a stage.
@@ -77,6 +77,26 @@ struct Touch {
     range: AddressRange,
     access: vk::AccessFlags,
     stage: vk::PipelineStageFlags,
+}
+
+/// What a command did, and what barriers have done for it since.
+#[derive(Debug)]
+struct PastTouch {
+    place: usize,
+    touch: Touch,
+    reach: Reach,
+    /// The same without a barrier, by place, for each whose absence makes a difference.
+    reach_without: Vec<(usize, Reach)>,
+}
+
+/// Who may rely on it that an access has come to pass.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Reach {
+    /// The stages that wait for it, through any chain of barriers.
+    waiting: vk::PipelineStageFlags,
+    is_available: bool,
+    /// The accesses to which it is visible.
+    visible: vk::AccessFlags,
 }
 
 const WRITES: vk::AccessFlags = vk::AccessFlags::from_raw(
@@ -93,24 +113,19 @@ impl HazardChecker {
 impl Trace for HazardChecker {
     fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>) {
         let mut recordings = self.recordings.lock().unwrap_or_else(PoisonError::into_inner);
-        let events = recordings.entry(command_buffer).or_default();
+        let recording = recordings.entry(command_buffer).or_default();
         match command {
-            Command::Begin => events.clear(),
+            Command::Begin => *recording = Recording::default(),
             Command::Submit => {}
             Command::End => {
-                let found = check(events);
-                events.clear();
+                let found = std::mem::take(recording).end();
                 self.findings.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
             }
-            Command::Barrier(barrier) => {
-                let Barrier { name, before, after } = *barrier;
-                events.push(Event::Barrier(Barrier {
-                    name,
-                    before: spelled_out(before),
-                    after: spelled_out(after),
-                }));
+            Command::Barrier(barrier) => recording.pass(barrier),
+            _ => {
+                let (name, touches) = touches(command);
+                recording.work(name, &touches);
             }
-            _ => events.push(Event::Work(Work::of(command))),
         }
     }
 }
@@ -130,136 +145,152 @@ fn spelled_out(Access { mut stages, mut access }: Access) -> Access {
     Access { stages, access }
 }
 
-impl Work {
-    fn of(command: &Command<'_>) -> Self {
-        let (read, write) = (vk::AccessFlags::SHADER_READ, vk::AccessFlags::SHADER_WRITE);
-        let shader = |range, access| Touch { range, access, stage: vk::PipelineStageFlags::COMPUTE_SHADER };
-        let transfer = |range, access| Touch { range, access, stage: vk::PipelineStageFlags::TRANSFER };
-        let (name, touches) = match *command {
-            Command::Dispatch { kernel, ranges, workgroups, .. } => {
-                let accesses = kernel.push_constants.iter().filter_map(|member| member.access);
-                let mut touches: Vec<_> = accesses
-                    .zip(ranges)
-                    .flat_map(|(access, &range)| {
-                        let reads = access.read.then_some(shader(range, read));
-                        reads.into_iter().chain(access.write.then_some(shader(range, write)))
-                    })
-                    .collect();
-                if let Workgroups::Indirect(range) = workgroups {
-                    let access = vk::AccessFlags::INDIRECT_COMMAND_READ;
-                    touches.push(Touch { range, access, stage: vk::PipelineStageFlags::DRAW_INDIRECT });
-                }
-                (kernel.name, touches)
+/// A command, as memory sees it: its name, and what it does.
+fn touches(command: &Command<'_>) -> (&'static str, Vec<Touch>) {
+    let (read, write) = (vk::AccessFlags::SHADER_READ, vk::AccessFlags::SHADER_WRITE);
+    let shader = |range, access| Touch { range, access, stage: vk::PipelineStageFlags::COMPUTE_SHADER };
+    let transfer = |range, access| Touch { range, access, stage: vk::PipelineStageFlags::TRANSFER };
+    match *command {
+        Command::Dispatch { kernel, ranges, workgroups, .. } => {
+            let accesses = kernel.push_constants.iter().filter_map(|member| member.access);
+            let mut touches: Vec<_> = accesses
+                .zip(ranges)
+                .flat_map(|(access, &range)| {
+                    let reads = access.read.then_some(shader(range, read));
+                    reads.into_iter().chain(access.write.then_some(shader(range, write)))
+                })
+                .collect();
+            if let Workgroups::Indirect(range) = workgroups {
+                let access = vk::AccessFlags::INDIRECT_COMMAND_READ;
+                touches.push(Touch { range, access, stage: vk::PipelineStageFlags::DRAW_INDIRECT });
             }
-            Command::Fill { range } => ("fill", vec![transfer(range, vk::AccessFlags::TRANSFER_WRITE)]),
-            Command::Update { range } => ("update", vec![transfer(range, vk::AccessFlags::TRANSFER_WRITE)]),
-            Command::Copy { source, destination } => (
-                "copy",
-                vec![
-                    transfer(source, vk::AccessFlags::TRANSFER_READ),
-                    transfer(destination, vk::AccessFlags::TRANSFER_WRITE),
-                ],
-            ),
-            Command::Begin | Command::Submit | Command::End | Command::Barrier(_) => ("", Vec::new()),
-        };
-        Self { name: name.to_owned(), touches }
+            (kernel.name, touches)
+        }
+        Command::Fill { range } => ("fill", vec![transfer(range, vk::AccessFlags::TRANSFER_WRITE)]),
+        Command::Update { range } => ("update", vec![transfer(range, vk::AccessFlags::TRANSFER_WRITE)]),
+        Command::Copy { source, destination } => (
+            "copy",
+            vec![
+                transfer(source, vk::AccessFlags::TRANSFER_READ),
+                transfer(destination, vk::AccessFlags::TRANSFER_WRITE),
+            ],
+        ),
+        Command::Begin | Command::Submit | Command::End | Command::Barrier(_) => ("", Vec::new()),
     }
 }
 
 impl Touch {
-    fn writes(self) -> bool {
+    fn writes(&self) -> bool {
         self.access.intersects(WRITES)
+    }
+
+    fn conflicts(&self, later: &Self) -> bool {
+        (self.writes() || later.writes()) && self.range.overlaps(&later.range)
+    }
+
+    /// Whether it does the same to all the bytes of an earlier one.
+    fn stands_for(&self, earlier: &Self) -> bool {
+        self.access == earlier.access && self.range.contains(&earlier.range)
     }
 }
 
-/// Everything that is wrong with a recording, in its order.
-fn check(events: &[Event]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut is_needed = vec![false; events.len()];
-    for (later_index, event) in events.iter().enumerate() {
-        let Event::Work(later) = event else { continue };
-        for (earlier_index, event) in events[..later_index].iter().enumerate() {
-            let Event::Work(earlier) = event else { continue };
-            let barriers = barriers(events, earlier_index, later_index);
-            let mut worst = None;
-            for (from, to) in conflicts(earlier, later) {
-                match ordered(from, to, barriers.iter().map(|&(_, barrier)| barrier)) {
-                    Err(missing) => worst = worst.or(Some((from, to, missing))),
+impl Recording {
+    /// Has the next command, which must come in order behind all whose bytes it touches.
+    fn work(&mut self, name: &'static str, touches: &[Touch]) {
+        let place = self.names.len();
+        self.names.push(name);
+        let mut last_hazard = None;
+        for past in &self.touches {
+            for &to in touches.iter().filter(|to| past.touch.conflicts(to)) {
+                match past.reach.ordered(past.touch, to) {
                     Ok(()) => {
-                        // Needed is the barrier without which this pair is out of order.
-                        for &(index, _) in &barriers {
-                            let others = barriers.iter().filter(|(other, _)| *other != index);
-                            let without = others.map(|&(_, barrier)| barrier);
-                            is_needed[index] = is_needed[index] || ordered(from, to, without).is_err();
-                        }
+                        let is_needed = |without: &Reach| without.ordered(past.touch, to).is_err();
+                        let needed = past.reach_without.iter().filter(|(_, without)| is_needed(without));
+                        needed.for_each(|(barrier, _)| _ = self.unneeded.remove(barrier));
+                    }
+                    // One finding for two commands.
+                    Err(_) if last_hazard == Some(past.place) => {}
+                    Err(missing) => {
+                        last_hazard = Some(past.place);
+                        self.hazards.push(Finding::Hazard {
+                            earlier: format!("{}: {}", past.place, self.names[past.place]),
+                            later: format!("{place}: {name}"),
+                            range: common(past.touch.range, to.range),
+                            missing,
+                        });
                     }
                 }
             }
-            if let Some((from, to, missing)) = worst {
-                findings.push(Finding::Hazard {
-                    earlier: format!("{earlier_index}: {}", earlier.name),
-                    later: format!("{later_index}: {}", later.name),
-                    range: common(from.range, to.range),
-                    missing,
-                });
-            }
+        }
+        self.touches.retain(|past| !touches.iter().any(|touch| touch.stands_for(&past.touch)));
+        self.touches.extend(touches.iter().map(|&touch| PastTouch {
+            place,
+            touch,
+            reach: Reach::default(),
+            reach_without: Vec::new(),
+        }));
+    }
+
+    /// Has a barrier, behind everything so far.
+    fn pass(&mut self, &Barrier { name, before, after }: &Barrier) {
+        let place = self.names.len();
+        self.names.push(name);
+        self.unneeded.insert(place);
+        let barrier = Barrier { name, before: spelled_out(before), after: spelled_out(after) };
+        for PastTouch { touch, reach, reach_without, .. } in &mut self.touches {
+            reach_without.iter_mut().for_each(|(_, without)| without.pass(*touch, &barrier));
+            reach_without.push((place, *reach));
+            reach.pass(*touch, &barrier);
+            // What has come as far without a barrier goes on as far.
+            reach_without.retain(|(_, without)| without != reach);
         }
     }
-    findings.extend(events.iter().enumerate().filter_map(|(index, event)| match event {
-        Event::Barrier(barrier) if !is_needed[index] => {
-            Some(Finding::SuperfluousBarrier { barrier: format!("{index}: {}", barrier.name) })
+
+    /// Everything that is wrong. What is superfluous shows only where all is in order: until then a barrier that nothing
+    /// needs may be one in the wrong place.
+    fn end(self) -> Vec<Finding> {
+        if !self.hazards.is_empty() {
+            return self.hazards;
         }
-        _ => None,
-    }));
-    findings
+        let named = |&place: &usize| format!("{place}: {}", self.names[place]);
+        self.unneeded.iter().map(|place| Finding::SuperfluousBarrier { barrier: named(place) }).collect()
+    }
 }
 
-/// The barriers between two events, with their places.
-fn barriers(events: &[Event], earlier: usize, later: usize) -> Vec<(usize, &Barrier)> {
-    (earlier..later)
-        .filter_map(|index| match &events[index] {
-            Event::Barrier(barrier) => Some((index, barrier)),
-            Event::Work(_) => None,
-        })
-        .collect()
-}
-
-/// The accesses of two commands to the same bytes, one of them a write.
-fn conflicts<'w>(earlier: &'w Work, later: &'w Work) -> impl Iterator<Item = (Touch, Touch)> + 'w {
-    earlier.touches.iter().flat_map(move |&from| {
-        let conflict = move |&to: &Touch| {
-            ((from.writes() || to.writes()) && from.range.overlaps(&to.range)).then_some((from, to))
-        };
-        later.touches.iter().filter_map(conflict)
-    })
-}
-
-/// Whether `barriers` order one access before another.
-fn ordered<'b>(from: Touch, to: Touch, barriers: impl Iterator<Item = &'b Barrier>) -> Result<(), Missing> {
-    // The stages that wait for the earlier command, through any chain of barriers.
-    let mut waiting = vk::PipelineStageFlags::empty();
-    let (mut is_available, mut is_visible) = (false, false);
-    for barrier in barriers {
-        if !with_earlier(barrier.before.stages).intersects(from.stage | waiting) {
-            continue;
+impl Reach {
+    fn pass(&mut self, touch: Touch, barrier: &Barrier) {
+        let Barrier { before, after, .. } = barrier;
+        if !with_earlier(before.stages).intersects(touch.stage | self.waiting) {
+            return;
         }
-        waiting |= with_later(barrier.after.stages);
-        is_available |=
-            barrier.before.stages.contains(from.stage) && barrier.before.access.contains(from.access);
-        is_visible |= is_available
-            && barrier.after.stages.contains(to.stage)
-            && barrier.after.access.contains(to.access);
+        self.waiting |= with_later(after.stages);
+        self.is_available |= before.stages.contains(touch.stage) && before.access.contains(touch.access);
+        if self.is_available {
+            self.visible |= after.access & accesses_of(after.stages);
+        }
     }
-    if !waiting.contains(to.stage) {
-        Err(Missing::Execution)
-    } else if !from.writes() || is_visible {
-        // Overwriting what was read needs no more than to come later.
-        Ok(())
-    } else if is_available {
-        Err(Missing::Visibility(to.access))
-    } else {
-        Err(Missing::Availability(from.access))
+
+    /// Whether `from`, which has come so far, is ordered before `to`.
+    fn ordered(self, from: Touch, to: Touch) -> Result<(), Missing> {
+        if !self.waiting.contains(to.stage) {
+            Err(Missing::Execution)
+        } else if !from.writes() || self.visible.contains(to.access) {
+            // Overwriting what was read needs no more than to come later.
+            Ok(())
+        } else if self.is_available {
+            Err(Missing::Visibility(to.access))
+        } else {
+            Err(Missing::Availability(from.access))
+        }
     }
+}
+
+/// What stages do to memory, of what there is here.
+fn accesses_of(stages: vk::PipelineStageFlags) -> vk::AccessFlags {
+    let of = |Access { stages: stage, access }| {
+        if stages.contains(stage) { access } else { vk::AccessFlags::empty() }
+    };
+    of(Access::COMPUTE) | of(Access::TRANSFER) | of(Access::INDIRECT_READ)
 }
 
 /// Whoever waits for a stage waits for those that come before it in a pipeline; of memory it says nothing.
@@ -443,6 +474,23 @@ mod tests {
         let unavailable = Barrier { name: "half", before: reads, after: all };
         let found = missing(&[copy(&[A, B]), Command::Barrier(unavailable), copy(&[B, C])]);
         assert_eq!(found, [Missing::Availability(vk::AccessFlags::SHADER_WRITE)]);
+    }
+
+    #[test]
+    fn a_recording_of_thousands_of_commands_is_checked_at_once() {
+        let turn = || [copy(&[A, B]), COMPUTE, copy(&[B, A]), COMPUTE];
+        let turns = |count| (0..count).flat_map(move |_| turn());
+        let last = || [copy(&[A, C])];
+        let whole: Vec<_> = turns(20_000).chain(last()).collect();
+        assert_eq!(findings(&whole), []);
+        let twice: Vec<_> = turns(10_000).chain([COMPUTE]).chain(turns(10_000)).chain(last()).collect();
+        let named = |place| Finding::SuperfluousBarrier { barrier: format!("{place}: compute to compute") };
+        assert_eq!(findings(&twice), [named(39_999), named(40_000)]);
+        let mut lacking = whole;
+        lacking.remove(40_001);
+        let found = findings(&lacking);
+        let [Finding::Hazard { earlier, later, .. }] = &found[..] else { panic!("{found:?}") };
+        assert_eq!([earlier, later], ["40000: probe/copy", "40001: probe/copy"]);
     }
 
     #[test]
