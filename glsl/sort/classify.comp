@@ -20,6 +20,7 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 #include "common/dispatch.glsl"
 #include "common/grid.glsl"
+#include "common/last_workgroup.glsl"
 #include "common/tiles.glsl"
 #include "sort/segments.glsl"
 
@@ -69,8 +70,6 @@ const uint DONE = 6;
 
 // A dispatch for each class, of which that of LONG takes a workgroup for each segment; and behind them that of all tiles.
 const uint TILES_DISPATCH = CLASSES;
-
-shared uint s_is_last;
 
 uint class_of(uint extent) {
     if (extent < MIN_EXTENT) {
@@ -172,17 +171,9 @@ void main() {
         }
     }
 
-    // Whoever is last finds what all others have told.
-    memoryBarrierBuffer();
-    barrier();
-    if (index == 0) {
-        s_is_last = atomicAdd(push.state.word[DONE], 1u) + 1 == workgroup_count ? 1 : 0;
-    }
-    barrier();
-    if (s_is_last == 0) {
+    if (!is_last_workgroup(push.state, DONE, workgroup_count)) {
         return;
     }
-    memoryBarrierBuffer();
     if (index == 0) {
         schedule_all();
     }

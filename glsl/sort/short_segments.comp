@@ -111,9 +111,8 @@ void main() {
         }
     }
 
-    // All are read before one is written over.
-    memoryBarrierBuffer();
-    barrier();
+    // A segment is read before it is written over, and no subgroup but one has to do with it.
+    subgroupBarrier();
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         if (i * CLUSTER_LANES + lane < extent) {
             // A place can be beyond 2^31, too far for an index.

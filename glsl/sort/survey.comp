@@ -16,6 +16,7 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common/grid.glsl"
+#include "common/last_workgroup.glsl"
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
 #include "sort/schedule.glsl"
@@ -61,7 +62,6 @@ const uint SET = 0;
 const uint CLEAR = 2;
 const uint DONE = 4;
 
-shared uint s_is_last;
 #ifdef BINS
 shared uint s_bins[RADIX * PASS_COUNT];
 #endif
@@ -273,17 +273,9 @@ void main() {
     }
 #endif
 
-    // Whoever is last finds what all others have told.
-    memoryBarrierBuffer();
-    barrier();
-    if (invocation_index() == 0) {
-        s_is_last = atomicAdd(push.state.word[DONE], 1u) + 1 == tiles.count ? 1 : 0;
-    }
-    barrier();
-    if (s_is_last == 0) {
+    if (!is_last_workgroup(push.state, DONE, tiles.count)) {
         return;
     }
-    memoryBarrierBuffer();
     if (invocation_index() == 0) {
 #if KEY_WORDS == 2
         uvec2 differing = uvec2(atomicOr(push.state.word[SET], 0u), atomicOr(push.state.word[SET + 1], 0u)) &
