@@ -12,8 +12,8 @@ use crate::reports::Format;
 use crate::suite::{self, Suite, Tally};
 use crate::words::Progress;
 
-/// Lines about cases that did not pass; a report names all of them.
-const MAX_LINES: u64 = 20;
+/// Cases that failed, or reasons why others were not tried, of which each has its lines; a report names all of them.
+const MAX_LISTED: usize = 20;
 
 /// Holds devices to the oracle.
 pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
@@ -26,7 +26,8 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
     suite.print(&format!("  self-test {self_test}\n"))?;
     suite.device_report().self_test = Some(self_test.to_string());
     let mut groups = BTreeMap::<String, Tally>::new();
-    let mut line_count = 0;
+    let mut lacking = BTreeMap::<String, Lacking>::new();
+    let mut wrong_count = 0;
     let progress = Progress::new(cases.len());
     for case in &cases {
         let id = case.id();
@@ -36,26 +37,28 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         let group = groups.entry(case.group()).or_default();
         match &outcome {
             Outcome::Pass => group.right += 1,
-            Outcome::Fail(_) => group.wrong += 1,
-            Outcome::NotSupported(_) => group.not_supported += 1,
-        }
-        if outcome != Outcome::Pass {
-            line_count += 1;
-            if line_count <= MAX_LINES {
-                let mut text = format!("  {id}\n    {outcome}\n");
-                if let Outcome::Fail(_) = outcome {
-                    let _ = writeln!(text, "    again: {again}");
+            Outcome::Fail(_) => {
+                group.wrong += 1;
+                wrong_count += 1;
+                if wrong_count <= MAX_LISTED {
+                    let text = format!("  {id}\n    {outcome}\n    again: {again}\n");
+                    progress.aside(|| suite.print(&text))?;
                 }
-                progress.aside(|| suite.print(&text))?;
+            }
+            Outcome::NotSupported(reason) => {
+                group.not_supported += 1;
+                let first = || Lacking { case_count: 0, first: id.clone() };
+                lacking.entry(reason.clone()).or_insert_with(first).case_count += 1;
             }
         }
         suite.device_report().verified.push(VerifiedCase::new(id, &outcome, &again));
         suite.save()?;
     }
     drop(progress);
-    if line_count > MAX_LINES {
-        suite.print(&format!("  and {} more; --json FILE names all of them\n", line_count - MAX_LINES))?;
+    if wrong_count > MAX_LISTED {
+        suite.print(&format!("  and {} more; --json FILE names all of them\n", wrong_count - MAX_LISTED))?;
     }
+    suite.print(&reasons(&lacking))?;
     let total = groups.values().fold(Tally::default(), |total, tally| total.and(*tally));
     suite.print(&table(&groups, total))?;
     // A device that fails it is wrong, whatever luck the cases had.
@@ -67,6 +70,27 @@ fn outcome(gpu: &Gpu, case: &Case) -> Result<Outcome> {
         Some(reason) => Ok(Outcome::NotSupported(reason)),
         None => Ok(verify_case(gpu, case)?),
     }
+}
+
+/// Cases that a device cannot do for one and the same reason.
+struct Lacking {
+    case_count: u64,
+    /// The id of the first.
+    first: String,
+}
+
+/// Why cases were not tried: a reason often holds for many.
+fn reasons(lacking: &BTreeMap<String, Lacking>) -> String {
+    let mut text = String::new();
+    for (reason, Lacking { case_count, first }) in lacking.iter().take(MAX_LISTED) {
+        let cases = if *case_count == 1 { "1 case:" } else { &format!("{case_count} cases, such as") };
+        let _ = writeln!(text, "  not supported: {reason}\n    {cases} {first}");
+    }
+    if lacking.len() > MAX_LISTED {
+        let more = lacking.len() - MAX_LISTED;
+        let _ = writeln!(text, "  and {more} more reasons; --json FILE names all of them");
+    }
+    text
 }
 
 fn table(groups: &BTreeMap<String, Tally>, total: Tally) -> String {
@@ -82,6 +106,19 @@ fn table(groups: &BTreeMap<String, Tally>, total: Tally) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_is_told_once() {
+        let of = |case_count, first: &str| Lacking { case_count, first: first.to_owned() };
+        let lacking =
+            BTreeMap::from([("it lacks a".to_owned(), of(43, "x")), ("it lacks b".to_owned(), of(1, "y"))]);
+        assert_eq!(
+            reasons(&lacking),
+            "  not supported: it lacks a\n    43 cases, such as x\n  not supported: it lacks b\n    1 case: y\n"
+        );
+        let many: BTreeMap<_, _> = (0..=MAX_LISTED).map(|n| (format!("{n:2}"), of(1, "x"))).collect();
+        assert_eq!(reasons(&many).lines().count(), 2 * MAX_LISTED + 1);
+    }
 
     #[test]
     fn a_table_ends_with_its_total() {
