@@ -68,8 +68,7 @@ void move_values(uint extent) {
         }
     }
     // All are read before one is written over.
-    memoryBarrierBuffer();
-    barrier();
+    buffer_barrier();
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         if (item_place(i) < extent) {
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {

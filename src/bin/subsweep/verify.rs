@@ -88,7 +88,7 @@ fn reasons(lacking: &BTreeMap<String, Lacking>) -> String {
     }
     if lacking.len() > MAX_LISTED {
         let more = lacking.len() - MAX_LISTED;
-        let _ = writeln!(text, "  and {more} more reasons; --json FILE names all of them");
+        let _ = writeln!(text, "  and {more} more; --json FILE names all of them");
     }
     text
 }

@@ -19,7 +19,7 @@ pub struct Summary {
     pub spills: Option<u64>,
     /// Bytes of memory for spilled registers and arrays: of a subgroup on AMD's GPUs, else as the driver counts them.
     pub scratch_size: Option<u64>,
-    /// Subgroups, or threads where that is what the driver counts, that one compute unit has room for at once.
+    /// Subgroups, or threads where that is what the driver counts, that fit at once: with RADV into a SIMD.
     pub occupancy: Option<u64>,
     /// Bytes of machine code.
     pub code_size: Option<u64>,
