@@ -11,25 +11,26 @@
 //! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
 //! each range a buffer instead.
 
-use std::cell::{Cell, RefCell};
-use std::sync::Arc;
+mod prepared;
 
-use super::cases::{Case, CountFrom, Place, ScanCase, Work};
-use super::expected::{Expected, PlainScan, ScanExpectation};
+use std::cell::{Cell, RefCell};
+
+use super::cases::{Case, CountFrom, ScanCase, Work};
+use super::expected::Expected;
 use super::keys;
 use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
 use super::numbers::Numbers;
-use super::operands::{self, Operands};
+use super::operands::Operands;
 use super::report::LookBackCounts;
-use super::sorted::SortExpectation;
 use crate::error::Result;
-use crate::gather::{GatherBuffers, GatherPlan};
+use crate::gather::GatherBuffers;
 use crate::headless::{Gpu, GpuBuffer};
-use crate::primitives::{Count, ScratchRequirements};
+use crate::primitives::Count;
 use crate::reference::oracle;
-use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
-use crate::sort::{SegmentedSortBuffers, SegmentedSortPlan, SortBuffers, SortPlan};
+use crate::scan::{InitialValue, ScanBuffers};
+use crate::sort::{SegmentedSortBuffers, SortBuffers};
 use crate::vk::{AddressRange, Barrier, BufferRange, CommandCounts, Recorder};
+use prepared::{Expectation, Job, Prepared};
 
 const POISON: u32 = 0xdead_beef;
 
@@ -56,38 +57,6 @@ pub struct Workload<'g> {
     recorded: Cell<CommandCounts>,
     /// Where roundings are the device's own: what it made of them the first time.
     first_result: RefCell<Option<Expected>>,
-}
-
-enum Job {
-    Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
-    Sort { plan: Arc<SortPlan>, count_from: CountFrom },
-    SegmentedSort { plan: Arc<SegmentedSortPlan>, begins: Vec<u32>, count_from: CountFrom },
-    Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
-}
-
-/// A case, but for its memory.
-struct Prepared {
-    job: Job,
-    expectation: Expectation,
-    scratch: ScratchRequirements,
-    in_place: bool,
-    misalignment: u32,
-    /// Rows that there is room for.
-    room: u64,
-    /// Of each row or key, bytes.
-    row_size: u64,
-    /// Of values, or of places that become known, bytes.
-    values_size: u64,
-    values_misalignment: u32,
-    operands: Operands<Vec<u32>>,
-}
-
-/// How the right answer is found.
-enum Expectation {
-    Scan(ScanExpectation),
-    Sort(SortExpectation),
-    SegmentedSort { sort: SortExpectation, begins: Vec<u32> },
-    Gather { words: usize, indices: Vec<u32> },
 }
 
 /// What stood in memory where it should not, or did not where it should.
@@ -449,118 +418,6 @@ impl<'g> Workload<'g> {
             Some(Mismatch { what: "guard", index: index as u64, expected: GUARD, got: image[index] })
         });
         Ok(broken)
-    }
-}
-
-impl Prepared {
-    fn new(gpu: &Gpu, case: &Case) -> Result<Self> {
-        let capabilities = gpu.capabilities();
-        match &case.work {
-            Work::Scan(scan) => {
-                let policy = scan.policy(capabilities);
-                let plan = gpu.scan_plan(scan.config().policy(policy))?;
-                let room = scan.count_from.room(case.count);
-                let heads = operands::heads(scan, case.count as usize);
-                let operands = Operands::new(scan, case.count as usize, room as usize, &heads);
-                let initial_row = operands::initial_row(scan);
-                let initial = match (scan.initial, &initial_row) {
-                    (Some(Place::Host), Some(row)) => InitialValue::host(row)?,
-                    (Some(Place::Device), _) => InitialValue::Device(AddressRange::default()),
-                    _ => InitialValue::Identity,
-                };
-                let expectation = Expectation::Scan(ScanExpectation {
-                    scan: PlainScan {
-                        kind: scan.kind,
-                        element: scan.element,
-                        operator: scan.operator,
-                        columns: scan.columns as usize,
-                        rounding_depth: plan.rounding_depth(case.count),
-                    },
-                    is_reverse: scan.is_reverse,
-                    heads,
-                    initial: initial_row,
-                });
-                Ok(Self {
-                    scratch: plan.scratch_requirements(room),
-                    job: Job::Scan { plan, initial, count_from: scan.count_from },
-                    expectation,
-                    in_place: scan.in_place,
-                    misalignment: scan.misalignment,
-                    room,
-                    row_size: scan.config().row_size(),
-                    values_size: 0,
-                    values_misalignment: 0,
-                    operands,
-                })
-            }
-            Work::Sort(sort) => {
-                let config = sort.config().policy(sort.policy(capabilities));
-                let plan = gpu.sort_plan(config)?;
-                let room = sort.count_from.room(case.count);
-                Ok(Self {
-                    scratch: plan.scratch_requirements(room),
-                    job: Job::Sort { plan, count_from: sort.count_from },
-                    expectation: Expectation::Sort(SortExpectation {
-                        element: sort.element,
-                        values: sort.values,
-                        is_descending: sort.is_descending,
-                        bits: sort.bits.clone(),
-                    }),
-                    in_place: true,
-                    misalignment: sort.misalignment,
-                    room,
-                    row_size: config.key_size(),
-                    values_size: room * config.value_size(),
-                    values_misalignment: sort.values_misalignment,
-                    operands: Operands::of_sort(sort, case.count as usize),
-                })
-            }
-            Work::SegmentedSort(sort) => {
-                let config = sort.config();
-                let plan = gpu.segmented_sort_plan(config.policy(sort.policy(capabilities)))?;
-                let begins = sort.begins(capabilities, case.count);
-                let room = sort.count_from.room(case.count);
-                let operands = Operands::of_segmented_sort(sort, case.count as usize, &begins);
-                Ok(Self {
-                    scratch: plan.scratch_requirements(room, operands.segments.len() as u64),
-                    job: Job::SegmentedSort { plan, begins: begins.clone(), count_from: sort.count_from },
-                    expectation: Expectation::SegmentedSort {
-                        sort: SortExpectation {
-                            element: sort.element,
-                            values: sort.values,
-                            is_descending: sort.is_descending,
-                            bits: sort.bits.clone(),
-                        },
-                        begins,
-                    },
-                    in_place: true,
-                    misalignment: sort.misalignment,
-                    room,
-                    row_size: config.sort().key_size(),
-                    values_size: room * config.sort().value_size(),
-                    values_misalignment: sort.values_misalignment,
-                    operands,
-                })
-            }
-            Work::Gather(gather) => {
-                let plan = gpu.gather_plan(gather.config().policy(gather.policy(capabilities)))?;
-                let room = gather.count_from.room(case.count);
-                let operands = Operands::of_gather(gather, case.input, case.count as usize, room as usize);
-                let indices = operands.indices[..case.count as usize].to_vec();
-                Ok(Self {
-                    scratch: plan.scratch_requirements(),
-                    job: Job::Gather { plan, count_from: gather.count_from },
-                    expectation: Expectation::Gather { words: gather.words as usize, indices },
-                    in_place: false,
-                    misalignment: gather.misalignment,
-                    room,
-                    row_size: gather.config().element_size(),
-                    values_size: 0,
-                    values_misalignment: 0,
-                    operands,
-                })
-            }
-        }
     }
 }
 

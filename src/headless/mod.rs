@@ -3,13 +3,16 @@
 //! This is the only part of the library that submits, waits, and allocates device memory. It stands on the same plans
 //! that an embedder records.
 
+mod gather;
 mod instance;
 mod memory;
 mod pace;
+mod scan;
 mod segmented_sort;
 mod select;
 mod sort;
 mod submit;
+mod transfer;
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,16 +21,17 @@ use std::time::Duration;
 
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
+pub use scan::ScanInputs;
 pub use select::DeviceSelector;
 
 use crate::error::{Error, Result};
-use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
-use crate::primitives::{ElementType, Number};
-use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanPlan};
+use crate::gather::{GatherConfig, GatherPlan};
+use crate::scan::{ScanConfig, ScanPlan};
 use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
 use crate::vk::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use memory::Memory;
 use submit::Submitter;
+use transfer::STAGING_SIZE;
 
 /// How [`Gpu::open`] goes about it.
 #[derive(Clone, Default)]
@@ -47,7 +51,8 @@ pub struct WorkOptions {
     /// Is told of every command that is recorded.
     pub trace: Option<Arc<dyn Trace>>,
     /// How long one submission may take, as far as it can be foreseen: work that may take longer is cut into several,
-    /// between dispatches and within those whose workgroups the host knows; a pass of a sort is one piece. 1 s where nothing else is said: Windows resets a device after 2 s.
+    /// between dispatches and within those whose workgroups the host knows; a pass of a sort is one piece. 1 s where
+    /// nothing else is said: Windows resets a device after 2 s.
     pub submission_limit: Duration,
     /// How long a submission is waited for before the device is given up with [`Error::TimedOut`]. 5 minutes where
     /// nothing else is said.
@@ -78,24 +83,6 @@ pub struct Gpu {
     instance: Arc<Instance>,
     timestamp_valid_bits: u32,
 }
-
-/// What a scan of a slice reads besides.
-#[derive(Debug, Clone, Copy)]
-pub struct ScanInputs<'a, N> {
-    /// The row that it begins with: a value for each column.
-    pub initial: Option<&'a [N]>,
-    /// Where segments begin, as [`ScanConfig::segments`] says.
-    pub segments: &'a [u32],
-}
-
-impl<N> Default for ScanInputs<'_, N> {
-    fn default() -> Self {
-        Self { initial: None, segments: &[] }
-    }
-}
-
-/// Bytes that go to or from the device at a time.
-const STAGING_SIZE: u64 = 16 << 20;
 
 impl Gpu {
     /// Opens the best device that there is, or the one that `options` asks for.
@@ -186,140 +173,6 @@ impl Gpu {
         self.instance.take_messages()
     }
 
-    /// Scans `values` in place: rows of the configuration's columns, one after the other. The elements of a custom
-    /// operator are rows of words, given as any type of 32 bits. Takes as much host memory again; on failure they are as
-    /// they were.
-    ///
-    /// # Errors
-    /// [`Error::ElementMismatch`] if they are not of the configuration's type (u32 stands for any type of 32 bits), and
-    /// the errors of [`Self::scan_words`].
-    pub fn scan<N: Number>(&self, config: ScanConfig, values: &mut [N]) -> Result<()> {
-        self.scan_with(config, values, ScanInputs::default())
-    }
-
-    /// [`Self::scan`] from an initial value, or in segments, or both.
-    ///
-    /// # Errors
-    /// Those of [`Self::scan`].
-    pub fn scan_with<N: Number>(
-        &self,
-        config: ScanConfig,
-        values: &mut [N],
-        inputs: ScanInputs<'_, N>,
-    ) -> Result<()> {
-        let fits = match config.element_type() {
-            Some(element) => N::TYPE == element,
-            None => N::TYPE.words() == 1,
-        };
-        if !fits {
-            let expected = config.element_type().unwrap_or(ElementType::U32);
-            return Err(Error::ElementMismatch { expected, got: N::TYPE });
-        }
-        let ScanInputs { initial, segments } = inputs;
-        let inputs = ScanInputs { initial: initial.map(bytemuck::cast_slice), segments };
-        self.scan_words(config, bytemuck::cast_slice_mut(values), inputs)
-    }
-
-    /// The same for values of whatever type the configuration says, as the words of 32 bits in which they lie in
-    /// memory.
-    ///
-    /// # Errors
-    /// [`Error::RaggedTable`], and the errors of [`ScanPlan`], [`Self::allocate`], [`Self::read`] and [`Self::submit`].
-    pub fn scan_words(
-        &self,
-        mut config: ScanConfig,
-        words: &mut [u32],
-        inputs: ScanInputs<'_, u32>,
-    ) -> Result<()> {
-        let mut initial = InitialValue::Identity;
-        if let Some(row) = inputs.initial {
-            initial = InitialValue::host(row)?;
-            config = config.with_initial();
-        }
-        let plan = self.scan_plan(config)?;
-        let (row_words, value_words) =
-            (config.row_size() / 4, config.element_type().map_or(1, |element| element.words().into()));
-        let word_count = words.len() as u64;
-        if !word_count.is_multiple_of(row_words) {
-            let (value_count, columns) = (word_count / value_words, (row_words / value_words) as u32);
-            return Err(Error::RaggedTable { value_count, columns });
-        }
-        let count = word_count / row_words;
-        if count == 0 {
-            return Ok(());
-        }
-        let table = self.allocate(size_of_val(words) as u64)?;
-        let segments = self.allocate_scratch(size_of_val(inputs.segments) as u64)?;
-        if let Some(segments) = &segments {
-            self.upload(segments, 0, inputs.segments)?;
-        }
-        let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
-        self.upload(&table, 0, words)?;
-        let apart =
-            if plan.scans_in_place() { None } else { Some(self.allocate(size_of_val(words) as u64)?) };
-        let result = apart.as_ref().unwrap_or(&table);
-        let (source, destination) = (table.range().addresses(), result.range().addresses());
-        let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch))
-            .initial(initial)
-            .segments(scratch_range(&segments).slice(0, size_of_val(inputs.segments) as u64).addresses());
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        self.download(result, words)
-    }
-
-    /// The elements of `source` that `indices` name, in that order; of zeros where there is no such element. An element is
-    /// one value or several: `source` is whole elements of the configuration, one after the other.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] if an element is no whole number of values, [`Error::OutOfHostMemory`], and the errors of
-    /// [`Self::gather_words`].
-    pub fn gather<N: Number>(&self, config: GatherConfig, source: &[N], indices: &[u32]) -> Result<Vec<N>> {
-        if !config.words_per_element().is_multiple_of(N::TYPE.words()) {
-            return Err(Error::Unsupported {
-                reason: "an element that is gathered is one value or several, and here it ends within one",
-            });
-        }
-        let words = self.gather_words(config, bytemuck::cast_slice(source), indices)?;
-        let mut values = Vec::new();
-        values
-            .try_reserve_exact(words.len() / N::TYPE.words() as usize)
-            .map_err(|_| out_of_host_memory(size_of_val(&*words) as u64))?;
-        // Words may lie where such a value may not.
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
-        values.extend(bytes.chunks_exact(size_of::<N>()).map(bytemuck::pod_read_unaligned::<N>));
-        Ok(values)
-    }
-
-    /// The same for values of whatever type, as the words of 32 bits in which they lie in memory.
-    ///
-    /// # Errors
-    /// [`Error::RaggedTable`], in words, if the source is no whole elements, and the errors of [`GatherPlan`], [`Self::allocate`],
-    /// [`Self::read`] and [`Self::submit`].
-    pub fn gather_words(&self, config: GatherConfig, source: &[u32], indices: &[u32]) -> Result<Vec<u32>> {
-        let plan = self.gather_plan(config)?;
-        let (value_count, columns) = (source.len() as u64, config.words_per_element());
-        if !value_count.is_multiple_of(columns.into()) {
-            return Err(Error::RaggedTable { value_count, columns });
-        }
-        let count = indices.len() as u64;
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        let size = count.saturating_mul(config.element_size());
-        let table = self.allocate(size_of_val(source) as u64)?;
-        let places = self.allocate(size_of_val(indices) as u64)?;
-        let result = self.allocate(size)?;
-        self.upload(&table, 0, source)?;
-        self.upload(&places, 0, indices)?;
-        // A buffer of nothing is one word longer.
-        let table = table.range().slice(0, size_of_val(source) as u64).addresses();
-        let buffers = GatherBuffers::new(table, places.range().addresses(), result.range().addresses());
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        let word_count = usize::try_from(size / 4).map_err(|_| out_of_host_memory(size))?;
-        self.read(&result, word_count)
-    }
-
     /// The plan for a configuration, made on first use and kept.
     ///
     /// # Errors
@@ -384,87 +237,6 @@ impl Gpu {
 
     fn allocate_scratch(&self, size: u64) -> Result<Option<GpuBuffer>> {
         if size == 0 { Ok(None) } else { self.allocate(size).map(Some) }
-    }
-
-    /// Copies `words` into `buffer` from byte `offset` on, a multiple of 4, in chunks through the staging buffer, and
-    /// waits.
-    ///
-    /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], and those of [`Self::submit`].
-    pub fn upload(&self, buffer: &GpuBuffer, offset: u64, words: &[u32]) -> Result<()> {
-        let bytes: &[u8] = bytemuck::cast_slice(words);
-        let mut staging = lock(&self.staging);
-        let range = self.checked(buffer, offset, bytes.len())?;
-        let mut offset = 0;
-        for chunk in bytes.chunks(STAGING_SIZE as usize) {
-            staging.mapped()[..chunk.len()].copy_from_slice(chunk);
-            let size = chunk.len() as u64;
-            self.copy(staging.range().slice(0, size), range.slice(offset, size))?;
-            offset += size;
-        }
-        Ok(())
-    }
-
-    /// Copies the start of `buffer` to `words`, all of them or, on failure, none, and waits.
-    ///
-    /// # Errors
-    /// Those of [`Self::read`].
-    pub fn download(&self, buffer: &GpuBuffer, words: &mut [u32]) -> Result<()> {
-        words.copy_from_slice(&self.read(buffer, words.len())?);
-        Ok(())
-    }
-
-    /// The first `word_count` words of `buffer`, in chunks through the staging buffer; waits for each.
-    ///
-    /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].
-    pub fn read(&self, buffer: &GpuBuffer, word_count: usize) -> Result<Vec<u32>> {
-        self.read_from(buffer, 0, word_count)
-    }
-
-    /// The `word_count` words of `buffer` from `offset` bytes on, likewise.
-    ///
-    /// # Errors
-    /// Those of [`Self::read`].
-    pub fn read_from(&self, buffer: &GpuBuffer, offset: u64, word_count: usize) -> Result<Vec<u32>> {
-        let mut staging = lock(&self.staging);
-        let range = self.checked(buffer, offset, word_count.saturating_mul(4))?;
-        let mut words = Vec::new();
-        words.try_reserve_exact(word_count).map_err(|_| out_of_host_memory(range.size))?;
-        while words.len() < word_count {
-            let offset = words.len() as u64 * 4;
-            let size = STAGING_SIZE.min(range.size - offset);
-            self.copy(range.slice(offset, size), staging.range().slice(0, size))?;
-            let (chunk, _) = staging.mapped()[..size as usize].as_chunks();
-            words.extend(chunk.iter().copied().map(u32::from_ne_bytes));
-        }
-        Ok(words)
-    }
-
-    fn copy(&self, from: BufferRange, to: BufferRange) -> Result<()> {
-        let record = |recorder: &mut Recorder<'_>| {
-            recorder.copy(from, to);
-            Ok(())
-        };
-        // SAFETY: both ranges are this device's and live until `submit` has waited.
-        unsafe { self.submit(record) }?;
-        Ok(())
-    }
-
-    /// `size` bytes of `buffer` from `offset` on, if they are there. To be asked with the staging memory in hand: it may
-    /// have been another thread's work that gave the device up.
-    fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
-        // The staging memory of a device that was given up may still be in use.
-        self.device.check()?;
-        if !buffer.is_from(&self.memory) {
-            return Err(Error::ForeignDevice);
-        }
-        let (range, size) = (buffer.range(), size as u64);
-        let needed = offset.saturating_add(size);
-        if range.size < needed {
-            return Err(Error::RangeTooSmall { what: "the buffer", needed, got: range.size });
-        }
-        Ok(range.slice(offset, size))
     }
 
     /// Records with `record`, submits, waits, and tells the nanoseconds of GPU time in between, where the queue has

@@ -1,0 +1,105 @@
+//! Scans of slices.
+
+use super::{Gpu, scratch_range};
+use crate::error::{Error, Result};
+use crate::primitives::{ElementType, Number};
+use crate::scan::{InitialValue, ScanBuffers, ScanConfig};
+
+/// What a scan of a slice reads besides.
+#[derive(Debug, Clone, Copy)]
+pub struct ScanInputs<'a, N> {
+    /// The row that it begins with: a value for each column.
+    pub initial: Option<&'a [N]>,
+    /// Where segments begin, as [`ScanConfig::segments`] says.
+    pub segments: &'a [u32],
+}
+
+impl<N> Default for ScanInputs<'_, N> {
+    fn default() -> Self {
+        Self { initial: None, segments: &[] }
+    }
+}
+
+impl Gpu {
+    /// Scans `values` in place: rows of the configuration's columns, one after the other. The elements of a custom
+    /// operator are rows of words, given as any type of 32 bits. Takes as much host memory again; on failure they are as
+    /// they were.
+    ///
+    /// # Errors
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type (u32 stands for any type of 32 bits), and
+    /// the errors of [`Self::scan_words`].
+    pub fn scan<N: Number>(&self, config: ScanConfig, values: &mut [N]) -> Result<()> {
+        self.scan_with(config, values, ScanInputs::default())
+    }
+
+    /// [`Self::scan`] from an initial value, or in segments, or both.
+    ///
+    /// # Errors
+    /// Those of [`Self::scan`].
+    pub fn scan_with<N: Number>(
+        &self,
+        config: ScanConfig,
+        values: &mut [N],
+        inputs: ScanInputs<'_, N>,
+    ) -> Result<()> {
+        let fits = match config.element_type() {
+            Some(element) => N::TYPE == element,
+            None => N::TYPE.words() == 1,
+        };
+        if !fits {
+            let expected = config.element_type().unwrap_or(ElementType::U32);
+            return Err(Error::ElementMismatch { expected, got: N::TYPE });
+        }
+        let ScanInputs { initial, segments } = inputs;
+        let inputs = ScanInputs { initial: initial.map(bytemuck::cast_slice), segments };
+        self.scan_words(config, bytemuck::cast_slice_mut(values), inputs)
+    }
+
+    /// The same for values of whatever type the configuration says, as the words of 32 bits in which they lie in
+    /// memory.
+    ///
+    /// # Errors
+    /// [`Error::RaggedTable`], and the errors of [`ScanPlan`](crate::scan::ScanPlan), [`Self::allocate`],
+    /// [`Self::read`] and [`Self::submit`].
+    pub fn scan_words(
+        &self,
+        mut config: ScanConfig,
+        words: &mut [u32],
+        inputs: ScanInputs<'_, u32>,
+    ) -> Result<()> {
+        let mut initial = InitialValue::Identity;
+        if let Some(row) = inputs.initial {
+            initial = InitialValue::host(row)?;
+            config = config.with_initial();
+        }
+        let plan = self.scan_plan(config)?;
+        let (row_words, value_words) =
+            (config.row_size() / 4, config.element_type().map_or(1, |element| element.words().into()));
+        let word_count = words.len() as u64;
+        if !word_count.is_multiple_of(row_words) {
+            let (value_count, columns) = (word_count / value_words, (row_words / value_words) as u32);
+            return Err(Error::RaggedTable { value_count, columns });
+        }
+        let count = word_count / row_words;
+        if count == 0 {
+            return Ok(());
+        }
+        let table = self.allocate(size_of_val(words) as u64)?;
+        let segments = self.allocate_scratch(size_of_val(inputs.segments) as u64)?;
+        if let Some(segments) = &segments {
+            self.upload(segments, 0, inputs.segments)?;
+        }
+        let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
+        self.upload(&table, 0, words)?;
+        let apart =
+            if plan.scans_in_place() { None } else { Some(self.allocate(size_of_val(words) as u64)?) };
+        let result = apart.as_ref().unwrap_or(&table);
+        let (source, destination) = (table.range().addresses(), result.range().addresses());
+        let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch))
+            .initial(initial)
+            .segments(scratch_range(&segments).slice(0, size_of_val(inputs.segments) as u64).addresses());
+        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+        self.download(result, words)
+    }
+}
