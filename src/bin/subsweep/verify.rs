@@ -55,10 +55,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
         suite.save()?;
     }
     drop(progress);
-    if wrong_count > MAX_LISTED {
-        suite.print(&format!("  and {} more; --json FILE names all of them\n", wrong_count - MAX_LISTED))?;
-    }
-    suite.print(&reasons(&lacking))?;
+    suite.print(&(and_more(wrong_count) + &reasons(&lacking)))?;
     let total = groups.values().fold(Tally::default(), |total, tally| total.and(*tally));
     suite.print(&table(&groups, total))?;
     // A device that fails it is wrong, whatever luck the cases had.
@@ -86,11 +83,15 @@ fn reasons(lacking: &BTreeMap<String, Lacking>) -> String {
         let cases = if *case_count == 1 { "1 case:" } else { &format!("{case_count} cases, such as") };
         let _ = writeln!(text, "  not supported: {reason}\n    {cases} {first}");
     }
-    if lacking.len() > MAX_LISTED {
-        let more = lacking.len() - MAX_LISTED;
-        let _ = writeln!(text, "  and {more} more; --json FILE names all of them");
+    text + &and_more(lacking.len())
+}
+
+/// Of so many, how many were not listed, if any.
+fn and_more(count: usize) -> String {
+    match count.saturating_sub(MAX_LISTED) {
+        0 => String::new(),
+        more => format!("  and {more} more; --json FILE names all of them\n"),
     }
-    text
 }
 
 fn table(groups: &BTreeMap<String, Tally>, total: Tally) -> String {
