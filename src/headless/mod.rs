@@ -16,7 +16,9 @@ mod transfer;
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 pub use instance::{Candidate, Instance};
@@ -57,6 +59,8 @@ pub struct WorkOptions {
     /// How long a submission is waited for before the device is given up with [`Error::TimedOut`]. 5 minutes where
     /// nothing else is said.
     pub wait_limit: Duration,
+    /// What [`Device::pipeline_cache_data`] returned for the same device and driver; empty for none.
+    pub pipeline_cache_data: Vec<u8>,
 }
 
 impl Default for WorkOptions {
@@ -65,6 +69,7 @@ impl Default for WorkOptions {
             trace: None,
             submission_limit: Duration::from_secs(1),
             wait_limit: Duration::from_secs(5 * 60),
+            pipeline_cache_data: Vec::new(),
         }
     }
 }
@@ -112,10 +117,12 @@ impl Gpu {
             capabilities,
             trace: work.trace.clone(),
             splits_dispatches: true,
+            pipeline_cache_data: work.pipeline_cache_data.clone(),
             keep_alive: Some(keep_alive),
         };
         // SAFETY: the instance is made for Vulkan 1.2 and kept alive; the candidate and the family are its own.
         let device = unsafe { Device::open(instance.raw(), physical_device, &requirements, options) }?;
+        device.set_pipeline_threads(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
         let memory = Arc::new(Memory::new(instance.raw(), physical_device, &device)?);
         let submitter = Submitter::new(&device, family_index, timestamp_valid_bits, &work)?;
         let staging = memory.allocate_staging(STAGING_SIZE)?;
@@ -288,13 +295,12 @@ fn kept<C: Eq + Hash, P>(
     config: C,
     make: impl FnOnce() -> Result<P>,
 ) -> Result<Arc<P>> {
-    let mut plans = lock(plans);
-    if let Some(plan) = plans.get(&config) {
+    if let Some(plan) = lock(plans).get(&config) {
         return Ok(Arc::clone(plan));
     }
+    // Unlocked meanwhile: other threads make other plans, and of two that make the same one the first is kept.
     let plan = Arc::new(make()?);
-    plans.insert(config, Arc::clone(&plan));
-    Ok(plan)
+    Ok(Arc::clone(lock(plans).entry(config).or_insert(plan)))
 }
 
 /// What the mutexes here guard stays whole if a holder panics.

@@ -58,7 +58,7 @@ impl Prepare {
     pub(super) fn new(device: &Device, subgroup_size: Option<u32>) -> Result<Self> {
         let options =
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
-        Ok(Self(Pipeline::new(device, &kernels::SCAN_PREPARE, options)?))
+        Ok(Self(Pipeline::declare(device, &kernels::SCAN_PREPARE, options)?))
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {

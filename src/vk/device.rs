@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::ffi::CStr;
 use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ash::ext::debug_utils;
@@ -10,6 +12,7 @@ use ash::khr::pipeline_executable_properties as executables;
 use ash::vk;
 
 use super::capabilities::{Capabilities, text};
+use super::registry::{PipelineCounts, Registry};
 use super::requirements::{DeviceRequirements, EnabledFeatures};
 use super::trace::Trace;
 use crate::error::{Error, Result};
@@ -26,6 +29,8 @@ struct Inner {
     executables: Option<executables::Device>,
     debug_utils: Option<debug_utils::Device>,
     pipeline_cache: vk::PipelineCache,
+    pipeline_threads: AtomicUsize,
+    registry: Registry,
     trace: Option<Arc<dyn Trace>>,
     splits_dispatches: bool,
     owned: bool,
@@ -45,6 +50,8 @@ pub struct OpenOptions {
     /// Whether pipelines are made so that a dispatch may be a part of a larger one (`DISPATCH_BASE`), as `headless` has
     /// to cut them. Of no use without it.
     pub splits_dispatches: bool,
+    /// What [`Device::pipeline_cache_data`] returned for the same device and driver; empty for none.
+    pub pipeline_cache_data: Vec<u8>,
     /// Dropped after the device: the instance, say.
     pub keep_alive: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -77,6 +84,13 @@ impl Device {
         // SAFETY: as the caller promises; everything that `info` points to is alive.
         let raw = unsafe { instance.create_device(physical_device, &info, None) }
             .map_err(Error::vulkan("vkCreateDevice"))?;
+        let cache_info = vk::PipelineCacheCreateInfo::default().initial_data(&options.pipeline_cache_data);
+        // SAFETY: the device was made above.
+        let pipeline_cache = unsafe { raw.create_pipeline_cache(&cache_info, None) }.map_err(|result| {
+            // SAFETY: nothing was made from the device.
+            unsafe { raw.destroy_device(None) };
+            Error::vulkan("vkCreatePipelineCache")(result)
+        })?;
         let capabilities = options.capabilities.unwrap_or_else(|| {
             // SAFETY: as the caller promises; `query` found the extensions that `enabled` implies.
             unsafe { Capabilities::read(instance, physical_device, requirements.enabled()) }
@@ -87,7 +101,9 @@ impl Device {
                 debug_utils: debug_utils_of(instance, &raw, requirements.enabled()),
                 raw,
                 capabilities,
-                pipeline_cache: vk::PipelineCache::null(),
+                pipeline_cache,
+                pipeline_threads: AtomicUsize::new(1),
+                registry: Registry::default(),
                 trace: options.trace,
                 splits_dispatches: options.splits_dispatches,
                 owned: true,
@@ -111,7 +127,8 @@ impl Device {
     ///   from it.
     /// - `device` was created with every feature that `enabled` names, and the extensions that these are of.
     /// - `device` and `pipeline_cache` outlive this value, its clones, and everything made from them.
-    /// - `pipeline_cache` is used by no other thread while a plan is made, unless it is internally synchronised.
+    /// - `pipeline_cache` is used by no other thread while a plan is made, unless it is internally synchronised; one
+    ///   that is not allows a single thread of [`Self::set_pipeline_threads`].
     pub unsafe fn from_raw(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
@@ -135,6 +152,8 @@ impl Device {
                 raw: device,
                 capabilities,
                 pipeline_cache,
+                pipeline_threads: AtomicUsize::new(1),
+                registry: Registry::default(),
                 trace: None,
                 splits_dispatches: false,
                 owned: false,
@@ -157,6 +176,38 @@ impl Device {
     /// The cache that pipelines are made with; null if there is none.
     pub fn pipeline_cache(&self) -> vk::PipelineCache {
         self.inner.pipeline_cache
+    }
+
+    /// What the cache of a device that was opened here holds, for [`OpenOptions::pipeline_cache_data`].
+    ///
+    /// # Errors
+    /// Whatever Vulkan says.
+    pub fn pipeline_cache_data(&self) -> Result<Vec<u8>> {
+        if self.inner.pipeline_cache == vk::PipelineCache::null() {
+            return Ok(Vec::new());
+        }
+        // SAFETY: the cache is the device's, and drivers synchronise it.
+        unsafe { self.inner.raw.get_pipeline_cache_data(self.inner.pipeline_cache) }
+            .map_err(Error::vulkan("vkGetPipelineCacheData"))
+    }
+
+    /// Threads on which a plan compiles its pipelines; 1 unless [`Self::set_pipeline_threads`] says otherwise.
+    pub fn pipeline_threads(&self) -> NonZeroUsize {
+        NonZeroUsize::new(self.inner.pipeline_threads.load(Ordering::Relaxed)).unwrap_or(NonZeroUsize::MIN)
+    }
+
+    /// Lets plans compile their pipelines on up to `count` threads, the caller's among them. Holds for all clones.
+    pub fn set_pipeline_threads(&self, count: NonZeroUsize) {
+        self.inner.pipeline_threads.store(count.get(), Ordering::Relaxed);
+    }
+
+    /// How many pipelines the device has had so far.
+    pub fn pipeline_counts(&self) -> PipelineCounts {
+        self.inner.registry.counts()
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        &self.inner.registry
     }
 
     /// The functions that tell what a pipeline was compiled to, on a device that was made for it.
@@ -285,7 +336,10 @@ impl Drop for Inner {
             std::mem::forget(self.keep_alive.take());
         } else if self.owned {
             // SAFETY: the last clone is gone, and everything made from the device held one.
-            unsafe { self.raw.destroy_device(None) };
+            unsafe {
+                self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
+                self.raw.destroy_device(None);
+            }
         }
     }
 }

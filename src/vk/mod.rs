@@ -15,6 +15,7 @@ mod phases;
 mod pipeline;
 mod push_constants;
 mod recorder;
+mod registry;
 mod requirements;
 mod statistics;
 mod timestamps;
@@ -37,6 +38,7 @@ pub use push_constants::{PushBlock, PushConstants, PushField};
 #[cfg(feature = "headless")]
 pub(crate) use recorder::Pacing;
 pub use recorder::{CommandCounts, Recorder};
+pub use registry::PipelineCounts;
 pub use requirements::{DeviceRequirements, EnabledFeatures};
 pub use statistics::{Representation, Statistic, StatisticValue};
 pub use timestamps::Timestamps;

@@ -2,10 +2,14 @@
 
 use std::ffi::CString;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
 
 use ash::vk;
 
 use super::device::Device;
+use super::registry::Key;
 use crate::error::{Error, Result, within};
 use crate::kernels::Kernel;
 
@@ -20,12 +24,29 @@ pub struct PipelineOptions<'a> {
     pub subgroup_size: Option<u32>,
 }
 
-/// A pipeline and its layout, destroyed when dropped.
-#[derive(Debug)]
+/// A shared reference to a pipeline and its layout, which are destroyed with the last reference.
+///
+/// A device has each pipeline once: whoever asks for the same kernel, constants and subgroup size gets another reference.
+#[derive(Debug, Clone)]
 pub struct Pipeline {
+    shared: Arc<Shared>,
+}
+
+/// A pipeline as the device's registry knows it.
+#[derive(Debug)]
+pub(super) struct Shared {
     device: Device,
     kernel: &'static Kernel,
     specialization: Specialization,
+    key: Key,
+    /// Held while the driver compiles, so that a second thread waits for the result.
+    compiling: Mutex<()>,
+    compiled: OnceLock<Compiled>,
+    is_dispatched: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Compiled {
     layout: vk::PipelineLayout,
     raw: vk::Pipeline,
 }
@@ -42,7 +63,7 @@ pub struct Specialization {
 }
 
 impl Pipeline {
-    /// Compiles `kernel` for the device, with its pipeline cache.
+    /// The device's pipeline of `kernel` with these options, compiled with the device's pipeline cache unless it exists.
     ///
     /// Full subgroups are required wherever the device can promise them and the workgroup is a multiple of the
     /// subgroup. A subgroup size is asked for only where the device has a choice of them.
@@ -54,48 +75,147 @@ impl Pipeline {
     /// # Panics
     /// If a constant is named that the kernel does not have: the caller's own mistake, which every test would show.
     pub fn new(device: &Device, kernel: &'static Kernel, options: PipelineOptions<'_>) -> Result<Self> {
+        let pipeline = Self::declare(device, kernel, options)?;
+        pipeline.compile()?;
+        Ok(pipeline)
+    }
+
+    /// As [`Self::new`], but not compiled yet: a plan declares all of its pipelines, then compiles them together by
+    /// [`Self::compile_all`].
+    ///
+    /// # Errors
+    /// Those of [`Self::new`] but for the compiler's.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    pub(crate) fn declare(
+        device: &Device,
+        kernel: &'static Kernel,
+        options: PipelineOptions<'_>,
+    ) -> Result<Self> {
         device.check()?;
         let capabilities = device.capabilities();
         if options.workgroup_size == 0 {
             return Err(Error::InvalidPolicy { reason: "a workgroup has at least one invocation" });
         }
         within("invocations in a workgroup", options.workgroup_size, capabilities.max_workgroup_invocations)?;
-        let requested =
+        let subgroup_size =
             capabilities.requested_subgroup_size(options.subgroup_size, options.workgroup_size)?;
-        let lanes = requested.unwrap_or(capabilities.subgroup_size);
-        let full =
+        let lanes = subgroup_size.unwrap_or(capabilities.subgroup_size);
+        let requires_full_subgroups =
             capabilities.enabled.compute_full_subgroups && options.workgroup_size.is_multiple_of(lanes);
-
-        let layout = create_layout(device, kernel)?;
-        // From here on the layout is owned: an early return drops it.
-        let specialization = Specialization {
-            workgroup_size: options.workgroup_size,
-            constants: options.constants.to_vec(),
-            subgroup_size: options.subgroup_size,
-        };
-        let mut pipeline =
-            Self { device: device.clone(), kernel, specialization, layout, raw: vk::Pipeline::null() };
-        pipeline.raw = pipeline.compile(options, requested, full)?;
-        pipeline.set_name()?;
-        Ok(pipeline)
+        let key = Key::new(kernel, options, subgroup_size, requires_full_subgroups);
+        let shared = device.registry().get_or_insert(key, |key| Shared {
+            device: device.clone(),
+            kernel,
+            specialization: Specialization {
+                workgroup_size: options.workgroup_size,
+                constants: options.constants.to_vec(),
+                subgroup_size: options.subgroup_size,
+            },
+            key,
+            compiling: Mutex::default(),
+            compiled: OnceLock::new(),
+            is_dispatched: AtomicBool::new(false),
+        });
+        Ok(Self { shared })
     }
 
-    fn compile(
-        &self,
-        options: PipelineOptions<'_>,
-        subgroup_size: Option<u32>,
-        full_subgroups: bool,
-    ) -> Result<vk::Pipeline> {
+    /// Compiles those of `pipelines` that are not compiled yet, on up to [`Device::pipeline_threads`] threads.
+    ///
+    /// # Errors
+    /// Whatever the driver's compiler says of the first that fails.
+    pub(crate) fn compile_all<'p>(
+        device: &Device,
+        pipelines: impl IntoIterator<Item = &'p Self>,
+    ) -> Result<()> {
+        let missing: Vec<_> =
+            pipelines.into_iter().filter(|pipeline| pipeline.shared.compiled.get().is_none()).collect();
+        let thread_count = device.pipeline_threads().get().min(missing.len());
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some(pipeline) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                pipeline.compile().inspect_err(|_| next.store(missing.len(), Ordering::Relaxed))?;
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            // A thread that cannot be had is done without.
+            let threads: Vec<_> = (1..thread_count)
+                .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+                .collect();
+            let mut result = work();
+            for thread in threads {
+                let other = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                result = result.and(other);
+            }
+            result
+        })
+    }
+
+    fn compile(&self) -> Result<()> {
+        self.shared.compile()
+    }
+
+    /// The device that the pipeline is of.
+    pub fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    /// The kernel that the pipeline runs.
+    pub fn kernel(&self) -> &'static Kernel {
+        self.shared.kernel
+    }
+
+    /// What the pipeline makes of its kernel.
+    pub fn specialization(&self) -> &Specialization {
+        &self.shared.specialization
+    }
+
+    /// Whether both are references to one pipeline.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    pub(super) fn raw(&self) -> vk::Pipeline {
+        self.compiled().raw
+    }
+
+    pub(super) fn layout(&self) -> vk::PipelineLayout {
+        self.compiled().layout
+    }
+
+    /// The pipeline is about to be bound for a dispatch.
+    pub(super) fn count_dispatch(&self) {
+        if !self.shared.is_dispatched.swap(true, Ordering::Relaxed) {
+            self.shared.device.registry().count_dispatched();
+        }
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.shared.compiled.get().expect("a plan compiles the pipelines that it declares")
+    }
+}
+
+impl Shared {
+    fn compile(&self) -> Result<()> {
+        let _compiling = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.compiled.get().is_some() {
+            return Ok(());
+        }
+        let layout = create_layout(&self.device, self.kernel)?;
+        let raw = self.create(layout).inspect_err(|_| {
+            // SAFETY: nothing uses the layout.
+            self.device.destroy(|raw| unsafe { raw.destroy_pipeline_layout(layout, None) });
+        })?;
+        self.device.registry().count_created();
+        let compiled = self.compiled.get_or_init(|| Compiled { layout, raw });
+        self.set_name(compiled.raw)
+    }
+
+    fn create(&self, layout: vk::PipelineLayout) -> Result<vk::Pipeline> {
         let raw = self.device.raw();
-        // Constant 0 is the workgroup size, in every kernel.
-        let (ids, values): (Vec<u32>, Vec<u32>) = std::iter::once((0, options.workgroup_size))
-            .chain(options.constants.iter().map(|&(name, value)| {
-                let constant = self.kernel.spec_constants.iter().find(|constant| constant.name == name);
-                let constant =
-                    constant.unwrap_or_else(|| panic!("{} has no constant {name}", self.kernel.name));
-                (constant.id, value)
-            }))
-            .unzip();
+        let (ids, values): (Vec<u32>, Vec<u32>) = self.key.constants().iter().copied().unzip();
         let entries: Vec<_> = (0u32..)
             .zip(&ids)
             .map(|(index, &id)| {
@@ -116,14 +236,14 @@ impl Pipeline {
             .module(module)
             .name(c"main")
             .specialization_info(&specialization);
-        if full_subgroups {
+        if self.key.requires_full_subgroups() {
             stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
         }
-        if let Some(size) = subgroup_size {
+        if let Some(size) = self.key.subgroup_size() {
             required_size = required_size.required_subgroup_size(size);
             stage = stage.push_next(&mut required_size);
         }
-        let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
+        let mut info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
         if self.device.executables().is_some() {
             info.flags |= vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR
                 | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
@@ -142,38 +262,15 @@ impl Pipeline {
     }
 
     /// Names the pipeline after its kernel, where `VK_EXT_debug_utils` is on.
-    fn set_name(&self) -> Result<()> {
+    fn set_name(&self, raw: vk::Pipeline) -> Result<()> {
         let Some(debug_utils) = self.device.debug_utils() else { return Ok(()) };
         let name = format!("subsweep {} {}", self.kernel.name, self.specialization);
         // A custom kernel's name is its caller's.
         let name = CString::new(name.replace('\0', "")).expect("no zero is left");
-        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(self.raw).object_name(&name);
-        // SAFETY: the pipeline is the device's, and used by nobody yet.
+        let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(raw).object_name(&name);
+        // SAFETY: the pipeline is the device's, and no other thread has it yet.
         unsafe { debug_utils.set_debug_utils_object_name(&info) }
             .map_err(Error::vulkan("vkSetDebugUtilsObjectNameEXT"))
-    }
-
-    /// The device that the pipeline is of.
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// The kernel that the pipeline runs.
-    pub fn kernel(&self) -> &'static Kernel {
-        self.kernel
-    }
-
-    /// What the pipeline makes of its kernel.
-    pub fn specialization(&self) -> &Specialization {
-        &self.specialization
-    }
-
-    pub(super) fn raw(&self) -> vk::Pipeline {
-        self.raw
-    }
-
-    pub(super) fn layout(&self) -> vk::PipelineLayout {
-        self.layout
     }
 }
 
@@ -195,12 +292,14 @@ impl fmt::Display for Specialization {
     }
 }
 
-impl Drop for Pipeline {
+impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: made in `new`; whoever submits work that uses them keeps the plan until the work is done.
+        self.device.registry().remove(&self.key);
+        let Some(Compiled { layout, raw: pipeline }) = self.compiled.take() else { return };
+        // SAFETY: made in `compile`; whoever submits work that uses them keeps the plan until the work is done.
         self.device.destroy(|raw| unsafe {
-            raw.destroy_pipeline(self.raw, None);
-            raw.destroy_pipeline_layout(self.layout, None);
+            raw.destroy_pipeline(pipeline, None);
+            raw.destroy_pipeline_layout(layout, None);
         });
     }
 }

@@ -234,6 +234,7 @@ impl<'d> Recorder<'d> {
     }
 
     fn bind(&self, raw: &ash::Device, pipeline: &Pipeline, block: &PushBlock) {
+        pipeline.count_dispatch();
         // SAFETY: as `new` was promised; the block is the kernel's, as whoever implemented `PushConstants` has
         // promised.
         unsafe {

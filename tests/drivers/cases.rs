@@ -73,7 +73,6 @@ fn verify(gpu: &Gpu, cases: &[Case], layout: Layout) -> Result<(), Failed> {
         }
         expect_silence(gpu, &case.id())?;
     }
-    gpu.forget_plans();
     Ok(())
 }
 

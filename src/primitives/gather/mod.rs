@@ -84,7 +84,7 @@ impl Mover {
         ];
         let GatherPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        Ok(Self { shape, pipeline: Pipeline::new(device, &kernels::GATHER_GATHER, options)? })
+        Ok(Self { shape, pipeline: Pipeline::declare(device, &kernels::GATHER_GATHER, options)? })
     }
 
     fn takes(&self, buffers: &GatherBuffers) -> bool {
@@ -120,14 +120,16 @@ impl GatherPlan {
         let wide =
             [4, 2].into_iter().find(|&unit_words| config.words_per_element().is_multiple_of(unit_words));
         let prepare = || Prepare::new(device, policy.subgroup_size);
-        Ok(Self {
+        let plan = Self {
             device: device.clone(),
             config,
             policy,
             any_address: mover(1)?,
             aligned: wide.map(mover).transpose()?,
             prepare: config.counts_on_device.then(prepare).transpose()?,
-        })
+        };
+        Pipeline::compile_all(device, plan.pipelines())?;
+        Ok(plan)
     }
 
     /// What the plan was made for.

@@ -243,7 +243,9 @@ impl CountedChained {
             return Ok(None);
         }
         let counted = &kernels::SCAN_CHAINED_WORDS32X1_COUNTED;
-        Chained::new(device, config, policy, counted).map(|chained| Some(Self(chained)))
+        let chained = Chained::new(device, config, policy, counted)?;
+        Pipeline::compile_all(device, [&chained.quads.chained])?;
+        Ok(Some(Self(chained)))
     }
 
     /// Adds to the 4 words of `counts`; returns how many tiles looked back.

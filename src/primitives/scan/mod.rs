@@ -65,6 +65,15 @@ enum Strategy {
     Strided(Strided),
 }
 
+/// Where source and destination of a plan's recordings begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ranges {
+    /// Wherever the caller's ranges do.
+    AnyAddress,
+    /// At multiples of 16 bytes, as arrays in scratch do.
+    Scratch,
+}
+
 /// Steps in which something doubles from 1 to `count`.
 fn step_count(count: u64) -> u32 {
     u64::BITS - count.max(1).saturating_sub(1).leading_zeros()
@@ -80,13 +89,20 @@ impl ScanPlan {
     /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device; and whatever the
     /// driver's compiler says.
     pub fn new(device: &Device, config: ScanConfig) -> Result<Self, Error> {
+        let plan = Self::declare(device, config, Ranges::AnyAddress)?;
+        Pipeline::compile_all(device, plan.pipelines())?;
+        Ok(plan)
+    }
+
+    /// As [`Self::new`], of ranges that lie as `ranges` says, and with pipelines that are not compiled yet.
+    pub(super) fn declare(device: &Device, config: ScanConfig, ranges: Ranges) -> Result<Self, Error> {
         config.check(device.capabilities())?;
         let policy =
             config.policy.unwrap_or_else(|| ScanPolicy::choose(device.capabilities(), &config).policy);
         policy.check(&config, device.capabilities())?;
         let strategy = match (policy.algorithm, policy.sums) {
             (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::Scratch) => {
-                Strategy::ReduceThenScan(ReduceThenScan::new(device, &config, &policy)?)
+                Strategy::ReduceThenScan(ReduceThenScan::new(device, &config, &policy, ranges)?)
             }
             (ScanAlgorithm::ReduceThenScan(_), SumsPlacement::LastRow) => {
                 Strategy::ChunkInPlace(ChunkInPlace::new(device, &config, &policy)?)

@@ -162,7 +162,7 @@ impl ScanPolicy {
         constants: &[(&'static str, u32)],
     ) -> Result<Pipeline> {
         let Self { workgroup_size, subgroup_size, .. } = *self;
-        Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+        Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
     }
 
     /// Elements in a tile, [`u32::MAX`] at most.

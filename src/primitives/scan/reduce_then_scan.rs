@@ -16,6 +16,7 @@
 
 use std::mem::size_of;
 
+use super::Ranges;
 use super::algorithm::WorkgroupScan;
 use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
 use super::levels::Levels;
@@ -218,7 +219,12 @@ impl Layout {
 }
 
 impl ReduceThenScan {
-    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        config: &ScanConfig,
+        policy: &ScanPolicy,
+        ranges: Ranges,
+    ) -> Result<Self> {
         let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
         let downsweep = policy.algorithm.workgroup_scan().and_then(textbook_downsweep).unwrap_or(downsweep);
         let tile = policy.tile_constants(shape);
@@ -237,8 +243,13 @@ impl ReduceThenScan {
         let sums = if callers == plain { callers } else { Rows::Sums };
         // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch. Elements of a
         // column that lie apart are no quads, wherever they begin.
-        let levels =
-            [(callers, config.kind, true), (callers, config.kind, false), (sums, ScanKind::Exclusive, true)];
+        let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, true)];
+        if ranges == Ranges::AnyAddress {
+            levels.push((callers, config.kind, false));
+        }
+        // The top level has no carry-in but an initial value, which segments begin with instead.
+        let is_carried = config.has_initial && config.segments.is_none();
+        let carries = if is_carried { &[true][..] } else { &[false, true] };
         let mut reduces: Vec<(Reduce, Pipeline)> = Vec::new();
         let mut downsweeps: Vec<(Downsweep, Pipeline)> = Vec::new();
         for (rows, kind, is_aligned) in levels {
@@ -247,7 +258,7 @@ impl ReduceThenScan {
             if reduces.iter().all(|(made, _)| *made != key) {
                 reduces.push((key, pipeline(reduce, rows, &[("QUAD_ACCESS", quad_access.into())])?));
             }
-            for has_carry in [false, true] {
+            for &has_carry in carries {
                 let key = Downsweep { rows, kind, has_carry, quad_access };
                 if downsweeps.iter().all(|(made, _)| *made != key) {
                     let constants = [

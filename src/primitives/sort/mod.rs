@@ -132,7 +132,9 @@ impl SortPlan {
                 Some(Strategy::Onesweep(Box::new(Onesweep::new(device, &config, &policy)?)))
             }
         };
-        Ok(Self { device: device.clone(), config, policy, single_workgroup, strategy })
+        let plan = Self { device: device.clone(), config, policy, single_workgroup, strategy };
+        Pipeline::compile_all(device, plan.pipelines())?;
+        Ok(plan)
     }
 
     /// What the plan was made for.

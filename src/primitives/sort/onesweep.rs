@@ -110,7 +110,7 @@ impl Onesweep {
             passes,
             radix: 1 << radix_bits,
             survey: Survey::new(device, config, policy, passes)?,
-            pipeline: Pipeline::new(device, kernel, options)?,
+            pipeline: Pipeline::declare(device, kernel, options)?,
         })
     }
 

@@ -14,7 +14,7 @@ use super::policy::{ChunkCounting, Ranking, SortPolicy};
 use super::survey::{PassShape, Survey, SurveyLayout};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
-use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
+use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
 use crate::primitives::{Count, ScratchCursor};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
@@ -164,7 +164,7 @@ impl Passes {
                 constants: &constants,
                 subgroup_size: policy.subgroup_size,
             };
-            Pipeline::new(device, kernel, options)
+            Pipeline::declare(device, kernel, options)
         };
         // Ranking may ask for more than counting.
         let moves =
@@ -214,7 +214,7 @@ impl Passes {
             survey: Survey::new(device, config, policy, passes)?,
             any_address,
             aligned,
-            scan: ScanPlan::new(device, scan)?,
+            scan: ScanPlan::declare(device, scan, Ranges::Scratch)?,
         })
     }
 

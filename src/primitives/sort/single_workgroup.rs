@@ -68,7 +68,7 @@ impl SingleWorkgroup {
                 ("QUAD_ACCESS", quad_access.into()),
             ];
             let workgroup_size = shape.workgroup_size;
-            Pipeline::new(
+            Pipeline::declare(
                 device,
                 kernel,
                 PipelineOptions { workgroup_size, constants: &constants, subgroup_size },

@@ -111,7 +111,7 @@ impl Survey {
         let (workgroup_size, subgroup_size) = (policy.workgroup_size, policy.subgroup_size);
         let radix_bits = policy.algorithm.radix_bits();
         let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
-            Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+            Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
         };
         let [numbers, descending] = config.constants();
         let kernel = match (config.key.words(), passes.has_bins) {

@@ -159,6 +159,13 @@ fallible! {
         device: vk::Device, info: *const vk::PipelineLayoutCreateInfo<'_>, allocator: Allocator<'_>,
         made: *mut vk::PipelineLayout
     ) [HOST, DEVICE] made;
+    PFN_vkCreatePipelineCache(
+        device: vk::Device, info: *const vk::PipelineCacheCreateInfo<'_>, allocator: Allocator<'_>,
+        made: *mut vk::PipelineCache
+    ) [HOST, DEVICE] made;
+    PFN_vkGetPipelineCacheData(
+        device: vk::Device, cache: vk::PipelineCache, size: *mut usize, data: *mut c_void
+    ) [HOST, DEVICE];
     PFN_vkCreateComputePipelines(
         device: vk::Device, cache: vk::PipelineCache, count: u32, infos: *const vk::ComputePipelineCreateInfo<'_>,
         allocator: Allocator<'_>, made: *mut vk::Pipeline
@@ -209,6 +216,7 @@ ending! {
     PFN_vkDestroyShaderModule(vk::Device => vk::ShaderModule);
     PFN_vkDestroyPipelineLayout(vk::Device => vk::PipelineLayout);
     PFN_vkDestroyPipeline(vk::Device => vk::Pipeline);
+    PFN_vkDestroyPipelineCache(vk::Device => vk::PipelineCache);
     PFN_vkDestroyQueryPool(vk::Device => vk::QueryPool);
     PFN_vkDestroyCommandPool(vk::Device => vk::CommandPool);
     PFN_vkDestroyFence(vk::Device => vk::Fence);

@@ -5,6 +5,7 @@
 //! a fault that passes as for one that lasts. No failure is one that the library may keep to itself.
 
 mod functions;
+mod pipelines;
 mod shim;
 mod work;
 
@@ -29,6 +30,7 @@ pub fn trials(is_validated: bool) -> Vec<Trial> {
         trial("validation finds nothing amiss afterwards", |_| under_validation())
             .with_ignored_flag(!is_validated),
         trial("every function that can fail is called", every_function),
+        trial("each pipeline is created once and freed with its last plan", |_| pipelines::once()),
         trial("what is forgotten, what must fail and what comes too soon is noticed", |_| armed()),
     ]);
     trials

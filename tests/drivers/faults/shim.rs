@@ -220,6 +220,7 @@ impl State {
                     Type::COMMAND_POOL => device.destroy_command_pool(Handle::from_raw(handle), None),
                     Type::QUERY_POOL => device.destroy_query_pool(Handle::from_raw(handle), None),
                     Type::PIPELINE => device.destroy_pipeline(Handle::from_raw(handle), None),
+                    Type::PIPELINE_CACHE => device.destroy_pipeline_cache(Handle::from_raw(handle), None),
                     Type::PIPELINE_LAYOUT => device.destroy_pipeline_layout(Handle::from_raw(handle), None),
                     _ => {}
                 },

@@ -1,5 +1,6 @@
 //! What is tried: pieces of work with the library, each of which keeps its promises to the caller's data by itself.
 
+use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -52,6 +53,7 @@ pub const PHASES: &[Phase] = &[
     cold("planning a sort as the seed does", |opened| Ok(sort_plan(&opened.gpu, PolicyName::Seed))),
     cold("planning a segmented sort", |opened| Ok(segmented_sort_plan(&opened.gpu))),
     cold("planning a gather", |opened| Ok(gather_plan(&opened.gpu))),
+    cold("reading the pipeline cache", |opened| Ok(opened.gpu.device().pipeline_cache_data().map(drop))),
     warm("copying in chunks", WHOLE, copying),
     warm("scanning", WHOLE, scanning),
     warm("scanning in several submissions", CUT, scanning),
@@ -90,6 +92,8 @@ impl Opened {
         let best = DeviceSelector::Best.position(&candidates)?;
         let work = WorkOptions { submission_limit, ..WorkOptions::default() };
         let gpu = Gpu::open_candidate(candidates.swap_remove(best), work)?;
+        // Calls come in one order.
+        gpu.device().set_pipeline_threads(NonZeroUsize::MIN);
         Ok(Self { gpu, instance: Arc::clone(instance) })
     }
 
@@ -214,7 +218,7 @@ fn scan_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
     gpu.scan_plan(scan_config(gpu, policy)).map(drop)
 }
 
-fn sort_config(gpu: &Gpu, policy: PolicyName) -> SortConfig {
+pub fn sort_config(gpu: &Gpu, policy: PolicyName) -> SortConfig {
     let config = SortConfig::keys(ElementType::U32);
     config.policy(policy.sort(gpu.capabilities(), SortAlgorithm::Radix4Bit, &config))
 }

@@ -89,7 +89,7 @@ impl InPlace {
         let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
         let SegmentedSortPolicy { cluster, workgroups: [small, large], subgroup_size, .. } = *policy;
         let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
-            Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+            Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
         };
         let [numbers, descending] = config.constants();
         let short = [

@@ -7,7 +7,7 @@ use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
-use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
+use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
 use crate::primitives::sort::arrays::{Arrays, Aside};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::sort::digit::Digit;
@@ -131,7 +131,7 @@ impl Long {
         let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
         let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = *policy;
         let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
-            Pipeline::new(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
+            Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
         };
         let [numbers, descending] = config.constants();
         let radix_bits = SegmentedSortPolicy::TILE_RADIX_BITS;
@@ -143,6 +143,7 @@ impl Long {
             ("ITEMS_PER_INVOCATION", tile.items_per_invocation),
             ("MAX_SUBGROUPS", subgroups),
         ];
+        let scan = ScanConfig::exclusive().counts_on_device().policy(policy.scan);
         let [.., max_large] = policy.max_extents();
         let pass_count = config.bit_count().div_ceil(radix_bits).next_multiple_of(2);
         Ok(Self {
@@ -155,7 +156,7 @@ impl Long {
             // Counting needs no tables of subgroups.
             count: pipeline(COUNT_KERNELS[key], tile.workgroup_size, &constants[..4])?,
             scatter: pipeline(SCATTER_KERNELS[key][value], tile.workgroup_size, &constants)?,
-            scan: ScanPlan::new(device, ScanConfig::exclusive().counts_on_device().policy(policy.scan))?,
+            scan: ScanPlan::declare(device, scan, Ranges::Scratch)?,
         })
     }
 

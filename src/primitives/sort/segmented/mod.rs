@@ -131,15 +131,17 @@ impl SegmentedSortPlan {
         let workgroup_size = cluster.workgroup_size;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let prepare = || Prepare::new(device, subgroup_size);
-        Ok(Self {
+        let plan = Self {
             device: device.clone(),
             config,
             policy,
             prepare: sort.counts_on_device.then(prepare).transpose()?,
-            classify: Pipeline::new(device, &kernels::SORT_CLASSIFY, options)?,
+            classify: Pipeline::declare(device, &kernels::SORT_CLASSIFY, options)?,
             in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
-        })
+        };
+        Pipeline::compile_all(device, plan.pipelines())?;
+        Ok(plan)
     }
 
     /// What the plan was made for.

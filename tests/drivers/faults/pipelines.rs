@@ -1,0 +1,57 @@
+//! The registry of pipelines, by the calls that reach the driver.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use libtest_mimic::Failed;
+use subsweep::harness::PolicyName;
+use subsweep::sort::SortPlan;
+
+use super::shim;
+use super::work::{Opened, WHOLE, sort_config};
+
+/// Plans of one configuration share every pipeline, whichever threads make them.
+pub fn once() -> Result<(), Failed> {
+    let opened = Opened::new(false, WHOLE)?;
+    let device = opened.gpu.device();
+    let before = shim::alive();
+    let config = sort_config(&opened.gpu, PolicyName::Default);
+
+    let (first, created) = creations(|| SortPlan::new(device, config));
+    let first = first?;
+    assert_eq!(created, distinct(&first));
+    let (second, created) = creations(|| SortPlan::new(device, config));
+    assert_eq!(created, 0, "the second plan has the pipelines of the first");
+    let second = second?;
+    assert!(first.pipelines().zip(second.pipelines()).all(|(first, second)| first.is_same(second)));
+    drop(first);
+    assert!(shim::alive() != before, "the second plan holds them");
+    drop(second);
+    super::expect_alive(&before)?;
+
+    device.set_pipeline_threads(NonZeroUsize::new(4).expect("it is 4"));
+    let (plans, created) = creations(|| {
+        thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(|| SortPlan::new(device, config)));
+            threads.map(|thread| thread.join().expect("no thread panics"))
+        })
+    });
+    assert_eq!(created, distinct(plans[0].as_ref().map_err(Clone::clone)?));
+    assert!(plans.iter().all(Result::is_ok));
+    drop(plans);
+    super::expect_alive(&before)?;
+    super::close(Some(opened))
+}
+
+/// Pipelines of a plan, each counted once.
+fn distinct(plan: &SortPlan) -> usize {
+    let all: Vec<_> = plan.pipelines().collect();
+    let is_first = |index: &usize| all[..*index].iter().all(|earlier| !earlier.is_same(all[*index]));
+    (0..all.len()).filter(is_first).count()
+}
+
+/// How often `work` has the driver create a pipeline.
+fn creations<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let (done, calls) = shim::during(None, work);
+    (done, calls.iter().filter(|call| call.name == "vkCreateComputePipelines").count())
+}
