@@ -86,6 +86,10 @@ pub struct Common {
     #[arg(long, global = true, value_enum)]
     pub policy: Option<PolicyKind>,
 
+    /// Neither read nor write what the driver compiled in earlier runs (pipelines/ in the user's cache folder)
+    #[arg(long, global = true)]
+    pub no_pipeline_cache: bool,
+
     /// List the algorithms and what they cost, and exit
     #[arg(long, global = true)]
     pub list_algorithms: bool,

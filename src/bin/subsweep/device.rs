@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use subsweep::harness::Description;
-use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance, WorkOptions};
+use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance};
 use subsweep::vk::DeviceIdentity;
 
+use crate::args::Common;
+use crate::cache::CachedGpu;
 use crate::error::Ended;
 use crate::files::memory;
 use crate::words;
@@ -167,17 +169,17 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
 ///
 /// # Errors
 /// That there is none, that none matches, that it lacks something, or whatever its driver says.
-pub fn open(choice: &DeviceChoice) -> Result<Gpu> {
+pub fn open(common: &Common) -> Result<CachedGpu> {
     let instance = Arc::new(Instance::new(false)?);
     // `check_one` has refused all of them.
-    let mut devices = choose(&instance, choice)?;
+    let mut devices = choose(&instance, &common.device)?;
     if devices.len() > 1 {
         return Err(
             Ended::usage("this command runs on one device, and --device lists several; name one").into()
         );
     }
     let Numbered { index, candidate } = devices.swap_remove(0);
-    let gpu = Gpu::open_candidate(candidate, WorkOptions::default())?;
+    let gpu = CachedGpu::open(candidate, !common.no_pipeline_cache)?;
     words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
 }

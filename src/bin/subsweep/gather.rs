@@ -35,7 +35,7 @@ pub fn run(args: &GatherArgs, common: &Common) -> Result<()> {
     check_indices(&indices_source, &indices, table.shape.rows())?;
     let output = Output::prepare(&destination, "-o", &[&source, &indices_source])?;
 
-    let gpu = device::open(&common.device)?;
+    let gpu = device::open(common)?;
     let gathered = {
         let _doing = Doing::new(format_args!("gathering {} rows", indices.len()));
         let config = GatherConfig::elements(words);

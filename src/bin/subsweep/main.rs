@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod cache;
 mod compare;
 mod device;
 mod devices;
@@ -29,6 +30,8 @@ use args::{Cli, Command};
 use files::output::{OutputProblem, of_stdout};
 
 fn main() -> ExitCode {
+    // SAFETY: the process has one thread yet.
+    unsafe { cache::separate_shader_caches() };
     let result = match Cli::try_parse() {
         Ok(cli) => run(&cli),
         // Like --help, it needs no INPUT.

@@ -56,7 +56,7 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
     let output = Output::prepare(&destination, "-o", &inputs)?;
 
-    let gpu = device::open(&common.device)?;
+    let gpu = device::open(common)?;
     let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
     {
         let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));

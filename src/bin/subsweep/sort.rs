@@ -50,7 +50,7 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
         .transpose()?;
 
-    let gpu = device::open(&common.device)?;
+    let gpu = device::open(common)?;
     let mut places = Vec::new();
     {
         let _doing = Doing::new(format_args!("sorting {count} keys"));

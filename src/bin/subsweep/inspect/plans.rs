@@ -114,6 +114,7 @@ mod tests {
             device: crate::device::DeviceChoice::Unsaid,
             algorithm: algorithm.map(|name| name.parse().unwrap()),
             policy,
+            no_pipeline_cache: false,
             list_algorithms: false,
         }
     }
