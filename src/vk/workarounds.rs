@@ -91,6 +91,8 @@ pub struct Affected {
     pub versions: Range<DriverVersion>,
     /// The lanes of a subgroup with which it does it.
     pub subgroup_sizes: Range<u32>,
+    /// The mark in `driverInfo` of a build without the bug.
+    pub mended_build: Option<&'static str>,
     /// Where it was seen, and how far the ends of the range are known.
     pub seen: &'static str,
 }
@@ -101,6 +103,7 @@ const LAVAPIPE_BEFORE_25_0_7: Affected = Affected {
     driver: vk::DriverId::MESA_LLVMPIPE,
     versions: DriverVersion::MIN..DriverVersion([25, 0, 7]),
     subgroup_sizes: ANY_SUBGROUP,
+    mended_build: None,
     seen: "wrong in Mesa 22.3.6, right in 25.0.7; none before or between was tried",
 };
 
@@ -140,6 +143,7 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
                 driver: vk::DriverId::GOOGLE_SWIFTSHADER,
                 versions: ALWAYS,
                 subgroup_sizes: ANY_SUBGROUP,
+                mended_build: None,
                 seen: "wrong in the one of Chromium 156; every SwiftShader of late calls itself 5.0.0",
             },
         ],
@@ -155,6 +159,7 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
             driver: vk::DriverId::MESA_LLVMPIPE,
             versions: ALWAYS,
             subgroup_sizes: ANY_SUBGROUP,
+            mended_build: None,
             seen: "wrong in Mesa 22.3.6 and 25.0.7, the only ones that were tried",
         }],
     },
@@ -169,7 +174,9 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
             driver: vk::DriverId::MESA_LLVMPIPE,
             versions: ALWAYS,
             subgroup_sizes: 17..u32::MAX,
-            seen: "wrong in Mesa 22.3.6 and 25.0.7, the only ones that were tried",
+            // tests/drivers/lavapipe-wide.patch, which `tools/setup wide` builds.
+            mended_build: Some("subsweep-wide"),
+            seen: "wrong in Mesa 22.3.6 and 25.0.7, the only ones that were tried; right in 25.0.7 with the patch",
         }],
     },
 ];
@@ -183,6 +190,7 @@ impl DriverBug {
             affected.driver == identity.driver_id
                 && affected.subgroup_sizes.contains(&subgroup_size)
                 && version.is_none_or(|version| affected.versions.contains(&version))
+                && !affected.mended_build.is_some_and(|mark| identity.driver_info.contains(mark))
         })
     }
 }
@@ -232,6 +240,8 @@ mod tests {
         let at = |lanes| format!("{:?}", Workarounds::of(&identity, lanes));
         assert_eq!(at(16), r#"{"NO_INDIRECT_BEHIND_BASE"}"#);
         assert_eq!(at(32), r#"{"NO_INDIRECT_BEHIND_BASE", "LANES_END_AT_16"}"#);
+        identity.driver_info = "Mesa 25.0.7-subsweep-wide (LLVM 15.0.6)".into();
+        assert_eq!(format!("{:?}", Workarounds::of(&identity, 32)), r#"{"NO_INDIRECT_BEHIND_BASE"}"#);
         identity.driver_id = vk::DriverId::MESA_RADV;
         assert!(Workarounds::of(&identity, 64).is_empty());
         identity.driver_id = vk::DriverId::GOOGLE_SWIFTSHADER;

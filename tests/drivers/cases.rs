@@ -6,10 +6,11 @@ use std::sync::{Arc, LazyLock};
 use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::harness::{
-    Case, Layout, Outcome, Place, PolicyName, SortValues, Work, verify_case_in, verify_cases,
+    Case, CountFrom, Layout, Outcome, Place, PolicyName, SegmentMix, SortValues, Work, verify_case_in,
+    verify_cases,
 };
 use subsweep::headless::{Gpu, WorkOptions};
-use subsweep::scan::ScanOperator;
+use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
 use subsweep::sort::SortAlgorithm;
 use subsweep::vk::HazardChecker;
 
@@ -19,8 +20,10 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let watch = row.watch;
     let layout = watch.layout();
     let mut groups = BTreeMap::<String, Vec<Case>>::new();
-    for case in verify_cases(watch.effort(), gpu.capabilities()) {
-        if watch == Watch::Bounds && !is_worth_watching(&case) {
+    for case in verify_cases(row.effort(), gpu.capabilities()) {
+        let is_left_out = watch == Watch::Bounds && !is_worth_watching(&case)
+            || row.is_lane_sensitive_alone() && !is_lane_sensitive(&case);
+        if is_left_out {
             continue;
         }
         groups.entry(case.work.to_string()).or_default().push(case);
@@ -60,6 +63,55 @@ fn is_worth_watching(case: &Case) -> bool {
             is_plain && sort.values == SortValues::B4 && sort.bits.len() as u32 == sort.element.bits()
         }
         Work::Gather(_) => true,
+    }
+}
+
+/// The kernels whose results depend on the number of lanes, each at its smallest shape: workgroup scans, look-back, both
+/// rankings, the seed's ballots, the single workgroup and short segments.
+fn is_lane_sensitive(case: &Case) -> bool {
+    match &case.work {
+        Work::Scan(scan) => {
+            let is_plain = !scan.is_reverse && scan.initial.is_none() && scan.segments.is_none();
+            let is_sum = scan.operator == ScanOperator::Add;
+            let by_offsets = scan.segments == Some(SegmentsBy::Offsets) && scan.is_reverse;
+            scan.policy == PolicyName::Small
+                && is_sum
+                && match (scan.algorithm, scan.element, scan.columns) {
+                    (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U32, 1) => {
+                        scan.kind == ScanKind::Inclusive && is_plain && scan.count_from == CountFrom::Host
+                            || by_offsets && scan.initial == Some(Place::Device)
+                    }
+                    (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U64, 16) => true,
+                    (ScanAlgorithm::Chained, ElementType::U32, 1) => {
+                        scan.kind == ScanKind::Inclusive && is_plain
+                    }
+                    (ScanAlgorithm::Chained, ElementType::F32, 1) => scan.count_from == CountFrom::Device,
+                    _ => false,
+                }
+        }
+        Work::Sort(sort) => {
+            let is_plain = !sort.is_descending && !sort.is_anywhere && !sort.has_wide_counts;
+            let is_pairs = (sort.element, sort.values) == (ElementType::U32, SortValues::B4);
+            let is_keys = (sort.element, sort.values) == (ElementType::U32, SortValues::None);
+            let is_whole =
+                sort.bits == (0..sort.element.bits()) && sort.misalignment + sort.values_misalignment == 0;
+            is_plain
+                && is_whole
+                && match sort.policy {
+                    PolicyName::Small => is_pairs,
+                    PolicyName::Default => is_pairs && sort.algorithm == SortAlgorithm::SingleWorkgroup,
+                    PolicyName::Seed | PolicyName::SeedBinByBin => is_keys,
+                    PolicyName::Chosen | PolicyName::HandOver => false,
+                }
+        }
+        Work::SegmentedSort(sort) => {
+            sort.has_small_tiles
+                && sort.segments == SegmentMix::Seams
+                && (sort.element, sort.values) == (ElementType::U32, SortValues::B4)
+                && !sort.is_descending
+                && sort.bits == (0..32)
+        }
+        Work::Gather(_) => false,
     }
 }
 

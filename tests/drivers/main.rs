@@ -68,24 +68,26 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     let mut trials = bugs::trials(&gpu, row.watch);
     if !matches!(row.watch, Watch::Bug(_)) {
         trials.extend(cases::trials(&gpu, row));
+        trials.extend(armed::trials(&gpu, row.watch));
+    }
+    if row.has_other_trials() {
         trials.extend(twins::trials(&gpu, row.watch.layout()));
         trials.extend(slices::trials(&gpu));
         trials.extend(segmented::trials(&gpu));
         trials.extend(counts::trials(&gpu));
         #[cfg(feature = "compile-shaders")]
         trials.extend(custom::trials(&gpu));
-        trials.extend(armed::trials(&gpu, row.watch));
         #[cfg(feature = "compile-shaders")]
         trials.extend(addresses::trials(&gpu));
     }
     match row.watch {
-        Watch::Usual => {
+        Watch::Usual if row.has_other_trials() => {
             trials.extend(embedding::trials(&gpu));
             trials.extend(narrow::trials(&gpu));
             trials.extend(long_work::trials(&gpu));
         }
         Watch::Bounds => trials.extend(races::trials(&gpu)),
-        Watch::Bug(_) => {}
+        Watch::Usual | Watch::Bug(_) => {}
     }
     if row.has_faults() {
         trials.extend(faults::trials(gpu.is_validated()));

@@ -27,6 +27,9 @@ enum Share {
     /// Of the groups of cases, every third from this one on: these rows differ from one that runs the whole in their
     /// lanes or their version alone.
     Third(usize),
+    /// The cases of the kernels that depend on the lanes, at their smallest shapes; in the full suite, all at 32 lanes.
+    /// The more lanes, the longer compiling takes.
+    LaneSensitive,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,17 +44,24 @@ pub enum Watch {
 }
 
 enum Driver {
-    /// Mesa's, the installed one or the newer that set-up unpacks, with the width of its vectors in bits, which sets
-    /// the lanes.
+    /// Mesa's, with the width of its vectors in bits, which sets the lanes.
     Lavapipe {
         vector_width: u32,
-        is_newer: bool,
+        build: Mesa,
     },
     SwiftShader,
 }
 
-const fn lavapipe(name: &'static str, lanes: u32, watch: Watch, share: Share) -> Row {
-    Row { name, driver: Driver::Lavapipe { vector_width: 32 * lanes, is_newer: false }, lanes, watch, share }
+enum Mesa {
+    Installed,
+    /// The newer one that set-up unpacks.
+    Newer,
+    /// The one that set-up builds with `lavapipe-wide.patch`, which executes more than 16 lanes.
+    Wide,
+}
+
+const fn lavapipe(name: &'static str, build: Mesa, lanes: u32, watch: Watch, share: Share) -> Row {
+    Row { name, driver: Driver::Lavapipe { vector_width: 32 * lanes, build }, lanes, watch, share }
 }
 
 impl Row {
@@ -64,7 +74,32 @@ impl Row {
     pub fn takes(&self, index: usize) -> bool {
         match self.share {
             Share::Third(first) if !is_full() => index % 3 == first,
-            Share::Whole | Share::Third(_) => true,
+            Share::Whole | Share::Third(_) | Share::LaneSensitive => true,
+        }
+    }
+
+    /// Whether this row runs the lane-sensitive cases alone.
+    pub fn is_lane_sensitive_alone(&self) -> bool {
+        self.share == Share::LaneSensitive && (self.is_of_full_suite() || !is_full())
+    }
+
+    /// Whether this row runs more than cases, bugs and armed probes.
+    pub fn has_other_trials(&self) -> bool {
+        !matches!(self.watch, Watch::Bug(_)) && !self.is_lane_sensitive_alone()
+    }
+
+    /// Whether the full suite alone runs this row: a pipeline takes 5 s to compile at 64 lanes, and 20 s at 128.
+    fn is_of_full_suite(&self) -> bool {
+        self.lanes > 32
+    }
+
+    /// How many of the cases there are at all.
+    pub fn effort(&self) -> Effort {
+        match self.watch {
+            Watch::Usual if self.share == Share::LaneSensitive => Effort::Quick,
+            Watch::Usual if is_full() => Effort::Full,
+            Watch::Usual => Effort::Normal,
+            Watch::Bounds | Watch::Bug(_) => Effort::Quick,
         }
     }
 }
@@ -84,25 +119,16 @@ impl children::Row for Row {
             watch: Watch::Usual,
             share: Share::Whole,
         },
-        lavapipe("lavapipe-8-bounds", 8, Watch::Bounds, Share::Whole),
-        lavapipe("lavapipe-8", 8, Watch::Usual, Share::Whole),
-        lavapipe("lavapipe-4", 4, Watch::Usual, Share::Third(0)),
-        lavapipe("lavapipe-16", 16, Watch::Usual, Share::Third(1)),
-        Row {
-            name: "lavapipe-25-8",
-            driver: Driver::Lavapipe { vector_width: 256, is_newer: true },
-            lanes: 8,
-            watch: Watch::Usual,
-            share: Share::Third(2),
-        },
-        lavapipe("lavapipe-32", 32, Watch::Bug("LANES_END_AT_16"), Share::Whole),
-        Row {
-            name: "lavapipe-25-32",
-            driver: Driver::Lavapipe { vector_width: 1024, is_newer: true },
-            lanes: 32,
-            watch: Watch::Bug("LANES_END_AT_16"),
-            share: Share::Whole,
-        },
+        lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Whole),
+        lavapipe("lavapipe-wide-128", Mesa::Wide, 128, Watch::Usual, Share::LaneSensitive),
+        lavapipe("lavapipe-wide-64", Mesa::Wide, 64, Watch::Usual, Share::LaneSensitive),
+        lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Whole),
+        lavapipe("lavapipe-wide-32", Mesa::Wide, 32, Watch::Usual, Share::LaneSensitive),
+        lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Third(0)),
+        lavapipe("lavapipe-16", Mesa::Installed, 16, Watch::Usual, Share::Third(1)),
+        lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Third(2)),
+        lavapipe("lavapipe-32", Mesa::Installed, 32, Watch::Bug("LANES_END_AT_16"), Share::Whole),
+        lavapipe("lavapipe-25-32", Mesa::Newer, 32, Watch::Bug("LANES_END_AT_16"), Share::Whole),
     ];
 
     fn name(&self) -> &'static str {
@@ -122,10 +148,18 @@ impl children::Row for Row {
             let what = "its reproducer comes with the feature compile-shaders".to_owned();
             return Err(Missing { what, is_failure: false });
         }
+        if self.is_of_full_suite() && !is_full() {
+            let what = "the full suite runs it: SUBSWEEP_MATRIX=full".to_owned();
+            return Err(Missing { what, is_failure: false });
+        }
         let mut environment = match self.driver {
-            Driver::Lavapipe { is_newer: true, .. } => children::mesa25("lvp"),
-            Driver::Lavapipe { is_newer: false, .. } => {
+            Driver::Lavapipe { build: Mesa::Installed, .. } => {
                 installed(children::mesa_manifest("lvp"), is_gate_on(&["debian 12", "ubuntu"]))
+            }
+            Driver::Lavapipe { build: Mesa::Newer, .. } => children::mesa25("lvp"),
+            Driver::Lavapipe { build: Mesa::Wide, .. } => {
+                let manifest = path_in("SUBSWEEP_WIDE_DIR").map(|folder| folder.join("lvp_icd.json"));
+                installed(manifest.filter(|manifest| manifest.exists()), is_gate_on(&["debian 12"]))
             }
             Driver::SwiftShader => installed(path_in("SUBSWEEP_SWIFTSHADER_ICD"), is_gate_on(&["debian 12"])),
         }?;
@@ -158,14 +192,6 @@ fn path_in(variable: &str) -> Option<PathBuf> {
 }
 
 impl Watch {
-    pub fn effort(self) -> Effort {
-        match self {
-            Self::Usual if is_full() => Effort::Full,
-            Self::Usual => Effort::Normal,
-            Self::Bounds | Self::Bug(_) => Effort::Quick,
-        }
-    }
-
     pub fn layout(self) -> Layout {
         match self {
             Self::Usual | Self::Bug(_) => Layout::Guarded,

@@ -121,8 +121,9 @@ impl PolicyName {
     }
 }
 
+/// Two subgroups at least: what they have between them is in every kernel's small tiles, too.
 fn small_workgroup(capabilities: &Capabilities) -> u32 {
-    capabilities.max_subgroup_size.max(32)
+    (2 * capabilities.max_subgroup_size).max(32)
 }
 
 impl Case {
