@@ -23,6 +23,8 @@ struct Row {
 }
 
 impl children::Row for Row {
+    type Together = ();
+
     const ALL: &'static [Self] = &[
         Row { name: "lavapipe-8", device: "llvmpipe" },
         Row { name: "swiftshader-4", device: "SwiftShader" },

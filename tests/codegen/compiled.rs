@@ -82,8 +82,14 @@ pub fn open() -> Result<(Arc<Instance>, Device)> {
 /// takes by itself.
 pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled>> {
     let mut compiled = BTreeMap::new();
+    // What is held is not compiled again for the next plan.
+    let mut held = Vec::<Pipeline>::new();
     for plan in PlanConfig::every(device.capabilities(), asked) {
         plan.for_each_pipeline(device, |pipeline| -> Result<()> {
+            if held.iter().any(|other| other.is_same(pipeline)) {
+                return Ok(());
+            }
+            held.push(pipeline.clone());
             let (kernel, specialization) = (pipeline.kernel().name, pipeline.specialization());
             let one = Compiled::new(pipeline).with_context(|| format!("{kernel} {specialization}"))?;
             // The lanes have a column of their own in the table.

@@ -21,6 +21,7 @@ enum Judge {
         /// The subgroup sizes to ask for. A target that has one only is never asked for another: RADV's compiler
         /// aborts when GCN is to have 32.
         lanes: &'static [u32],
+        is_of_full_suite: bool,
     },
     SpirvVal,
 }
@@ -33,21 +34,37 @@ enum Mesa {
 
 impl Row {
     const fn radv(name: &'static str, family: &'static str, mesa: Mesa, lanes: &'static [u32]) -> Self {
-        Self { name, judge: Judge::Radv { family, mesa, lanes } }
+        Self { name, judge: Judge::Radv { family, mesa, lanes, is_of_full_suite: false } }
+    }
+
+    /// A target whose compiler and instructions another row has nearly the same.
+    const fn in_full_suite(self) -> Self {
+        match self.judge {
+            Judge::Radv { family, mesa, lanes, .. } => {
+                Self { judge: Judge::Radv { family, mesa, lanes, is_of_full_suite: true }, ..self }
+            }
+            Judge::SpirvVal => self,
+        }
     }
 }
 
 impl children::Row for Row {
+    type Together = ();
+
     const ALL: &'static [Self] = &[
         Row::radv("navi21", "navi21", Mesa::Installed, &[32, 64]),
-        Row::radv("gfx1100", "gfx1100", Mesa::Installed, &[32, 64]),
-        Row::radv("vega10", "vega10", Mesa::Installed, &[64]),
+        Row::radv("gfx1100", "gfx1100", Mesa::Installed, &[32, 64]).in_full_suite(),
+        Row::radv("vega10", "vega10", Mesa::Installed, &[64]).in_full_suite(),
         Row::radv("gfx1200", "gfx1200", Mesa::Newer, &[32, 64]),
         Row { name: "spirv-val", judge: Judge::SpirvVal },
     ];
 
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn is_of_full_suite(&self) -> bool {
+        matches!(self.judge, Judge::Radv { is_of_full_suite: true, .. })
     }
 
     fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {

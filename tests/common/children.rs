@@ -1,20 +1,26 @@
 //! A matrix of rows, each in a process of its own: a driver and what it reads from its environment are fixed for one.
 //!
-//! Without arguments a test is the parent, which runs every row and sums up. `--row NAME` is the child, which takes
-//! the usual test arguments behind it; `cargo test --test TEST -- --list-rows` names the rows, and `-- --rows PATTERN`
-//! runs those whose names hold the pattern.
+//! Without arguments a test is the parent, which runs every row of the suite and sums up. `--row NAME` is the child, which
+//! takes the usual test arguments behind it; `cargo test --test TEST -- --list-rows` names the rows, and `-- --rows NAME`
+//! runs the row of that name, or those whose names hold it.
+//!
+//! The suite is the short one, or with `SUBSWEEP_SUITE=full` (`tools/test --full`) the full one.
 
 use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use libtest_mimic::Arguments;
 
 /// One row of a matrix.
 pub trait Row: Sized + Sync + 'static {
+    /// What all rows together must show.
+    type Together: Together;
+
     /// All of them, in their order.
     const ALL: &'static [Self];
 
@@ -27,6 +33,11 @@ pub trait Row: Sized + Sync + 'static {
     /// How the child must describe what it runs on must end, after [`announce`].
     fn ending(&self) -> String;
 
+    /// Whether the short suite leaves the row out.
+    fn is_of_full_suite(&self) -> bool {
+        false
+    }
+
     /// What a child never says if all is well, whatever its trials find.
     fn complaint(&self) -> Option<&'static str> {
         None
@@ -34,6 +45,25 @@ pub trait Row: Sized + Sync + 'static {
 
     /// The child: every trial of the row.
     fn run(&self, arguments: &Arguments) -> ExitCode;
+}
+
+/// What the rows of a suite must show between them.
+pub trait Together: Default + Sync {
+    /// What each child needs for it in its environment.
+    fn environment(&self) -> Vec<(&'static str, OsString)>;
+
+    /// Once all have run: what they have shown, or what is missing.
+    fn check(&self) -> Result<String, String>;
+}
+
+impl Together for () {
+    fn environment(&self) -> Vec<(&'static str, OsString)> {
+        Vec::new()
+    }
+
+    fn check(&self) -> Result<String, String> {
+        Ok(String::new())
+    }
 }
 
 /// Why a row cannot run here.
@@ -50,6 +80,9 @@ struct Counts {
     failed: u32,
     skipped: u32,
 }
+
+/// How many of a row's trials are named with their times.
+const SLOWEST_COUNT: usize = 10;
 
 const DEVICE: &str = "device: ";
 const NOTE: &str = "note: ";
@@ -90,21 +123,35 @@ pub fn main<R: Row>() -> ExitCode {
 
 /// Runs every row whose name holds `pattern` and that this machine has, with `arguments` for each, and sums up.
 fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
-    let rows: Vec<_> = R::ALL.iter().filter(|row| row.name().contains(pattern)).collect();
+    let is_named = |row: &&R| row.name() == pattern;
+    let is_meant = |row: &&R| match R::ALL.iter().any(|row| is_named(&row)) {
+        true => is_named(row),
+        false => row.name().contains(pattern) && (is_full() || !row.is_of_full_suite()),
+    };
+    let rows: Vec<_> = R::ALL.iter().filter(is_meant).collect();
+    if rows.is_empty() {
+        eprintln!("no row of this suite has {pattern} in its name; --list-rows names them");
+        return ExitCode::FAILURE;
+    }
     println!("\nrunning {} rows", rows.len());
     // A row spends most of its time in its driver's compiler, which takes one core.
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, total) = (AtomicUsize::new(0), Mutex::new(Counts::default()));
+    let (together, lacks_rows) = (R::Together::default(), AtomicBool::new(false));
     let take_rows = || {
         while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
             let counts = match row.environment() {
-                Ok(environment) => run_row(*row, environment, arguments),
+                Ok(mut environment) => {
+                    environment.extend(together.environment());
+                    run_row(*row, environment, arguments)
+                }
                 Err(Missing { what, is_failure: true }) => {
                     println!("row {:17} FAILED: {what}", row.name());
                     Counts { failed: 1, ..Counts::default() }
                 }
                 Err(Missing { what, is_failure: false }) => {
                     println!("row {:17} SKIPPED: {what}", row.name());
+                    lacks_rows.store(true, Ordering::Relaxed);
                     Counts { skipped: 1, ..Counts::default() }
                 }
             };
@@ -116,7 +163,17 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
             scope.spawn(take_rows);
         }
     });
-    let total = total.into_inner().expect("no row panics");
+    let mut total = total.into_inner().expect("no row panics");
+    // Not of a part, and not of what a machine without some of the drivers can run.
+    if pattern.is_empty() && arguments.is_empty() && total.failed == 0 && !lacks_rows.into_inner() {
+        match together.check() {
+            Ok(words) => print!("{words}"),
+            Err(missing) => {
+                println!("FAILED: {missing}");
+                total.failed += 1;
+            }
+        }
+    }
     // The counts are of the rows' trials, in the words of Rust's own test runner.
     println!(
         "\ntest result: {}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n",
@@ -129,28 +186,39 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
 }
 
 fn run_row<R: Row>(row: &R, environment: Vec<(&'static str, OsString)>, arguments: &[String]) -> Counts {
-    // Mesa's shader cache does not tell vector widths apart: each row has a folder of its own.
-    let cache = tempfile::tempdir().expect("a temporary folder");
+    let cache = ShaderCache::new(&environment);
     let start = Instant::now();
-    let output = Command::new(std::env::current_exe().expect("the test's own path"))
+    let mut child = Command::new(std::env::current_exe().expect("the test's own path"))
         .args(["--row", row.name()])
         .args(arguments)
         .env("MESA_SHADER_CACHE_DIR", cache.path())
         .env_remove("SUBSWEEP_DEVICE")
         .envs(environment)
         .stdin(Stdio::null())
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("the test starts itself again");
-    let stdout = String::from_utf8_lossy(&output.stdout);
+    let (out, mut err) =
+        (child.stdout.take().expect("it is piped"), child.stderr.take().expect("it is piped"));
+    let (Timed { text: stdout, slowest }, stderr) = std::thread::scope(|scope| {
+        let words = scope.spawn(move || {
+            let mut words = Vec::new();
+            err.read_to_end(&mut words).expect("the child's words are read");
+            words
+        });
+        (Timed::read(out), words.join().expect("no thread panics"))
+    });
+    let status = child.wait().expect("the child ends");
 
     let device = stdout.lines().find_map(|line| line.strip_prefix(DEVICE)).unwrap_or("no device");
     let counts = stdout.lines().rev().find_map(Counts::parse);
     let is_right_device = device.ends_with(&row.ending());
     // `cargo test -- FILTER` may leave nothing of a row.
     let ran = !arguments.is_empty() || counts.as_ref().is_some_and(|counts| counts.passed > 0);
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&stderr);
     let complains = row.complaint().is_some_and(|complaint| stderr.contains(complaint));
-    let ok = output.status.success() && is_right_device && ran && !complains;
+    let ok = status.success() && is_right_device && ran && !complains;
     let counts = counts.unwrap_or_default();
     let mut told = format!(
         "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s\n",
@@ -161,6 +229,9 @@ fn run_row<R: Row>(row: &R, environment: Vec<(&'static str, OsString)>, argument
         counts.skipped,
         start.elapsed().as_secs_f64()
     );
+    for (duration, trial) in slowest {
+        told += &format!("{:27.1} s  {trial}\n", duration.as_secs_f64());
+    }
     for note in stdout.lines().filter_map(|line| line.strip_prefix(NOTE)) {
         told += &format!("row {:17} {note}\n", row.name());
     }
@@ -168,7 +239,7 @@ fn run_row<R: Row>(row: &R, environment: Vec<(&'static str, OsString)>, argument
         told += &stdout;
         told += &stderr;
         // The last word: a driver may crash behind the last trial, and all of them passed.
-        told += &format!("row {} ended with {}\n", row.name(), output.status);
+        told += &format!("row {} ended with {}\n", row.name(), status);
         if !is_right_device {
             told += &format!("row {} was to run on: …{}\n", row.name(), row.ending());
         }
@@ -176,6 +247,66 @@ fn run_row<R: Row>(row: &R, environment: Vec<(&'static str, OsString)>, argument
     // Whole: another row may have something to say, too.
     print!("{told}");
     Counts { failed: counts.failed.max(u32::from(!ok)), ..counts }
+}
+
+/// Whether all that there is runs, and not what finds mistakes in minutes.
+pub fn is_full() -> bool {
+    std::env::var("SUBSWEEP_SUITE").is_ok_and(|suite| suite == "full")
+}
+
+/// Mesa's shader cache of a row. It does not tell vector widths apart, but does tell driver builds: each width has a
+/// folder, the one that the binary takes as well. It stays for the next run where `tools/env` has named a place.
+enum ShaderCache {
+    Kept(PathBuf),
+    Temporary(tempfile::TempDir),
+}
+
+impl ShaderCache {
+    fn new(environment: &[(&'static str, OsString)]) -> Self {
+        let value = |name| environment.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
+        let width = value("LP_NATIVE_VECTOR_WIDTH").and_then(|width| width.to_str());
+        match (std::env::var_os("SUBSWEEP_CACHE"), width) {
+            (Some(folder), Some(width)) => Self::Kept(Path::new(&folder).join(format!("mesa-{width}"))),
+            _ => Self::Temporary(tempfile::tempdir().expect("a temporary folder")),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Kept(path) => path,
+            Self::Temporary(folder) => folder.path(),
+        }
+    }
+}
+
+/// What a child has printed, and the trials that took longest: a child runs one at a time, and prints as each ends.
+struct Timed {
+    text: String,
+    slowest: Vec<(Duration, String)>,
+}
+
+impl Timed {
+    fn read(out: impl Read) -> Self {
+        let (mut text, mut trials, mut last) = (String::new(), Vec::new(), Instant::now());
+        let mut lines = BufReader::new(out);
+        loop {
+            let mut line = Vec::new();
+            if lines.read_until(b'\n', &mut line).expect("the child's output is read") == 0 {
+                break;
+            }
+            let line = String::from_utf8_lossy(&line);
+            let now = Instant::now();
+            if let Some((trial, _)) = line.strip_prefix("test ").and_then(|trial| trial.rsplit_once(" ... "))
+            {
+                trials.push((now - last, trial.trim_end().to_owned()));
+            }
+            last = now;
+            text += &line;
+        }
+        trials.sort_by_key(|(duration, _)| std::cmp::Reverse(*duration));
+        trials.truncate(SLOWEST_COUNT);
+        Self { text, slowest: trials }
+    }
 }
 
 impl Counts {

@@ -1,7 +1,7 @@
 //! The case table, a trial for each group of cases that differ in size and input alone.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
@@ -14,6 +14,7 @@ use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, Workgrou
 use subsweep::sort::SortAlgorithm;
 use subsweep::vk::HazardChecker;
 
+use super::dispatched::Listener;
 use super::rows::{Row, Watch};
 
 pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
@@ -136,13 +137,12 @@ pub fn is_beyond(gpu: &Gpu, case: &Case) -> bool {
 
 /// The process's hazard checker, which sees everything that its device is told.
 pub fn hazards() -> Arc<HazardChecker> {
-    static CHECKER: LazyLock<Arc<HazardChecker>> = LazyLock::new(Arc::default);
-    Arc::clone(&CHECKER)
+    Arc::clone(Listener::of_process().hazards())
 }
 
 /// Work that [`hazards`] sees.
 pub fn watched() -> WorkOptions {
-    WorkOptions { trace: Some(hazards()), ..WorkOptions::default() }
+    WorkOptions { trace: Some(Listener::of_process()), ..WorkOptions::default() }
 }
 
 /// The first message that is a complaint. A layer that looks into kernels also says on opening how it has set itself

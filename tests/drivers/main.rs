@@ -13,6 +13,7 @@ mod children;
 mod counts;
 #[cfg(feature = "compile-shaders")]
 mod custom;
+mod dispatched;
 mod embedding;
 mod faults;
 #[cfg(feature = "compile-shaders")]
@@ -29,6 +30,7 @@ mod twins;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use dispatched::Listener;
 use libtest_mimic::Arguments;
 use rows::{Row, Watch};
 use subsweep::Error;
@@ -94,5 +96,10 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     }
     // A device has one queue here, and the validation messages are the process's: one trial at a time.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if let Err(error) = Listener::of_process().save(children::Row::name(row)) {
+        eprintln!("what was dispatched cannot be listed: {error}");
+        return ExitCode::FAILURE;
+    }
+    conclusion.exit_code()
 }

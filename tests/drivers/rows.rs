@@ -8,7 +8,8 @@ use libtest_mimic::Arguments;
 use subsweep::harness::{Effort, Layout};
 use subsweep::vk::Capabilities;
 
-use super::children::{self, Missing, is_gate_on, only_driver};
+use super::children::{self, Missing, is_full, is_gate_on, only_driver};
+use super::dispatched::Folder;
 
 /// A driver and a lane count, and who watches.
 pub struct Row {
@@ -80,17 +81,12 @@ impl Row {
 
     /// Whether this row runs the lane-sensitive cases alone.
     pub fn is_lane_sensitive_alone(&self) -> bool {
-        self.share == Share::LaneSensitive && (self.is_of_full_suite() || !is_full())
+        self.share == Share::LaneSensitive && (children::Row::is_of_full_suite(self) || !is_full())
     }
 
     /// Whether this row runs more than cases, bugs and armed probes.
     pub fn has_other_trials(&self) -> bool {
         !matches!(self.watch, Watch::Bug(_)) && !self.is_lane_sensitive_alone()
-    }
-
-    /// Whether the full suite alone runs this row: a pipeline takes 5 s to compile at 64 lanes, and 20 s at 128.
-    fn is_of_full_suite(&self) -> bool {
-        self.lanes > 32
     }
 
     /// How many of the cases there are at all.
@@ -104,12 +100,9 @@ impl Row {
     }
 }
 
-/// Whether every row is to run every case that there is, the product of all kinds with them: `SUBSWEEP_MATRIX=full`.
-fn is_full() -> bool {
-    std::env::var("SUBSWEEP_MATRIX").is_ok_and(|matrix| matrix == "full")
-}
-
 impl children::Row for Row {
+    type Together = Folder;
+
     const ALL: &'static [Self] = &[
         // Those that take longest come first, so that the last do not run alone.
         Row {
@@ -135,6 +128,11 @@ impl children::Row for Row {
         self.name
     }
 
+    /// A pipeline takes 5 s to compile at 64 lanes, and 20 s at 128.
+    fn is_of_full_suite(&self) -> bool {
+        self.lanes > 32 && !matches!(self.watch, Watch::Bug(_))
+    }
+
     fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
         let missing = |what: &str, is_failure| Missing {
             what: format!("{what} is missing; tools/setup test installs it"),
@@ -146,10 +144,6 @@ impl children::Row for Row {
         };
         if matches!(self.watch, Watch::Bug(_)) && !cfg!(feature = "compile-shaders") {
             let what = "its reproducer comes with the feature compile-shaders".to_owned();
-            return Err(Missing { what, is_failure: false });
-        }
-        if self.is_of_full_suite() && !is_full() {
-            let what = "the full suite runs it: SUBSWEEP_MATRIX=full".to_owned();
             return Err(Missing { what, is_failure: false });
         }
         let mut environment = match self.driver {
