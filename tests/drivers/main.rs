@@ -20,11 +20,11 @@ mod faults;
 mod fixture;
 mod long_work;
 mod narrow;
+mod passes;
 mod races;
 mod rows;
 mod segmented;
 mod slices;
-mod twins;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     let mut trials = bugs::trials(&gpu, row.watch);
     if !matches!(row.watch, Watch::Bug(_)) {
         trials.extend(cases::trials(&gpu, row));
-        trials.extend(twins::trials(&gpu, row.watch.layout()));
+        trials.extend(passes::trials(&gpu, row.watch.layout(), row.passes()));
         trials.extend(slices::trials(&gpu));
         trials.extend(segmented::trials(&gpu));
         trials.extend(counts::trials(&gpu));

@@ -9,6 +9,7 @@ use subsweep::harness::{Effort, Layout};
 use subsweep::vk::Capabilities;
 
 use super::children::{self, Missing, is_gate_on, only_driver};
+use super::passes::rig::Selection;
 
 /// A driver and a lane count, and who watches.
 pub struct Row {
@@ -66,6 +67,11 @@ impl Row {
             Share::Third(first) if !is_full() => index % 3 == first,
             Share::Whole | Share::Third(_) => true,
         }
+    }
+
+    /// In how many of its specializations each kernel is tried alone. One that is watched takes seconds to compile.
+    pub fn passes(&self) -> Selection {
+        if is_full() && self.watch != Watch::Bounds { Selection::Full } else { Selection::Short }
     }
 }
 
