@@ -1,4 +1,4 @@
-//! What is scanned: the twin of `glsl/common/element.glsl` and of the operators of `glsl/operator/`.
+//! What is scanned: elements, and the operators of `glsl/operator/`.
 
 use std::marker::PhantomData;
 
@@ -6,8 +6,6 @@ use std::marker::PhantomData;
 pub trait Element: Copy {
     /// Combined with anything, gives that.
     const IDENTITY: Self;
-    /// Elements in a pack: the fewest that are a whole number of 16-byte quads.
-    const PACK_ITEMS: usize;
 
     /// This, then `later`.
     fn combine(self, later: Self) -> Self;
@@ -16,12 +14,6 @@ pub trait Element: Copy {
 /// One row of a table: its columns are summed side by side, and wrap.
 impl<const COLUMNS: usize> Element for [u32; COLUMNS] {
     const IDENTITY: Self = [0; COLUMNS];
-    const PACK_ITEMS: usize = match COLUMNS {
-        1 | 3 => 4,
-        2 => 2,
-        4 => 1,
-        _ => panic!("a row has 1 to 4 columns"),
-    };
 
     fn combine(self, later: Self) -> Self {
         std::array::from_fn(|column| self[column].wrapping_add(later[column]))
@@ -31,7 +23,6 @@ impl<const COLUMNS: usize> Element for [u32; COLUMNS] {
 /// A single number.
 impl Element for u32 {
     const IDENTITY: Self = 0;
-    const PACK_ITEMS: usize = 4;
 
     fn combine(self, later: Self) -> Self {
         self.wrapping_add(later)
@@ -51,11 +42,6 @@ impl<O: Operator<N>, N: Copy, const COLUMNS: usize> Row<O, N, COLUMNS> {
 
 impl<O: Operator<N>, N: Copy, const COLUMNS: usize> Element for Row<O, N, COLUMNS> {
     const IDENTITY: Self = Self::new([O::IDENTITY; COLUMNS]);
-    const PACK_ITEMS: usize = match size_of::<N>() * COLUMNS / 4 % 4 {
-        0 => 1,
-        2 => 2,
-        _ => 4,
-    };
 
     fn combine(self, later: Self) -> Self {
         Self::new(std::array::from_fn(|column| O::combine(self.0[column], later.0[column])))
@@ -148,8 +134,3 @@ macro_rules! floats {
 
 whole_numbers!(u32, i32, u64, i64);
 floats!(f32 of u32, f64 of u64);
-
-/// A flat table as rows of so many columns. `as_flattened()` is the way back.
-pub fn rows<const COLUMNS: usize>(words: &[u32]) -> Vec<[u32; COLUMNS]> {
-    words.chunks_exact(COLUMNS).map(|row| std::array::from_fn(|column| row[column])).collect()
-}

@@ -1,4 +1,4 @@
-//! The twins of `glsl/workgroup_scan/`: what each invocation of a workgroup holds, scanned by textbook networks.
+//! Lane models of `glsl/workgroup_scan/`: one element of each invocation, scanned by the networks of the textbooks.
 //!
 //! Each goes through the kernel's steps, and counts how often elements are combined: the *work* of the textbooks.
 
@@ -13,9 +13,6 @@ pub struct Scanned<E> {
     pub combine_count: u64,
 }
 
-/// One of the networks.
-pub type Network<E> = fn(&[E]) -> Scanned<E>;
-
 impl<E: Element> Scanned<E> {
     fn new(values: &[E]) -> Self {
         Self { sums: values.to_vec(), combine_count: 0 }
@@ -25,12 +22,6 @@ impl<E: Element> Scanned<E> {
     fn combine(&mut self, earlier: E, i: usize) {
         self.sums[i] = earlier.combine(self.sums[i]);
         self.combine_count += 1;
-    }
-
-    /// `invocations_exclusive_scan`: what comes before each invocation, and the workgroup's total.
-    pub fn prefixes(&self) -> (Vec<E>, E) {
-        let (&total, before) = self.sums.split_last().expect("a workgroup has an invocation");
-        (std::iter::once(E::IDENTITY).chain(before.iter().copied()).collect(), total)
     }
 }
 
@@ -113,7 +104,9 @@ pub fn sequential<E: Element>(values: &[E]) -> Scanned<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::testing::{Brackets, brackets, prefixes};
+    use crate::reference::passes::tests::{Brackets, brackets, prefixes};
+
+    type Network<E> = fn(&[E]) -> Scanned<E>;
 
     const NETWORKS: [(&str, Network<Brackets>); 5] = [
         ("kogge_stone", kogge_stone),
@@ -131,11 +124,7 @@ mod tests {
                     continue;
                 }
                 let values = brackets(size as u32, size);
-                let scanned = network(&values);
-                assert_eq!(scanned.sums, prefixes(&values), "{name} of {size}");
-                let (before, total) = scanned.prefixes();
-                assert_eq!(before[0], Brackets::IDENTITY);
-                assert_eq!((&before[1..], total), (&scanned.sums[..size - 1], scanned.sums[size - 1]));
+                assert_eq!(network(&values).sums, prefixes(&values), "{name} of {size}");
             }
         }
     }

@@ -13,8 +13,8 @@ use subsweep::kernels::PROBE_COPY;
 use subsweep::vk::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorder};
 
 use super::cases::{expect_silence, hazards};
+use super::passes::rig::{Access, Memory, POISON, Rig, Value, compare, random};
 use super::rows::Watch;
-use super::twins::rig::{Access, Memory, POISON, Rig, Value, compare, random};
 
 pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
@@ -28,11 +28,11 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         trial("a missing transfer barrier is told by validation and by our own checker", transfer_barrier),
         trial("a missing barrier between dispatches is told by our own checker", dispatch_barrier),
         trial("a superfluous barrier is told by our own checker", superfluous_barrier),
-        trial("a store past the end breaks the guards of a twin's array", guards_of_a_twin),
+        trial("a store past the end breaks the guards of a pass's array", guards_of_a_pass),
         trial("a store past the end breaks the guards of a case", guards_of_a_case),
-        trial("what nobody wrote shows its poison in a twin's array", poison_of_a_twin),
+        trial("what nobody wrote shows its poison in a pass's array", poison_of_a_pass),
         trial("what nobody wrote shows its poison in a case", poison_of_a_case),
-        trial("a wrong word is told from the twin's", word_of_a_twin),
+        trial("a wrong word is told from the pass model's", word_of_a_pass),
         trial("a wrong word is told from the oracle's", word_of_the_oracle),
     ];
     if watch == Watch::Bounds {
@@ -129,7 +129,7 @@ fn guarded(gpu: &Gpu, quads: usize) -> Result<Memory<'_>, Failed> {
     Memory::laid_out(gpu, &random(quads, quads * 4), Access::Quads, Layout::Guarded)
 }
 
-fn guards_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
+fn guards_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
     let (source, destination) = (guarded(gpu, QUADS + 1)?, guarded(gpu, QUADS)?);
     copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS + 1), 1)?;
     let right = &random(QUADS + 1, QUADS * 4);
@@ -168,7 +168,7 @@ fn guards_of_a_case(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 /// One quad is copied too few, and the quad before it was poison where it came from.
-fn poison_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
+fn poison_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
     let source = Memory::poisoned(gpu, (QUADS - 1) * 4, Access::Quads)?;
     let destination = Memory::poisoned(gpu, QUADS * 4, Access::Quads)?;
     let right = random(1, QUADS * 4);
@@ -188,7 +188,7 @@ fn poison_of_a_case(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-fn word_of_a_twin(gpu: &Gpu) -> Result<(), Failed> {
+fn word_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
     let right = random(QUADS, QUADS * 4);
     let mut wrong = right.clone();
     wrong[QUADS] ^= 1;

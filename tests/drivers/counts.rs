@@ -12,7 +12,7 @@ use subsweep::vk::AddressRange;
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::expect_silence;
-use super::twins::rig::{Access, Memory, POISON, random};
+use super::passes::rig::{Access, Memory, POISON, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {

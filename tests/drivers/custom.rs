@@ -9,7 +9,7 @@ use subsweep::scan::{CustomOperator, ScanConfig, ScanKind, ScanPolicy, SegmentsB
 
 use super::cases::expect_silence;
 use super::fixture;
-use super::twins::rig::random;
+use super::passes::rig::random;
 
 /// The operator of a fixture, of so many words.
 macro_rules! custom {

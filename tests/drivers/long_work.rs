@@ -14,7 +14,7 @@ use subsweep::sort::SortConfig;
 use subsweep::vk::{Command, HazardChecker, Trace};
 
 use super::cases::{complaint, expect_silence};
-use super::twins::rig::random;
+use super::passes::rig::random;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let is_validated = gpu.is_validated();

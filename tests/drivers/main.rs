@@ -21,11 +21,11 @@ mod faults;
 mod fixture;
 mod long_work;
 mod narrow;
+mod passes;
 mod races;
 mod rows;
 mod segmented;
 mod slices;
-mod twins;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         trials.extend(armed::trials(&gpu, row.watch));
     }
     if row.has_other_trials() {
-        trials.extend(twins::trials(&gpu, row.watch.layout()));
+        trials.extend(passes::trials(&gpu, row.watch.layout(), row.passes()));
         trials.extend(slices::trials(&gpu));
         trials.extend(segmented::trials(&gpu));
         trials.extend(counts::trials(&gpu));

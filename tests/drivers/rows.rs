@@ -10,6 +10,7 @@ use subsweep::vk::Capabilities;
 
 use super::children::{self, Missing, is_full, is_gate_on, only_driver};
 use super::dispatched::Folder;
+use super::passes::rig::Selection;
 
 /// A driver and a lane count, and who watches.
 pub struct Row {
@@ -97,6 +98,11 @@ impl Row {
             Watch::Usual => Effort::Normal,
             Watch::Bounds | Watch::Bug(_) => Effort::Quick,
         }
+    }
+
+    /// In how many of its specializations each kernel is tried alone. One that is watched takes seconds to compile.
+    pub fn passes(&self) -> Selection {
+        if is_full() && self.watch != Watch::Bounds { Selection::Full } else { Selection::Short }
     }
 }
 

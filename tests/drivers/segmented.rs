@@ -14,7 +14,7 @@ use subsweep::vk::{AddressRange, BufferRange};
 use subsweep::{ElementType, Error};
 
 use super::cases::expect_silence;
-use super::twins::rig::{Access, Memory, random};
+use super::passes::rig::{Access, Memory, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {

@@ -17,7 +17,7 @@ use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use subsweep::sort::{SegmentedSortConfig, SortAlgorithm, SortConfig, ValueSize};
 
 use super::super::cases::complaint;
-use super::super::twins::rig::random;
+use super::super::passes::rig::random;
 use super::shim;
 
 /// A kind of work.

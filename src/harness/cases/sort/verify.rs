@@ -244,8 +244,8 @@ fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans that would take 2^32 keys and more: in several portions, which counts on the device leave empty; and one that is
-/// asked for nothing else, with one workgroup and with many. That places go on beyond 2^32, where no memory does, is for the
-/// kernels' twins.
+/// asked for nothing else, with one workgroup and with many. That indices go on beyond 2^32, where no memory does, is for the
+/// checks of single passes.
 fn wide_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let small = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Small);
     let mut cases = Vec::new();

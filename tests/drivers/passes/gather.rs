@@ -3,26 +3,51 @@
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::reference::Tiles;
-use subsweep::reference::gather::{self as twin, Shape};
+use subsweep::reference::oracle;
 
-use super::rig::{Access, Memory, Rig, Value, compare, random, sizes};
+use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup};
 
-/// Elements for each size of access: such as fill an invocation, that do not divide a workgroup, and that take several.
-fn shapes(workgroup_size: usize) -> Vec<Shape> {
-    let workgroup_units = 2 * workgroup_size;
-    let mut shapes = Vec::new();
-    for unit_words in [1, 2, 4] {
-        for units in [1, 3, workgroup_units, workgroup_units + 1, 3 * workgroup_units - 5] {
-            shapes.push(Shape::new(units * unit_words, unit_words, workgroup_size, 2));
-        }
-    }
-    shapes
+/// The specialization constants of the kernel.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    unit_words: usize,
+    units_per_element: usize,
+    tile_elements: usize,
+    parts_per_element: usize,
+    units_per_invocation: usize,
 }
 
-pub fn gather(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    let workgroup_size = gpu.capabilities().max_subgroup_size.max(32) as usize;
-    for shape in shapes(workgroup_size) {
+impl Shape {
+    /// For elements of `units_per_element` units, which are moved whole.
+    fn new(unit_words: usize, units_per_element: usize, workgroup_size: usize) -> Self {
+        let units_per_invocation = 2;
+        let workgroup_units = workgroup_size * units_per_invocation;
+        Self {
+            unit_words,
+            units_per_element,
+            tile_elements: (workgroup_units / units_per_element).max(1),
+            parts_per_element: units_per_element.div_ceil(workgroup_units),
+            units_per_invocation,
+        }
+    }
+
+    /// Elements for each size of access: such as fill an invocation, that do not divide a workgroup, and that take
+    /// several.
+    fn all(workgroup_size: usize) -> Vec<Self> {
+        let units = 2 * workgroup_size;
+        let few = [(1, 3), (2, units + 1), (4, 1), (1, 3 * units - 5)];
+        let product = [1, 2, 4]
+            .into_iter()
+            .flat_map(|unit_words| [1, 3, units, units + 1, 3 * units - 5].map(|units| (unit_words, units)));
+        let others = product.filter(|shape| !few.contains(shape));
+        let shapes = few.into_iter().chain(others);
+        shapes.map(|(unit_words, units)| Self::new(unit_words, units, workgroup_size)).collect()
+    }
+}
+
+pub fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu) as usize;
+    for shape in selection.first(4, Shape::all(workgroup_size)) {
         let element_words = shape.units_per_element * shape.unit_words;
         let constants = [
             ("UNIT_WORDS", shape.unit_words),
@@ -39,28 +64,28 @@ pub fn gather(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
         for (index, count) in counts.into_iter().enumerate() {
             let tiles = Tiles::new(count, tile);
             let source_count = count + 2;
-            // There is more than the kernel is told of, which it must not take.
+            // There is more than the kernel is to take.
             let input = random(count, (source_count + 3) * element_words);
             let mut index_input: Vec<u32> =
                 random(count + 1, count).iter().map(|word| word % (source_count as u32 + 3)).collect();
             index_input[count / 2] = u32::MAX;
-            let mut expected = vec![0; count * element_words];
-            twin::gather(&shape, &input, source_count as u32, &index_input, &mut expected, tiles);
+            let expected =
+                oracle::gather(&input[..source_count * element_words], element_words, &index_input);
 
             let source = Memory::of(gpu, &input, access)?;
             let indices = Memory::of(gpu, &index_input, Access::Words)?;
             let destination = Memory::poisoned(gpu, expected.len(), access)?;
-            let told = [tiles.tile_count, tiles.last_extent];
-            let on_device = Memory::of(gpu, &told.map(|number| number as u32), Access::Words)?;
-            // Where the device knows the tiles, what the host says is of no matter.
+            let on_device = Memory::of(gpu, &tiles.words(), Access::Words)?;
+            // Where the device knows the tiles, the host does not.
             let knows = index % 2 == 1;
-            let [tile_count, last_extent] = if knows { [7, 0] } else { told };
+            let Tiles { tile_count, last_extent } =
+                if knows { Tiles { tile_count: 7, last_extent: 0 } } else { tiles };
             rig.run(
                 &[
                     ("source", Value::Pointer(&source)),
                     ("indices", Value::Pointer(&indices)),
                     ("destination", Value::Pointer(&destination)),
-                    ("tiles_on_device", if knows { Value::Pointer(&on_device) } else { Value::Null }),
+                    ("tiles_on_device", Value::pointer_if(knows, &on_device)),
                     ("tile_count", Value::Number(tile_count)),
                     ("last_extent", Value::Number(last_extent)),
                     ("source_count", Value::Number(source_count)),

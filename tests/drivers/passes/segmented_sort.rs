@@ -3,28 +3,19 @@
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::reference::lanes::Workgroup;
 use subsweep::reference::oracle;
-use subsweep::reference::sort::segments::{self as twin, Capacities, Classes, Cluster, LongSegment, Segment};
-use subsweep::reference::sort::{Digit, MatchShape, Shape};
+use subsweep::reference::passes::segmented_sort::{self as model, Capacities, Classes, LongSegment, Segment};
+use subsweep::reference::passes::sort::Digit;
 
-use super::rig::{Access, Memory, POISON, Rig, Value, compare, random};
-use super::sort::{moved, nth_order, order_constants, widths};
+use super::rig::{Access, Memory, POISON, Rig, Selection, Value, compare, random, small_workgroup};
+use super::sort::{moved, nth_order, order_constants, subgroup_count, widths};
 
 /// Small enough that a few thousand keys have segments of every class.
 const MAX_EXTENTS: [u32; 3] = [12, 40, 100];
 const TILE_ITEMS: u32 = 32;
 
-/// Words of a schedule, of which the kernels go by some.
-const SCHEDULE_WORDS: usize = 8;
-
-fn workgroup_size(gpu: &Gpu) -> u32 {
-    gpu.capabilities().max_subgroup_size.max(32)
-}
-
-fn workgroup(gpu: &Gpu) -> Workgroup {
-    Workgroup { size: workgroup_size(gpu) as usize, lanes: gpu.capabilities().subgroup_size as usize }
-}
+/// Words of a dispatch's arguments, of which the kernels read some.
+const ARGS_WORDS: usize = 8;
 
 /// Begins of segments in `count` keys, some empty, behind some keys that are in none.
 fn begins(count: u32) -> Vec<u32> {
@@ -37,7 +28,7 @@ fn begins(count: u32) -> Vec<u32> {
 }
 
 /// Segments of up to `max` keys that share no keys, and leave some out, in an order of the device's kind.
-fn listed(count: u32, max: u32) -> Vec<Segment> {
+fn queued(count: u32, max: u32) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut begin = 3;
     for word in random(max as usize, count as usize) {
@@ -53,7 +44,7 @@ fn listed(count: u32, max: u32) -> Vec<Segment> {
     segments
 }
 
-/// The words of a list, and one entry more, which none should take.
+/// The words of a queue, and one entry more, which none should take.
 fn words_of(segments: &[Segment]) -> Vec<u32> {
     let words = segments.iter().flat_map(|segment| [segment.begin, segment.extent]);
     words.chain([0, 2]).collect()
@@ -65,15 +56,15 @@ fn words_of_long(long: &[LongSegment]) -> Vec<u32> {
     long.iter().flat_map(words).collect()
 }
 
-/// What a kernel reads of a schedule.
-fn schedule(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
-    let mut words = [POISON; SCHEDULE_WORDS];
+/// What a kernel reads of a dispatch's arguments.
+fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
+    let mut words = [POISON; ARGS_WORDS];
     words[3] = count as u32;
     Memory::of(gpu, &words, Access::Words)
 }
 
-/// Begins that rise, that fall, with lists that are too short, and with more tiles than 32 bits count.
-pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+/// Begins that rise, that fall, with queues that are too short, and with more tiles than 32 bits count.
+pub fn classify(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let rising = begins(20_000);
     let falling: Vec<_> = rising.iter().rev().copied().collect();
     let beyond = [&rising[..50], &[u32::MAX; 3]].concat();
@@ -100,7 +91,7 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
         let room = limit.min(begins.len() as u32);
         let tiles = limit.min(count / TILE_ITEMS + room);
         let capacities = Capacities { in_place: [room; 3], long: room, tiles };
-        let expected = twin::classify(&classes, begins, count, &capacities);
+        let expected = model::classify(&classes, begins, count, &capacities);
         let constants = [
             ("MIN_EXTENT", min_extent),
             ("MAX_SHORT", MAX_EXTENTS[0]),
@@ -110,30 +101,31 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
             ("TILE_ITEMS", TILE_ITEMS),
             ("RADIX", classes.radix),
         ];
-        let size = workgroup_size(gpu);
+        let size = small_workgroup(gpu);
         let rig = Rig::new(gpu, kernel, size, &constants)?;
         let segments = Memory::of(gpu, begins, Access::Words)?;
         let exactly = [count, begins.len() as u32];
-        for (told, [element_count, segment_count]) in [
+        for (known, [element_count, segment_count]) in [
             // By the host; by the device, which has room for more; and by the device, which has not.
             (None, exactly),
             (Some(exactly), [u32::MAX, exactly[1] + 9]),
             (Some([u32::MAX; 2]), exactly),
         ] {
-            let told_memory = told.unwrap_or_default().map(|count| Memory::of(gpu, &[count], Access::Words));
-            let [element_memory, segment_memory] = told_memory;
+            let known_memory =
+                known.unwrap_or_default().map(|count| Memory::of(gpu, &[count], Access::Words));
+            let [element_memory, segment_memory] = known_memory;
             let (element_memory, segment_memory) = (element_memory?, segment_memory?);
-            let on_device = |memory| if told.is_some() { Value::Pointer(memory) } else { Value::Null };
+            let on_device = |memory| Value::pointer_if(known.is_some(), memory);
             let state = Memory::of(gpu, &[0; 8], Access::Words)?;
-            let schedule = Memory::poisoned(gpu, 5 * SCHEDULE_WORDS, Access::Words)?;
-            let list = |words| Memory::poisoned(gpu, room as usize * words, Access::Words);
-            let [short, small, large, long] = [list(2)?, list(2)?, list(2)?, list(4)?];
+            let args = Memory::poisoned(gpu, 5 * ARGS_WORDS, Access::Words)?;
+            let queue = |words| Memory::poisoned(gpu, room as usize * words, Access::Words);
+            let [short, small, large, long] = [queue(2)?, queue(2)?, queue(2)?, queue(4)?];
             let number = |number: u32| Value::Number(number as usize);
             rig.run(
                 &[
                     ("segments", Value::Pointer(&segments)),
                     ("state", Value::Pointer(&state)),
-                    ("schedule", Value::Pointer(&schedule)),
+                    ("schedule", Value::Pointer(&args)),
                     ("short_segments", Value::Pointer(&short)),
                     ("small_segments", Value::Pointer(&small)),
                     ("large_segments", Value::Pointer(&large)),
@@ -152,17 +144,17 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
                 begins.len().div_ceil(size as usize),
             )?;
             let case = format!(
-                "{}, {} segments of {count} keys, {capacities:?}, told {told:?}",
+                "{}, {} segments of {count} keys, {capacities:?}, on the device {known:?}",
                 kernel.name,
                 begins.len()
             );
             compare(&case, "segments", &segments, begins)?;
-            // Extents and routes are not told here.
+            // Extents and buffers are no concern of segments.
             let words = expected
-                .schedule
+                .args
                 .iter()
                 .flat_map(|&[x, y, z, count, counts]| [x, y, z, count, POISON, POISON, counts, POISON]);
-            compare(&case, "schedule", &schedule, &words.collect::<Vec<_>>())?;
+            compare(&case, "schedule", &args, &words.collect::<Vec<_>>())?;
             for (class, memory) in [short, small, large].iter().enumerate() {
                 let got = entries::<2>(memory)?;
                 if expected.in_place[class].len() < room as usize {
@@ -173,7 +165,7 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
                 }
             }
             let got = entries::<4>(&long)?;
-            if expected.schedule[3][3] > 0 {
+            if expected.args[3][3] > 0 {
                 // By their first tiles they lie side by side, whoever was first.
                 let mut next = 0;
                 let mut by_tile = got.clone();
@@ -182,7 +174,7 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
                     assert_eq!((first_tile, tile_count), (next, extent.div_ceil(TILE_ITEMS)), "{case}");
                     next += tile_count;
                 }
-                assert_eq!(next, expected.schedule[4][3], "{case}");
+                assert_eq!(next, expected.args[4][3], "{case}");
                 let mut expected: Vec<_> =
                     expected.long.iter().map(|long| [long.segment.begin, long.segment.extent]).collect();
                 expected.sort_unstable();
@@ -193,12 +185,12 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     nothing_classified(gpu, kernel)
 }
 
-/// Where the device tells that there are no segments, a workgroup that runs nonetheless writes nothing.
+/// Where the device knows that there are no segments, a workgroup that runs nonetheless writes nothing.
 fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    let rig = Rig::new(gpu, kernel, workgroup_size(gpu), &[])?;
+    let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
     let segments = Memory::of(gpu, &[0, 0], Access::Words)?;
     let none = Memory::of(gpu, &[0], Access::Words)?;
-    let written = [8, 5 * SCHEDULE_WORDS, 4, 4, 4, 8]
+    let written = [8, 5 * ARGS_WORDS, 4, 4, 4, 8]
         .into_iter()
         .map(|words| Memory::poisoned(gpu, words, Access::Words))
         .collect::<Result<Vec<_>, _>>()?;
@@ -221,7 +213,7 @@ fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> 
     Ok(())
 }
 
-/// What was written of a list, in order.
+/// What was written of a queue, in order.
 fn entries<const N: usize>(memory: &Memory<'_>) -> Result<Vec<[u32; N]>, String> {
     let words = memory.read()?;
     let (entries, _) = words.as_chunks();
@@ -231,42 +223,37 @@ fn entries<const N: usize>(memory: &Memory<'_>) -> Result<Vec<[u32; N]>, String>
 }
 
 /// Long segments of `count` keys, in an order of their tiles that is not that of their keys.
-fn long_segments(count: u32) -> Vec<LongSegment> {
+fn long_queue(count: u32, tile_items: u32) -> Vec<LongSegment> {
     let mut first_tile = 0;
     let long = |segment: Segment| {
-        let tile_count = segment.extent.div_ceil(TILE_ITEMS);
+        let tile_count = segment.extent.div_ceil(tile_items);
         let long = LongSegment { segment, first_tile, tile_count };
         first_tile += tile_count;
         long
     };
-    let segments = listed(count, 10 * TILE_ITEMS + 1);
+    let segments = queued(count, 10 * tile_items + 1);
     let mut long: Vec<_> = segments.into_iter().filter(|of| of.extent > 0).map(long).collect();
     long.rotate_left(2);
     long
 }
 
-fn tile_count(long: &[LongSegment]) -> usize {
-    long.iter().map(|long| long.tile_count as usize).sum()
-}
-
-pub fn list_tiles(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    let rig = Rig::new(gpu, kernel, workgroup_size(gpu), &[])?;
+pub fn queue_tiles(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
     // Some of more tiles than the workgroup has invocations.
     let huge = LongSegment {
         segment: Segment { begin: 0, extent: 5_000 * TILE_ITEMS },
         first_tile: 0,
         tile_count: 5_000,
     };
-    for long in [long_segments(3_000), vec![huge]] {
-        let mut expected = vec![POISON; tile_count(&long)];
-        twin::list_tiles(&long, &mut expected);
+    for long in [long_queue(3_000, TILE_ITEMS), vec![huge]] {
+        let expected = model::queue_tiles(&long);
         let segments = Memory::of(gpu, &words_of_long(&long), Access::Words)?;
         let tiles = Memory::poisoned(gpu, expected.len(), Access::Words)?;
-        let schedule = schedule(gpu, long.len())?;
+        let args = args(gpu, long.len())?;
         let push = [
             ("long_segments", Value::Pointer(&segments)),
             ("tiles", Value::Pointer(&tiles)),
-            ("schedule", Value::Pointer(&schedule)),
+            ("schedule", Value::Pointer(&args)),
         ];
         rig.run(&push, long.len())?;
         compare(kernel.name, "long segments", &segments, &words_of_long(&long))?;
@@ -275,7 +262,7 @@ pub fn list_tiles(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Keys and values, with where they are to go, of a kernel that sorts segments in one dispatch.
+/// A kernel that sorts segments in one dispatch.
 struct InPlace<'a> {
     gpu: &'a Gpu,
     kernel: &'static Kernel,
@@ -285,40 +272,39 @@ struct InPlace<'a> {
 }
 
 impl InPlace<'_> {
-    /// In place and apart, with values and for places.
-    fn check(&self, keys: &[u32], places: &[u32], bits: Vec<(&'static str, usize)>) -> Result<(), Failed> {
+    /// In place, with values and as an argsort.
+    fn check(&self, keys: &[u32], indices: &[u32], bits: Vec<(&'static str, usize)>) -> Result<(), Failed> {
         let (gpu, kernel) = (self.gpu, self.kernel);
         let (key_words, value_words) = widths(kernel);
-        let count = places.len();
-        let told = random(5, count * value_words);
+        let count = indices.len();
+        let all_values = random(5, count * value_words);
         let own: Vec<u32> = (0..count as u32).collect();
         for is_argsort in [false, true] {
             if is_argsort && value_words != 1 {
                 continue;
             }
             let keys_memory = Memory::of(gpu, keys, Access::Words)?;
-            let values = Memory::of(gpu, if is_argsort { &own } else { &told }, Access::Words)?;
-            let list = Memory::of(gpu, &words_of(self.segments), Access::Words)?;
-            let schedule = schedule(gpu, self.segments.len())?;
+            let values = Memory::of(gpu, if is_argsort { &own } else { &all_values }, Access::Words)?;
+            let queue = Memory::of(gpu, &words_of(self.segments), Access::Words)?;
+            let args = args(gpu, self.segments.len())?;
             let has_values = value_words > 0;
-            let pointer = |is_there, memory| if is_there { Value::Pointer(memory) } else { Value::Null };
             let mut push = vec![
                 ("keys", Value::Pointer(&keys_memory)),
-                ("sorted", pointer(!is_argsort, &keys_memory)),
-                ("values", pointer(has_values && !is_argsort, &values)),
-                ("sorted_values", pointer(has_values, &values)),
-                ("list", Value::Pointer(&list)),
-                ("schedule", Value::Pointer(&schedule)),
+                ("sorted", Value::pointer_if(!is_argsort, &keys_memory)),
+                ("values", Value::pointer_if(has_values && !is_argsort, &values)),
+                ("sorted_values", Value::pointer_if(has_values, &values)),
+                ("list", Value::Pointer(&queue)),
+                ("schedule", Value::Pointer(&args)),
             ];
             push.extend(bits.iter().map(|&(name, number)| (name, Value::Number(number))));
             self.rig.run(&push, self.segments.len().div_ceil(self.per_workgroup))?;
             let case =
                 format!("{}, {} segments, {bits:?}, argsort: {is_argsort}", kernel.name, self.segments.len());
-            let sorted = if is_argsort { keys.to_vec() } else { moved(keys, key_words, places) };
+            let sorted = if is_argsort { keys.to_vec() } else { moved(keys, key_words, indices) };
             compare(&case, "keys", &keys_memory, &sorted)?;
             if has_values {
-                let before = if is_argsort { &own } else { &told };
-                compare(&case, "values", &values, &moved(before, value_words, places))?;
+                let before = if is_argsort { &own } else { &all_values };
+                compare(&case, "values", &values, &moved(before, value_words, indices))?;
             }
         }
         Ok(())
@@ -333,84 +319,76 @@ fn keys(count: u32, key_words: usize) -> Vec<u32> {
 const COUNT: u32 = 3_001;
 
 /// Clusters of every width that every device has, and of more lanes where there are.
-pub fn short_segments(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+pub fn short_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let lanes = gpu.capabilities().min_subgroup_size;
     let key_bits = 32 * key_words as u32;
-    for (index, (lanes, items)) in [(4, 3), (1, 2), (lanes, 2), (2, 16)].into_iter().enumerate() {
+    let ways = [(4, 3), (lanes, 2), (1, 2), (2, 16)];
+    for (index, (lanes, items)) in selection.first(2, ways).into_iter().enumerate() {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
         constants.extend([("CLUSTER_LANES", lanes), ("ITEMS_PER_INVOCATION", items)]);
-        let size = workgroup_size(gpu);
+        let size = small_workgroup(gpu);
         let rig = Rig::new(gpu, kernel, size, &constants)?;
-        let cluster = Cluster { lanes: lanes as usize, items_per_invocation: items as usize };
-        let segments = listed(COUNT, lanes * items);
+        let segments = queued(COUNT, lanes * items);
         let per_workgroup = (size / lanes) as usize;
         let check = InPlace { gpu, kernel, rig, per_workgroup, segments: &segments };
         let keys = keys(COUNT, key_words);
         for bits in [0..key_bits, 1..9, key_bits - 1..key_bits, 7..7] {
-            let below = |bit: u32| ((1u128 << bit) - 1) as u64;
-            let mask = below(bits.end) & !below(bits.start);
-            let places = twin::short_segments(&cluster, order, mask, &keys, key_words, &segments);
+            let mask = mask_of(bits);
+            let indices = model::sort_segments(&order.all(&keys, key_words), mask, &segments);
             let masks = vec![("low_mask", mask as u32 as usize), ("high_mask", (mask >> 32) as usize)];
-            check.check(&keys, &places, masks)?;
+            check.check(&keys, &indices, masks)?;
         }
     }
     Ok(())
 }
 
-pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+fn mask_of(bits: std::ops::Range<u32>) -> u64 {
+    let below = |bit: u32| ((1u128 << bit) - 1) as u64;
+    below(bits.end) & !below(bits.start)
+}
+
+/// A workgroup a segment.
+pub fn small_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let key_bits = 32 * key_words as u32;
-    for (index, items) in [4, 8].into_iter().enumerate() {
+    for (index, items) in selection.first(1, [4, 8]).into_iter().enumerate() {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
         constants.extend([("RADIX_BITS", 4), ("ITEMS_PER_INVOCATION", items), ("QUAD_ACCESS", 0)]);
-        let rig = Rig::new(gpu, kernel, workgroup_size(gpu), &constants)?;
-        let shape = Shape { workgroup: workgroup(gpu), radix_bits: 4, items_per_invocation: items as usize };
-        let segments = listed(COUNT, shape.tile_items() as u32);
+        let size = small_workgroup(gpu);
+        let rig = Rig::new(gpu, kernel, size, &constants)?;
+        let segments = queued(COUNT, size * items);
         let check = InPlace { gpu, kernel, rig, per_workgroup: 1, segments: &segments };
         let keys = keys(COUNT, key_words);
         for bits in [0..key_bits, 1..9, key_bits - 1..key_bits, 7..7] {
-            let places = twin::sort_each(&shape, order, &keys, key_words, bits.clone(), &segments);
+            let orders = order.all(&keys, key_words);
+            let indices = model::sort_segments(&orders, mask_of(bits.clone()), &segments);
             let range = vec![("begin_bit", bits.start as usize), ("end_bit", bits.end as usize)];
-            check.check(&keys, &places, range)?;
+            check.check(&keys, &indices, range)?;
         }
     }
     Ok(())
 }
 
 /// Counts and moves of tiles of long segments, the one kernel or the other.
-pub fn pass(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let is_count = kernel.name.starts_with("sort/count_bins");
     let order = nth_order(key_words + value_words);
-    let workgroup = workgroup(gpu);
-    let items = TILE_ITEMS as usize / 32;
-    let shape = MatchShape { workgroup, radix_bits: 8, items_per_invocation: items };
-    // Lists are made for tiles of 32 keys; wider subgroups have more in theirs.
-    let scale = (shape.tile_items() as u32).div_ceil(TILE_ITEMS);
-    let long: Vec<_> = long_segments(9_000)
-        .into_iter()
-        .map(|long| Segment { begin: long.segment.begin * scale, extent: long.segment.extent * scale })
-        .scan(0, |first_tile, segment| {
-            let tile_count = segment.extent.div_ceil(shape.tile_items() as u32);
-            let long = LongSegment { segment, first_tile: *first_tile, tile_count };
-            *first_tile += tile_count;
-            Some(long)
-        })
-        .collect();
-    let count = 9_000 * scale as usize;
-    let tile_count = tile_count(&long);
-    let mut tiles = vec![POISON; tile_count];
-    twin::list_tiles(&long, &mut tiles);
+    let (workgroup_size, items, radix) = (small_workgroup(gpu), 1, 256);
+    let tile_items = workgroup_size * items;
+    let count = 9_000 * (tile_items / TILE_ITEMS);
+    let long = long_queue(count, tile_items);
+    let tiles = model::queue_tiles(&long);
     let mut constants = order_constants(order);
-    constants.extend([("RADIX_BITS", 8), ("ITEMS_PER_INVOCATION", items as u32)]);
+    constants.extend([("RADIX_BITS", 8), ("ITEMS_PER_INVOCATION", items)]);
     if !is_count {
-        constants.push(("MAX_SUBGROUPS", workgroup.subgroup_count() as u32));
+        constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, workgroup_size)));
     }
-    let rig = Rig::new(gpu, kernel, workgroup.size as u32, &constants)?;
-    let keys = random(7, count * key_words);
+    let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+    let keys = random(7, count as usize * key_words);
     let key_bits = 32 * key_words as u32;
     for digit in [
         Digit { shift: 0, mask: 255 },
@@ -419,68 +397,69 @@ pub fn pass(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
         Digit { shift: 0, mask: 0 },
     ] {
         let digits = order.digits(&keys, key_words, digit);
-        let mut counts = vec![POISON; tile_count * shape.radix()];
-        twin::count_bins(&shape, &digits, &mut counts, &long);
+        let counts = model::tile_counts(&digits, radix, tile_items as usize, &long);
         let offsets = oracle::exclusive_scan(&counts, 1);
         let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
         let tiles_memory = Memory::of(gpu, &tiles, Access::Words)?;
         let segments = Memory::of(gpu, &words_of_long(&long), Access::Words)?;
-        let schedule = schedule(gpu, tile_count)?;
+        let args = args(gpu, tiles.len())?;
         let counts_memory = if is_count {
             Memory::poisoned(gpu, counts.len(), Access::Words)?
         } else {
             Memory::of(gpu, &offsets, Access::Words)?
         };
-        let told = random(3, count * value_words);
-        let own: Vec<u32> = (0..count as u32).collect();
+        let values = random(3, count as usize * value_words);
+        let own: Vec<u32> = (0..count).collect();
         for is_argsort in [false, true] {
             if is_argsort && value_words != 1 {
                 continue;
             }
             let sorted = Memory::poisoned(gpu, keys.len(), Access::Words)?;
-            let values = Memory::of(gpu, &told, Access::Words)?;
-            let sorted_values = Memory::poisoned(gpu, told.len(), Access::Words)?;
-            let pointer = |is_there, memory| if is_there { Value::Pointer(memory) } else { Value::Null };
+            let values_memory = Memory::of(gpu, &values, Access::Words)?;
+            let sorted_values = Memory::poisoned(gpu, values.len(), Access::Words)?;
             rig.run(
                 &[
                     ("keys", Value::Pointer(&keys_memory)),
                     ("sorted", Value::Pointer(&sorted)),
-                    ("values", pointer(value_words > 0 && !is_argsort, &values)),
-                    ("sorted_values", pointer(value_words > 0, &sorted_values)),
+                    ("values", Value::pointer_if(value_words > 0 && !is_argsort, &values_memory)),
+                    ("sorted_values", Value::pointer_if(value_words > 0, &sorted_values)),
                     ("counts", Value::Pointer(&counts_memory)),
                     ("offsets", Value::Pointer(&counts_memory)),
                     ("tiles", Value::Pointer(&tiles_memory)),
                     ("long_segments", Value::Pointer(&segments)),
-                    ("schedule", Value::Pointer(&schedule)),
+                    ("schedule", Value::Pointer(&args)),
                     ("shift", Value::Number(digit.shift as usize)),
                     ("digit_mask", Value::Number(digit.mask as usize)),
                 ],
-                tile_count,
+                tiles.len(),
             )?;
-            let case =
-                format!("{}, {tile_count} tiles, {digit:?}, {order:?}, argsort: {is_argsort}", kernel.name);
+            let case = format!(
+                "{}, {} tiles, {digit:?}, {order:?}, argsort: {is_argsort}",
+                kernel.name,
+                tiles.len()
+            );
             compare(&case, "keys", &keys_memory, &keys)?;
             compare(&case, "counts", &counts_memory, if is_count { &counts } else { &offsets })?;
             if is_count {
                 continue;
             }
-            let places = twin::scatter(&shape, &digits, &offsets, &long);
-            compare(&case, "sorted", &sorted, &scattered(&keys, key_words, &places))?;
+            let indices = model::scatter(&digits, &offsets, radix, tile_items as usize, &long);
+            compare(&case, "sorted", &sorted, &scattered(&keys, key_words, &indices))?;
             if value_words > 0 {
-                let before = if is_argsort { &own } else { &told };
-                compare(&case, "sorted values", &sorted_values, &scattered(before, value_words, &places))?;
+                let before = if is_argsort { &own } else { &values };
+                compare(&case, "sorted values", &sorted_values, &scattered(before, value_words, &indices))?;
             }
         }
     }
     Ok(())
 }
 
-/// Elements of `size` words, each at its place if it has one.
-fn scattered(words: &[u32], size: usize, places: &[Option<u32>]) -> Vec<u32> {
+/// Elements of `size` words, each at its index if it has one.
+fn scattered(words: &[u32], size: usize, indices: &[Option<u32>]) -> Vec<u32> {
     let mut scattered = vec![POISON; words.len()];
-    for (element, place) in words.chunks_exact(size).zip(places) {
-        if let Some(place) = place {
-            scattered[*place as usize * size..][..size].copy_from_slice(element);
+    for (element, index) in words.chunks_exact(size).zip(indices) {
+        if let Some(index) = index {
+            scattered[*index as usize * size..][..size].copy_from_slice(element);
         }
     }
     scattered

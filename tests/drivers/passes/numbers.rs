@@ -7,12 +7,21 @@ use subsweep::{ElementType, Number};
 
 use super::rig::random;
 
-/// An element of a kernel and of its twin.
+/// An element of a kernel and of its pass model.
 pub trait TestRow: Element {
     /// Words of 32 bits.
     const WORDS: usize;
+    /// Elements in a pack: the fewest that are a whole number of 16-byte quads.
+    const PACK_ITEMS: usize = match Self::WORDS % 4 {
+        0 => 1,
+        2 => 2,
+        _ => 4,
+    };
 
-    /// What a kernel specialises for it, if it is of any operator.
+    /// Whether kernels hold it as another number, of the same order among unsigned ones.
+    const IS_MAPPED: bool;
+
+    /// What a kernel specializes for it, if it is of any operator.
     fn constants(kernel: &Kernel) -> Vec<(&'static str, u32)>;
 
     /// Words to test it on, `count` elements of them.
@@ -44,6 +53,7 @@ named!(Add, Mul, Min, Max, And, Or, Xor);
 
 impl<O: Operator<N> + Named, N: Number, const C: usize> TestRow for Row<O, N, C> {
     const WORDS: usize = C * N::TYPE.words() as usize;
+    const IS_MAPPED: bool = matches!(O::OPERATOR, ScanOperator::Min | ScanOperator::Max);
 
     fn constants(kernel: &Kernel) -> Vec<(&'static str, u32)> {
         if kernel.spec_constants.iter().all(|constant| constant.name != "OPERATOR") {

@@ -1,8 +1,8 @@
-//! The twins of `glsl/common/segmented.glsl` and `glsl/scan/heads.glsl`.
+//! Models of `glsl/common/segmented.glsl` and `glsl/scan/heads.glsl`: what makes a pass of a scan one of segments.
 
 use crate::reference::Element;
 
-/// `SegmentedValue`: a value, and whether a segment begins at it or at any of the values that it stands for.
+/// A value, and whether a segment begins at it or at any of the values that it stands for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Headed<E> {
     /// What is combined within a segment.
@@ -13,7 +13,6 @@ pub struct Headed<E> {
 
 impl<E: Element> Element for Headed<E> {
     const IDENTITY: Self = Self { value: E::IDENTITY, is_head: false };
-    const PACK_ITEMS: usize = E::PACK_ITEMS;
 
     fn combine(self, later: Self) -> Self {
         let value = if later.is_head { later.value } else { self.value.combine(later.value) };
@@ -21,26 +20,26 @@ impl<E: Element> Element for Headed<E> {
     }
 }
 
-/// What says where segments begin: `HEADS`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What says where segments begin: `HEADS`, in the order of its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Heads {
-    /// `FLAGS`: a word for each row.
+    /// A word for each row.
     Flags,
-    /// `KEYS32`: a word for each row.
+    /// A word for each row.
     Keys32,
-    /// `KEYS64`: two words for each row.
+    /// Two words for each row.
     Keys64,
-    /// `BITS`: a bit for each row.
+    /// A bit for each row.
     Bits,
-    /// `TILES`: a word for each row, which is a tile of the level below.
+    /// A word for each row, which is a tile of the level below.
     Tiles,
 }
 
 impl Heads {
-    /// All of them, in the order of their numbers.
+    /// All of them.
     pub const ALL: [Self; 5] = [Self::Flags, Self::Keys32, Self::Keys64, Self::Bits, Self::Tiles];
 
-    /// `begins_at`: whether a boundary lies before `row`, which is not the first.
+    /// Whether a boundary lies before `row`, which is not the first.
     fn begins_at(self, words: &[u32], row: usize) -> bool {
         match self {
             Self::Flags | Self::Tiles => words[row] != 0,
@@ -50,8 +49,7 @@ impl Heads {
         }
     }
 
-    /// `load_heads`: of each of `row_count` rows, whether it is the first of a segment, with `is_reverse` from the last
-    /// row on.
+    /// Of each of `row_count` rows, whether it is the first of a segment, with `is_reverse` from the last row on.
     pub fn of(self, words: &[u32], row_count: usize, is_reverse: bool) -> Vec<bool> {
         let head = |row: usize| {
             let boundary = row + usize::from(is_reverse);
@@ -60,13 +58,15 @@ impl Heads {
         (0..row_count).map(head).collect()
     }
 
-    /// `exclusive_result`: what stands for `row`, which comes after `before`, in an exclusive scan.
-    pub fn exclusive_result<E: Element>(self, initial: E, before: E, is_head: bool) -> E {
-        if is_head && self != Self::Tiles { initial } else { initial.combine(before) }
+    /// The result of a row, whose segment begins with `initial`, from the scan of [`Headed`] rows. In an exclusive
+    /// scan nothing of its segment comes before a head; but a tile that holds a head may begin in an earlier segment.
+    pub fn result<E: Element>(self, initial: E, scanned: Headed<E>, is_head: bool, exclusive: bool) -> E {
+        let begins = exclusive && is_head && self != Self::Tiles;
+        if begins { initial } else { initial.combine(scanned.value) }
     }
 }
 
-/// `glsl/scan/mark_segments.comp`: sets the bits of rows that are among `offsets`.
+/// `mark_segments.comp`: sets the bits of rows that are among `offsets`.
 pub fn mark_segments(offsets: &[u32], heads: &mut [u32], row_count: u32) {
     for &row in offsets.iter().filter(|&&row| row < row_count) {
         heads[row as usize / 32] |= 1 << (row % 32);

@@ -1,44 +1,24 @@
-//! The textbooks' scans: tiles by networks of invocations, and steps that go over everything.
+//! The textbooks' scans and the seed's: steps that go over everything, and tables that are scanned in place.
 
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::reference::lanes::Workgroup;
-use subsweep::reference::scan::{self as twin, Shape};
-use subsweep::reference::workgroup_scan::{
-    Network, brent_kung, kogge_stone, kogge_stone_double_buffered, sequential, sklansky,
-};
-use subsweep::reference::{Add, Element as _, Row, Tiles};
+use subsweep::reference::passes::scan as model;
+use subsweep::reference::{Add, Row};
+use subsweep::scan::ScanPolicy;
 
-use super::Check;
 use super::numbers::TestRow;
-use super::rig::{Access, Memory, Rig, Value, compare, sizes};
+use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup};
+use super::scan::Shape;
 
 type Sums = Row<Add, u32, 1>;
 
-/// The check of a variant of downsweep that is named for a network.
-pub fn network_of(variant: &str) -> Option<Check> {
-    Some(match variant {
-        "kogge_stone" => |gpu, kernel| downsweep(gpu, kernel, kogge_stone),
-        "kogge_stone_double_buffered" => |gpu, kernel| downsweep(gpu, kernel, kogge_stone_double_buffered),
-        "brent_kung" => |gpu, kernel| downsweep(gpu, kernel, brent_kung),
-        "sklansky" => |gpu, kernel| downsweep(gpu, kernel, sklansky),
-        "sequential" => |gpu, kernel| downsweep(gpu, kernel, sequential),
-        _ => return None,
-    })
-}
-
-/// Workgroups that are powers of two, for all networks want them, with runs of several packs and of one.
-fn shapes(gpu: &Gpu) -> [Shape; 2] {
-    let capabilities = gpu.capabilities();
-    let lanes = capabilities.subgroup_size as usize;
-    let largest = 1 << capabilities.max_workgroup_invocations.min(256).ilog2();
-    let smallest = capabilities.max_subgroup_size.max(32) as usize;
-    [(largest, 2), (smallest, 1)].map(|(size, packs_per_run)| Shape {
-        workgroup: Workgroup { size, lanes },
-        runs_per_invocation: 1,
-        packs_per_run,
-    })
+/// Runs of several packs and of one, at either access.
+fn shapes(gpu: &Gpu, selection: Selection) -> Vec<(Shape, Access)> {
+    let workgroup_size = gpu.capabilities().max_workgroup_invocations.min(256);
+    let largest = Shape { workgroup_size, runs_per_invocation: 1, packs_per_run: 2 };
+    let small = [(Shape::small(gpu, 1, 2), Access::Quads), (Shape::small(gpu, 2, 1), Access::Words)];
+    selection.first(2, small.into_iter().chain([(largest, Access::Quads)]))
 }
 
 fn rig<'g>(
@@ -47,72 +27,24 @@ fn rig<'g>(
     shape: &Shape,
     constants: &[(&'static str, u32)],
 ) -> Result<Rig<'g>, Failed> {
-    let tile = [
-        ("RUNS_PER_INVOCATION", shape.runs_per_invocation as u32),
-        ("PACKS_PER_RUN", shape.packs_per_run as u32),
-    ];
-    let all: Vec<_> = tile.iter().chain(constants).copied().collect();
-    Rig::new(gpu, kernel, shape.workgroup.size as u32, &all)
+    let all: Vec<_> = shape.constants().iter().chain(constants).copied().collect();
+    Rig::new(gpu, kernel, shape.workgroup_size, &all)
 }
 
 fn words<R: TestRow>(rows: &[R]) -> Vec<u32> {
     rows.iter().flat_map(R::words).collect()
 }
 
-fn downsweep(gpu: &Gpu, kernel: &'static Kernel, network: Network<Sums>) -> Result<(), Failed> {
-    let variants = [(Access::Quads, false, true), (Access::Words, true, false)];
-    for (shape, (access, exclusive, has_carry)) in shapes(gpu).into_iter().zip(variants) {
-        let constants = [access.constant(), ("EXCLUSIVE", exclusive.into()), ("HAS_CARRY", has_carry.into())];
-        let rig = rig(gpu, kernel, &shape, &constants)?;
-        let tile_items = shape.tile_items::<Sums>();
-        for count in sizes(tile_items) {
-            let tiles = Tiles::new(count, tile_items);
-            let input = Sums::input(count, count);
-            let carry_input = Sums::input(count + 1, tiles.tile_count);
-            let carries = has_carry.then(|| Sums::of_words(&carry_input));
-            let mut expected = vec![Sums::IDENTITY; count];
-            let source = Sums::of_words(&input);
-            let carries = carries.as_deref();
-            twin::downsweep_by(network, &shape, exclusive, &source, &mut expected, carries, tiles);
-
-            let source = Memory::of(gpu, &input, access)?;
-            let destination = Memory::poisoned(gpu, count, access)?;
-            let carries = Memory::of(gpu, &carry_input, access)?;
-            rig.run(
-                &[
-                    ("source", Value::Pointer(&source)),
-                    ("destination", Value::Pointer(&destination)),
-                    ("carries", if has_carry { Value::Pointer(&carries) } else { Value::Null }),
-                    ("heads", Value::Null),
-                    ("initial", Value::Null),
-                    ("tiles_on_device", Value::Null),
-                    ("tile_count", Value::Number(tiles.tile_count)),
-                    ("last_extent", Value::Number(tiles.last_extent)),
-                    ("column_count", Value::Number(1)),
-                ],
-                tiles.tile_count,
-            )?;
-            let case = format!("{}, {count} elements, {access:?}, {shape:?}", kernel.name);
-            compare(&case, "source", &source, &input)?;
-            compare(&case, "destination", &destination, &words(&expected))?;
-        }
-    }
-    Ok(())
-}
-
-pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    let variants = [(Access::Quads, false), (Access::Words, true)];
-    for (shape, (access, exclusive)) in shapes(gpu).into_iter().zip(variants) {
+pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    for (shape, access) in shapes(gpu, selection) {
+        let exclusive = access == Access::Words;
         let constants = [access.constant(), ("EXCLUSIVE", exclusive.into()), ("KEEPS_SUMS", 1)];
         let rig = rig(gpu, kernel, &shape, &constants)?;
         let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
             let tiles = Tiles::new(count, tile_items);
             let input = Sums::input(count, count);
-            let mut expected = vec![Sums::IDENTITY; count];
-            let mut expected_sums = vec![Sums::IDENTITY; tiles.tile_count];
-            let source = Sums::of_words(&input);
-            twin::scan_tiles(&shape, exclusive, &source, &mut expected, &mut expected_sums, tiles);
+            let rows = Sums::of_words(&input);
 
             let source = Memory::of(gpu, &input, access)?;
             let destination = Memory::poisoned(gpu, count, access)?;
@@ -129,15 +61,16 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
             )?;
             let case = format!("{}, {count} elements, {access:?}, {shape:?}", kernel.name);
             compare(&case, "source", &source, &input)?;
-            compare(&case, "destination", &destination, &words(&expected))?;
-            compare(&case, "sums", &sums, &words(&expected_sums))?;
+            let scanned = model::scan_tiles(&rows, tile_items, exclusive, None);
+            compare(&case, "destination", &destination, &words(&scanned))?;
+            compare(&case, "sums", &sums, &words(&model::tile_totals(&rows, tile_items)))?;
         }
     }
     Ok(())
 }
 
-pub fn propagate(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    for (shape, access) in shapes(gpu).into_iter().zip(Access::ALL) {
+pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    for (shape, access) in shapes(gpu, selection) {
         let rig = rig(gpu, kernel, &shape, &[access.constant()])?;
         let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
@@ -145,7 +78,7 @@ pub fn propagate(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
             let input = Sums::input(count, count);
             let carry_input = Sums::input(count + 1, tiles.tile_count);
             let mut expected = Sums::of_words(&input);
-            twin::propagate(&shape, &mut expected, &Sums::of_words(&carry_input), tiles);
+            model::propagate(&mut expected, tile_items, &Sums::of_words(&carry_input));
 
             let table = Memory::of(gpu, &input, access)?;
             let carries = Memory::of(gpu, &carry_input, access)?;
@@ -166,13 +99,9 @@ pub fn propagate(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Workgroups of the kernels that take an element an invocation.
-fn tile_items(gpu: &Gpu) -> usize {
-    gpu.capabilities().max_subgroup_size.max(32) as usize
-}
-
-pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
-    let tile_items = tile_items(gpu);
+pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    // An element an invocation.
+    let tile_items = small_workgroup(gpu) as usize;
     for from_source in [true, false] {
         let rig = Rig::new(gpu, kernel, tile_items as u32, &[("FROM_SOURCE", from_source.into())])?;
         // Blocks within a tile, of a tile, and of several; a last block that is cut short, and one that is alone.
@@ -183,7 +112,7 @@ pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
                 let tiles = Tiles::new(count, tile_items);
                 let input = Sums::input(count, count);
                 let mut expected = Sums::of_words(&input);
-                twin::double_blocks(&mut expected, block_bits);
+                model::double_blocks(&mut expected, block_bits);
 
                 let source = Memory::of(gpu, &input, Access::Words)?;
                 let apart = Memory::poisoned(gpu, count, Access::Words)?;
@@ -210,17 +139,16 @@ pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     Ok(())
 }
 
-pub fn strided(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+pub fn strided(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     // No power of two: the kernel asks for none.
-    let tile_items = 3 * tile_items(gpu);
+    let tile_items = 3 * small_workgroup(gpu) as usize;
     for suffix in [false, true] {
         let rig = Rig::new(gpu, kernel, tile_items as u32, &[("SUFFIX", suffix.into())])?;
         for distance in [1, tile_items / 3, tile_items - 1, tile_items, 2 * tile_items + 5, 1 << 20] {
             for count in sizes(tile_items) {
                 let tiles = Tiles::new(count, tile_items);
                 let input = Sums::input(count, count);
-                let mut expected = vec![Sums::IDENTITY; count];
-                twin::strided(suffix, &Sums::of_words(&input), &mut expected, distance);
+                let expected = model::strided(suffix, &Sums::of_words(&input), distance);
 
                 let source = Memory::of(gpu, &input, Access::Words)?;
                 let destination = Memory::poisoned(gpu, count, Access::Words)?;
@@ -243,4 +171,67 @@ pub fn strided(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// The table's rows themselves, entries of no level, and those of the level above the rows.
+const STRIDES: [usize; 3] = [1, 3, 256];
+
+pub fn chunk_sum<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let ScanPolicy { workgroup_size, items_per_invocation: batches, .. } = ScanPolicy::seed();
+    let chunk_items = (workgroup_size * batches) as usize;
+    let rig = Rig::new(gpu, kernel, workgroup_size, &[("BATCHES_PER_CHUNK", batches)])?;
+    for access in Access::ALL {
+        for stride in STRIDES {
+            for chunk_count in [1, 2, 5] {
+                let words = random(chunk_count, chunk_count * chunk_items * stride * C);
+                let mut expected = words.as_chunks::<C>().0.to_vec();
+                model::chunk_sum(&mut expected, stride, chunk_items, chunk_count);
+
+                let table = Memory::of(gpu, &words, access)?;
+                // Every chunk is full: the kernel does not look at `last_extent`.
+                let chunks = Tiles { tile_count: chunk_count, last_extent: 0 };
+                rig.run(&chunk_push(&table, stride, chunks), chunk_count)?;
+                let case = format!("{}, {chunk_count} chunks, stride {stride}, {access:?}", kernel.name);
+                compare(&case, "table", &table, expected.as_flattened())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn chunk_prefix<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let ScanPolicy { workgroup_size, items_per_invocation: batches, .. } = ScanPolicy::seed();
+    let chunk_items = (workgroup_size * batches) as usize;
+    for (has_sums, counts) in [(false, [1, 37, 255, 256]), (true, [257, 511, 512, 3 * 256 + 100])] {
+        let constants = [("BATCHES_PER_CHUNK", batches), ("HAS_SUMS", has_sums.into())];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        for access in Access::ALL {
+            for stride in STRIDES {
+                for count in counts {
+                    let chunks = Tiles::new(count, chunk_items);
+                    let words = random(count, count * stride * C);
+                    let mut expected = words.as_chunks::<C>().0.to_vec();
+                    model::chunk_prefix(&mut expected, stride, chunk_items, count, has_sums);
+
+                    let table = Memory::of(gpu, &words, access)?;
+                    rig.run(&chunk_push(&table, stride, chunks), chunks.tile_count)?;
+                    let case = format!(
+                        "{}, {count} entries, stride {stride}, sums: {has_sums}, {access:?}",
+                        kernel.name
+                    );
+                    compare(&case, "table", &table, expected.as_flattened())?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn chunk_push<'a>(table: &'a Memory<'a>, stride: usize, chunks: Tiles) -> [(&'static str, Value<'a>); 4] {
+    [
+        ("table", Value::Pointer(table)),
+        ("stride", Value::Number(stride)),
+        ("chunk_count", Value::Number(chunks.tile_count)),
+        ("last_extent", Value::Number(chunks.last_extent)),
+    ]
 }

@@ -1,17 +1,17 @@
-//! Every kernel alone on the device, word for word against its CPU twin: where a primitive is wrong, this says in
+//! Every kernel alone on the device, word for word against its pass model: where a primitive is wrong, this says in
 //! which pass.
 
 mod chained;
 mod gather;
+mod levels;
 mod numbers;
 mod onesweep;
+mod operators;
 pub mod rig;
 mod scan;
 mod segmented_sort;
-mod segments;
 mod sort;
 mod textbook;
-mod tiles;
 
 use std::sync::Arc;
 
@@ -19,15 +19,14 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::harness::{Layout, SelfTest};
 use subsweep::headless::Gpu;
 use subsweep::kernels::{self, Kernel};
-use subsweep::reference::{Add, Row};
 
-use rig::{Access, Memory, Rig, Value, compare};
+use rig::{Access, Memory, Rig, Selection, Value, compare};
 
-/// Runs one kernel in every way that its twin can follow.
-type Check = fn(&Gpu, &'static Kernel) -> Result<(), Failed>;
+/// Runs one kernel, and holds what it writes against its pass model.
+type Check = fn(&Gpu, &'static Kernel, Selection) -> Result<(), Failed>;
 
 /// A trial for each kernel, and one that fails for each kernel that has none.
-pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
+pub fn trials(gpu: &Arc<Gpu>, layout: Layout, selection: Selection) -> Vec<Trial> {
     rig::lay_out(layout);
     let mut trials = Vec::new();
     let mut without = Vec::new();
@@ -39,8 +38,8 @@ pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
         // A module that uses doubles cannot so much as be shown to a device without them.
         let is_beyond = kernel.name.contains(":float64") && !gpu.capabilities().enabled.shader_float64;
         let gpu = Arc::clone(gpu);
-        let trial = Trial::test(format!("twin {}", kernel.name), move || {
-            let checked = check(&gpu, kernel);
+        let trial = Trial::test(format!("pass {}", kernel.name), move || {
+            let checked = check(&gpu, kernel, selection);
             // Taken in any case, or the next kernel would be blamed for them.
             match (gpu.validation_messages(), checked) {
                 (messages, checked) if messages.is_empty() => checked,
@@ -52,7 +51,7 @@ pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
         });
         trials.push(trial.with_ignored_flag(is_beyond));
     }
-    trials.push(Trial::test("every kernel has a twin", move || {
+    trials.push(Trial::test("every kernel has a pass model", move || {
         if without.is_empty() { Ok(()) } else { Err(format!("without: {}", without.join(", ")).into()) }
     }));
     trials
@@ -61,49 +60,35 @@ pub fn trials(gpu: &Arc<Gpu>, layout: Layout) -> Vec<Trial> {
 fn check_of(kernel: &str) -> Option<Check> {
     let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
     match (stem, variant) {
-        ("scan/prepare", "") => Some(segments::prepare),
-        ("scan/mark_segments", "") => Some(segments::mark_segments),
-        ("scan/reduce", _) => tiles::check_of(variant),
-        ("scan/downsweep", _) => tiles::check_of(variant).or_else(|| textbook::network_of(variant)),
+        ("scan/prepare", "") => Some(levels::prepare),
+        ("scan/mark_segments", "") => Some(levels::mark_segments),
+        ("scan/reduce" | "scan/downsweep", _) => operators::Rows::of(variant).map(|_| scan::tiles as Check),
+        ("scan/chained", _) => Some(chained::chained),
         ("scan/scan_tiles", "") => Some(textbook::scan_tiles),
         ("scan/propagate", "") => Some(textbook::propagate),
         ("scan/double_blocks", "") => Some(textbook::double_blocks),
         ("scan/strided", "") => Some(textbook::strided),
-        ("scan/chunk_sum", _) => by_columns(
-            variant,
-            [scan::chunk_sum::<1>, scan::chunk_sum::<2>, scan::chunk_sum::<3>, scan::chunk_sum::<4>],
-        ),
-        ("scan/chunk_prefix", _) => by_columns(
-            variant,
-            [
-                scan::chunk_prefix::<1>,
-                scan::chunk_prefix::<2>,
-                scan::chunk_prefix::<3>,
-                scan::chunk_prefix::<4>,
-            ],
-        ),
-        ("scan/chained", "u32x1") => Some(chained::chained::<Row<Add, u32, 1>>),
-        ("scan/chained", "words32x1" | "words32x1_counted") => Some(tiles::chained32),
-        ("scan/chained", "words64x1") => Some(tiles::chained64),
-        ("scan/chained", "float64x1") => Some(chained::chained::<Row<Add, f64, 1>>),
-        ("sort/count", _) => Some(sort::count),
+        ("scan/chunk_sum", "u32x1") => Some(textbook::chunk_sum::<1>),
+        ("scan/chunk_sum", "u32x2") => Some(textbook::chunk_sum::<2>),
+        ("scan/chunk_sum", "u32x3") => Some(textbook::chunk_sum::<3>),
+        ("scan/chunk_sum", "u32x4") => Some(textbook::chunk_sum::<4>),
+        ("scan/chunk_prefix", "u32x1") => Some(textbook::chunk_prefix::<1>),
+        ("scan/chunk_prefix", "u32x2") => Some(textbook::chunk_prefix::<2>),
+        ("scan/chunk_prefix", "u32x3") => Some(textbook::chunk_prefix::<3>),
+        ("scan/chunk_prefix", "u32x4") => Some(textbook::chunk_prefix::<4>),
         ("sort/classify", "") => Some(segmented_sort::classify),
-        ("sort/list_tiles", "") => Some(segmented_sort::list_tiles),
+        ("sort/list_tiles", "") => Some(segmented_sort::queue_tiles),
         ("sort/short_segments", _) => Some(segmented_sort::short_segments),
         ("sort/single_workgroup", _) if variant.starts_with("listed_") => {
-            Some(segmented_sort::single_workgroup)
+            Some(segmented_sort::small_segments)
         }
         ("sort/count_bins" | "sort/scatter", _) if variant.starts_with("listed_") => {
-            Some(segmented_sort::pass)
+            Some(segmented_sort::long_segments)
         }
         ("sort/single_workgroup", _) => Some(sort::single_workgroup),
-        ("sort/count_bins", _) => Some(sort::count_bins),
-        ("sort/scatter", _) if variant.starts_with("match_") => Some(sort::match_scatter),
-        ("sort/scatter", _) => Some(sort::scatter),
-        ("sort/chunk_count", _) if variant.starts_with("bin_by_bin_") => Some(sort::chunk_count_bin_by_bin),
-        ("sort/chunk_count", _) => Some(sort::chunk_count),
-        ("sort/chunk_bucket", _) => Some(sort::chunk_bucket),
-        ("sort/survey", _) => Some(onesweep::survey),
+        ("sort/count" | "sort/count_bins" | "sort/chunk_count", _) => Some(sort::count),
+        ("sort/scatter" | "sort/chunk_bucket", _) => Some(sort::scatter),
+        ("sort/survey", _) => Some(onesweep::digit_histogram),
         ("sort/onesweep", _) => Some(onesweep::onesweep),
         ("sort/copy", "") => Some(onesweep::copy),
         ("gather/gather", "") => Some(gather::gather),
@@ -113,19 +98,14 @@ fn check_of(kernel: &str) -> Option<Check> {
     }
 }
 
-fn by_columns(variant: &str, checks: [Check; 4]) -> Option<Check> {
-    let columns: usize = variant.strip_prefix("u32x")?.parse().ok()?;
-    checks.get(columns.checked_sub(1)?).copied()
-}
-
 /// What it should find is nothing.
-fn self_test(gpu: &Gpu, _: &'static Kernel) -> Result<(), Failed> {
+fn self_test(gpu: &Gpu, _: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let verdict = SelfTest::run(gpu)?;
     if verdict.is_passed() { Ok(()) } else { Err(verdict.to_string().into()) }
 }
 
-/// A copy is its own twin.
-fn copy(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
+/// A copy is its source.
+fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let (workgroup_size, quads_per_invocation) = (128, 4);
     let rig = Rig::new(gpu, kernel, workgroup_size, &[("QUADS_PER_INVOCATION", quads_per_invocation)])?;
     let tile_quads = (workgroup_size * quads_per_invocation) as usize;

@@ -28,7 +28,7 @@ pub fn layout() -> Layout {
 }
 
 /// How an array lies in memory, and by which variant it may be accessed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// At a multiple of 16 bytes.
     Quads,
@@ -50,6 +50,47 @@ impl Access {
             Self::Words => 1,
         }
     }
+}
+
+/// How many of its specializations a kernel is tried in: a pipeline takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection {
+    /// The first few, in small tiles: in each module every way to access memory, each end, each source of heads.
+    Short,
+    /// All that the checks know.
+    Full,
+}
+
+impl Selection {
+    /// All of `ways`, or the first `count` of them, among which each choice must occur.
+    pub fn first<T>(self, count: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
+        ways.into_iter().take(if self == Self::Short { count } else { usize::MAX }).collect()
+    }
+}
+
+/// Elements in tiles, all full but the last: the push constants `tile_count` and `last_extent`.
+#[derive(Debug, Clone, Copy)]
+pub struct Tiles {
+    pub tile_count: usize,
+    pub last_extent: usize,
+}
+
+impl Tiles {
+    /// `count` elements, at least one, in tiles of `tile_items`.
+    pub fn new(count: usize, tile_items: usize) -> Self {
+        let tile_count = count.div_ceil(tile_items);
+        Self { tile_count, last_extent: count - (tile_count - 1) * tile_items }
+    }
+
+    /// The words that say so on the device.
+    pub fn words(self) -> [u32; 2] {
+        [self.tile_count as u32, self.last_extent as u32]
+    }
+}
+
+/// A workgroup of several subgroups, and no larger than it must be.
+pub fn small_workgroup(gpu: &Gpu) -> u32 {
+    2 * gpu.capabilities().max_subgroup_size.max(16)
 }
 
 /// An array on the device.
@@ -131,6 +172,13 @@ pub enum Value<'a> {
     Number(usize),
 }
 
+impl<'a> Value<'a> {
+    /// A pointer where there is something to point to.
+    pub fn pointer_if(is_there: bool, memory: &'a Memory<'a>) -> Self {
+        if is_there { Self::Pointer(memory) } else { Self::Null }
+    }
+}
+
 /// Push constants by name, laid out as reflection found them in the kernel.
 pub struct Push(PushBlock);
 
@@ -143,7 +191,7 @@ unsafe impl PushConstants for Push {
     }
 }
 
-/// A kernel, specialised.
+/// A kernel, specialized.
 pub struct Rig<'g> {
     gpu: &'g Gpu,
     pipeline: Pipeline,
@@ -156,6 +204,13 @@ impl<'g> Rig<'g> {
         workgroup_size: u32,
         constants: &[(&'static str, u32)],
     ) -> Result<Self, Failed> {
+        if let Some(path) = std::env::var_os("COUNT_PIPELINES") {
+            use std::io::Write;
+            let mut f = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+            let mut c = constants.to_vec();
+            c.sort();
+            writeln!(f, "{} {workgroup_size} {c:?}", kernel.name).unwrap();
+        }
         let options = PipelineOptions { workgroup_size, constants, subgroup_size: None };
         Ok(Self { gpu, pipeline: Pipeline::new(gpu.device(), kernel, options)? })
     }

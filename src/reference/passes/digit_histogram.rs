@@ -1,0 +1,186 @@
+//! Model of `glsl/sort/survey.comp`: the histogram of all digits, and the dispatch arguments of the passes.
+
+use super::grid;
+use super::sort::Digit;
+
+/// A ping-pong buffer of keys or values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buffer {
+    /// The caller's.
+    Primary = 0,
+    /// The one in scratch.
+    Alternate = 1,
+    /// Of keys: the second in scratch. Of the values before a pass: none, the keys' indices stand for them.
+    Other = 2,
+}
+
+/// Between which buffers a pass goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PingPong {
+    /// Of keys: before, and after.
+    pub keys: (Buffer, Buffer),
+    /// Of values.
+    pub values: (Buffer, Buffer),
+    /// The region of status words that is in use.
+    pub region: u32,
+}
+
+/// The arguments of one dispatch of a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PassArgs {
+    /// Tiles, none if the dispatch is left out.
+    pub tile_count: usize,
+    /// Keys in the last tile.
+    pub last_extent: usize,
+    /// Between which buffers it goes.
+    pub buffers: PingPong,
+}
+
+impl PassArgs {
+    /// The words of `glsl/sort/schedule.glsl` but for the last, which no kernel writes; with at most `max_row`
+    /// workgroups in a row.
+    pub fn words(&self, max_row: usize, radix: usize) -> [u32; 7] {
+        let tile_count = self.tile_count as u32;
+        let [x, y, z] = grid(tile_count, max_row as u32);
+        let PingPong { keys, values, region } = self.buffers;
+        let names = [keys.0, keys.1, values.0, values.1];
+        let buffers = names.iter().rev().fold(0, |word, &name| word << 2 | name as u32);
+        let counts = (self.tile_count * radix) as u32;
+        [x, y, z, tile_count, self.last_extent as u32, buffers | region << 8, counts]
+    }
+}
+
+/// Where the result is to be: push constant `aim`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// Where the keys were; passes in which all keys agree are left out.
+    InPlace = 0,
+    /// Where the last pass leaves it; all passes run.
+    DoubleBuffer = 1,
+    /// The keys stay, and the result is the permutation.
+    Indices = 2,
+}
+
+/// The push constants, and `PASS_COUNT`.
+#[derive(Debug, Clone, Copy)]
+pub struct Config {
+    /// Keys in a tile of a pass.
+    pub pass_tile_items: usize,
+    /// Tiles of a dispatch, at most.
+    pub portion_tiles: usize,
+    /// Dispatches of a pass.
+    pub portion_count: usize,
+    /// The first bit to sort by.
+    pub begin_bit: u32,
+    /// The bit behind the last.
+    pub end_bit: u32,
+    /// Passes.
+    pub pass_count: u32,
+    /// Where the result is to be.
+    pub output: Output,
+}
+
+/// What other workgroups have counted before the keys at hand.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counted {
+    /// Keys, which show in the dispatch arguments alone.
+    pub keys: u64,
+    /// Keys of each digit, in the bins of each pass.
+    pub of_each_digit: u64,
+}
+
+/// What the kernel writes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DigitHistogram {
+    /// Bits of the order that some key has.
+    pub set: u64,
+    /// And that some key lacks.
+    pub clear: u64,
+    /// The dispatches of every pass, portion by portion, and behind them that of the copy.
+    pub args: Vec<PassArgs>,
+    /// Where the first key of each digit goes, for each pass.
+    pub bins: Vec<Vec<u64>>,
+}
+
+impl Config {
+    /// The digit of each pass: the passes share the bits out as evenly as they go.
+    pub fn digits(&self) -> Vec<Digit> {
+        let bits = self.end_bit - self.begin_bit;
+        let (least, wider) = (bits / self.pass_count, bits % self.pass_count);
+        let digit = |pass| {
+            let width = least + u32::from(pass < wider);
+            let shift = self.begin_bit + pass * least + wider.min(pass);
+            Digit { shift: if width == 0 { 0 } else { shift }, mask: (1 << width) - 1 }
+        };
+        (0..self.pass_count).map(digit).collect()
+    }
+
+    /// `survey.comp`: of the orders of all keys, of which there is at least one, behind what others have counted.
+    pub fn histogram(&self, counted: Counted, orders: &[u64], key_bits: u32, radix: usize) -> DigitHistogram {
+        let all = u64::MAX >> (64 - key_bits);
+        let set = orders.iter().fold(0, |set, order| set | order);
+        let clear = orders.iter().fold(0, |clear, order| clear | !order & all);
+        let digits = self.digits();
+        let bins = |digit: &Digit| {
+            let mut bins = vec![counted.of_each_digit; radix];
+            orders.iter().for_each(|&order| bins[digit.of(order)] += 1);
+            let mut first = 0;
+            bins.iter_mut().for_each(|bin| first += std::mem::replace(bin, first));
+            bins
+        };
+        let all_run = self.output == Output::DoubleBuffer;
+        let mut runs: Vec<bool> = digits.iter().map(|digit| all_run || digit.of(set & clear) != 0).collect();
+        // The permutation is written by a pass.
+        if self.output == Output::Indices && !runs.contains(&true) {
+            runs[0] = true;
+        }
+        let args = self.args(&runs, counted.keys as usize + orders.len());
+        DigitHistogram { set, clear, args, bins: digits.iter().map(bins).collect() }
+    }
+
+    /// The dispatches of passes, of which some run, over `count` keys.
+    fn args(&self, runs: &[bool], count: usize) -> Vec<PassArgs> {
+        let tile_count = count.div_ceil(self.pass_tile_items);
+        let last_extent = count - (tile_count - 1) * self.pass_tile_items;
+        let mut args = Vec::new();
+        let (mut before, mut left) = (0, runs.iter().filter(|&&is_run| is_run).count());
+        for &is_run in runs {
+            let buffers = self.buffers(before, left);
+            for portion in 0..self.portion_count {
+                let tiles = if is_run { tile_count } else { 0 };
+                let behind = tiles.saturating_sub(portion * self.portion_tiles);
+                let is_full = behind > self.portion_tiles;
+                args.push(PassArgs {
+                    tile_count: behind.min(self.portion_tiles),
+                    last_extent: if is_full { self.pass_tile_items } else { last_extent },
+                    buffers,
+                });
+            }
+            before += usize::from(is_run);
+            left -= usize::from(is_run);
+        }
+        let is_copied = self.output == Output::InPlace && before % 2 == 1;
+        let back = (Buffer::Alternate, Buffer::Primary);
+        let buffers = PingPong { keys: back, values: back, region: 0 };
+        args.push(PassArgs { tile_count: if is_copied { tile_count } else { 0 }, last_extent, buffers });
+        args
+    }
+
+    /// Of a pass before which `before` have run, and `left` are left with itself.
+    fn buffers(&self, before: usize, left: usize) -> PingPong {
+        use Buffer::{Alternate, Other, Primary};
+        let (is_even, region) = (before.is_multiple_of(2), before as u32 % 2);
+        let (near, far) = if is_even { (Primary, Alternate) } else { (Alternate, Primary) };
+        if self.output != Output::Indices {
+            return PingPong { keys: (near, far), values: (near, far), region };
+        }
+        let keys = match (before, is_even) {
+            (0, _) => (Primary, Alternate),
+            (_, true) => (Other, Alternate),
+            (_, false) => (Alternate, Other),
+        };
+        // The last pass writes the caller's values.
+        let (to, from) = if left % 2 == 1 { (Primary, Alternate) } else { (Alternate, Primary) };
+        PingPong { keys, values: (if before == 0 { Other } else { from }, to), region }
+    }
+}

@@ -1,0 +1,174 @@
+//! Models of `glsl/scan/`. Tiles have `tile_items` rows, the last may have fewer.
+
+use super::grid;
+use crate::reference::Element;
+
+fn total<E: Element>(rows: &[E]) -> E {
+    rows.iter().fold(E::IDENTITY, |sum, &row| sum.combine(row))
+}
+
+/// `reduce.comp`: the total of each tile.
+pub fn tile_totals<E: Element>(source: &[E], tile_items: usize) -> Vec<E> {
+    source.chunks(tile_items).map(total).collect()
+}
+
+/// `downsweep.comp`, and with [`tile_totals`] `scan_tiles.comp`: the scan of each tile from its carry-in.
+pub fn scan_tiles<E: Element>(
+    source: &[E],
+    tile_items: usize,
+    exclusive: bool,
+    carries: Option<&[E]>,
+) -> Vec<E> {
+    let scan_tile = |(tile, rows): (usize, &[E])| {
+        // By way of the operator, which makes one NaN of all.
+        let mut sum = carries.map_or(E::IDENTITY, |carries| E::IDENTITY.combine(carries[tile]));
+        let mut next = |&row: &E| {
+            let before = sum;
+            sum = before.combine(row);
+            if exclusive { before } else { sum }
+        };
+        rows.iter().map(&mut next).collect::<Vec<_>>()
+    };
+    source.chunks(tile_items).enumerate().flat_map(scan_tile).collect()
+}
+
+/// The rows in the order of a scan in reverse: from the last on, behind as many of identity as the last tile lacks.
+pub fn reversed<E: Element>(rows: &[E], tile_items: usize) -> Vec<E> {
+    let lacking = rows.len().next_multiple_of(tile_items) - rows.len();
+    std::iter::repeat_n(E::IDENTITY, lacking).chain(rows.iter().rev().copied()).collect()
+}
+
+/// What a tile of `chained.comp` has published in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Descriptor<E> {
+    /// `AGGREGATE`: the tile's own total.
+    Aggregate(E),
+    /// `PREFIX`: the total of the tile and all before it; of a group, of all tiles before it.
+    Prefix(E),
+}
+
+/// Tiles of a group in the fixed tree.
+pub const GROUP_TILES: usize = 32;
+
+/// What `chained.comp` writes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Chained<E> {
+    /// The scan of all rows.
+    pub results: Vec<E>,
+    /// Of each tile that is not stalled; a stalled one has at most its aggregate.
+    pub tiles: Vec<Descriptor<E>>,
+    /// Of each group of the fixed tree but the first, whose word stays 0; without the tree there are none.
+    pub groups: Vec<Descriptor<E>>,
+}
+
+/// `chained.comp`, with `fixed_tree` as its `FIXED_TREE`.
+pub fn chained<E: Element>(source: &[E], tile_items: usize, exclusive: bool, fixed_tree: bool) -> Chained<E> {
+    let results = scan_tiles(source, source.len().max(1), exclusive, None);
+    let totals = tile_totals(source, tile_items);
+    let scan = |totals: &[E], exclusive| scan_tiles(totals, totals.len().max(1), exclusive, None);
+    if !fixed_tree {
+        let tiles = scan(&totals, false).into_iter().map(Descriptor::Prefix).collect();
+        return Chained { results, tiles, groups: Vec::new() };
+    }
+    let groups = scan(&tile_totals(&totals, GROUP_TILES), true);
+    Chained {
+        results,
+        tiles: totals.into_iter().map(Descriptor::Aggregate).collect(),
+        groups: groups.into_iter().skip(1).map(Descriptor::Prefix).collect(),
+    }
+}
+
+/// `propagate.comp`: the prefixes of each tile but the first, behind what comes before the tile.
+pub fn propagate<E: Element>(table: &mut [E], tile_items: usize, carries: &[E]) {
+    for (tile, &carry) in table.chunks_mut(tile_items).zip(carries).skip(1) {
+        tile.iter_mut().for_each(|prefix| *prefix = carry.combine(*prefix));
+    }
+}
+
+/// `double_blocks.comp`: one scanned block out of every two of `1 << block_bits` rows.
+pub fn double_blocks<E: Element>(table: &mut [E], block_bits: u32) {
+    let block = 1 << block_bits;
+    for pair in table.chunks_mut(2 * block) {
+        let Some((lower, upper)) = pair.split_at_mut_checked(block) else { continue };
+        upper.iter_mut().for_each(|value| *value = lower[block - 1].combine(*value));
+    }
+}
+
+/// `strided.comp`: each row with the one a distance before it, with `suffix` behind it.
+pub fn strided<E: Element>(suffix: bool, source: &[E], distance: usize) -> Vec<E> {
+    let neighbour = |i: usize| if suffix { i.checked_add(distance) } else { i.checked_sub(distance) };
+    let combine = |(i, &value): (usize, &E)| match neighbour(i).and_then(|other| source.get(other)) {
+        None => value,
+        Some(&later) if suffix => value.combine(later),
+        Some(&earlier) => earlier.combine(value),
+    };
+    source.iter().enumerate().map(combine).collect()
+}
+
+/// The row of entry `index` of a level of the seed, whose entries are each the last of `stride` rows.
+fn entry_row(index: usize, stride: usize) -> usize {
+    (index + 1) * stride - 1
+}
+
+/// `chunk_sum.comp`: the total of each full chunk of entries, in its own last entry.
+pub fn chunk_sum<E: Element>(table: &mut [E], stride: usize, chunk_items: usize, chunk_count: usize) {
+    for chunk in 0..chunk_count {
+        let entries = chunk * chunk_items..(chunk + 1) * chunk_items;
+        let rows: Vec<E> = entries.map(|entry| table[entry_row(entry, stride)]).collect();
+        table[entry_row((chunk + 1) * chunk_items - 1, stride)] = total(&rows);
+    }
+}
+
+/// `chunk_prefix.comp`: the scan of each chunk in place, from the last entry of the chunk before it. With `has_sums`,
+/// the last entry of a full chunk is left alone: the level above has finished it.
+pub fn chunk_prefix<E: Element>(
+    table: &mut [E],
+    stride: usize,
+    chunk_items: usize,
+    entry_count: usize,
+    has_sums: bool,
+) {
+    let found = table.to_vec();
+    let mut sum = E::IDENTITY;
+    for entry in 0..entry_count {
+        if entry > 0 && entry % chunk_items == 0 {
+            // No other workgroup writes it, so what the dispatch found is what is there.
+            sum = found[entry_row(entry - 1, stride)];
+        }
+        if has_sums && (entry + 1) % chunk_items == 0 {
+            continue;
+        }
+        sum = sum.combine(found[entry_row(entry, stride)]);
+        table[entry_row(entry, stride)] = sum;
+    }
+}
+
+/// What `prepare.comp` writes of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LevelArgs {
+    /// The workgroups of its dispatches, per dimension.
+    pub workgroups: [u32; 3],
+    /// Its tiles.
+    pub tile_count: u32,
+    /// Rows in the last of them.
+    pub last_extent: u32,
+}
+
+/// `prepare.comp`: the dispatch arguments of `level_count` levels, from the lowest up.
+pub fn level_args(
+    count: u32,
+    max_count: u32,
+    tile_items: u32,
+    level_count: usize,
+    column_count: u32,
+    max_row: u32,
+) -> Vec<LevelArgs> {
+    let mut rows = count.min(max_count);
+    let next_level = |_| {
+        let tile_count = rows.div_ceil(tile_items);
+        let last_extent = rows - tile_count.saturating_sub(1) * tile_items;
+        rows = tile_count;
+        LevelArgs { workgroups: grid(tile_count * column_count, max_row), tile_count, last_extent }
+    };
+    (0..level_count).map(next_level).collect()
+}

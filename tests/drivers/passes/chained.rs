@@ -1,0 +1,293 @@
+//! The single pass, with workgroups that publish and workgroups that are stalled, and the fixed tree.
+
+use libtest_mimic::Failed;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::reference::passes::scan::{self as model, Descriptor, GROUP_TILES};
+use subsweep::reference::{Add, Element as _, Max, Min, Mul, Row};
+
+use super::numbers::TestRow;
+use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random};
+use super::scan::{Order, Shape};
+
+/// Words of the state before those of the tiles.
+const TICKET_WORDS: usize = 4;
+
+/// Of the workgroups of which every Nth is stalled; 0 for none. A build that counts takes them.
+const STALL_EVERY: [usize; 3] = [0, 3, 1];
+
+/// Small tiles, and the chained kernel in them.
+#[derive(Clone, Copy)]
+struct Chained<'g> {
+    gpu: &'g Gpu,
+    kernel: &'static Kernel,
+    shape: Shape,
+    access: Access,
+    exclusive: bool,
+    fixed_tree: bool,
+    /// In reverse, it begins with an initial value as well: a pipeline takes time.
+    order: Order,
+    stall_every: usize,
+}
+
+/// What a dispatch has written.
+struct Written {
+    destination: Vec<u32>,
+    /// Of `tile_room` tiles, and behind them of groups.
+    state: Vec<u32>,
+    tile_room: usize,
+    /// Windows, spins, fallbacks, and the longest look-back.
+    counts: Vec<u32>,
+}
+
+impl<'g> Chained<'g> {
+    fn new(gpu: &'g Gpu, kernel: &'static Kernel) -> Self {
+        let shape = Shape::small(gpu, 2, 1);
+        let (access, order) = (Access::Quads, Order::Forward);
+        let (exclusive, fixed_tree) = (false, false);
+        Self { gpu, kernel, shape, access, exclusive, fixed_tree, order, stall_every: 0 }
+    }
+
+    fn is_counted(&self) -> bool {
+        self.kernel.name.ends_with("_counted")
+    }
+
+    fn is_stalled(&self, tile: usize) -> bool {
+        self.stall_every > 0 && tile.is_multiple_of(self.stall_every)
+    }
+
+    fn rig<R: TestRow>(&self) -> Result<Rig<'g>, Failed> {
+        let mut constants = self.shape.constants().to_vec();
+        constants.extend([
+            ("EXCLUSIVE", self.exclusive.into()),
+            ("FIXED_TREE", self.fixed_tree.into()),
+            self.access.constant(),
+            self.order.constant(),
+        ]);
+        constants.extend(R::constants(self.kernel));
+        if self.is_counted() {
+            constants.push(("SILENT_EVERY", self.stall_every as u32));
+        }
+        Rig::new(self.gpu, self.kernel, self.shape.workgroup_size, &constants)
+    }
+
+    fn initial_words<R: TestRow>() -> Vec<u32> {
+        R::input(5, 1)
+    }
+
+    /// Scans `words`. Where the device knows the tiles, there is room for more.
+    fn run<R: TestRow>(
+        &self,
+        rig: &Rig<'_>,
+        case: &str,
+        words: &[u32],
+        on_device: bool,
+    ) -> Result<Written, Failed> {
+        let (gpu, access) = (self.gpu, self.access);
+        let tiles = Tiles::new(words.len() / R::WORDS, self.shape.tile_items::<R>());
+        let known = Memory::of(gpu, &tiles.words(), Access::Words)?;
+        let (tile_count, last_extent) = match on_device {
+            true => (tiles.tile_count * 3 / 2 + 2, 1),
+            false => (tiles.tile_count, tiles.last_extent),
+        };
+        let group_count = if self.fixed_tree { tile_count.div_ceil(GROUP_TILES) } else { 0 };
+        let source = Memory::of(gpu, words, access)?;
+        let destination = Memory::poisoned(gpu, words.len(), access)?;
+        let state_words = TICKET_WORDS + (tile_count + group_count) * 2 * R::WORDS;
+        let state = Memory::of(gpu, &vec![0; state_words], Access::Quads)?;
+        let counts = Memory::of(gpu, &[0; 4], Access::Quads)?;
+        let initial = Memory::of(gpu, &Self::initial_words::<R>(), Access::Words)?;
+        rig.run(
+            &[
+                ("source", Value::Pointer(&source)),
+                ("destination", Value::Pointer(&destination)),
+                ("state", Value::Pointer(&state)),
+                ("initial", Value::pointer_if(self.order == Order::Reverse, &initial)),
+                ("tiles_on_device", Value::pointer_if(on_device, &known)),
+                ("tile_count", Value::Number(tile_count)),
+                ("last_extent", Value::Number(last_extent)),
+                ("counts", Value::Pointer(&counts)),
+            ],
+            tile_count,
+        )?;
+        compare(case, "source", &source, words)?;
+        let read = |name, memory: &Memory<'_>| memory.read().map_err(|why| format!("{case}: {name}{why}"));
+        Ok(Written {
+            destination: read("destination", &destination)?,
+            state: read("state", &state)?,
+            tile_room: tile_count,
+            counts: read("counts", &counts)?,
+        })
+    }
+
+    /// Holds what `count` rows come to against the model.
+    fn check<R: TestRow>(&self, rig: &Rig<'_>, count: usize, on_device: bool) -> Result<(), Failed> {
+        let Self { access, order, exclusive, fixed_tree, stall_every, .. } = *self;
+        let case = format!(
+            "{}, {count} elements of {}, {access:?}, {order:?}, exclusive: {exclusive}, fixed tree: {fixed_tree}, \
+             stalled: every {stall_every}, tiles on the device: {on_device}",
+            self.kernel.name,
+            R::name()
+        );
+        let tile_items = self.shape.tile_items::<R>();
+        let words = R::input(count, count);
+        let rows = order.of(R::of_words(&words), tile_items);
+        let mut expected = model::chained(&rows, tile_items, exclusive, fixed_tree);
+        if order == Order::Reverse {
+            let initial = R::of_words(&Self::initial_words::<R>())[0];
+            expected.results.iter_mut().for_each(|result| *result = initial.combine(*result));
+        }
+        let written = self.run::<R>(rig, &case, &words, on_device)?;
+        let results: Vec<_> = order.undo(expected.results, count).iter().flat_map(R::words).collect();
+        if let Some(i) = (0..results.len()).find(|&i| written.destination[i] != results[i]) {
+            let (got, expected) = (written.destination[i], results[i]);
+            return Err(format!("{case}: destination[{i}] is {got:#010x}, not {expected:#010x}").into());
+        }
+        if !R::IS_MAPPED {
+            self.check_state::<R>(&case, &written, &expected.tiles, &expected.groups)?;
+        }
+        self.check_counts(&case, expected.tiles.len(), &written.counts)
+    }
+
+    /// Holds what tiles and groups have published against the model.
+    fn check_state<R: TestRow>(
+        &self,
+        case: &str,
+        written: &Written,
+        tiles: &[Descriptor<R>],
+        groups: &[Descriptor<R>],
+    ) -> Result<(), Failed> {
+        let (ticket, statuses) = written.state.split_at(TICKET_WORDS);
+        let statuses: Vec<&[u32]> = statuses.chunks(2 * R::WORDS).collect();
+        let (of_tiles, of_groups) = statuses.split_at(written.tile_room);
+        // As `glsl/common/look_back.glsl` packs them.
+        let packed = |descriptor: &Descriptor<R>| -> Vec<u32> {
+            let (status, value) = match descriptor {
+                Descriptor::Aggregate(value) => (1 << 30, value),
+                Descriptor::Prefix(value) => (2 << 30, value),
+            };
+            value.words().into_iter().flat_map(|word| [status | word & 0xffff, status | word >> 16]).collect()
+        };
+        let is_empty = |status: &[u32]| status.iter().all(|&word| word == 0);
+        for (tile, descriptor) in tiles.iter().enumerate() {
+            let (got, expected) = (of_tiles[tile], packed(descriptor));
+            // In place of a stalled tile, the next one publishes its aggregate, if there is a next one.
+            let is_right = match self.is_stalled(tile) {
+                false => got == expected,
+                true => tile + 1 == tiles.len() || got[0] >> 30 == 1,
+            };
+            if !is_right {
+                return Err(format!("{case}: tile {tile} has published {got:x?}, not {expected:x?}").into());
+            }
+        }
+        // The first group has nothing before it. A stalled tile publishes no group's prefix.
+        for (group, descriptor) in (1..).zip(groups) {
+            let (got, expected) = (of_groups[group], packed(descriptor));
+            if got != expected && !(self.stall_every > 0 && is_empty(got)) {
+                return Err(format!("{case}: group {group} has published {got:x?}, not {expected:x?}").into());
+            }
+        }
+        let is_clear = of_tiles[tiles.len()..].iter().all(|status| is_empty(status));
+        if !is_clear || !is_empty(&ticket[1..]) {
+            return Err(format!("{case}: state that is no tile's has been written").into());
+        }
+        Ok(())
+    }
+
+    fn check_counts(&self, case: &str, tile_count: usize, counts: &[u32]) -> Result<(), Failed> {
+        if !self.is_counted() {
+            return Ok(());
+        }
+        let stalled = (0..tile_count - 1).filter(|&tile| self.is_stalled(tile)).count() as u32;
+        let [windows, spins, fallbacks, longest] = counts[..] else { unreachable!("4 words") };
+        let look_backs = tile_count as u32 - 1;
+        let is_between = longest <= windows && longest >= windows.div_ceil(look_backs.max(1));
+        if fallbacks < stalled || windows < look_backs || !is_between {
+            let counts =
+                format!("{windows} windows, {spins} spins, {fallbacks} fallbacks, longest {longest}");
+            return Err(format!("{case}: {counts}").into());
+        }
+        Ok(())
+    }
+}
+
+/// What is specialized: access, exclusive, fixed tree, order, and which tiles of a build that counts are stalled.
+const WAYS: [(Access, bool, bool, Order, usize); 3] = [
+    (Access::Quads, false, false, Order::Forward, 0),
+    (Access::Words, true, false, Order::Reverse, 3),
+    (Access::Quads, false, true, Order::Forward, 1),
+];
+
+/// A kernel on the rows of its variant.
+pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
+    let checks: &[fn(Chained<'_>) -> Result<(), Failed>] = match variant {
+        "u32x1" | "words32x1_counted" => &[check::<Row<Add, u32, 1>>],
+        "words32x1" => &[check::<Row<Add, u32, 1>>, check::<Row<Mul, i32, 1>>, check::<Row<Max, f32, 1>>],
+        "words64x1" => &[check::<Row<Add, u64, 1>>, check::<Row<Min, i64, 1>>],
+        "float64x1" => &[check::<Row<Add, f64, 1>>],
+        _ => return Err("no rows for this variant".into()),
+    };
+    for (index, (access, exclusive, fixed_tree, order, stalled)) in WAYS.into_iter().enumerate() {
+        let chained = Chained { access, exclusive, fixed_tree, order, ..Chained::new(gpu, kernel) };
+        let is_short = selection == Selection::Short;
+        let stalls = match chained.is_counted() {
+            false => &[0][..],
+            true if is_short => &[stalled],
+            true => &STALL_EVERY,
+        };
+        // By turns from one type to the next.
+        let checks = if is_short { &checks[index % checks.len()..][..1] } else { checks };
+        for &stall_every in stalls {
+            checks.iter().try_for_each(|check| check(Chained { stall_every, ..chained }))?;
+        }
+    }
+    if Chained::new(gpu, kernel).is_counted() { fixed_tree(gpu, kernel, selection) } else { Ok(()) }
+}
+
+fn check<R: TestRow>(chained: Chained<'_>) -> Result<(), Failed> {
+    let rig = chained.rig::<R>()?;
+    let tile_items = chained.shape.tile_items::<R>();
+    // One tile, several windows of tiles or groups, and a rest.
+    let many = 175 * tile_items + 5;
+    for count in [1, tile_items, tile_items + 1, 7 * tile_items - 3, many] {
+        chained.check::<R>(&rig, count, false)?;
+    }
+    chained.check::<R>(&rig, tile_items - 1, true)?;
+    chained.check::<R>(&rig, many, true)
+}
+
+/// With the fixed tree, sums of floats are the same to the bit, stalled tiles or not.
+fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    type Sum = Row<Add, f32, 1>;
+    let chained = Chained { fixed_tree: true, ..Chained::new(gpu, kernel) };
+    let tile_items = chained.shape.tile_items::<Sum>();
+    let count = 137 * tile_items + 9;
+    // Of every size and both signs, so that hardly a sum is exact.
+    let number = |word: &u32| (*word as i32 as f32) * 2f32.powi((*word % 41) as i32 - 20);
+    let words: Vec<u32> = random(7, count).iter().map(|word| number(word).to_bits()).collect();
+    let elements = Sum::of_words(&words);
+    let totals = model::tile_totals(&elements, tile_items);
+    let forward = totals.iter().fold(Sum::IDENTITY, |sum, &total| sum.combine(total));
+    let from_the_end = totals.iter().rev().fold(Sum::IDENTITY, |sum, &total| total.combine(sum));
+    if forward == from_the_end {
+        return Err("sums of these numbers do not show the order of additions".into());
+    }
+    let mut first = None;
+    for stall_every in selection.first(3, [0, 1, 32, 3]) {
+        let chained = Chained { stall_every, ..chained };
+        let rig = chained.rig::<Sum>()?;
+        let case = format!("{}, fixed tree, stalled: every {stall_every}", kernel.name);
+        for on_device in [false, true] {
+            let written = chained.run::<Sum>(&rig, &case, &words, on_device)?;
+            let sums = written.destination;
+            let expected = first.get_or_insert_with(|| sums.clone());
+            if let Some(i) = (0..count).find(|&i| sums[i] != expected[i]) {
+                let (got, expected) = (sums[i], expected[i]);
+                let counts = format!("windows, spins, fallbacks: {:?}", written.counts);
+                return Err(format!("{case}: [{i}] is {got:#010x}, not {expected:#010x}; {counts}").into());
+            }
+        }
+    }
+    Ok(())
+}

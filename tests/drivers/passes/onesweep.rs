@@ -1,0 +1,389 @@
+//! The kernels around the passes of a sort, and the pass that is one kernel.
+
+use libtest_mimic::Failed;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::reference::oracle;
+use subsweep::reference::passes::digit_histogram::{Config, Counted, DigitHistogram, Output};
+use subsweep::reference::passes::sort::{self as model, Digit, KeyOrder, Swept};
+use subsweep::vk::AddressRange;
+
+use super::rig::{
+    Access, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+};
+use super::sort::{
+    key_pointers, moved, nth_buffers, nth_order, order_constants, pass_args, subgroup_count, value_pointers,
+    widths,
+};
+
+const RADIX_BITS: u32 = 8;
+const RADIX: usize = 1 << RADIX_BITS;
+/// Workgroups in a row of a dispatch: so few that dispatches come in several rows.
+const MAX_ROW: usize = 3;
+
+/// `count` keys that agree in some bits, so that passes are left out: in all but the lowest, the highest, none, all.
+fn keys(index: usize, count: usize, key_words: usize) -> Vec<u32> {
+    let (kept, common) = [(0xff, 0x0600_0300), (0xff00_0000, 5), (u32::MAX, 0), (0, u32::MAX)][index % 4];
+    random(count, count * key_words).into_iter().map(|word| word & kept | common).collect()
+}
+
+/// The words of offsets, as bins have them: the low ones, and behind them the high ones of 64-bit offsets.
+fn offset_words(offsets: &[u64], is_wide: bool) -> Vec<u32> {
+    let low = offsets.iter().map(|&offset| offset as u32);
+    let high = offsets.iter().filter(|_| is_wide).map(|&offset| (offset >> 32) as u32);
+    low.chain(high).collect()
+}
+
+/// The histogram kernel, specialized.
+struct Histogram<'g> {
+    gpu: &'g Gpu,
+    kernel: &'static Kernel,
+    rig: Rig<'g>,
+    order: KeyOrder,
+    bits: std::ops::Range<u32>,
+    pass_count: u32,
+    /// Whether bins are of 64-bit offsets.
+    is_wide: bool,
+}
+
+/// Keys that an invocation of the histogram takes.
+const HISTOGRAM_ITEMS: u32 = 3;
+
+pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let (key_bits, has_bins) = (32 * widths(kernel).0 as u32, kernel.name.ends_with("_bins"));
+    // All bits, some of them that passes cannot share out evenly, and none; by turns with bins of 64-bit offsets.
+    let all_bits = [0..key_bits, key_bits - 13..key_bits - 2, 7..7];
+    let ways = (0..6).map(|index| (all_bits[index % 3].clone(), index % 2 == 1));
+    let ways = ways.filter(|(_, is_wide)| has_bins || !is_wide);
+    for (index, (bits, is_wide)) in selection.first(2, ways).into_iter().enumerate() {
+        let order = nth_order(index + key_bits as usize / 32);
+        let pass_count = bits.len().div_ceil(RADIX_BITS as usize).max(1) as u32;
+        let mut constants = order_constants(order);
+        constants.extend([
+            ("RADIX_BITS", RADIX_BITS),
+            ("ITEMS_PER_INVOCATION", HISTOGRAM_ITEMS),
+            ("PASS_COUNT", pass_count),
+        ]);
+        if has_bins {
+            constants.push(("WIDE_PLACES", is_wide.into()));
+        }
+        let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &constants)?;
+        let histogram = Histogram { gpu, kernel, rig, order, bits, pass_count, is_wide };
+        for output in [Output::InPlace, Output::DoubleBuffer, Output::Indices] {
+            histogram.check_sizes(output)?;
+        }
+    }
+    Ok(())
+}
+
+impl Histogram<'_> {
+    fn check_sizes(&self, output: Output) -> Result<(), Failed> {
+        let workgroup_size = small_workgroup(self.gpu) as usize;
+        let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
+        for (trial, count) in sizes(tile_items).into_iter().enumerate() {
+            self.check(output, trial, count, Tiles::new(count, tile_items))?;
+        }
+        // At last full tiles, as many others as take their keys beyond 2^32, and one that is not full.
+        let beyond = Tiles { tile_count: (1 << 32) / tile_items + 5, last_extent: workgroup_size + 1 };
+        self.check(output, sizes(tile_items).len(), 3 * tile_items, beyond)
+    }
+
+    /// Of `count` keys, which are the last of `tiles`.
+    fn check(&self, output: Output, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
+        let Self { gpu, kernel, order, is_wide, .. } = *self;
+        let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
+        let workgroup_size = small_workgroup(gpu) as usize;
+        let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
+        let keys = keys(trial, count, key_words);
+        let all_count = (tiles.tile_count - 1) * tile_items + tiles.last_extent;
+        // Two more of a digit, and the low word of its bin runs over.
+        let of_each_digit = if is_wide { (1 << 32) - 2 } else { 0 };
+        let counted = Counted { keys: (all_count - count) as u64, of_each_digit };
+        let others = tiles.tile_count - count.div_ceil(tile_items);
+        let pass_items = trial / 2 % 2 + 1;
+        let pass_tile_items = pass_items * workgroup_size;
+        let all_tiles = all_count.div_ceil(pass_tile_items);
+        let portion_tiles = match (others, trial % 2) {
+            (0, 0) => 2,
+            (0, _) => 1000,
+            _ => all_tiles / 3,
+        };
+        let portion_count = all_tiles.div_ceil(portion_tiles);
+        let config = Config {
+            pass_tile_items,
+            portion_tiles,
+            portion_count,
+            begin_bit: self.bits.start,
+            end_bit: self.bits.end,
+            pass_count: self.pass_count,
+            output,
+        };
+        let orders = order.all(&keys, key_words);
+        let DigitHistogram { set, clear, args, bins } =
+            config.histogram(counted, &orders, 32 * key_words as u32, RADIX);
+        let words = args.iter().flat_map(|args| args.words(MAX_ROW, RADIX).into_iter().chain([POISON]));
+        let mut args: Vec<u32> = words.collect();
+        let bins_words = if is_wide { 2 * RADIX } else { RADIX };
+        let mut bins_before = vec![0; self.pass_count as usize * portion_count * bins_words];
+        let mut expected_bins = bins_before.clone();
+        if has_bins {
+            for (pass, bins) in bins.iter().enumerate() {
+                let first = pass * portion_count * bins_words;
+                let range = first..first + bins_words;
+                bins_before[range.clone()].copy_from_slice(&offset_words(&[of_each_digit; RADIX], is_wide));
+                expected_bins[range].copy_from_slice(&offset_words(bins, is_wide));
+            }
+        }
+        let bits = [set, clear].map(|bits| [bits as u32, (bits >> 32) as u32]);
+        let state = [bits.as_flattened(), &[tiles.tile_count as u32]].concat();
+
+        let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
+        let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Access::Quads)?;
+        let args_memory = Memory::poisoned(gpu, args.len(), Access::Quads)?;
+        let bins_memory = Memory::of(gpu, &bins_before, Access::Quads)?;
+        // In half of the trials the host knows nothing that is right.
+        let is_on_device = trial % 2 == 1;
+        let on_device = Memory::of(gpu, &tiles.words(), Access::Words)?;
+        let of_host = if is_on_device { Tiles { tile_count: 77, last_extent: 1 } } else { tiles };
+        self.rig.run(
+            &[
+                ("keys", Value::Pointer(&keys_memory)),
+                ("state", Value::Pointer(&state_memory)),
+                ("schedule", Value::Pointer(&args_memory)),
+                ("bins", Value::pointer_if(has_bins, &bins_memory)),
+                ("tiles_on_device", Value::pointer_if(is_on_device, &on_device)),
+                ("tile_count", Value::Number(of_host.tile_count)),
+                ("last_extent", Value::Number(of_host.last_extent)),
+                ("pass_items_per_invocation", Value::Number(pass_items)),
+                ("portion_tiles", Value::Number(portion_tiles)),
+                ("portion_count", Value::Number(portion_count)),
+                ("begin_bit", Value::Number(self.bits.start as usize)),
+                ("end_bit", Value::Number(self.bits.end as usize)),
+                ("max_row", Value::Number(MAX_ROW)),
+                ("aim", Value::Number(output as usize)),
+            ],
+            // One more is left alone, where it is of no tile.
+            tiles.tile_count - others - usize::from(others > 0),
+        )?;
+        let case = format!("{}, {count} keys behind {counted:?}, {order:?}, {config:?}", kernel.name);
+        compare(&case, "keys", &keys_memory, &keys)?;
+        compare(&case, "state", &state_memory, &state)?;
+        compare(&case, "bins", &bins_memory, &expected_bins)?;
+        // The extent of a dispatch that is left out is undefined.
+        let got = args_memory.read().map_err(|why| format!("{case}: schedule{why}"))?;
+        for (words, got) in args.chunks_mut(8).zip(got.chunks(8)) {
+            if words[3] == 0 {
+                words[4] = got[4];
+            }
+        }
+        compare(&case, "schedule", &args_memory, &args)
+    }
+}
+
+/// Words of a region of statuses before those of the tiles.
+const TICKET_WORDS: usize = 4;
+
+/// The status of a tile's keys of a digit, and those of all earlier tiles.
+const PREFIX: u32 = 2 << 30;
+
+/// Small tiles, and the pass in them.
+struct Sweep<'g> {
+    gpu: &'g Gpu,
+    kernel: &'static Kernel,
+    rig: Rig<'g>,
+    order: KeyOrder,
+    tile_items: usize,
+    /// The tile of all keys with which memory begins. Where that is not 0, offsets are of 64 bits.
+    base_tile: usize,
+    stall_every: usize,
+}
+
+pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let (workgroup_size, items) = (2 * small_workgroup(gpu), 3);
+    let tile_items = (workgroup_size * items) as usize;
+    let (key_words, value_words) = widths(kernel);
+    // Some of the keys lie, and some go, before index 2^32, and all others behind it.
+    let seam = (1 << 32) / tile_items - 3;
+    let is_counted = kernel.name.ends_with("_counted");
+    let mut ways = vec![(0, 0), (0, seam)];
+    if is_counted {
+        ways.extend([(3, 0), (1, seam)]);
+        ways.extend(selection.first(0, [(3, seam), (1, 0)]));
+    }
+    for (index, (stall_every, base_tile)) in ways.into_iter().enumerate() {
+        let order = nth_order(index + key_words + value_words);
+        let mut constants = order_constants(order);
+        constants.extend([
+            ("RADIX_BITS", RADIX_BITS),
+            ("ITEMS_PER_INVOCATION", items),
+            ("MAX_SUBGROUPS", subgroup_count(gpu, workgroup_size)),
+            ("WIDE_PLACES", (base_tile > 0).into()),
+        ]);
+        if is_counted {
+            constants.push(("SILENT_EVERY", stall_every as u32));
+        }
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let sweep = Sweep { gpu, kernel, rig, order, tile_items, base_tile, stall_every };
+        let counts = [1, tile_items, tile_items + 1, 7 * tile_items - 3, 60 * tile_items + 5];
+        for (trial, count) in counts.into_iter().enumerate() {
+            for (shift, mask) in [(0, 0xff), (32 * key_words as u32 - 8, 0xff), (9, 1)] {
+                let keys = keys(trial, count, key_words);
+                sweep.check(&keys, Digit { shift, mask }, trial + shift as usize)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Sweep<'_> {
+    /// The keys as the second of two portions, behind one tile of the first, whose keys go to the front.
+    fn check(&self, keys: &[u32], digit: Digit, trial: usize) -> Result<(), Failed> {
+        let Self { gpu, order, tile_items, stall_every, .. } = *self;
+        let (key_words, value_words) = widths(self.kernel);
+        let digits = order.digits(keys, key_words, digit);
+        let tiles = Tiles::new(digits.len(), tile_items);
+        let tiles_before = trial % 2;
+        let before = tiles_before * tile_items;
+        // Keys that would lie before those in memory.
+        let base = self.base_tile as u64 * tile_items as u64;
+        let is_wide = base > 0;
+        let totals = model::tile_counts(&digits, RADIX, digits.len());
+        let firsts = oracle::exclusive_scan(&totals, 1);
+        let bins: Vec<u64> = firsts.iter().map(|&first| base + before as u64 + u64::from(first)).collect();
+        let Swept { indices, inclusive_counts, next_bins } = model::onesweep(&digits, &bins, tile_items);
+
+        // The first portion has been here, and stays what it is.
+        let all_keys = [random(1, before * key_words), keys.to_vec()].concat();
+        let all_values = random(3, (before + digits.len()) * value_words);
+        let own: Vec<u32> = (0..(before + digits.len()) as u32).collect();
+        let from_indices = value_words == 1 && trial.is_multiple_of(3) && !is_wide;
+        let buffers = nth_buffers(trial, from_indices);
+        let moved = |words: &[u32], size: usize| {
+            let mut all = vec![POISON; before * size];
+            let indices: Vec<u32> =
+                indices.iter().map(|index| (index - base) as u32 - before as u32).collect();
+            all.extend(moved(&words[before * size..], size, &indices));
+            all
+        };
+
+        let keys_memory = Memory::of(gpu, &all_keys, Access::Words)?;
+        let sorted = Memory::poisoned(gpu, all_keys.len(), Access::Words)?;
+        let values = Memory::of(gpu, &all_values, Access::Words)?;
+        let sorted_values = Memory::poisoned(gpu, all_values.len(), Access::Words)?;
+        let bins = offset_words(&bins, is_wide);
+        let bins_memory = Memory::of(gpu, &bins, Access::Quads)?;
+        let next_memory = Memory::poisoned(gpu, bins.len(), Access::Quads)?;
+        let region_words = TICKET_WORDS + tiles.tile_count * RADIX;
+        let used = Memory::of(gpu, &vec![0; region_words], Access::Quads)?;
+        let cleared = Memory::poisoned(gpu, region_words, Access::Quads)?;
+        let (region, other) = if buffers.region == 0 { (&used, &cleared) } else { (&cleared, &used) };
+        let args = pass_args(gpu, buffers, tiles)?;
+        let counts = Memory::of(gpu, &[0; 4], Access::Quads)?;
+        let hands_on = trial % 4 != 3;
+        let mut push = vec![
+            ("bins", Value::Pointer(&bins_memory)),
+            ("next_bins", Value::pointer_if(hands_on, &next_memory)),
+            ("region", Value::Pointer(region)),
+            ("other_region", Value::Pointer(other)),
+            ("schedule", Value::Pointer(&args)),
+            ("first_tile", Value::Number(self.base_tile + tiles_before)),
+            ("shift", Value::Number(digit.shift as usize)),
+            ("digit_mask", Value::Number(digit.mask as usize)),
+            ("counts", Value::Pointer(&counts)),
+        ];
+        // So far before memory do the arrays begin.
+        let behind = |(name, value), words: usize| match value {
+            Value::Pointer(memory) => (name, Value::Range(earlier(memory, base * words as u64 * 4))),
+            value => (name, value),
+        };
+        push.extend(key_pointers(buffers, &keys_memory, Some(&sorted)).map(|key| behind(key, key_words)));
+        let values_before = (value_words > 0).then_some(&values);
+        let values_pointers = value_pointers(buffers, values_before, &sorted_values);
+        push.extend(values_pointers.map(|value| behind(value, value_words)));
+        self.rig.run(&push, tiles.tile_count)?;
+
+        let case = format!(
+            "{}, {} keys behind {base} + {before}, {digit:?}, {buffers:?}, stalled: every {stall_every}, {order:?}",
+            self.kernel.name,
+            digits.len()
+        );
+        compare(&case, "keys", &keys_memory, &all_keys)?;
+        compare(&case, "sorted", &sorted, &moved(&all_keys, key_words))?;
+        if value_words > 0 {
+            compare(&case, "values", &values, &all_values)?;
+            let expected = moved(if from_indices { &own } else { &all_values }, value_words);
+            compare(&case, "sorted values", &sorted_values, &expected)?;
+        }
+        compare(&case, "bins", &bins_memory, &bins)?;
+        let next_bins = if hands_on { offset_words(&next_bins, is_wide) } else { vec![POISON; bins.len()] };
+        compare(&case, "next bins", &next_memory, &next_bins)?;
+        // In place of a stalled tile others publish its counts, as far as they need them.
+        let is_stalled = |tile: usize| stall_every > 0 && tile.is_multiple_of(stall_every);
+        let got = used.read().map_err(|why| format!("{case}: statuses{why}"))?;
+        let expected = inclusive_counts.iter().map(|count| PREFIX | count).collect::<Vec<_>>();
+        for (tile, (got, expected)) in
+            got[TICKET_WORDS..].chunks(RADIX).zip(expected.chunks(RADIX)).enumerate()
+        {
+            if !is_stalled(tile) && got != expected {
+                return Err(format!("{case}: tile {tile} has published {got:x?}, not {expected:x?}").into());
+            }
+        }
+        // One word is the ticket; what lies beside it is nobody's.
+        let mut clear = vec![0; region_words];
+        clear[1..TICKET_WORDS].fill(POISON);
+        compare(&case, "the other region", &cleared, &clear)?;
+        let fallbacks = counts.read()?[2];
+        if stall_every > 0 && (fallbacks == 0) != (tiles.tile_count == 1) {
+            return Err(format!("{case}: {fallbacks} tiles were counted again").into());
+        }
+        Ok(())
+    }
+}
+
+/// The memory as an array that begins so many bytes earlier, whose end it is.
+fn earlier(memory: &Memory<'_>, bytes: u64) -> AddressRange {
+    let AddressRange { address, size, .. } = memory.range();
+    AddressRange::new(address.wrapping_sub(bytes), size)
+}
+
+/// A copy is its source.
+pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let (workgroup_size, tile_items) = (64, 100);
+    let rig = Rig::new(gpu, kernel, workgroup_size, &[("TILE_ITEMS", tile_items)])?;
+    for (index, count) in sizes(tile_items as usize).into_iter().enumerate() {
+        for (key_words, value_words) in [(1, 0), (2, 0), (1, 1), (2, 2)] {
+            let tiles = Tiles::new(count, tile_items as usize);
+            let words = [random(count, count * key_words), random(7, count * value_words)];
+            let [keys_alt, values_alt] = &words;
+            let before =
+                [Memory::of(gpu, keys_alt, Access::Quads)?, Memory::of(gpu, values_alt, Access::Quads)?];
+            let after = [
+                Memory::poisoned(gpu, keys_alt.len(), Access::Words)?,
+                Memory::poisoned(gpu, values_alt.len(), Access::Words)?,
+            ];
+            let args = pass_args(gpu, nth_buffers(index, false), tiles)?;
+            let has_values = value_words > 0;
+            rig.run(
+                &[
+                    ("keys", Value::Pointer(&after[0])),
+                    ("keys_aside", Value::Pointer(&before[0])),
+                    ("values", Value::pointer_if(has_values, &after[1])),
+                    ("values_aside", Value::pointer_if(has_values, &before[1])),
+                    ("schedule", Value::Pointer(&args)),
+                    ("key_words", Value::Number(key_words)),
+                    ("value_words", Value::Number(value_words)),
+                ],
+                tiles.tile_count,
+            )?;
+            let case =
+                format!("{}, {count} keys of {key_words} words and {value_words} of values", kernel.name);
+            compare(&case, "keys aside", &before[0], keys_alt)?;
+            compare(&case, "keys", &after[0], keys_alt)?;
+            if has_values {
+                compare(&case, "values aside", &before[1], values_alt)?;
+                compare(&case, "values", &after[1], values_alt)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,460 @@
+//! Reduce and downsweep, of whole rows, of columns and of segments, from either end.
+
+use std::collections::HashSet;
+
+use libtest_mimic::Failed;
+use subsweep::headless::Gpu;
+use subsweep::kernels::{self, Kernel};
+use subsweep::reference::Element;
+use subsweep::reference::passes::scan as model;
+use subsweep::reference::passes::segmented_scan::{Headed, Heads, mark_segments};
+use subsweep::scan::{ScanConfig, ScanPolicy};
+
+use super::numbers::TestRow;
+use super::operators::Rows;
+use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, sizes, small_workgroup};
+
+/// How a workgroup goes through its tile.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    pub workgroup_size: u32,
+    pub runs_per_invocation: u32,
+    pub packs_per_run: u32,
+}
+
+impl Shape {
+    /// Runs and packs in a small workgroup.
+    pub fn small(gpu: &Gpu, runs_per_invocation: u32, packs_per_run: u32) -> Self {
+        Self { workgroup_size: small_workgroup(gpu), runs_per_invocation, packs_per_run }
+    }
+
+    pub fn tile_items<R: TestRow>(&self) -> usize {
+        (self.workgroup_size * self.runs_per_invocation * self.packs_per_run) as usize * R::PACK_ITEMS
+    }
+
+    pub fn constants(&self) -> [(&'static str, u32); 2] {
+        [("RUNS_PER_INVOCATION", self.runs_per_invocation), ("PACKS_PER_RUN", self.packs_per_run)]
+    }
+}
+
+/// Which tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Tiling {
+    Small {
+        runs: u32,
+        packs: u32,
+    },
+    /// The default policy's items, in one run.
+    LongRun,
+    /// The same, in runs of one pack.
+    ShortRuns,
+}
+
+impl Tiling {
+    fn shape<R: TestRow>(self, gpu: &Gpu) -> Shape {
+        let config = ScanConfig::inclusive().columns(R::WORDS as u32);
+        let ScanPolicy { workgroup_size, items_per_invocation, .. } =
+            ScanPolicy::choose(gpu.capabilities(), &config).policy;
+        let packs = items_per_invocation / R::PACK_ITEMS as u32;
+        match self {
+            Self::Small { runs, packs } => Shape::small(gpu, runs, packs),
+            Self::LongRun => Shape { workgroup_size, runs_per_invocation: 1, packs_per_run: packs },
+            Self::ShortRuns => Shape { workgroup_size, runs_per_invocation: packs, packs_per_run: 1 },
+        }
+    }
+}
+
+/// From which end a kernel goes, and where it finds its tiles: both at once, for a pipeline takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// In push constants.
+    Forward,
+    /// In words on the device.
+    Reverse,
+}
+
+impl Order {
+    /// The constant `REVERSE` of the variant.
+    pub fn constant(self) -> (&'static str, u32) {
+        ("REVERSE", u32::from(self == Self::Reverse))
+    }
+
+    /// Rows in the order of the scan.
+    pub fn of<E: Element>(self, rows: Vec<E>, tile_items: usize) -> Vec<E> {
+        match self {
+            Self::Forward => rows,
+            Self::Reverse => model::reversed(&rows, tile_items),
+        }
+    }
+
+    /// The way back, of `count` rows.
+    pub fn undo<E>(self, mut rows: Vec<E>, count: usize) -> Vec<E> {
+        if self == Self::Reverse {
+            rows.reverse();
+            rows.truncate(count);
+        }
+        rows
+    }
+}
+
+/// What is specialized, beside the operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Way {
+    tiling: Tiling,
+    access: Access,
+    order: Order,
+    heads: Option<Heads>,
+    exclusive: bool,
+    has_carry: bool,
+    has_initial: bool,
+}
+
+impl Way {
+    fn plain(tiling: Tiling, access: Access, order: Order, exclusive: bool, has_carry: bool) -> Self {
+        Self { tiling, access, order, heads: None, exclusive, has_carry, has_initial: false }
+    }
+
+    /// Each choice once, in small tiles.
+    fn small() -> Vec<Self> {
+        let small = |runs, packs| Tiling::Small { runs, packs };
+        vec![
+            Self::plain(small(2, 1), Access::Quads, Order::Forward, false, true),
+            Self::plain(small(1, 2), Access::Words, Order::Forward, true, false),
+            Self::plain(small(2, 2), Access::Quads, Order::Reverse, true, true),
+        ]
+    }
+
+    /// The same with one run an invocation, for the networks of the textbooks.
+    fn of_networks() -> Vec<Self> {
+        let small = |packs| Tiling::Small { runs: 1, packs };
+        vec![
+            Self::plain(small(2), Access::Quads, Order::Forward, false, true),
+            Self::plain(small(1), Access::Words, Order::Forward, true, false),
+            Self::plain(Tiling::LongRun, Access::Quads, Order::Forward, false, true),
+        ]
+    }
+
+    /// The product in the default's tiles, and half of it in the others.
+    fn in_default_tiles() -> Vec<Self> {
+        let mut ways = Vec::new();
+        for (tiling, kinds) in [
+            (Tiling::LongRun, &[(false, true), (true, false), (false, false), (true, true)][..]),
+            (Tiling::ShortRuns, &[(false, true), (true, false)]),
+        ] {
+            for (access, order) in [
+                (Access::Quads, Order::Forward),
+                (Access::Words, Order::Forward),
+                (Access::Quads, Order::Reverse),
+            ] {
+                let ways_of =
+                    |&(exclusive, has_carry)| Self::plain(tiling, access, order, exclusive, has_carry);
+                ways.extend(kinds.iter().map(ways_of).filter(|way| order == Order::Forward || way.has_carry));
+            }
+        }
+        ways
+    }
+
+    /// Every kind of heads in each order, and what else there is by turns; and two of them in the default's tiles.
+    fn of_segments() -> Vec<Self> {
+        let mut ways = Vec::new();
+        for (index, heads) in Heads::ALL.into_iter().enumerate() {
+            for order in [Order::Forward, Order::Reverse] {
+                // The levels above are scanned forward.
+                if heads == Heads::Tiles && order == Order::Reverse {
+                    continue;
+                }
+                let number = ways.len();
+                ways.push(Self {
+                    tiling: Tiling::Small { runs: 1 + number as u32 % 2, packs: 1 },
+                    access: Access::ALL[index % 2],
+                    order,
+                    heads: Some(heads),
+                    exclusive: (index % 2 == 0) == (order == Order::Forward),
+                    has_carry: number % 4 != 3,
+                    has_initial: number % 3 != 0 && heads != Heads::Tiles,
+                });
+            }
+        }
+        ways
+    }
+
+    fn rig<'g, R: TestRow>(self, tried: &Tried<'g>, more: &[(&'static str, u32)]) -> Result<Rig<'g>, Failed> {
+        let shape = self.tiling.shape::<R>(tried.gpu);
+        let mut constants = shape.constants().to_vec();
+        constants.extend([self.access.constant(), self.order.constant()]);
+        if let Some(heads) = self.heads {
+            constants.push(("HEADS", heads as u32));
+        }
+        constants.extend(R::constants(tried.kernel));
+        constants.extend(more);
+        Rig::new(tried.gpu, tried.kernel, shape.workgroup_size, &constants)
+    }
+}
+
+/// Words that say where segments of `count` rows begin: many short ones, one long one, few.
+fn head_words(heads: Heads, count: usize) -> Vec<u32> {
+    let begins = |row: usize| match 3 * row / count {
+        0 => row.is_multiple_of(5),
+        1 => false,
+        _ => row.is_multiple_of(41),
+    };
+    let mut number = 0;
+    let mut key = |row| {
+        number += u32::from(begins(row));
+        number
+    };
+    match heads {
+        Heads::Flags | Heads::Tiles => (0..count).map(|row| u32::from(begins(row)) * 0x100).collect(),
+        Heads::Keys32 => (0..count).map(key).collect(),
+        Heads::Keys64 => (0..count).map(&mut key).flat_map(|key| [key / 2, key.div_ceil(2)]).collect(),
+        Heads::Bits => {
+            let mut bits = vec![0; count.div_ceil(32)];
+            let offsets: Vec<_> = (0..count).filter(|&row| begins(row)).map(|row| row as u32).collect();
+            mark_segments(&offsets, &mut bits, count as u32);
+            bits
+        }
+    }
+}
+
+/// A kernel on the device, and how many columns its workgroups share.
+pub struct Tried<'g> {
+    gpu: &'g Gpu,
+    kernel: &'static Kernel,
+    column_count: usize,
+}
+
+/// Reduce or downsweep, on the rows of its variant.
+pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let (stem, variant) = kernel.name.split_once(':').unwrap_or((kernel.name, ""));
+    let Rows { column_count, checks } = Rows::of(variant).ok_or("no rows for this variant")?;
+    let tried = Tried { gpu, kernel, column_count };
+    let mut ways = match variant {
+        _ if variant.ends_with("_segmented") => {
+            let mut ways = Way::of_segments();
+            // By turns from one module to the next.
+            let of_stem = |name: &str| name.starts_with(stem) && name.ends_with("_segmented");
+            let modules = kernels::ALL.iter().map(|kernel| kernel.name).filter(|name| of_stem(name));
+            let number = modules.take_while(|&name| name != kernel.name).count();
+            let count = ways.len();
+            ways.rotate_left(3 * number % count);
+            let default = ways[..2].iter().map(|&way| Way { tiling: Tiling::LongRun, ..way });
+            ways.extend(default.collect::<Vec<_>>());
+            ways
+        }
+        _ if Rows::is_network(variant) => Way::of_networks(),
+        _ => [Way::small(), Way::in_default_tiles()].concat(),
+    };
+    for way in &mut ways {
+        if variant.contains("_strided") {
+            way.access = Access::Words;
+        }
+        if stem == "scan/reduce" {
+            (way.exclusive, way.has_carry, way.has_initial) = (false, false, false);
+        }
+    }
+    // What differed in nothing else is one way now.
+    let mut seen = HashSet::new();
+    ways.retain(|&way| seen.insert(way));
+    let first_ways = selection.first(if Rows::is_network(variant) { 2 } else { 3 }, ways.clone());
+    if selection == Selection::Short {
+        // By turns from one operator to the next.
+        return first_ways
+            .into_iter()
+            .zip(checks.iter().cycle())
+            .try_for_each(|(way, check)| check(&tried, way));
+    }
+    for (index, check) in checks.iter().enumerate() {
+        let is_whole = index == 0 || ways[0].heads.is_some();
+        let ways = if is_whole { &ways[..] } else { &ways[index % 3..][..1] };
+        ways.iter().try_for_each(|&way| check(&tried, way))?;
+    }
+    Ok(())
+}
+
+pub fn check<R: TestRow>(tried: &Tried<'_>, way: Way) -> Result<(), Failed> {
+    let check = if tried.kernel.name.starts_with("scan/reduce:") {
+        Tried::reduce::<R>
+    } else {
+        Tried::downsweep::<R>
+    };
+    check(tried, way)
+}
+
+/// The column of a table whose rows are `column_count` elements.
+fn column<R: TestRow>(words: &[u32], column_count: usize, column: usize) -> Vec<R> {
+    R::of_words(words).into_iter().skip(column).step_by(column_count).collect()
+}
+
+/// The way back from [`column`].
+fn table<R: TestRow>(columns: &[Vec<R>]) -> Vec<u32> {
+    let rows = columns.first().map_or(0, Vec::len);
+    (0..rows).flat_map(|row| columns.iter().flat_map(move |column| column[row].words())).collect()
+}
+
+/// A kernel's tiles, where a kernel finds them.
+struct TilesMemory<'g> {
+    tiles: Tiles,
+    on_device: Option<Memory<'g>>,
+}
+
+impl<'g> TilesMemory<'g> {
+    fn new(gpu: &'g Gpu, tiles: Tiles, order: Order) -> Result<Self, Failed> {
+        let on_device = (order == Order::Reverse).then(|| Memory::of(gpu, &tiles.words(), Access::Words));
+        Ok(Self { tiles, on_device: on_device.transpose()? })
+    }
+
+    fn push(&self) -> [(&'static str, Value<'_>); 3] {
+        let Self { tiles, on_device } = self;
+        // What the device knows, the host does not.
+        let (tile_count, last_extent, pointer) = match on_device {
+            Some(memory) => (3, 1, Value::Pointer(memory)),
+            None => (tiles.tile_count, tiles.last_extent, Value::Null),
+        };
+        [
+            ("tiles_on_device", pointer),
+            ("tile_count", Value::Number(tile_count)),
+            ("last_extent", Value::Number(last_extent)),
+        ]
+    }
+}
+
+/// `count` rows to try a kernel on.
+struct Input<R> {
+    tiles: Tiles,
+    words: Vec<u32>,
+    head_words: Vec<u32>,
+    /// The rows of each column, in the order of the scan.
+    columns: Vec<Vec<Headed<R>>>,
+}
+
+impl<R: TestRow> Input<R> {
+    fn new(way: Way, count: usize, column_count: usize, tile_items: usize) -> Self {
+        let words = R::input(count, count * column_count);
+        let (head_words, heads) = match way.heads {
+            None => (Vec::new(), vec![false; count]),
+            Some(heads) => {
+                let words = head_words(heads, count);
+                let of_rows = heads.of(&words, count, way.order == Order::Reverse);
+                (words, of_rows)
+            }
+        };
+        let in_order = |index| {
+            let values = column::<R>(&words, column_count, index);
+            let rows = values.into_iter().zip(&heads).map(|(value, &is_head)| Headed { value, is_head });
+            way.order.of(rows.collect(), tile_items)
+        };
+        let columns = (0..column_count).map(in_order).collect();
+        Self { tiles: Tiles::new(count, tile_items), words, head_words, columns }
+    }
+}
+
+impl Tried<'_> {
+    fn case<R: TestRow>(&self, way: Way, count: usize) -> String {
+        format!("{} of {}, {count} rows, {way:?}", self.kernel.name, R::name())
+    }
+
+    fn reduce<R: TestRow>(&self, way: Way) -> Result<(), Failed> {
+        let (gpu, column_count) = (self.gpu, self.column_count);
+        let rig = way.rig::<R>(self, &[])?;
+        let tile_items = way.tiling.shape::<R>(gpu).tile_items::<R>();
+        for count in sizes(tile_items) {
+            let Input { tiles, words, head_words, columns } =
+                Input::<R>::new(way, count, column_count, tile_items);
+            let totals: Vec<_> = columns.iter().map(|rows| model::tile_totals(rows, tile_items)).collect();
+            let values = |totals: &Vec<Headed<R>>| totals.iter().map(|total| total.value).collect();
+            let expected: Vec<Vec<R>> = totals.iter().map(values).collect();
+            let expected_heads: Vec<_> = totals[0].iter().map(|total| u32::from(total.is_head)).collect();
+
+            let source = Memory::of(gpu, &words, way.access)?;
+            let heads = Memory::of(gpu, &head_words, Access::Words)?;
+            let sums = Memory::poisoned(gpu, tiles.tile_count * column_count * R::WORDS, way.access)?;
+            let sum_heads = Memory::poisoned(gpu, tiles.tile_count, Access::Words)?;
+            let on_device = TilesMemory::new(gpu, tiles, way.order)?;
+            let mut push = vec![
+                ("source", Value::Pointer(&source)),
+                ("sums", Value::Pointer(&sums)),
+                ("heads", Value::pointer_if(way.heads.is_some(), &heads)),
+                ("sum_heads", Value::pointer_if(way.heads.is_some(), &sum_heads)),
+                ("column_count", Value::Number(column_count)),
+            ];
+            push.extend(on_device.push());
+            rig.run(&push, tiles.tile_count * column_count)?;
+            let case = self.case::<R>(way, count);
+            compare(&case, "source", &source, &words)?;
+            compare(&case, "sums", &sums, &table(&expected))?;
+            if way.heads.is_some() {
+                compare(&case, "heads", &heads, &head_words)?;
+                compare(&case, "sum_heads", &sum_heads, &expected_heads)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn downsweep<R: TestRow>(&self, way: Way) -> Result<(), Failed> {
+        let constants = [("EXCLUSIVE", way.exclusive.into()), ("HAS_CARRY", way.has_carry.into())];
+        let rig = way.rig::<R>(self, &constants)?;
+        for count in sizes(way.tiling.shape::<R>(self.gpu).tile_items::<R>()) {
+            for in_place in [false, true] {
+                self.downsweep_of::<R>(&rig, way, count, in_place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn downsweep_of<R: TestRow>(
+        &self,
+        rig: &Rig<'_>,
+        way: Way,
+        count: usize,
+        in_place: bool,
+    ) -> Result<(), Failed> {
+        let (gpu, column_count) = (self.gpu, self.column_count);
+        let tile_items = way.tiling.shape::<R>(gpu).tile_items::<R>();
+        let Input { tiles, words, head_words, columns } =
+            Input::<R>::new(way, count, column_count, tile_items);
+        let carry_words = R::input(count + 1, tiles.tile_count * column_count);
+        let initial_words = R::input(count + 2, column_count);
+        let results_of = |(index, rows): (usize, &Vec<Headed<R>>)| {
+            let carries = column::<R>(&carry_words, column_count, index);
+            let carries: Vec<_> = carries.into_iter().map(|value| Headed { value, is_head: false }).collect();
+            // By way of the operator, which makes one NaN of all.
+            let initial = match way.has_initial {
+                true => R::IDENTITY.combine(column::<R>(&initial_words, column_count, index)[0]),
+                false => R::IDENTITY,
+            };
+            let scanned =
+                model::scan_tiles(rows, tile_items, way.exclusive, way.has_carry.then_some(&*carries));
+            let result = |(&scanned, row): (&Headed<R>, &Headed<R>)| match way.heads {
+                Some(heads) => heads.result(initial, scanned, row.is_head, way.exclusive),
+                None => scanned.value,
+            };
+            way.order.undo(scanned.iter().zip(rows).map(result).collect(), count)
+        };
+        let expected: Vec<_> = columns.iter().enumerate().map(results_of).collect();
+
+        let source = Memory::of(gpu, &words, way.access)?;
+        let destination = Memory::poisoned(gpu, words.len(), way.access)?;
+        let destination = if in_place { &source } else { &destination };
+        let carries = Memory::of(gpu, &carry_words, way.access)?;
+        let initial = Memory::of(gpu, &initial_words, Access::Words)?;
+        let heads = Memory::of(gpu, &head_words, Access::Words)?;
+        let on_device = TilesMemory::new(gpu, tiles, way.order)?;
+        let mut push = vec![
+            ("source", Value::Pointer(&source)),
+            ("destination", Value::Pointer(destination)),
+            ("carries", Value::pointer_if(way.has_carry, &carries)),
+            ("heads", Value::pointer_if(way.heads.is_some(), &heads)),
+            ("initial", Value::pointer_if(way.has_initial, &initial)),
+            ("column_count", Value::Number(column_count)),
+        ];
+        push.extend(on_device.push());
+        rig.run(&push, tiles.tile_count * column_count)?;
+        let case = format!("{}, in place: {in_place}", self.case::<R>(way, count));
+        if !in_place {
+            compare(&case, "source", &source, &words)?;
+        }
+        compare(&case, "carries", &carries, &carry_words)?;
+        compare(&case, "heads", &heads, &head_words)?;
+        compare(&case, "destination", destination, &table(&expected))
+    }
+}

@@ -1,0 +1,419 @@
+//! The passes of a sort, and the sort in one workgroup.
+
+use libtest_mimic::Failed;
+use subsweep::headless::Gpu;
+use subsweep::kernels::Kernel;
+use subsweep::reference::oracle;
+use subsweep::reference::passes::digit_histogram::{Buffer, PassArgs, PingPong};
+use subsweep::reference::passes::sort::{self as model, Digit, KeyOrder, Numbers};
+use subsweep::sort::{SortAlgorithm, SortPolicy};
+
+use super::rig::{
+    Access, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+};
+
+/// Digits of a radix: the first, the last, one of a single bit that may be of two words, and one without bits.
+fn digits(radix_bits: u32, key_bits: u32) -> [Digit; 4] {
+    let mask = (1 << radix_bits) - 1;
+    [
+        Digit { shift: 0, mask },
+        Digit { shift: key_bits - radix_bits, mask },
+        if key_bits == 64 { Digit { shift: 31, mask } } else { Digit { shift: 9, mask: 1 } },
+        Digit { shift: key_bits - 1, mask: 0 },
+    ]
+}
+
+/// Elements of `size` words, each at its index.
+pub fn moved(words: &[u32], size: usize, indices: &[u32]) -> Vec<u32> {
+    let mut moved = vec![POISON; words.len()];
+    for (element, &index) in words.chunks_exact(size).zip(indices) {
+        moved[index as usize * size..][..size].copy_from_slice(element);
+    }
+    moved
+}
+
+/// The words of a key and of a value, which a variant is named for: `key2_value1`, or `key1` without values.
+pub fn widths(kernel: &Kernel) -> (usize, usize) {
+    let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
+    let width = |name: &str| {
+        let parts = variant.split('_').find_map(|part| part.strip_prefix(name));
+        parts.map_or(0, |digits| digits.parse().expect("a number of words"))
+    };
+    (width("key"), width("value"))
+}
+
+/// How keys are ordered in the `index`th of a few trials.
+pub fn nth_order(index: usize) -> KeyOrder {
+    let numbers = [Numbers::Unsigned, Numbers::Float, Numbers::Signed, Numbers::Float][index % 4];
+    KeyOrder { numbers, is_descending: index % 4 >= 2 }
+}
+
+pub fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
+    vec![("KEY_NUMBERS", order.numbers as u32), ("DESCENDING", order.is_descending.into())]
+}
+
+/// Subgroups of a workgroup: `MAX_SUBGROUPS`.
+pub fn subgroup_count(gpu: &Gpu, workgroup_size: u32) -> u32 {
+    workgroup_size.div_ceil(gpu.capabilities().subgroup_size)
+}
+
+/// How a kernel counts or ranks a tile, beside the order of its keys.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    radix_bits: u32,
+    workgroup_size: u32,
+    items_per_invocation: u32,
+    access: Access,
+}
+
+impl Way {
+    fn tuned(gpu: &Gpu, algorithm: SortAlgorithm, access: Access) -> Self {
+        let SortPolicy { workgroup_size, items_per_invocation, .. } =
+            SortPolicy::tuned(algorithm, gpu.capabilities());
+        Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, access }
+    }
+
+    /// Counters in registers, of either radix at either access: each once in small tiles, then in the default's. The
+    /// product is for words alone: of wider keys and of values only the loads and stores know.
+    fn by_counters(gpu: &Gpu, is_plain: bool) -> Vec<Self> {
+        let small = |radix_bits, items_per_invocation, access| Self {
+            radix_bits,
+            workgroup_size: small_workgroup(gpu),
+            items_per_invocation,
+            access,
+        };
+        let mut ways = vec![small(4, 4, Access::Quads), small(2, 8, Access::Words)];
+        for (algorithm, access) in [
+            (SortAlgorithm::Radix4Bit, Access::Quads),
+            (SortAlgorithm::Radix2Bit, Access::Words),
+            (SortAlgorithm::Radix4Bit, Access::Words),
+            (SortAlgorithm::Radix2Bit, Access::Quads),
+        ] {
+            ways.push(Self::tuned(gpu, algorithm, access));
+        }
+        ways.truncate(if is_plain { 6 } else { 4 });
+        ways
+    }
+
+    /// Lanes that match digits.
+    fn by_match(gpu: &Gpu, is_plain: bool) -> Vec<Self> {
+        let small = Self {
+            radix_bits: 8,
+            workgroup_size: small_workgroup(gpu),
+            items_per_invocation: 3,
+            access: Access::Words,
+        };
+        let tuned = Access::ALL.map(|access| Self::tuned(gpu, SortAlgorithm::Radix8Bit, access));
+        [small].into_iter().chain(tuned).take(if is_plain { 3 } else { 2 }).collect()
+    }
+
+    /// The seed's chunks.
+    fn by_ballot(gpu: &Gpu) -> Vec<Self> {
+        let ways = [(SortAlgorithm::Radix4Bit, Access::Quads), (SortAlgorithm::Radix2Bit, Access::Words)];
+        let seed = |(algorithm, access): (SortAlgorithm, _)| {
+            let SortPolicy { workgroup_size, items_per_invocation, .. } =
+                SortPolicy::seed(algorithm, gpu.capabilities());
+            Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, access }
+        };
+        ways.map(seed).to_vec()
+    }
+
+    /// Those of a kernel, and how many the short selection takes.
+    fn of(gpu: &Gpu, kernel: &Kernel) -> (usize, Vec<Self>) {
+        let is_plain = widths(kernel) == (1, 0);
+        match kernel.name.split_once(':') {
+            Some(("sort/chunk_count" | "sort/chunk_bucket", _)) => (2, Self::by_ballot(gpu)),
+            Some(("sort/count_bins", _)) => (1, Self::by_match(gpu, is_plain)),
+            Some((_, variant)) if variant.starts_with("match_") => (1, Self::by_match(gpu, is_plain)),
+            _ => (2, Self::by_counters(gpu, is_plain)),
+        }
+    }
+}
+
+/// One of the two kernels of a pass, specialized.
+struct Pass<'g> {
+    gpu: &'g Gpu,
+    kernel: &'static Kernel,
+    rig: Rig<'g>,
+    way: Way,
+    order: KeyOrder,
+}
+
+pub fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    all_passes(gpu, kernel, selection, Pass::count)?;
+    if kernel.name != "sort/count:key1" {
+        return Ok(());
+    }
+    // So many keys of one digit that the highest bits of bytes and halves come into play.
+    let tuned = Way::tuned(gpu, SortAlgorithm::Radix4Bit, Access::Words);
+    let pass = Pass::new(gpu, kernel, Way { items_per_invocation: 128, ..tuned }, nth_order(0))?;
+    let keys: Vec<u32> = (0..16).flat_map(|digit| vec![digit; pass.tile_items()]).collect();
+    pass.count(&keys, Digit { shift: 0, mask: 15 })
+}
+
+pub fn scatter(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    all_passes(gpu, kernel, selection, Pass::scatter)?;
+    if kernel.name != "sort/scatter:key1" {
+        return Ok(());
+    }
+    // The largest tile that the device's shared memory has room for: prefixes of more bits than the default's.
+    let tuned = Way::tuned(gpu, SortAlgorithm::Radix4Bit, Access::Words);
+    let tables = 4 * (16 + tuned.workgroup_size / 4 + 1);
+    let room = (gpu.capabilities().shared_memory_size - tables) / (16 * tuned.workgroup_size);
+    let way = Way { items_per_invocation: 4 * room.min(15), ..tuned };
+    let pass = Pass::new(gpu, kernel, way, nth_order(0))?;
+    let tile_items = pass.tile_items();
+    let keys: Vec<u32> = (0..tile_items as u32).rev().map(|i| i / 8).collect();
+    pass.scatter(&keys, Digit { shift: 0, mask: 1 })?;
+    pass.scatter(&random(7, 2 * tile_items + 1), Digit { shift: 0, mask: 15 })
+}
+
+fn all_passes<'g>(
+    gpu: &'g Gpu,
+    kernel: &'static Kernel,
+    selection: Selection,
+    check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let (key_words, value_words) = widths(kernel);
+    let (short_count, ways) = Way::of(gpu, kernel);
+    for (index, way) in selection.first(short_count, ways).into_iter().enumerate() {
+        let pass = Pass::new(gpu, kernel, way, nth_order(index + key_words + value_words))?;
+        for digit in digits(way.radix_bits, 32 * key_words as u32) {
+            for count in sizes(pass.tile_items()) {
+                check(&pass, &random(count, count * key_words), digit)?;
+                if (key_words, value_words) == (1, 0) {
+                    // One digit alone fills its counters, and the last digit lies at the end of every packed word.
+                    check(&pass, &vec![u32::MAX; count], digit)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl<'g> Pass<'g> {
+    fn new(gpu: &'g Gpu, kernel: &'static Kernel, way: Way, order: KeyOrder) -> Result<Self, Failed> {
+        let has = |name| kernel.spec_constants.iter().any(|constant| constant.name == name);
+        let items = if has("BATCHES_PER_CHUNK") { "BATCHES_PER_CHUNK" } else { "ITEMS_PER_INVOCATION" };
+        let mut constants = order_constants(order);
+        constants.extend([("RADIX_BITS", way.radix_bits), (items, way.items_per_invocation)]);
+        if has("MAX_SUBGROUPS") {
+            constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, way.workgroup_size)));
+        } else if has("QUAD_ACCESS") {
+            constants.push(way.access.constant());
+        }
+        let rig = Rig::new(gpu, kernel, way.workgroup_size, &constants)?;
+        Ok(Self { gpu, kernel, rig, way, order })
+    }
+
+    fn tile_items(&self) -> usize {
+        (self.way.workgroup_size * self.way.items_per_invocation) as usize
+    }
+
+    fn counts(&self, digits: &[usize]) -> Vec<u32> {
+        model::tile_counts(digits, 1 << self.way.radix_bits, self.tile_items())
+    }
+
+    fn case(&self, keys: &[u32], digit: Digit) -> String {
+        format!(
+            "{}, {} words of keys from {:#010x} on, {:?}, {digit:?}, {:?}",
+            self.kernel.name,
+            keys.len(),
+            keys[0],
+            self.order,
+            self.way
+        )
+    }
+
+    fn count(&self, keys: &[u32], digit: Digit) -> Result<(), Failed> {
+        let digits = self.order.digits(keys, widths(self.kernel).0, digit);
+        let expected = self.counts(&digits);
+
+        let keys_memory = Memory::of(self.gpu, keys, self.way.access)?;
+        let counts = Memory::poisoned(self.gpu, expected.len(), self.way.access)?;
+        let buffers = nth_buffers(digit.shift as usize, false);
+        let mut pointers = vec![("counts", Value::Pointer(&counts))];
+        pointers.extend(key_pointers(buffers, &keys_memory, None));
+        self.run(pointers, buffers, digits.len(), digit)?;
+        let case = self.case(keys, digit);
+        compare(&case, "keys", &keys_memory, keys)?;
+        compare(&case, "counts", &counts, &expected)
+    }
+
+    fn scatter(&self, keys: &[u32], digit: Digit) -> Result<(), Failed> {
+        let (key_words, value_words) = widths(self.kernel);
+        let digits = self.order.digits(keys, key_words, digit);
+        let offsets = oracle::exclusive_scan(&self.counts(&digits), 1);
+        let indices = model::scatter(&digits, &offsets, self.tile_items());
+        let moved = |words: &[u32], size: usize| moved(words, size, &indices);
+
+        // Values, and where they are of one word also the keys' own indices.
+        let values = random(3, digits.len() * value_words);
+        let own: Vec<u32> = (0..digits.len() as u32).collect();
+        let from_indices = if value_words == 1 { &[false, true][..] } else { &[false] };
+        for &from_indices in from_indices {
+            let access = self.way.access;
+            let keys_memory = Memory::of(self.gpu, keys, access)?;
+            let sorted = Memory::poisoned(self.gpu, keys.len(), access)?;
+            let values_memory = Memory::of(self.gpu, &values, Access::Words)?;
+            let sorted_values = Memory::poisoned(self.gpu, values.len(), Access::Words)?;
+            let offsets_memory = Memory::of(self.gpu, &offsets, access)?;
+            let buffers = nth_buffers(digit.shift as usize, from_indices);
+            let mut pointers = vec![("offsets", Value::Pointer(&offsets_memory))];
+            pointers.extend(key_pointers(buffers, &keys_memory, Some(&sorted)));
+            let values_before = (value_words > 0).then_some(&values_memory);
+            pointers.extend(value_pointers(buffers, values_before, &sorted_values));
+            self.run(pointers, buffers, digits.len(), digit)?;
+            let case = self.case(keys, digit);
+            compare(&case, "keys", &keys_memory, keys)?;
+            compare(&case, "offsets", &offsets_memory, &offsets)?;
+            compare(&case, "sorted", &sorted, &moved(keys, key_words))?;
+            if value_words > 0 {
+                compare(&case, "values", &values_memory, &values)?;
+                let expected = moved(if from_indices { &own } else { &values }, value_words);
+                compare(&case, "sorted values", &sorted_values, &expected)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        pointers: Vec<(&'static str, Value<'_>)>,
+        buffers: PingPong,
+        count: usize,
+        digit: Digit,
+    ) -> Result<(), Failed> {
+        let tiles = Tiles::new(count, self.tile_items());
+        let args = pass_args(self.gpu, buffers, tiles)?;
+        // No longer than the arguments live.
+        let mut push: Vec<(&str, Value<'_>)> = pointers;
+        push.extend([
+            ("schedule", Value::Pointer(&args)),
+            ("shift", Value::Number(digit.shift as usize)),
+            ("digit_mask", Value::Number(digit.mask as usize)),
+        ]);
+        self.rig.run(&push, tiles.tile_count)
+    }
+}
+
+/// The buffers of one of the passes of a sort, by turns.
+pub fn nth_buffers(index: usize, from_indices: bool) -> PingPong {
+    let there = (Buffer::Primary, Buffer::Alternate);
+    let back = (Buffer::Alternate, Buffer::Primary);
+    let (once_more, and_back) = ((Buffer::Alternate, Buffer::Other), (Buffer::Other, Buffer::Alternate));
+    let values = match (from_indices, index % 3) {
+        (true, 0) => (Buffer::Other, Buffer::Alternate),
+        (true, _) => (Buffer::Other, Buffer::Primary),
+        (false, 0) => back,
+        (false, _) => there,
+    };
+    PingPong { keys: [there, back, once_more, and_back][index % 4], values, region: index as u32 / 2 % 2 }
+}
+
+/// The arguments of a pass, as the device finds them.
+pub fn pass_args(gpu: &Gpu, buffers: PingPong, tiles: Tiles) -> Result<Memory<'_>, Failed> {
+    let Tiles { tile_count, last_extent } = tiles;
+    let mut words = PassArgs { tile_count, last_extent, buffers }.words(tile_count, 1).to_vec();
+    words.push(POISON);
+    Memory::of(gpu, &words, Access::Quads)
+}
+
+/// The buffers of keys: those that the pass goes between, and none else.
+pub fn key_pointers<'a>(
+    buffers: PingPong,
+    before: &'a Memory<'a>,
+    after: Option<&'a Memory<'a>>,
+) -> [(&'static str, Value<'a>); 3] {
+    let names = [(Buffer::Primary, "keys"), (Buffer::Alternate, "keys_aside"), (Buffer::Other, "keys_other")];
+    names.map(|(buffer, name)| match after {
+        _ if buffer == buffers.keys.0 => (name, Value::Pointer(before)),
+        Some(after) if buffer == buffers.keys.1 => (name, Value::Pointer(after)),
+        _ => (name, Value::Null),
+    })
+}
+
+/// The buffers of values, if there are any.
+pub fn value_pointers<'a>(
+    buffers: PingPong,
+    before: Option<&'a Memory<'a>>,
+    after: &'a Memory<'a>,
+) -> [(&'static str, Value<'a>); 2] {
+    let names = [(Buffer::Primary, "values"), (Buffer::Alternate, "values_aside")];
+    names.map(|(buffer, name)| match before {
+        Some(before) if buffer == buffers.values.0 => (name, Value::Pointer(before)),
+        Some(_) if buffer == buffers.values.1 => (name, Value::Pointer(after)),
+        _ => (name, Value::Null),
+    })
+}
+
+/// In place and apart, as an argsort and with values, by bits of every kind.
+pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let (key_words, value_words) = widths(kernel);
+    let policy = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities());
+    let default = policy.single_workgroup.expect("the algorithm has one");
+    let default = (default.workgroup_size, default.items_per_invocation);
+    let small = small_workgroup(gpu);
+    let ways = [
+        ((small, 4), Access::Quads),
+        ((small, 8), Access::Words),
+        (default, Access::Quads),
+        (default, Access::Words),
+    ];
+    let key_bits = 32 * key_words as u32;
+    for (index, ((workgroup_size, items), access)) in selection.first(2, ways).into_iter().enumerate() {
+        let order = nth_order(index + key_words + value_words);
+        let mut constants = order_constants(order);
+        constants.extend([
+            ("RADIX_BITS", policy.algorithm.radix_bits()),
+            ("ITEMS_PER_INVOCATION", items),
+            access.constant(),
+        ]);
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        let tile = (workgroup_size * items) as usize;
+        for count in [1, 2, 100, tile / 2 + 3, tile - 1, tile] {
+            for bits in [0..key_bits, 3..9, key_bits - 1..key_bits, 7..7] {
+                let keys = random(count, count * key_words);
+                let indices = model::stable_order(&order.all(&keys, key_words), bits.clone());
+                let values = random(5, count * value_words);
+                let keys_memory = Memory::of(gpu, &keys, access)?;
+                let apart = Memory::poisoned(gpu, keys.len(), access)?;
+                let values_memory = Memory::of(gpu, &values, Access::Words)?;
+                let is_argsort = value_words == 1 && count % 2 == 1;
+                let has_values = value_words > 0 && !is_argsort;
+                let keeps_keys = is_argsort || bits.end == key_bits;
+                // The device knows of more than are taken, or, where more might be, of these.
+                let is_on_device = [2, tile - 1, tile].contains(&count);
+                let on_device =
+                    Memory::of(gpu, &[if count == tile { u32::MAX } else { count as u32 }], Access::Words)?;
+                let sorted = if keeps_keys { &apart } else { &keys_memory };
+                rig.run(
+                    &[
+                        ("keys", Value::Pointer(&keys_memory)),
+                        ("sorted", Value::pointer_if(!is_argsort, sorted)),
+                        ("values", Value::pointer_if(has_values, &values_memory)),
+                        ("sorted_values", Value::pointer_if(value_words > 0, &values_memory)),
+                        ("count_on_device", Value::pointer_if(is_on_device, &on_device)),
+                        ("element_count", Value::Number(if is_on_device { tile } else { count })),
+                        ("begin_bit", Value::Number(bits.start as usize)),
+                        ("end_bit", Value::Number(bits.end as usize)),
+                    ],
+                    1,
+                )?;
+                let case = format!("{}, {count} keys, bits {bits:?}, {access:?}, {order:?}", kernel.name);
+                if keeps_keys {
+                    compare(&case, "keys", &keys_memory, &keys)?;
+                }
+                if !is_argsort {
+                    compare(&case, "sorted", sorted, &moved(&keys, key_words, &indices))?;
+                }
+                if value_words > 0 {
+                    let own: Vec<u32> = (0..count as u32).collect();
+                    let before = if is_argsort { &own } else { &values };
+                    compare(&case, "values", &values_memory, &moved(before, value_words, &indices))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
