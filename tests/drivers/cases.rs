@@ -68,42 +68,37 @@ fn is_worth_watching(case: &Case) -> bool {
 }
 
 /// The kernels whose results depend on the number of lanes, each at its smallest shape: workgroup scans, look-back, both
-/// rankings, the seed's ballots, the single workgroup and short segments.
+/// rankings, the seed's ballots, one workgroup, and segments of every class. Compiling them is nearly all of the time
+/// that a row with many lanes takes; values, types and operators go through the same lanes.
 fn is_lane_sensitive(case: &Case) -> bool {
     match &case.work {
         Work::Scan(scan) => {
             let is_plain = !scan.is_reverse && scan.initial.is_none() && scan.segments.is_none();
-            let is_sum = scan.operator == ScanOperator::Add;
-            let by_offsets = scan.segments == Some(SegmentsBy::Offsets) && scan.is_reverse;
-            scan.policy == PolicyName::Small
-                && is_sum
-                && match (scan.algorithm, scan.element, scan.columns) {
-                    (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U32, 1) => {
-                        scan.kind == ScanKind::Inclusive && is_plain && scan.count_from == CountFrom::Host
-                            || by_offsets && scan.initial == Some(Place::Device)
-                    }
-                    (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U64, 16) => true,
-                    (ScanAlgorithm::Chained, ElementType::U32, 1) => {
-                        scan.kind == ScanKind::Inclusive && is_plain
-                    }
-                    (ScanAlgorithm::Chained, ElementType::F32, 1) => scan.count_from == CountFrom::Device,
-                    _ => false,
+            let has_most = scan.segments == Some(SegmentsBy::Offsets) && scan.initial == Some(Place::Device);
+            let is_taken = match (scan.algorithm, scan.element, scan.columns) {
+                (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U32, 1) => {
+                    is_plain && scan.kind == ScanKind::Inclusive || has_most
                 }
+                // Two words a number, and rows that do not fit registers.
+                (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U64, 16) => true,
+                (ScanAlgorithm::Chained, ElementType::U32, 1) => is_plain && scan.kind == ScanKind::Inclusive,
+                // The fixed tree.
+                (ScanAlgorithm::Chained, ElementType::F32, 1) => scan.count_from == CountFrom::Device,
+                _ => false,
+            };
+            is_taken && scan.policy == PolicyName::Small && scan.operator == ScanOperator::Add
         }
         Work::Sort(sort) => {
             let is_plain = !sort.is_descending && !sort.is_anywhere && !sort.has_wide_counts;
-            let is_pairs = (sort.element, sort.values) == (ElementType::U32, SortValues::B4);
-            let is_keys = (sort.element, sort.values) == (ElementType::U32, SortValues::None);
-            let is_whole =
-                sort.bits == (0..sort.element.bits()) && sort.misalignment + sort.values_misalignment == 0;
+            let is_smallest = match sort.algorithm {
+                SortAlgorithm::SingleWorkgroup => true,
+                _ => matches!(sort.policy, PolicyName::Small | PolicyName::Seed | PolicyName::SeedBinByBin),
+            };
             is_plain
-                && is_whole
-                && match sort.policy {
-                    PolicyName::Small => is_pairs,
-                    PolicyName::Default => is_pairs && sort.algorithm == SortAlgorithm::SingleWorkgroup,
-                    PolicyName::Seed | PolicyName::SeedBinByBin => is_keys,
-                    PolicyName::Chosen | PolicyName::HandOver => false,
-                }
+                && is_smallest
+                && (sort.element, sort.values) == (ElementType::U32, SortValues::None)
+                && sort.bits == (0..32)
+                && sort.misalignment == 0
         }
         Work::SegmentedSort(sort) => {
             sort.has_small_tiles
