@@ -8,7 +8,7 @@
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
 //           elements.
 // Shared:   the workgroup scan's.
-// Model:    reference::passes::scan::scan_tiles; with SEGMENTED over reference::passes::segmented_scan::Headed.
+// CPU twin: reference::scan::downsweep; with SEGMENTED over reference::scan::segmented::Headed.
 // Source:   tutorial 14, "global prefix sum"; Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 11.
 
 #version 460

@@ -13,7 +13,7 @@
 // Writes:   destination, element_count elements.
 // Shared:   none.
 // Limits:   the operator must commute, for chains interleave.
-// Model:    reference::passes::scan::strided.
+// CPU twin: reference::scan::strided.
 // Source:   Rosenberg, "Mr. Peabody and Sherman: Cumulative Sum", University of Miami, 2022, method 2.
 
 #version 460

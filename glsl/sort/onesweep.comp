@@ -15,7 +15,7 @@
 //           and zeros to ticket and statuses of the other region, which the next pass uses. With COUNTED counts, 4 words, which go on
 //           from what they were.
 // Shared:   the ranking's, BINS_WORDS words and 2 words.
-// Model:    reference::passes::sort::onesweep.
+// CPU twin: reference::sort::onesweep.
 // Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback is that
 //           of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
