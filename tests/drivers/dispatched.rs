@@ -1,4 +1,4 @@
-//! Which pipelines the rows have dispatched: between them every one that a policy can choose.
+//! Which pipelines the rows have dispatched between them, of those that a policy can choose.
 //!
 //! What can be chosen stands in a table of `tests/codegen`, which that test holds to the plans. Tile shapes differ from
 //! device to device, so that two pipelines are the same here if they differ in those constants alone.
@@ -98,7 +98,7 @@ impl Together for Folder {
         vec![(FOLDER, self.0.path().into())]
     }
 
-    /// Fails for what can be chosen and no row has dispatched.
+    /// Names what can be chosen and no row has dispatched.
     fn check(&self) -> Result<String, String> {
         let rows = fs::read_dir(self.0.path()).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let read = |row: fs::DirEntry| fs::read_to_string(row.path());
