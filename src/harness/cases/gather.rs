@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::pairwise::{axis, covering_works};
 use super::{Case, CountFrom, Effort, Work, small_workgroup};
 use crate::gather::{GatherConfig, GatherPolicy};
 use crate::harness::inputs::Input;
@@ -44,6 +45,12 @@ impl GatherCase {
         }
     }
 
+    /// Elements that a workgroup gathers, word by word.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        let policy = self.policy(capabilities);
+        u64::from((policy.workgroup_size * policy.accesses_per_invocation / self.words).max(1))
+    }
+
     /// What a plan is made for, but for its policy.
     pub const fn config(&self) -> GatherConfig {
         let config = GatherConfig::elements(self.words);
@@ -84,6 +91,30 @@ impl fmt::Display for GatherCase {
     }
 }
 
+/// Every pair of parameters, in small tiles, and the default ones.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = GatherCase { has_small_tiles: true, ..GatherCase::elements(1) };
+    let axes = [
+        axis(&[1, 2, 3, 4, 12, 301], |gather: &mut GatherCase, words| gather.words = words),
+        axis(&CountFrom::ALL, |gather, count_from| gather.count_from = count_from),
+        axis(&[false, true], |gather, has_strays| gather.has_strays = has_strays),
+        axis(&[0, 4, 8, 12], |gather, misalignment| gather.misalignment = misalignment),
+    ];
+    let mut works = covering_works(&plain, &axes, &[], |_| true);
+    works.push(GatherCase::elements(1));
+    let inputs = [Input::Uniform, Input::Sorted, Input::Reversed, Input::Constant(0)];
+    let mut cases = Vec::new();
+    for (index, gather) in works.into_iter().enumerate() {
+        let tile = gather.tile(capabilities);
+        let counts = [0, 1, tile, tile + 1, 2 * tile + 3, (65_537 / u64::from(gather.words)).max(5)];
+        for (place, count) in counts.into_iter().enumerate() {
+            let input = inputs[(index + place) % inputs.len()];
+            cases.push(Case { work: Work::Gather(gather.clone()), count, input });
+        }
+    }
+    cases
+}
+
 /// The cases that prove a device right: elements of every width of access, that do and do not divide a tile, and that
 /// take several workgroups each.
 pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
@@ -107,9 +138,7 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
     .enumerate()
     {
         let plain = GatherCase { has_small_tiles, ..GatherCase::elements(words) };
-        let policy = plain.policy(capabilities);
-        let tile_units = policy.workgroup_size * policy.accesses_per_invocation;
-        let tile = u64::from((tile_units / words).max(1));
+        let tile = plain.tile(capabilities);
         let mut add = |gather: GatherCase, count, input| {
             cases.push(Case { work: Work::Gather(gather), count, input });
         };
@@ -128,7 +157,7 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
         }
         // Every way to count for some element, and each by itself for all where there is time.
         for (place, count_from) in counts.into_iter().enumerate().skip(1) {
-            if effort == Effort::Quick && index % 2 != place % 2 {
+            if effort != Effort::Full && index % 2 != place % 2 {
                 continue;
             }
             let counted = GatherCase { count_from, has_strays: true, ..plain.clone() };
@@ -136,7 +165,7 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
                 add(counted.clone(), count, Input::Uniform);
             }
         }
-        if effort != Effort::Quick && words <= 12 {
+        if effort == Effort::Full && words <= 12 {
             add(plain.clone(), 99_991, Input::Uniform);
         }
         if effort == Effort::Full {

@@ -1,8 +1,11 @@
 //! The cases of scans.
 
 mod chained;
+mod covering;
 
 use std::fmt;
+
+pub(super) use covering::covering_cases;
 
 use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
 use crate::ElementType;
@@ -60,6 +63,9 @@ pub enum CountFrom {
 }
 
 impl CountFrom {
+    /// All of them.
+    pub(super) const ALL: [Self; 3] = [Self::Host, Self::Device, Self::DeviceBeyond];
+
     /// Rows that there is room for, where `count` are scanned.
     pub(in crate::harness) const fn room(self, count: u64) -> u64 {
         match self {
@@ -197,6 +203,15 @@ fn plain_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                 if policy == PolicyName::Seed && kind == ScanKind::Exclusive {
                     continue;
                 }
+                // Small tiles of all columns are in the covering set, which are the same kernels.
+                let is_taken = match policy {
+                    PolicyName::Seed => true,
+                    PolicyName::Default => columns == 1,
+                    _ => false,
+                };
+                if effort != Effort::Full && !is_taken {
+                    continue;
+                }
                 let in_place = policy == PolicyName::Seed || columns % 2 == 0;
                 let sums = ScanCase { kind, columns, ..ScanCase::sum_of_u32(policy) };
                 let tile = sums.policy(capabilities).tile_items().into();
@@ -233,7 +248,8 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for (place, operator) in operators.enumerate() {
             let kind = if (index + place) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
             let is_known = (element, operator) == (ElementType::U32, ScanOperator::Add);
-            if !is_known && (effort != Effort::Quick || is_sampled(index + place)) {
+            // Small tiles are in the covering set.
+            if !is_known && effort == Effort::Full {
                 scans.push((PolicyName::Small, kind, element, operator, 1));
             }
         }
@@ -260,6 +276,9 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     }
     let mut cases = Vec::new();
     for (index, (policy, kind, element, operator, columns)) in scans.into_iter().enumerate() {
+        if effort != Effort::Full && !(policy == PolicyName::Default && is_sampled(index)) {
+            continue;
+        }
         let in_place = index % 2 == 0;
         let sums = ScanCase::sum_of_u32(policy);
         let scan = ScanCase { kind, element, operator, columns, in_place, ..sums };
@@ -273,10 +292,10 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         }
         add(0, 3 * tile + 7, Input::Extremes);
         add(4, 2 * tile + 3, Input::Telling);
-        if effort != Effort::Quick && policy == PolicyName::Small {
-            add(0, (tile * tile + 1).min(1 << 17), Input::Telling);
-        }
         if effort == Effort::Full {
+            if policy == PolicyName::Small {
+                add(0, (tile * tile + 1).min(1 << 17), Input::Telling);
+            }
             add(0, (1 << 20) + 1, Input::Telling);
             add(8, 99_991, Input::Extremes);
         }
@@ -294,14 +313,6 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for is_reverse in [false, true] {
             for (step, initial) in [None, Some(Place::Host), Some(Place::Device)].into_iter().enumerate() {
                 let is_plain = segments.is_none() && !is_reverse && initial.is_none();
-                // What asks for the most at once, and the least.
-                let is_telling = match (is_reverse, initial) {
-                    (true, Some(Place::Device)) | (false, None) => true,
-                    (true | false, _) => false,
-                };
-                if effort == Effort::Quick && !is_telling {
-                    continue;
-                }
                 let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
                 let kinds = [ScanKind::Inclusive, ScanKind::Exclusive];
                 // Every count where it is alone, and a change from one to the next elsewhere.
@@ -346,6 +357,10 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     }
     let mut cases = Vec::new();
     for (index, scan) in scans.into_iter().enumerate() {
+        // Small tiles are in the covering set.
+        if effort != Effort::Full && !(scan.policy == PolicyName::Default && is_sampled(index)) {
+            continue;
+        }
         let tile = u64::from(scan.policy(capabilities).tile_items());
         let is_chained = scan.algorithm == ScanAlgorithm::Chained;
         let mut add = |in_place, misalignment, count| {
@@ -358,10 +373,10 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             add(in_place, 0, count);
         }
         add(!in_place, 4, 2 * tile + 3);
-        if effort != Effort::Quick && scan.policy == PolicyName::Small {
-            add(in_place, 0, (tile * tile + 1).min(1 << 17));
-        }
         if effort == Effort::Full {
+            if scan.policy == PolicyName::Small {
+                add(in_place, 0, (tile * tile + 1).min(1 << 17));
+            }
             add(in_place, 0, (1 << 20) + 1);
         }
     }
@@ -419,7 +434,7 @@ fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case>
         ] {
             let scan = ScanCase { kind, algorithm, in_place, ..ScanCase::sum_of_u32(policy) };
             let is_short =
-                effort == Effort::Quick && (policy == PolicyName::Default) != (kind == ScanKind::Inclusive);
+                effort != Effort::Full && (policy == PolicyName::Default) != (kind == ScanKind::Inclusive);
             if is_short || algorithm.refusal(&scan.config()).is_some() {
                 continue;
             }
@@ -429,11 +444,9 @@ fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case>
                 cases.push(Case { work, count, input });
             };
             let mut counts = vec![0, 1, 2, 3, tile - 1, tile, tile + 1, 3 * tile, 4 * tile + 11];
-            if effort != Effort::Quick {
-                counts.extend([65_535, 65_536, 65_537, 99_991]);
-            }
+            counts.extend([65_535, 65_536, 65_537]);
             if effort == Effort::Full {
-                counts.extend([(1 << 20) - 1, (1 << 20) + 1, (1 << 22) + 1]);
+                counts.extend([99_991, (1 << 20) - 1, (1 << 20) + 1, (1 << 22) + 1]);
             }
             counts.sort_unstable();
             counts.dedup();

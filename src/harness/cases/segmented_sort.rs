@@ -1,9 +1,13 @@
 //! The cases of segmented sorts: every class of segments by itself and all of them together, at their seams.
 
+mod covering;
+
 use std::fmt;
 use std::ops::Range;
 
-use super::{Case, CountFrom, Effort, PolicyName, SortValues, Work, is_sampled, small_workgroup};
+pub(super) use covering::covering_cases;
+
+use super::{Case, CountFrom, Effort, PolicyName, SortValues, Work, small_workgroup};
 use crate::ElementType;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
@@ -194,7 +198,7 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
     for segments in SegmentMix::ALL {
         for has_small_tiles in [true, false] {
             let has_all_classes = matches!(segments, SegmentMix::PowerLaw | SegmentMix::Seams);
-            if effort == Effort::Quick && !has_small_tiles && !has_all_classes {
+            if effort != Effort::Full && !has_small_tiles && !has_all_classes {
                 continue;
             }
             let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
@@ -208,18 +212,18 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
                 add(count, Input::ConstantDigit);
             }
             add(if has_small_tiles { 20_011 } else { 9 * large + 7 }, Input::TwoValued);
-            if effort != Effort::Quick {
+            if effort == Effort::Full {
                 add(99_991, Input::Uniform);
                 for input in Input::ALL {
                     add(3 * large + 5, input);
                 }
-            }
-            if effort == Effort::Full {
                 add((1 << 22) + 1, Input::Uniform);
             }
         }
     }
-    cases.extend(typed_cases(effort, capabilities));
+    if effort == Effort::Full {
+        cases.extend(typed_cases(capabilities));
+    }
     cases.extend(counted_cases(effort, capabilities));
     cases
 }
@@ -239,7 +243,7 @@ fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let sort = sort.of(element, values, false);
         let [.., large] = sort.policy(capabilities).max_extents().map(u64::from);
         // What is like another takes a plan nonetheless, and that takes time.
-        if effort == Effort::Quick && (element != ElementType::U32 || !has_small_tiles) {
+        if effort != Effort::Full && (element != ElementType::U32 || !has_small_tiles) {
             continue;
         }
         let most = if has_small_tiles { 20_011 } else { 9 * large + 7 };
@@ -255,7 +259,7 @@ fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 /// Every type of keys, with every kind of values, in either direction, all classes at once; and parts of keys, and memory
 /// at any address.
-fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let kinds =
         ElementType::ALL.into_iter().flat_map(|element| SortValues::ALL.map(|values| (element, values)));
@@ -265,16 +269,6 @@ fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let mut add = |sort: &SegmentedSortCase, count, input| {
             cases.push(Case { work: Work::SegmentedSort(sort.clone()), count, input });
         };
-        // One direction of each kind, by turns, tells most: a plan takes long to compile.
-        let is_of_turn = index % 2 == index / 2 % 2;
-        let is_taken = match effort {
-            Effort::Quick => is_of_turn && is_sampled(index / 2),
-            Effort::Normal => is_of_turn,
-            Effort::Full => true,
-        };
-        if !is_taken {
-            continue;
-        }
         let small = SegmentedSortCase { has_small_tiles: true, ..seams.clone() };
         add(&small, 20_023, Input::Extremes);
         let width = element.bits();
@@ -285,17 +279,11 @@ fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             values_misalignment: [12, 0, 4, 8][index % 4],
             ..small
         };
-        if effort == Effort::Full || is_sampled(index / 6) {
-            add(&part, 9_973, Input::Extremes);
-        }
-        if effort == Effort::Full || is_sampled(index / 6 + 1) {
-            let [.., large] = seams.policy(capabilities).max_extents().map(u64::from);
-            add(&seams, 9 * large + 5, Input::Extremes);
-        }
-        if effort == Effort::Full {
-            let power_law = SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams };
-            add(&power_law, (1 << 20) + 7, Input::Extremes);
-        }
+        add(&part, 9_973, Input::Extremes);
+        let [.., large] = seams.policy(capabilities).max_extents().map(u64::from);
+        add(&seams, 9 * large + 5, Input::Extremes);
+        let power_law = SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams };
+        add(&power_law, (1 << 20) + 7, Input::Extremes);
     }
     cases
 }

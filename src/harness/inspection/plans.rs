@@ -3,8 +3,8 @@
 use crate::ElementType;
 use crate::error::{Error, Result};
 use crate::gather::{GatherConfig, GatherPlan, GatherPolicy};
-use crate::harness::cases::{Effort, PolicyName, Work, verify_cases};
-use crate::scan::{ScanConfig, ScanPlan};
+use crate::harness::cases::{CountFrom, Effort, PolicyName, ScanCase, Work, verify_cases};
+use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanPlan, WorkgroupScan};
 use crate::sort::{
     SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan,
     ValueSize,
@@ -30,10 +30,11 @@ impl PlanConfig {
     ///
     /// The policies for small tiles are left out: nobody can choose them.
     pub fn every(capabilities: &Capabilities, lanes: Option<u32>) -> Vec<Self> {
-        let cases = verify_cases(Effort::Quick, capabilities);
-        let mut plans: Vec<_> =
-            cases.into_iter().filter_map(|case| Self::of_work(case.work, capabilities, lanes)).collect();
-        plans.dedup();
+        let mut plans = Vec::new();
+        for case in verify_cases(Effort::Full, capabilities) {
+            let plan = Self::of_work(case.work, capabilities, lanes);
+            plans.extend(plan.filter(|plan| !plans.contains(plan)));
+        }
         plans.extend(Self::sorts(capabilities, lanes));
         plans
     }
@@ -59,7 +60,7 @@ impl PlanConfig {
 
     fn of_work(work: Work, capabilities: &Capabilities, lanes: Option<u32>) -> Option<Self> {
         match work {
-            Work::Scan(scan) if scan.policy != PolicyName::Small => {
+            Work::Scan(scan) if scan.policy != PolicyName::Small && !is_like_another(&scan) => {
                 let mut policy = scan.policy(capabilities);
                 if let Some(lanes) = lanes {
                     policy = policy.with_subgroup_size(lanes);
@@ -115,5 +116,15 @@ impl PlanConfig {
         let doubles = SortConfig::keys(ElementType::F64).descending();
         sorts.push(sort(doubles, SortAlgorithm::Radix4Bit, PolicyName::Default));
         sorts
+    }
+}
+
+/// Whether a compiler makes of a scan's kernels what it makes of another's: of the textbooks' scans of either kind, and of
+/// the single pass wherever its count is.
+fn is_like_another(scan: &ScanCase) -> bool {
+    match scan.algorithm {
+        ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) => false,
+        ScanAlgorithm::Chained => scan.count_from != CountFrom::Host,
+        _ => scan.kind == ScanKind::Exclusive,
     }
 }

@@ -1,6 +1,6 @@
 //! The cases of the single pass.
 
-use super::super::{Case, Effort, PolicyName, Work, is_sampled, sizes};
+use super::super::{Case, Effort, PolicyName, Work, sizes};
 use super::{CountFrom, Place, ScanCase};
 use crate::ElementType;
 use crate::harness::inputs::Input;
@@ -28,13 +28,11 @@ fn plain_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             cases.push(Case { work: misaligned, count: 5 * tile + 3, input: Input::Uniform });
         }
     }
-    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+    // In small tiles, which the covering set has some of.
+    let elements = if effort == Effort::Full { &ElementType::ALL[..] } else { &[] };
+    for &element in elements {
         let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
-        for (place, operator) in operators.enumerate() {
-            // Beside those that reduce-then-scan is tried on.
-            if effort == Effort::Quick && !is_sampled(index + place + 1) {
-                continue;
-            }
+        for operator in operators {
             let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
             let tile = u64::from(scan.policy(capabilities).tile_items());
             for (count, input) in [(tile * 40 + 7, Input::Telling), (3 * tile + 7, Input::Extremes)] {
@@ -72,7 +70,8 @@ pub(super) fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<
         (PolicyName::Default, inclusive, ElementType::U32, ScanOperator::Add, true, None),
         (PolicyName::Default, exclusive, ElementType::F64, ScanOperator::Add, false, None),
     ] {
-        if effort == Effort::Quick && (policy == PolicyName::Default || element == ElementType::I64) {
+        let has_fixed_tree = element == ElementType::F32;
+        if effort != Effort::Full && !has_fixed_tree {
             continue;
         }
         let sums = ScanCase::sum_of_u32(policy);

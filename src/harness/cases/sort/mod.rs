@@ -1,6 +1,7 @@
 //! The cases of sorts: what one is, those that prove a device right, and those that are worth measuring.
 
 mod bench;
+mod covering;
 mod verify;
 
 use std::fmt;
@@ -8,6 +9,7 @@ use std::ops::Range;
 
 pub use bench::tutorial_13_bench_cases;
 pub(super) use bench::{all_algorithms, bench_cases};
+pub(super) use covering::covering_cases;
 pub(super) use verify::verify_cases;
 
 use super::{CountFrom, PolicyName};

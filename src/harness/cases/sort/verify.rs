@@ -15,10 +15,12 @@ pub(in crate::harness::cases) fn verify_cases(effort: Effort, capabilities: &Cap
     cases.extend(single_workgroup_cases(effort, capabilities));
     cases.extend(hand_over_cases(effort, capabilities));
     cases.extend(bin_by_bin_cases(capabilities));
-    cases.extend(counted_sort_cases(effort, capabilities));
-    cases.extend(anywhere_cases(effort, capabilities));
     cases.extend(wide_cases(effort, capabilities));
     if effort == Effort::Full {
+        // Of these the covering set has some.
+        cases.extend(misaligned_sort_cases(capabilities));
+        cases.extend(counted_sort_cases(capabilities));
+        cases.extend(anywhere_cases(capabilities));
         cases.extend(sort_product_cases(capabilities));
         for algorithm in ANY_COUNT {
             let work = Work::Sort(SortCase::keys_of_u32(algorithm, PolicyName::Default));
@@ -48,7 +50,7 @@ fn u32_key_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         // A range of bits leaves the others in the order they came, which even keys alone can tell.
         let ranges = [0..0, 0..1, 3..11, 8..32, 13..14, 24..32, 31..32];
         for (place, bits) in ranges.into_iter().enumerate() {
-            if effort != Effort::Quick || is_sampled(index + place) {
+            if effort == Effort::Full || is_sampled(index + place) {
                 cases.push(Case { work: work(bits, 0), count: 2 * tile + 1, input: Input::Uniform });
             }
         }
@@ -78,12 +80,13 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                     | (ElementType::F64, SortValues::B8, true) => Some(PolicyName::Default),
                     (ElementType::I64, SortValues::B4, false)
                     | (ElementType::U32, SortValues::Places, true)
-                    | (ElementType::F32, SortValues::B8, false) => Some(PolicyName::Seed),
+                    | (ElementType::F32, SortValues::B8, false)
+                    | (ElementType::F64, SortValues::B8, false) => Some(PolicyName::Seed),
                     _ => None,
                 };
                 for policy in [PolicyName::Small, PolicyName::Default, PolicyName::Seed] {
-                    let is_taken =
-                        effort == Effort::Full || policy == PolicyName::Small || sampled == Some(policy);
+                    // Small tiles are in the covering set.
+                    let is_taken = effort == Effort::Full || sampled == Some(policy);
                     if is_taken && !is_known {
                         let algorithms = algorithms(policy);
                         let keys = SortCase::keys_of_u32(algorithms[turn % algorithms.len()], policy);
@@ -106,24 +109,21 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let inputs = [Input::TwoValued, Input::Entropy { ands: 4 }, Input::Constant(u32::MAX)];
         add(2 * tile + 3, inputs[index % inputs.len()]);
         add(3 * tile + 7, Input::Extremes);
-        if effort != Effort::Quick {
+        if effort == Effort::Full {
             for input in Input::ALL {
                 add(4 * tile + 1, input);
             }
             if sort.policy == PolicyName::Small {
                 add((tile * tile + 1).min(1 << 17), Input::Extremes);
             }
-        }
-        if effort == Effort::Full {
             add((1 << 20) + 1, Input::Uniform);
         }
     }
-    cases.extend(misaligned_sort_cases(effort, capabilities));
     cases
 }
 
 /// Keys and values of 4 and 8 bytes, each by itself and both beside a multiple of 16; and parts of keys.
-fn misaligned_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let (none, b4, b8, places) = (SortValues::None, SortValues::B4, SortValues::B8, SortValues::Places);
     let mut cases = Vec::new();
     for (index, (element, values, is_descending, bits, misalignment, values_misalignment)) in [
@@ -149,10 +149,8 @@ fn misaligned_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Cas
         let tile = u64::from(sort.policy(capabilities).tile_items());
         let mut add = |count, input| cases.push(Case { work: Work::Sort(sort.clone()), count, input });
         add(2 * tile + 3, Input::Extremes);
-        if effort != Effort::Quick {
-            add(1, Input::Uniform);
-            add(40 * tile + 7, Input::Entropy { ands: 2 });
-        }
+        add(1, Input::Uniform);
+        add(40 * tile + 7, Input::Entropy { ands: 2 });
     }
     cases
 }
@@ -174,7 +172,7 @@ fn seam_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Counts that only the device knows, of keys and values by turns.
-fn counted_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let kinds = [
         (ElementType::U32, SortValues::B4, false),
         (ElementType::F64, SortValues::Places, true),
@@ -185,9 +183,6 @@ fn counted_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
     let mut cases = Vec::new();
     for (index, algorithm) in algorithms.enumerate() {
         for (place, (element, values, is_descending)) in kinds.into_iter().enumerate() {
-            if effort == Effort::Quick && (index + place) % kinds.len() > 1 {
-                continue;
-            }
             let is_single = algorithm == SortAlgorithm::SingleWorkgroup;
             let policy = if is_single || place == index % kinds.len() {
                 PolicyName::Default
@@ -215,9 +210,9 @@ fn counted_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
 
 /// Results that may lie anywhere, behind an odd and an even number of passes; also where all keys agree, and where the
 /// device knows the count.
-fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn anywhere_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (index, algorithm) in ANY_COUNT.into_iter().enumerate() {
+    for algorithm in ANY_COUNT {
         let radix_bits = algorithm.radix_bits();
         let kinds = [
             (ElementType::U32, SortValues::B4, 3 * radix_bits),
@@ -226,9 +221,6 @@ fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             (ElementType::U32, SortValues::Places, radix_bits),
         ];
         for (place, (element, values, end_bit)) in kinds.into_iter().enumerate() {
-            if effort == Effort::Quick && (index + place).is_multiple_of(3) {
-                continue;
-            }
             let small = SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, false);
             let tile = u64::from(small.policy(capabilities).tile_items());
             let inputs = [Input::Uniform, Input::Constant(u32::MAX), Input::ConstantDigit];
@@ -257,16 +249,18 @@ fn wide_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let mut kinds = wide.kinds().to_vec();
         kinds.push(wide.of(ElementType::F64, SortValues::B8, true));
         for (index, kind) in kinds.into_iter().enumerate() {
+            // Of keys of one word and of two, each in another shape: these take the longest of all to compile.
+            if effort != Effort::Full && index != if is_small { 2 } else { 0 } {
+                continue;
+            }
             let mut add = |sort: &SortCase, count, input| {
                 cases.push(Case { work: Work::Sort(sort.clone()), count, input });
             };
             add(&kind, most, Input::Extremes);
-            if effort != Effort::Quick || index == 1 {
-                add(&kind, 0, Input::Uniform);
-                add(&kind, tile + 1, Input::Extremes);
-                add(&kind, most, Input::ConstantDigit);
-            }
-            if is_small && (effort != Effort::Quick || index == 2) {
+            add(&kind, 0, Input::Uniform);
+            add(&kind, tile + 1, Input::Extremes);
+            add(&kind, most, Input::ConstantDigit);
+            if is_small {
                 let (bits, misalignment) = (3..kind.bits.end - 5, 4);
                 let (is_anywhere, count_from) = (index % 2 == 0, CountFrom::Device);
                 let part = SortCase { bits, misalignment, is_anywhere, count_from, ..kind };
@@ -288,7 +282,8 @@ fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Ca
     let kinds = kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)]);
     let mut cases = Vec::new();
     for (index, (element, values, is_descending)) in kinds.enumerate() {
-        if effort == Effort::Quick && !is_sampled(index) {
+        // Small ones are in the covering set, which are the same kernels.
+        if effort != Effort::Full && !index.is_multiple_of(16) {
             continue;
         }
         let sort = single.clone().of(element, values, is_descending);
@@ -318,7 +313,7 @@ fn hand_over_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let policy = SortCase::chosen().policy(capabilities);
     let last = u64::from(policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()));
     let mut sorts = SortCase::chosen().kinds().to_vec();
-    if effort != Effort::Quick {
+    if effort == Effort::Full {
         let others = [
             (ElementType::F32, SortValues::Places, false),
             (ElementType::I32, SortValues::B8, true),
@@ -332,7 +327,7 @@ fn hand_over_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for sort in sorts {
         let mut counts = vec![0, 1, 257, last - 1, last, last + 1, 2 * last, 4 * last + 11];
-        if effort != Effort::Quick {
+        if effort == Effort::Full {
             counts.extend([last / 2, last + last / 2 + 1, 16 * last + 1]);
         }
         for count in counts {
@@ -417,10 +412,11 @@ mod tests {
             expect_unique(&typed_sort_cases(effort, &capabilities));
             expect_unique(&seam_cases(effort, &capabilities));
             expect_unique(&single_workgroup_cases(effort, &capabilities));
-            expect_unique(&counted_sort_cases(effort, &capabilities));
-            expect_unique(&anywhere_cases(effort, &capabilities));
             expect_unique(&wide_cases(effort, &capabilities));
         }
+        expect_unique(&misaligned_sort_cases(&capabilities));
+        expect_unique(&counted_sort_cases(&capabilities));
+        expect_unique(&anywhere_cases(&capabilities));
         expect_unique(&sort_product_cases(&capabilities));
     }
 
