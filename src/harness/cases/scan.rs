@@ -248,8 +248,7 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for (place, operator) in operators.enumerate() {
             let kind = if (index + place) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
             let is_known = (element, operator) == (ElementType::U32, ScanOperator::Add);
-            // Small tiles are in the covering set.
-            if !is_known && effort == Effort::Full {
+            if !is_known {
                 scans.push((PolicyName::Small, kind, element, operator, 1));
             }
         }
@@ -276,6 +275,7 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     }
     let mut cases = Vec::new();
     for (index, (policy, kind, element, operator, columns)) in scans.into_iter().enumerate() {
+        // Small tiles are in the covering set.
         if effort != Effort::Full && !(policy == PolicyName::Default && is_sampled(index)) {
             continue;
         }

@@ -307,21 +307,6 @@ mod tests {
     }
 
     #[test]
-    fn every_type_has_every_kind_of_values() {
-        let cases = verify_cases(Effort::Normal, &capabilities());
-        for element in ElementType::ALL {
-            for values in SortValues::ALL {
-                let is_it = |case: &Case| {
-                    let Work::SegmentedSort(sort) = &case.work else { return false };
-                    (sort.element, sort.values, sort.segments) == (element, values, SegmentMix::Seams)
-                        && sort.bits == (0..element.bits())
-                };
-                assert!(cases.iter().any(is_it), "{element} {values:?}");
-            }
-        }
-    }
-
-    #[test]
     fn ids_are_for_good() {
         let keys = SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw);
         let id = "segmented_sort:keys:type=u32;segments=power-law;policy=default;bits=0:32;misalign=0";

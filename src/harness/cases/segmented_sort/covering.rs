@@ -35,8 +35,8 @@ fn required() -> Vec<Vec<Value>> {
 
 /// Every module, every pair of parameters, and each with every mix of segments.
 pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let plain =
-        SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::Seams) };
+    let plain = SegmentedSortCase::keys_of_u32(SegmentMix::Seams).of(ElementType::U32, SortValues::B4, false);
+    let plain = SegmentedSortCase { has_small_tiles: true, ..plain };
     let required = required();
     let is_valid =
         |sort: &SegmentedSortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
@@ -60,8 +60,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         let few = if sort.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1, 2][index % 3] };
         cases.push(Case { work: Work::SegmentedSort(sort), count: few, input: Input::Uniform });
     }
-    let default = plain.of(ElementType::U32, SortValues::B4, false);
-    let default = SegmentedSortCase { segments: SegmentMix::PowerLaw, has_small_tiles: false, ..default };
+    let default = SegmentedSortCase { segments: SegmentMix::PowerLaw, has_small_tiles: false, ..plain };
     cases.push(Case { work: Work::SegmentedSort(default), count: 65_537, input: Input::Uniform });
     cases
 }

@@ -45,7 +45,8 @@ fn required() -> Vec<Vec<Value>> {
 
 /// Every module, and every pair of parameters; and what a plan does that is asked for nothing.
 pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let plain = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small);
+    let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small);
+    let plain = keys.of(ElementType::U32, SortValues::B4, false);
     let mut cases = Vec::new();
     let mut inputs = [Input::Extremes].into_iter().chain(Input::ALL).cycle();
     let is_valid = |sort: &SortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
@@ -72,8 +73,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         }
     }
     // Offsets of 64 bits, in several portions.
-    let wide = plain.clone().of(ElementType::U32, SortValues::B4, false);
-    let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_wide_counts: true, ..wide };
+    let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_wide_counts: true, ..plain };
     let tile = u64::from(wide.policy(capabilities).tile_items());
     for count in [0, tile + 1, 45 * tile + 7] {
         cases.push(Case { work: Work::Sort(wide.clone()), count, input: Input::Extremes });
