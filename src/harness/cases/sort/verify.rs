@@ -109,7 +109,10 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         }
         // Whole tiles of equal keys, and few that differ: their values must not.
         let inputs = [Input::TwoValued, Input::Entropy { ands: 4 }, Input::Constant(u32::MAX)];
-        add(2 * tile + 3, inputs[index % inputs.len()]);
+        match effort {
+            Effort::Full => inputs.into_iter().for_each(|input| add(2 * tile + 3, input)),
+            Effort::Quick | Effort::Normal => add(2 * tile + 3, inputs[index % inputs.len()]),
+        }
         add(3 * tile + 7, Input::Extremes);
         if effort == Effort::Full {
             for input in Input::ALL {
