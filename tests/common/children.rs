@@ -2,7 +2,8 @@
 //!
 //! Without arguments a test is the parent, which runs every row of the suite and sums up. `--row NAME` is the child, which
 //! takes the usual test arguments behind it; `cargo test --test TEST -- --list-rows` names the rows, and `-- --rows NAME`
-//! runs the row of that name, or those whose names hold it.
+//! runs the row of that name, or those whose names hold it. `--environment NAME` prints the environment that a row's child
+//! needs.
 //!
 //! The suite is the short one, or with `SUBSWEEP_SUITE=full` (`tools/test --full`) the full one.
 
@@ -116,8 +117,28 @@ pub fn main<R: Row>() -> ExitCode {
             R::ALL.iter().for_each(|row| println!("{}", row.name()));
             ExitCode::SUCCESS
         }
+        Some("--environment") if arguments.len() == 3 => print_environment::<R>(&arguments[2]),
         Some("--rows") if arguments.len() > 2 => run_all::<R>(&arguments[2], &arguments[3..]),
         _ => run_all::<R>("", &arguments[1..]),
+    }
+}
+
+/// A line `NAME=VALUE` for each variable.
+fn print_environment<R: Row>(name: &str) -> ExitCode {
+    let row = R::ALL.iter().find(|row| row.name() == name);
+    match row.map(Row::environment) {
+        Some(Ok(environment)) => {
+            environment.iter().for_each(|(name, value)| println!("{name}={}", value.to_string_lossy()));
+            ExitCode::SUCCESS
+        }
+        Some(Err(missing)) => {
+            eprintln!("{}", missing.what);
+            ExitCode::FAILURE
+        }
+        None => {
+            eprintln!("no row of this name; --list-rows names them");
+            ExitCode::FAILURE
+        }
     }
 }
 
