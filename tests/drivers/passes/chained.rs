@@ -218,10 +218,13 @@ const WAYS: [(Access, bool, bool, Order, usize); 3] = [
     (Access::Quads, false, true, Order::Forward, 1),
 ];
 
+/// Holds one way of a chained scan to the pass model of a row type.
+type Check = fn(Chained<'_>) -> Result<(), Failed>;
+
 /// A kernel on the rows of its variant.
 pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
-    let checks: &[fn(Chained<'_>) -> Result<(), Failed>] = match variant {
+    let checks: &[Check] = match variant {
         "u32x1" | "words32x1_counted" => &[check::<Row<Add, u32, 1>>],
         "words32x1" => &[check::<Row<Add, u32, 1>>, check::<Row<Mul, i32, 1>>, check::<Row<Max, f32, 1>>],
         "words64x1" => &[check::<Row<Add, u64, 1>>, check::<Row<Min, i64, 1>>],
