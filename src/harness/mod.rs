@@ -27,7 +27,7 @@ mod workload;
 pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured};
 pub use cases::{
     Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
-    SortCase, SortValues, Work, bench_cases, scaling_bench_cases, textbook_bench_cases,
+    SortCase, SortValues, Work, bench_cases, first_look_cases, scaling_bench_cases, textbook_bench_cases,
     tutorial_13_bench_cases, verify_cases, without_count,
 };
 pub use comparison::{

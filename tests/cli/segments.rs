@@ -35,7 +35,8 @@ fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
 #[test]
 fn each_segment_is_sorted_with_its_values_and_for_its_places() {
     let folder = Folder::new();
-    for (index, keys) in TYPES.iter().enumerate() {
+    // Of one word and of two: each takes seconds to compile, and tests/drivers tries all.
+    for (index, keys) in [&TYPES[0], &TYPES[5]].into_iter().enumerate() {
         let payload = keys.payload();
         let count = payload.len() / keys.size;
         let begins = begins(count);
@@ -49,7 +50,7 @@ fn each_segment_is_sorted_with_its_values_and_for_its_places() {
         );
         let shape = format!("({count},)");
         let file = npy(keys.descr, &shape, &payload);
-        let is_descending = index % 3 == 1;
+        let is_descending = index == 1;
         let direction = is_descending.then_some("--descending");
         let key = |place: usize| &payload[place * keys.size..][..keys.size];
         let places = places(count, &begins, |a, b| {

@@ -95,7 +95,7 @@ fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
 
 #[test]
 fn keys_of_every_type_are_sorted_in_either_direction() {
-    for keys in TYPES {
+    for (index, keys) in TYPES.into_iter().enumerate() {
         let payload = keys.payload();
         let file = npy(keys.descr, &Keys::shape(), &payload);
         for is_descending in [false, true] {
@@ -104,6 +104,10 @@ fn keys_of_every_type_are_sorted_in_either_direction() {
             let stdout = run_with(subsweep(["sort", "-"]).args(direction), &file).done();
             let expected = npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &places));
             assert!(stdout == expected, "{}, {direction:?}", keys.descr);
+            // The other way for every other type: it takes as long to compile again.
+            if is_descending == index.is_multiple_of(2) {
+                continue;
+            }
             let stdout = run_with(subsweep(["sort", "-", "--argsort"]).args(direction), &file).done();
             let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
             assert!(

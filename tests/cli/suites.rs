@@ -18,7 +18,7 @@ fn report(bytes: &[u8]) -> serde_json::Value {
 fn cases_are_verified_and_counted() {
     let folder = Folder::new();
     let json = folder.file("report.json", "before");
-    let mut command = subsweep(["verify", "--quick", "--filter", "columns=3*n=257;", "--json", &json]);
+    let mut command = subsweep(["verify", "--quick", "--filter", "columns=3*n=1;", "--json", &json]);
     let ended = run(&mut command);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let device = report(&folder.read("report.json"));
@@ -29,15 +29,57 @@ fn cases_are_verified_and_counted() {
     assert!(!cases.is_empty());
     for case in cases {
         let id = case["id"].as_str().unwrap();
-        assert!(id.contains("columns=3") && id.contains("n=257;"), "{id}");
+        assert!(id.contains("columns=3") && id.contains("n=1;"), "{id}");
         assert_eq!(case["outcome"], "pass", "{id}");
     }
     assert_eq!(folder.names(), ["report.json"]);
 }
 
 #[test]
+fn cases_are_listed() {
+    let filter = ["verify", "--quick", "--filter", "scan*columns=3*chained"];
+    let ended = run(&mut subsweep(filter.iter().chain(&["--list"])));
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("no case has 'scan*columns=3*chained' in its id"), "{}", ended.stderr);
+    let list = |arguments: &[&str]| {
+        let ended = run(&mut subsweep(["verify", "--list"].iter().chain(arguments)));
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        let text = String::from_utf8(ended.stdout).unwrap();
+        text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+    };
+    let [quick, normal, full] = [list(&["--quick"]), list(&[]), list(&["--full"])];
+    assert!(quick.is_subset(&normal) && normal.is_subset(&full));
+    let chained = list(&["--quick", "--algorithm", "chained"]);
+    assert!(!chained.is_empty() && chained.is_subset(&quick));
+    assert!(chained.iter().all(|id| id.contains(";algorithm=chained;")));
+    let refused = run(&mut subsweep(["verify", "--list", "--json", "-"]));
+    assert_eq!(refused.code, 2);
+}
+
+#[test]
+fn a_first_look_ends_with_a_short_table() {
+    let filter = "scan:inclusive:type=u32;*n=65537;";
+    let ended = run(&mut subsweep(["verify", "--quick", "--measure", "--filter", filter, "--json", "-"]));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let device = report(&ended.stdout);
+    assert_eq!(device["measured"].as_array().unwrap().len(), 3);
+    let verified = device["verified"].as_array().unwrap().len();
+    let lines: Vec<_> = ended.stderr.lines().rev().take(7).map(str::trim_start).collect();
+    let [pairs, keys, scan, head, counts, driver, name] = lines[..] else { panic!("{}", ended.stderr) };
+    assert!(name.starts_with(&format!("device    {}", device["name"].as_str().unwrap())), "{name}");
+    assert!(driver.starts_with("driver    "), "{driver}");
+    assert_eq!(counts, format!("verified  {verified} passed, 0 failed, 0 not supported"));
+    assert_eq!(head, "elements/s  % of copy");
+    let rows = [("scan, u32 sums", scan), ("sort, u32 keys", keys), ("sort, u32 pairs", pairs)];
+    for ((what, row), measured) in rows.into_iter().zip(device["measured"].as_array().unwrap()) {
+        let percent = measured["copy_percent"].as_f64().unwrap();
+        assert!(row.starts_with(what) && row.ends_with(&format!(" {percent:.1}")), "{row}: {percent}");
+    }
+}
+
+#[test]
 fn algorithms_and_policies_select_cases() {
-    let arguments = ["verify", "--quick", "--filter", "n=257;input=uniform", "--json", "-"];
+    let arguments = ["verify", "--filter", "type=u32*input=two-valued", "--json", "-"];
     let mut command = subsweep(arguments.iter().chain(&["--algorithm", "radix-2bit", "--policy", "seed"]));
     let ended = run(&mut command);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -219,7 +261,7 @@ fn wrong_results_end_with_1() {
     }
     assert_eq!(measured.code, 1, "{}", measured.stderr);
     assert!(measured.stderr.contains("0 measured, 1 wrong, 0 not supported"), "{}", measured.stderr);
-    let verified = broken("verify", "scan*n=257;");
+    let verified = broken("verify", "scan:exclusive*algorithm=reduce-then-scan;policy=default;*n=65537;");
     assert_eq!(verified.code, 1, "{}", verified.stderr);
     let cases = report(&verified.stdout)["verified"].clone();
     let cases = cases.as_array().unwrap();
@@ -323,7 +365,7 @@ fn devices_are_taken_as_they_are_listed() {
 fn whoever_stops_reading_does_not_change_the_verdict() {
     let folder = Folder::new();
     let json = folder.argument("report.json");
-    let mut command = subsweep(["verify", "--quick", "--filter", "columns=1*n=257;", "--json", &json]);
+    let mut command = subsweep(["verify", "--quick", "--filter", "columns=1*n=1;", "--json", &json]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();

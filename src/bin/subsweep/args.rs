@@ -58,7 +58,7 @@ pub enum Command {
     ///
     /// Every case of the table runs twice, in memory with guards around every range, and is compared with a plain loop
     /// on the CPU. What a device cannot do is counted and listed. Exits with 1 if any case was wrong.
-    Verify(SuiteArgs),
+    Verify(VerifyArgs),
     /// Measure devices, each case beside a copy of as many bytes
     ///
     /// Each case is verified first, and is not measured if it was wrong. Times are medians of GPU time (of wall-clock
@@ -265,6 +265,21 @@ impl SuiteArgs {
             (false, false) => Effort::Normal,
         }
     }
+}
+
+/// What is verified.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+
+    /// Print the ids of the cases, a line each, and run nothing
+    #[arg(long, conflicts_with = "json")]
+    pub list: bool,
+
+    /// Measure a scan and sorts of 1048576 elements too, and end with a short table
+    #[arg(long, conflicts_with = "list")]
+    pub measure: bool,
 }
 
 /// What is measured.

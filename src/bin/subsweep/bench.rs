@@ -3,6 +3,7 @@
 mod comparison;
 mod scaling;
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -10,8 +11,8 @@ use clap::ValueEnum;
 use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
     BenchGroup, BenchOptions, Case, CopyRoof, DeviceReport, Effort, Measured, Measurement, Outcome,
-    RecordedCounts, Summary, VerifiedCase, Work, bench_cases, scaling_bench_cases, textbook_bench_cases,
-    tutorial_13_bench_cases,
+    RecordedCounts, SortValues, Summary, VerifiedCase, Work, bench_cases, first_look_cases,
+    scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
@@ -31,12 +32,21 @@ pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
         (Format::Markdown, &args.markdown),
         (Format::Html, &args.html),
     ];
-    suite::run(&args.suite, &places, common, |suite, gpu| on_device(suite, gpu, args))
+    suite::run(&args.suite, &places, common, |suite, opened| on_device(suite, &opened.gpu, args))
 }
 
-fn options(args: &BenchArgs) -> BenchOptions {
+/// Refuses cases that this machine has too little memory for.
+fn admit(gpu: &Gpu) -> impl Fn(&Case) -> Result<(), Outcome> + Copy {
+    |case| match suite::lacking_memory(gpu, case) {
+        Some(reason) => Err(Outcome::NotSupported(reason)),
+        None => Ok(()),
+    }
+}
+
+/// `slow_down` is in percent.
+fn options(effort: Effort, slow_down: f64) -> BenchOptions {
     const BLOCK_COUNT: u32 = 10;
-    let (warm_up_count, samples_per_block, max_checked_blocks, budget) = match args.suite.effort() {
+    let (warm_up_count, samples_per_block, max_checked_blocks, budget) = match effort {
         Effort::Quick => (0, 1, 3, Duration::from_millis(400)),
         Effort::Normal => (1, 3, BLOCK_COUNT, Duration::from_secs(3)),
         Effort::Full => (1, 10, BLOCK_COUNT, Duration::from_secs(20)),
@@ -48,7 +58,7 @@ fn options(args: &BenchArgs) -> BenchOptions {
         max_checked_blocks,
         min_sample: Duration::from_millis(2),
         budget,
-        slow_down: 1.0 + args.slow_down / 100.0,
+        slow_down: 1.0 + slow_down / 100.0,
     }
 }
 
@@ -122,17 +132,14 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         Some(Preset::Scaling) => (scaling_bench_cases(effort), Some(Answer::Scaling(Scaling::default()))),
     };
     let cases = suite.select(cases)?;
-    let options = options(args);
+    let options = options(effort, args.slow_down);
     let roof = CopyRoof::new(gpu)?;
     let clock =
         if gpu.has_timestamps() { "GPU time" } else { "wall-clock time: the queue has no timestamps" };
     suite.print(&format!("  {clock}; % of the speed of copying the elements in the same run\n"))?;
     let (mut tally, mut heading) = (Tally::default(), String::new());
     let progress = Progress::new(cases.len() * options.block_count as usize);
-    let admit = |case: &Case| match suite::lacking_memory(gpu, case) {
-        Some(reason) => Err(Outcome::NotSupported(reason)),
-        None => Ok(()),
-    };
+    let admit = admit(gpu);
     let room = room(gpu);
     for batch in batches(groups(cases, room), room) {
         let (mut groups, mut outcomes): (Vec<BenchGroup<'_>>, Vec<Vec<Measured>>) = Default::default();
@@ -210,6 +217,37 @@ fn note<'a>(
     let report = suite.device_report();
     report.measured.splice(measured_before.., measured);
     report.verified.splice(verified_before.., verified);
+}
+
+/// Measures a scan and sorts for some seconds: a table with a line each.
+///
+/// # Errors
+/// Those of the device.
+pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<String> {
+    let roof = CopyRoof::new(gpu)?;
+    let mut text = format!("  {:18}  elements/s  % of copy\n", "");
+    for case in first_look_cases() {
+        let options = options(Effort::Quick, 0.0);
+        let mut group = BenchGroup::new(&roof, std::slice::from_ref(&case), options, admit(gpu))?;
+        for _ in 0..options.block_count {
+            group.measure_block()?;
+        }
+        let measured = group.measured().remove(0);
+        let what = match &case.work {
+            Work::Sort(sort) if sort.values != SortValues::None => "sort, u32 pairs",
+            Work::Sort(_) => "sort, u32 keys",
+            _ => "scan, u32 sums",
+        };
+        let _ = match &measured {
+            Ok(Measurement { elements_per_second, copy_percent, .. }) => {
+                writeln!(text, "  {what:18}  {:>10}  {copy_percent:>9.1}", scaled(*elements_per_second))
+            }
+            Err(outcome) => writeln!(text, "  {what:18}  {outcome}"),
+        };
+        suite.device_report().measured.extend(measured.ok());
+    }
+    suite.save()?;
+    Ok(text)
 }
 
 const COUNT_WIDTH: usize = 10;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   pipelines/NAME.bin   MAGIC, checksum of what follows, identity, data of a VkPipelineCache
-//!   mesa-WIDTH/          Mesa's own shader cache, for LP_NATIVE_VECTOR_WIDTH=WIDTH
+//!   shaders/WIDTH/       Mesa's own shader cache, for LP_NATIVE_VECTOR_WIDTH=WIDTH
 //! ```
 //!
 //! Nothing here fails a command: without a cache a run compiles everything.
@@ -34,7 +34,7 @@ pub unsafe fn separate_shader_caches() {
     if is_set("MESA_SHADER_CACHE_DIR") || is_set("MESA_SHADER_CACHE_DISABLE") {
         return;
     }
-    let folder = folder().map(|folder| folder.join(shader_cache_name(&width)));
+    let folder = folder().map(|folder| folder.join("shaders").join(shader_cache_name(&width)));
     let (name, value) = match folder.filter(|folder| fs::create_dir_all(folder).is_ok()) {
         Some(folder) => ("MESA_SHADER_CACHE_DIR", folder.into_os_string()),
         None => ("MESA_SHADER_CACHE_DISABLE", "true".into()),
@@ -45,9 +45,7 @@ pub unsafe fn separate_shader_caches() {
 
 /// Of a width that may hold whatever an environment can.
 fn shader_cache_name(width: &OsString) -> String {
-    let digits: String =
-        width.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    format!("mesa-{digits}")
+    width.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
 /// `SUBSWEEP_CACHE`, as for the scripts in `tools/`, or the user's cache folder.
@@ -211,6 +209,6 @@ mod tests {
     #[test]
     fn each_width_has_a_folder() {
         let name = |width: &str| shader_cache_name(&width.into());
-        assert_eq!((name("256"), name("../5")), ("mesa-256".to_owned(), "mesa-___5".to_owned()));
+        assert_eq!((name("256"), name("../5")), ("256".to_owned(), "___5".to_owned()));
     }
 }

@@ -20,6 +20,7 @@ mod sort;
 mod suite;
 mod verify;
 mod words;
+mod workers;
 
 use std::process::ExitCode;
 

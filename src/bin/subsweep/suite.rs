@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use subsweep::Error;
 use subsweep::harness::{Case, DeviceReport, Effort, Report};
-use subsweep::headless::{Gpu, Instance, WorkOptions};
+use subsweep::headless::{Candidate, Gpu, Instance};
+use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind, SuiteArgs};
+use crate::cache::CachedGpu;
 use crate::device::{self, Numbered};
 use crate::error::Ended;
 use crate::files::memory;
-use crate::files::output::{OutputError, tell};
+use crate::files::output::{OutputError, print, tell};
 use crate::pattern::matches;
 use crate::reports::{Format, Reports};
-use crate::words::escaped;
+use crate::words::{self, escaped};
 
 /// How cases ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,6 +43,31 @@ pub struct Suite {
     has_results: bool,
     /// When the report was written last, and how long that took.
     last_save: Option<(Instant, Duration)>,
+    /// Whether pipelines are kept from run to run.
+    is_cached: bool,
+}
+
+/// A device at work.
+pub struct Opened {
+    /// The device.
+    pub gpu: CachedGpu,
+    candidate: Candidate,
+    is_cached: bool,
+}
+
+impl Opened {
+    fn new(candidate: Candidate, is_cached: bool) -> Result<Self, Error> {
+        let gpu = CachedGpu::open(candidate.clone(), is_cached)?;
+        Ok(Self { gpu, candidate, is_cached })
+    }
+
+    /// Opens the device once more, with a queue and plans of its own.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::open_candidate`].
+    pub fn again(&self) -> Result<CachedGpu, Error> {
+        CachedGpu::open(self.candidate.clone(), self.is_cached)
+    }
 }
 
 /// Runs `on_device` for each device that is asked for, sums up, and writes the report to its `places`.
@@ -51,7 +78,7 @@ pub fn run(
     args: &SuiteArgs,
     places: &[(Format, &Option<OsString>)],
     common: &Common,
-    mut on_device: impl FnMut(&mut Suite, &Gpu) -> Result<Tally>,
+    mut on_device: impl FnMut(&mut Suite, &Opened) -> Result<Tally>,
 ) -> Result<()> {
     let mut suite = Suite::new(args, places, common)?;
     let instance = Arc::new(Instance::new(false)?);
@@ -100,32 +127,27 @@ pub fn is_missing_feature(error: &anyhow::Error) -> bool {
 
 impl Suite {
     fn new(args: &SuiteArgs, places: &[(Format, &Option<OsString>)], common: &Common) -> Result<Self> {
-        let algorithm = common.algorithm.map(|algorithm| format!(";algorithm={};", algorithm.name()));
-        let policy = common.policy.map(|policy| match policy {
-            PolicyKind::Default => ";policy=default;".to_owned(),
-            PolicyKind::Seed => ";policy=seed;".to_owned(),
-            PolicyKind::SeedBinByBin => ";policy=seed-bin-by-bin;".to_owned(),
-        });
         Ok(Self {
             effort: args.effort(),
-            patterns: args.filter.clone().into_iter().chain(algorithm).chain(policy).collect(),
+            patterns: patterns(args, common),
             report: Report::new(
                 std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             ),
             reports: Reports::prepare(places, &[])?,
             has_results: false,
             last_save: None,
+            is_cached: !common.no_pipeline_cache,
         })
     }
 
     fn run_device(
         &mut self,
         device: Numbered,
-        on_device: &mut impl FnMut(&mut Self, &Gpu) -> Result<Tally>,
+        on_device: &mut impl FnMut(&mut Self, &Opened) -> Result<Tally>,
     ) -> Result<Tally> {
-        let gpu = Gpu::open_candidate(device.candidate, WorkOptions::default())?;
-        self.report.devices.push(DeviceReport::new(&gpu));
-        on_device(self, &gpu)
+        let opened = Opened::new(device.candidate, self.is_cached)?;
+        self.report.devices.push(DeviceReport::new(&opened.gpu));
+        on_device(self, &opened)
     }
 
     /// How much is to be done.
@@ -148,17 +170,8 @@ impl Suite {
     ///
     /// # Errors
     /// That there is none.
-    pub fn select(&self, mut cases: Vec<Case>) -> Result<Vec<Case>, Ended> {
-        let example = cases.first().map(Case::id).unwrap_or_default();
-        cases.retain(|case| {
-            let id = case.id();
-            self.patterns.iter().all(|pattern| matches(pattern, &id))
-        });
-        if cases.is_empty() {
-            let patterns = self.patterns.join("' and '");
-            return Err(Ended::usage(format!("no case has '{patterns}' in its id; ids are like {example}")));
-        }
-        Ok(cases)
+    pub fn select(&self, cases: Vec<Case>) -> Result<Vec<Case>, Ended> {
+        select(&self.patterns, cases)
     }
 
     /// What is written down about the device at hand.
@@ -194,6 +207,55 @@ impl Suite {
         self.report.complete = is_complete;
         if self.has_results { self.reports.commit(&self.report) } else { Ok(()) }
     }
+}
+
+/// What must be in a case's id.
+fn patterns(args: &SuiteArgs, common: &Common) -> Vec<String> {
+    let algorithm = common.algorithm.map(|algorithm| format!(";algorithm={};", algorithm.name()));
+    let policy = common.policy.map(|policy| match policy {
+        PolicyKind::Default => ";policy=default;".to_owned(),
+        PolicyKind::Seed => ";policy=seed;".to_owned(),
+        PolicyKind::SeedBinByBin => ";policy=seed-bin-by-bin;".to_owned(),
+    });
+    args.filter.clone().into_iter().chain(algorithm).chain(policy).collect()
+}
+
+fn select(patterns: &[String], mut cases: Vec<Case>) -> Result<Vec<Case>, Ended> {
+    let example = cases.first().map(Case::id).unwrap_or_default();
+    cases.retain(|case| {
+        let id = case.id();
+        patterns.iter().all(|pattern| matches(pattern, &id))
+    });
+    if cases.is_empty() {
+        let patterns = patterns.join("' and '");
+        return Err(Ended::usage(format!("no case has '{patterns}' in its id; ids are like {example}")));
+    }
+    Ok(cases)
+}
+
+/// Prints the ids of the cases that are asked for, a line each, and opens no device. The devices are named beside them where
+/// there are several.
+///
+/// # Errors
+/// That no device will do, or that there is no such case.
+pub fn list(
+    args: &SuiteArgs,
+    common: &Common,
+    cases: impl Fn(Effort, &Capabilities) -> Vec<Case>,
+) -> Result<()> {
+    let devices = device::choose(&Arc::new(Instance::new(false)?), &common.device)?;
+    let are_many = devices.len() > 1;
+    for device in devices {
+        if are_many {
+            words::print(&format!("{}\n", device.heading()));
+        }
+        // None without requirements, which say why.
+        device.candidate.requirements()?;
+        let Some(capabilities) = device.candidate.capabilities() else { continue };
+        let cases = select(&patterns(args, common), cases(args.effort(), capabilities))?;
+        print(&cases.iter().map(|case| case.id() + "\n").collect::<String>())?;
+    }
+    Ok(())
 }
 
 impl Tally {

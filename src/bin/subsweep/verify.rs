@@ -4,38 +4,57 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::Result;
-use subsweep::harness::{Case, Outcome, SelfTest, VerifiedCase, verify_case, verify_cases};
+use subsweep::harness::{Outcome, SelfTest, VerifiedCase, verify_cases};
 use subsweep::headless::Gpu;
+use subsweep::vk::PipelineCounts;
 
-use crate::args::{Common, SuiteArgs};
+use crate::args::{Common, VerifyArgs};
+use crate::bench;
 use crate::reports::Format;
-use crate::suite::{self, Suite, Tally};
-use crate::words::Progress;
+use crate::suite::{self, Opened, Suite, Tally};
+use crate::words::{Progress, escaped};
+use crate::workers::Workers;
 
 /// Cases that failed, or reasons why others were not tried, of which each has its lines; a report names all of them.
 const MAX_LISTED: usize = 20;
 
 /// Holds devices to the oracle.
-pub fn run(args: &SuiteArgs, common: &Common) -> Result<()> {
-    suite::run(args, &[(Format::Json, &args.json)], common, on_device)
+pub fn run(args: &VerifyArgs, common: &Common) -> Result<()> {
+    let VerifyArgs { suite, list, measure } = args;
+    if *list {
+        return suite::list(suite, common, verify_cases);
+    }
+    suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {
+        let tally = on_device(suite, opened)?;
+        if *measure {
+            let table = bench::first_look(suite, &opened.gpu)?;
+            suite.print(&format!("\n{}{table}", summary(&opened.gpu, tally)))?;
+        }
+        Ok(tally)
+    })
 }
 
-fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
+fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
+    let gpu: &Gpu = &opened.gpu;
     let cases = suite.select(verify_cases(suite.effort(), gpu.capabilities()))?;
     let self_test = SelfTest::run(gpu)?;
     suite.print(&format!("  self-test {self_test}\n"))?;
     suite.device_report().self_test = Some(self_test.to_string());
     let mut groups = BTreeMap::<String, Tally>::new();
     let mut lacking = BTreeMap::<String, Lacking>::new();
+    // Of the cases that have ended, in whatever order: a report has them in the table's.
+    let mut ended = Vec::new();
     let mut wrong_count = 0;
     let progress = Progress::new(cases.len());
-    for case in &cases {
+    let workers = Workers::new(opened, cases.len())?;
+    workers.verify(&cases, |index, outcome| {
+        let case = &cases[index];
         let id = case.id();
-        progress.begin(&id);
-        let outcome = outcome(gpu, case)?;
+        let PipelineCounts { created, dispatched } = workers.pipeline_counts();
+        progress.begin(&format!("{created} pipelines, {dispatched} compiled: {id}"));
         let again = suite.again("verify", gpu, &id);
         let group = groups.entry(case.group()).or_default();
-        match &outcome {
+        match outcome {
             Outcome::Pass => group.right += 1,
             Outcome::Fail(_) => {
                 group.wrong += 1;
@@ -51,22 +70,17 @@ fn on_device(suite: &mut Suite, gpu: &Gpu) -> Result<Tally> {
                 lacking.entry(reason.clone()).or_insert_with(first).case_count += 1;
             }
         }
-        suite.device_report().verified.push(VerifiedCase::new(id, &outcome, &again));
-        suite.save()?;
-    }
+        let at = ended.partition_point(|&before| before < index);
+        ended.insert(at, index);
+        suite.device_report().verified.insert(at, VerifiedCase::new(id, outcome, &again));
+        suite.save()
+    })?;
     drop(progress);
     suite.print(&(and_more(wrong_count) + &reasons(&lacking)))?;
     let total = groups.values().fold(Tally::default(), |total, tally| total.and(*tally));
     suite.print(&table(&groups, total))?;
     // A device that fails it is wrong, whatever luck the cases had.
     Ok(Tally { wrong: total.wrong + u64::from(!self_test.is_passed()), ..total })
-}
-
-fn outcome(gpu: &Gpu, case: &Case) -> Result<Outcome> {
-    match suite::lacking_memory(gpu, case) {
-        Some(reason) => Ok(Outcome::NotSupported(reason)),
-        None => Ok(verify_case(gpu, case)?),
-    }
 }
 
 /// Cases that a device cannot do for one and the same reason.
@@ -92,6 +106,17 @@ fn and_more(count: usize) -> String {
         0 => String::new(),
         more => format!("  and {more} more; --json FILE names all of them\n"),
     }
+}
+
+/// The device and what it has passed, over what it was measured at.
+fn summary(gpu: &Gpu, Tally { right, wrong, not_supported }: Tally) -> String {
+    let identity = gpu.identity();
+    format!(
+        "  device    {}, {} lanes\n  driver    {}\n  verified  {right} passed, {wrong} failed, {not_supported} not supported\n",
+        escaped(&identity.name),
+        gpu.capabilities().subgroup_size,
+        escaped(&identity.driver_text())
+    )
 }
 
 fn table(groups: &BTreeMap<String, Tally>, total: Tally) -> String {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Case, CountFrom, Effort, Work, small_workgroup};
+use super::pairwise::{axis, covering_works};
+use super::{Case, CountFrom, Work, small_workgroup};
 use crate::gather::{GatherConfig, GatherPolicy};
 use crate::harness::inputs::Input;
 use crate::vk::Capabilities;
@@ -42,6 +43,12 @@ impl GatherCase {
         } else {
             GatherPolicy::choose(capabilities, &self.config()).policy
         }
+    }
+
+    /// Elements that a workgroup gathers, word by word.
+    fn tile(&self, capabilities: &Capabilities) -> u64 {
+        let policy = self.policy(capabilities);
+        u64::from((policy.workgroup_size * policy.accesses_per_invocation / self.words).max(1))
     }
 
     /// What a plan is made for, but for its policy.
@@ -84,12 +91,56 @@ impl fmt::Display for GatherCase {
     }
 }
 
-/// The cases that prove a device right: elements of every width of access, that do and do not divide a tile, and that
+/// Every pair of parameters, in small tiles, and the default ones.
+pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let plain = GatherCase { has_small_tiles: true, ..GatherCase::elements(1) };
+    let axes = [
+        axis(&[1, 2, 3, 4, 12, 301], |gather: &mut GatherCase, words| gather.words = words),
+        axis(&CountFrom::ALL, |gather, count_from| gather.count_from = count_from),
+        axis(&[false, true], |gather, has_strays| gather.has_strays = has_strays),
+        axis(&[0, 4, 8, 12], |gather, misalignment| gather.misalignment = misalignment),
+    ];
+    let works = covering_works(&plain, &axes, &[], |_| true);
+    let mut works: Vec<_> = works.into_iter().map(|covering| covering.work).collect();
+    works.push(GatherCase::elements(1));
+    let inputs = [Input::Uniform, Input::Sorted, Input::Reversed, Input::Constant(0)];
+    let mut cases = Vec::new();
+    for (index, gather) in works.into_iter().enumerate() {
+        let tile = gather.tile(capabilities);
+        let counts = [0, 1, tile, tile + 1, 2 * tile + 3, (65_537 / u64::from(gather.words)).max(5)];
+        for (place, count) in counts.into_iter().enumerate() {
+            let input = inputs[(index + place) % inputs.len()];
+            cases.push(Case { work: Work::Gather(gather.clone()), count, input });
+        }
+    }
+    cases
+}
+
+/// Plans of the default policy, by the width of their accesses.
+pub(super) fn selectable_works() -> [GatherCase; 5] {
+    [1, 2, 3, 4, 2051].map(GatherCase::elements)
+}
+
+/// Each of [`selectable_works`] in several tiles, of aligned elements and of others.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let works = selectable_works().into_iter().flat_map(|gather| {
+        let misaligned = GatherCase { misalignment: 4, ..gather.clone() };
+        let count_from = CountFrom::Device;
+        [GatherCase { count_from, ..gather.clone() }, gather, misaligned]
+    });
+    let case = |gather: GatherCase| {
+        let count = 2 * gather.tile(capabilities) + 3;
+        Case { work: Work::Gather(gather), count, input: Input::Uniform }
+    };
+    works.map(case).collect()
+}
+
+/// All cases but the covering ones: elements of every width of access, that do and do not divide a tile, and that
 /// take several workgroups each.
-pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
-    for (index, (words, has_small_tiles)) in [
+    for (words, has_small_tiles) in [
         (1, true),
         (2, true),
         (3, true),
@@ -102,14 +153,9 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
         (3, false),
         (4, false),
         (2051, false),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ] {
         let plain = GatherCase { has_small_tiles, ..GatherCase::elements(words) };
-        let policy = plain.policy(capabilities);
-        let tile_units = policy.workgroup_size * policy.accesses_per_invocation;
-        let tile = u64::from((tile_units / words).max(1));
+        let tile = plain.tile(capabilities);
         let mut add = |gather: GatherCase, count, input| {
             cases.push(Case { work: Work::Gather(gather), count, input });
         };
@@ -126,23 +172,17 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
             let strays = GatherCase { has_strays: true, misalignment, ..plain.clone() };
             add(strays, 2 * tile + 11, Input::Uniform);
         }
-        // Every way to count for some element, and each by itself for all where there is time.
-        for (place, count_from) in counts.into_iter().enumerate().skip(1) {
-            if effort == Effort::Quick && index % 2 != place % 2 {
-                continue;
-            }
+        for count_from in counts.into_iter().skip(1) {
             let counted = GatherCase { count_from, has_strays: true, ..plain.clone() };
             for count in [0, 1, 2 * tile + 3] {
                 add(counted.clone(), count, Input::Uniform);
             }
         }
-        if effort != Effort::Quick && words <= 12 {
+        if words <= 12 {
             add(plain.clone(), 99_991, Input::Uniform);
         }
-        if effort == Effort::Full {
-            // More than one row of workgroups on most drivers, in small tiles.
-            add(plain.clone(), (1 << 26) / u64::from(words) + 3, Input::Uniform);
-        }
+        // More than one row of workgroups on most drivers, in small tiles.
+        add(plain.clone(), (1 << 26) / u64::from(words) + 3, Input::Uniform);
     }
     cases
 }
@@ -159,7 +199,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique() {
-        expect_unique(&verify_cases(Effort::Full, &capabilities()));
+        expect_unique(&full_cases(&capabilities()));
     }
 
     #[test]

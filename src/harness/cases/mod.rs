@@ -1,10 +1,12 @@
 //! The table of cases.
 
 mod gather;
+mod pairwise;
 mod scan;
 mod segmented_sort;
 mod sort;
 
+use std::collections::HashSet;
 use std::fmt;
 
 pub use gather::GatherCase;
@@ -14,7 +16,7 @@ pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
-use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy};
+use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
 use crate::vk::Capabilities;
 
 /// A piece of work with a stable id.
@@ -111,6 +113,9 @@ impl PolicyName {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
+                if let Some(shape) = &mut policy.single_workgroup {
+                    *shape = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 4 };
+                }
                 // Several dispatches a pass, too.
                 policy.portion_items = 40 * policy.tile_items();
                 let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
@@ -205,49 +210,87 @@ impl fmt::Display for Work {
 /// How much is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Effort {
-    /// Seconds.
+    /// Seconds: every kernel of default plans, and every pair of parameters, in up to 65,537 elements.
     Quick,
-    /// A minute or a few.
+    /// A minute or a few: every specialization of a kernel that a policy can choose, in a few tiles.
     #[default]
     Normal,
-    /// As long as it takes, and as much memory.
+    /// As long as it takes, and as much memory: products of parameters as well.
     Full,
 }
 
 /// Beyond lavapipe's 128 MiB binding range, and no power of two.
 const LARGE: u64 = (1 << 26) + 3;
 
-/// The cases that prove a device right.
+/// The cases that prove a device right. Each effort has those of the one before it.
 pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
-    [
-        scan::verify_cases(effort, capabilities),
-        gather::verify_cases(effort, capabilities),
-        sort::verify_cases(effort, capabilities),
-        segmented_sort::verify_cases(effort, capabilities),
+    let mut cases = [
+        scan::covering_cases(capabilities),
+        gather::covering_cases(capabilities),
+        sort::covering_cases(capabilities),
+        segmented_sort::covering_cases(capabilities),
     ]
-    .concat()
+    .concat();
+    if effort != Effort::Quick {
+        cases.extend(scan::specialization_cases(capabilities));
+        cases.extend(gather::specialization_cases(capabilities));
+        cases.extend(sort::specialization_cases(capabilities));
+        cases.extend(segmented_sort::specialization_cases(capabilities));
+    }
+    if effort == Effort::Full {
+        cases.extend(scan::full_cases(capabilities));
+        cases.extend(gather::full_cases(capabilities));
+        cases.extend(sort::full_cases(capabilities));
+        cases.extend(segmented_sort::full_cases(capabilities));
+    }
+    let mut ids = HashSet::new();
+    cases.retain(|case| ids.insert(case.id()));
+    cases
+}
+
+/// Work that takes every kernel as every policy that can be chosen specializes it, but for the order of keys. The policies for
+/// small tiles are left out: nobody can choose them.
+pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<Work> {
+    let scans = scan::selectable_works(capabilities).into_iter().map(Work::Scan);
+    let gathers = gather::selectable_works().into_iter().map(Work::Gather);
+    let sorts = sort::selectable_works().into_iter().map(Work::Sort);
+    let segmented = segmented_sort::selectable_works().into_iter().map(Work::SegmentedSort);
+    scans.chain(gathers).chain(sorts).chain(segmented).collect()
+}
+
+/// Element counts at the boundaries of a tile and a subgroup, up to 65,537.
+fn boundary_counts(capabilities: &Capabilities, tile: u64) -> Vec<u64> {
+    let lanes = u64::from(capabilities.subgroup_size);
+    let mut counts = vec![
+        0,
+        1,
+        lanes - 1,
+        lanes,
+        lanes + 1,
+        tile - 1,
+        tile,
+        tile + 1,
+        2 * tile + 3,
+        65_535,
+        65_536,
+        65_537,
+    ];
+    counts.sort_unstable();
+    counts.dedup();
+    counts
 }
 
 /// Element counts at every boundary of a device and a policy.
-fn sizes(effort: Effort, lanes: u64, tile: u64) -> Vec<u64> {
+fn sizes(lanes: u64, tile: u64) -> Vec<u64> {
     let mut sizes =
         vec![0, 1, 2, lanes - 1, lanes, lanes + 1, 257, tile - 1, tile, tile + 1, 2 * tile, 4 * tile + 11];
-    if effort != Effort::Quick {
-        sizes.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1]);
-        // Two levels of tiles, and the first count that takes three.
-        sizes.extend([tile * tile, tile * tile + 1].into_iter().filter(|&size| size <= 1 << 20));
-    }
-    if effort == Effort::Full {
-        sizes.extend([1_299_709, (1 << 22) - 1, 1 << 22, (1 << 22) + 1]);
-    }
+    sizes.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1]);
+    sizes.extend([1_299_709, (1 << 22) - 1, 1 << 22, (1 << 22) + 1]);
+    // Two levels of tiles, and the first count that takes three.
+    sizes.extend([tile * tile, tile * tile + 1].into_iter().filter(|&size| size <= 1 << 20));
     sizes.sort_unstable();
     sizes.dedup();
     sizes
-}
-
-/// One in three, where all would take long: what is compiled is another kernel each time.
-const fn is_sampled(index: usize) -> bool {
-    index.is_multiple_of(3)
 }
 
 /// The cases that are worth measuring.
@@ -261,6 +304,12 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
     let plain = uniform_cases([scan::bench_works(), gather::bench_works()].concat(), &counts);
     let segmented = uniform_cases(segmented_sort::bench_works(), segmented_counts);
     [plain, sort::bench_cases(effort), segmented].concat()
+}
+
+/// A scan, a sort of keys and one of pairs, as a plan chooses that is asked for nothing: what `verify --measure` ends with.
+pub fn first_look_cases() -> Vec<Case> {
+    let scan = Work::Scan(ScanCase::sum_of_u32(PolicyName::Default));
+    uniform_cases([vec![scan], sort::first_look_works()].concat(), &[1 << 20])
 }
 
 /// Every scan algorithm beside every other, and every sort that takes any count: what `bench --preset textbook` measures.
@@ -362,6 +411,150 @@ mod tests {
             assert!(!variants.contains("algorithm=") && !variants.contains("policy="), "{variants}");
             assert!(variants.split(';').all(|part| id.contains(part)), "{id}: {variants}");
         }
+    }
+
+    /// Devices that tables must cover: of few lanes and of many, with doubles and without.
+    pub(super) fn devices() -> Vec<Capabilities> {
+        let of = |(lanes, shader_float64)| {
+            let mut device = Capabilities {
+                subgroup_size: lanes,
+                min_subgroup_size: lanes,
+                max_subgroup_size: lanes,
+                max_workgroup_invocations: 1024,
+                shared_memory_size: 48 << 10,
+                ..Capabilities::default()
+            };
+            device.enabled.shader_float64 = shader_float64;
+            device
+        };
+        [(4, true), (4, false), (8, true), (16, true), (32, true), (32, false), (64, true)].map(of).into()
+    }
+
+    /// An axis of a table: the parameter of ids, and its values. That of the first of them need not be named.
+    type Parameter<'a> = (&'a str, &'a [&'a str]);
+
+    /// Fails unless the cases of a primitive hold every pair of values of two parameters that `is_possible` says goes
+    /// together, and none that does not.
+    #[track_caller]
+    fn expect_pairs(
+        cases: &[Case],
+        primitive: &str,
+        parameters: &[Parameter<'_>],
+        is_possible: impl Fn(&[(&str, &str); 2]) -> bool,
+    ) {
+        let mut found = HashSet::new();
+        for id in cases.iter().map(Case::id).filter(|id| id.split(':').next() == Some(primitive)) {
+            let named: Vec<_> =
+                id.split([';', ':']).map(|part| part.split_once('=').unwrap_or(("", part))).collect();
+            let values: Vec<_> = parameters
+                .iter()
+                .map(|&(name, values)| {
+                    let of_name = named.iter().find(|(named, _)| *named == name).map(|(_, value)| *value);
+                    let bare = values.iter().copied().find(|value| named.contains(&("", value)));
+                    (name, of_name.or(bare).unwrap_or(values[0]).to_owned())
+                })
+                .collect();
+            for (index, a) in values.iter().enumerate() {
+                found.extend(values[index + 1..].iter().map(|b| (a.clone(), b.clone())));
+            }
+        }
+        for (index, &(a, a_values)) in parameters.iter().enumerate() {
+            for &(b, b_values) in &parameters[index + 1..] {
+                for (&i, &j) in a_values.iter().flat_map(|i| b_values.iter().map(move |j| (i, j))) {
+                    let is_found = found.contains(&((a, i.to_owned()), (b, j.to_owned())));
+                    assert_eq!(is_found, is_possible(&[(a, i), (b, j)]), "{primitive}: {a} {i}, {b} {j}");
+                }
+            }
+        }
+    }
+
+    const TYPES: Parameter<'_> = ("type", &["u32", "i32", "f32", "u64", "i64", "f64"]);
+    const VALUES: Parameter<'_> = ("values", &["keys", "pairs4", "pairs8", "argsort"]);
+    const ORDERS: Parameter<'_> = ("order", &["ascending", "descending"]);
+    const COUNTS: Parameter<'_> = ("count", &["host", "device", "device-beyond"]);
+    const MISALIGNED: Parameter<'_> = ("misalign", &["0", "4", "8", "12"]);
+    const MISALIGNED_VALUES: Parameter<'_> = ("values-misalign", &["0", "4", "8", "12"]);
+
+    #[test]
+    fn quick_cases_hold_every_pair_of_parameters() {
+        let all_inputs = Input::ALL.map(|input| input.to_string());
+        let all_inputs: Vec<_> = all_inputs.iter().map(String::as_str).collect();
+        let all_mixes = SegmentMix::ALL.map(SegmentMix::name);
+        for device in devices() {
+            let mut cases = verify_cases(Effort::Quick, &device);
+            assert!(cases.iter().all(|case| case.count <= 65_537));
+            // Those of default tiles are more than a covering set.
+            cases.retain(|case| case.id().contains(";policy=small;"));
+            let has_doubles = device.enabled.shader_float64;
+            let parameters = [
+                TYPES,
+                ("op", &["add", "mul", "min", "max", "and", "or", "xor"]),
+                ("kind", &["inclusive", "exclusive"]),
+                ("reverse", &["forward", "reverse"]),
+                ("initial", &["none", "host", "device"]),
+                ("segments", &["none", "flags", "keys32", "keys64", "offsets"]),
+                COUNTS,
+                ("algorithm", &["reduce-then-scan", "chained"]),
+                ("place", &["out", "in"]),
+                MISALIGNED,
+                ("input", &["telling", "extremes"]),
+            ];
+            let scans: Vec<_> = cases
+                .iter()
+                .filter(|case| match &case.work {
+                    Work::Scan(scan) => has_doubles || !scan.operator.needs_float64(scan.element),
+                    _ => false,
+                })
+                .cloned()
+                .collect();
+            expect_pairs(&scans, "scan", &parameters, |pair| match pair {
+                [("type", "f32" | "f64"), ("op", "and" | "or" | "xor")] => false,
+                [("type", "f64"), ("op", "add" | "mul")] => has_doubles,
+                [("segments", by), ("algorithm", "chained")] => *by == "none",
+                [("algorithm", "chained"), ("place", "in")] => false,
+                _ => true,
+            });
+            let has_values = |pair: &[(&str, &str); 2]| match pair {
+                [("values", "keys"), ("values-misalign", bytes)] => *bytes == "0",
+                _ => true,
+            };
+            let algorithms = (
+                "algorithm",
+                &["onesweep", "radix-8bit", "radix-4bit", "radix-2bit", "single-workgroup"][..],
+            );
+            let results = ("result", &["in-place", "anywhere"][..]);
+            let parameters = [
+                TYPES,
+                VALUES,
+                ORDERS,
+                algorithms,
+                results,
+                COUNTS,
+                MISALIGNED,
+                MISALIGNED_VALUES,
+                ("input", &all_inputs),
+            ];
+            expect_pairs(&cases, "sort", &parameters, has_values);
+            let mixes = ("segments", &all_mixes[..]);
+            let inputs = ("input", &["extremes", "constant-digit", "uniform", "two-valued"][..]);
+            let parameters = [TYPES, VALUES, ORDERS, mixes, COUNTS, MISALIGNED, MISALIGNED_VALUES, inputs];
+            expect_pairs(&cases, "segmented_sort", &parameters, has_values);
+            let words = ("words", &["1", "2", "3", "4", "12", "301"][..]);
+            let inputs = ("input", &["uniform", "sorted", "reversed", "constant-0x0"][..]);
+            let parameters = [words, COUNTS, ("strays", &["without", "strays"]), MISALIGNED, inputs];
+            expect_pairs(&cases, "gather", &parameters, |_| true);
+        }
+    }
+
+    #[test]
+    fn each_effort_has_the_cases_of_the_one_before_it() {
+        let of =
+            |effort| -> HashSet<_> { verify_cases(effort, &capabilities()).iter().map(Case::id).collect() };
+        let [quick, normal, full] = [Effort::Quick, Effort::Normal, Effort::Full].map(of);
+        for (less, more) in [(&quick, &normal), (&normal, &full)] {
+            assert_eq!(less.difference(more).next(), None);
+        }
+        assert!(quick.len() < normal.len() && normal.len() < full.len());
     }
 
     #[test]

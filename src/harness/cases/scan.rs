@@ -1,10 +1,13 @@
 //! The cases of scans.
 
 mod chained;
+mod covering;
 
 use std::fmt;
 
-use super::{Case, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
+pub(super) use covering::covering_cases;
+
+use super::{Case, LARGE, PolicyName, Work, sizes};
 use crate::ElementType;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
@@ -60,6 +63,9 @@ pub enum CountFrom {
 }
 
 impl CountFrom {
+    /// All of them.
+    pub(super) const ALL: [Self; 3] = [Self::Host, Self::Device, Self::DeviceBeyond];
+
     /// Rows that there is room for, where `count` are scanned.
     pub(in crate::harness) const fn room(self, count: u64) -> u64 {
         match self {
@@ -122,6 +128,18 @@ impl ScanCase {
     }
 }
 
+impl ScanCase {
+    /// Whether a compiler makes of its kernels what it makes of another's: of the textbooks' scans of either kind, and of the
+    /// single pass wherever its count is.
+    fn is_like_another(&self) -> bool {
+        match self.algorithm {
+            ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) => false,
+            ScanAlgorithm::Chained => self.count_from != CountFrom::Host,
+            _ => self.kind == ScanKind::Exclusive,
+        }
+    }
+}
+
 impl fmt::Display for ScanCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
@@ -160,34 +178,86 @@ impl fmt::Display for ScanCase {
 /// The table of tutorial 14, in entries.
 const TUTORIAL: u64 = 1 << 25;
 
-/// The cases that prove a device right.
-pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
-    let mut cases = plain_scan_cases(effort, capabilities);
-    cases.extend(typed_scan_cases(effort, capabilities));
-    cases.extend(scan_kind_cases(effort, capabilities));
-    if effort == Effort::Full {
-        cases.extend(scan_product_cases(capabilities));
-    }
-    cases.extend(chained::verify_cases(effort, capabilities));
-    cases.extend(textbook_scan_cases(effort, capabilities));
-
-    if effort == Effort::Full {
-        let scan = |policy, columns| {
-            Work::Scan(ScanCase { columns, in_place: true, ..ScanCase::sum_of_u32(policy) })
-        };
-        let large = [
-            (scan(PolicyName::Default, 1), LARGE),
-            (scan(PolicyName::Seed, 1), LARGE),
-            (scan(PolicyName::Default, 4), TUTORIAL),
-            (scan(PolicyName::Seed, 4), TUTORIAL),
-        ];
-        cases.extend(large.map(|(work, count)| Case { work, count, input: Input::Uniform }));
-    }
+/// All cases but the covering ones.
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = plain_scan_cases(capabilities);
+    cases.extend(typed_scan_cases(capabilities));
+    cases.extend(scan_kind_cases(capabilities));
+    cases.extend(scan_product_cases(capabilities));
+    cases.extend(chained::full_cases(capabilities));
+    cases.extend(textbook_scan_cases(capabilities));
+    let scan =
+        |policy, columns| Work::Scan(ScanCase { columns, in_place: true, ..ScanCase::sum_of_u32(policy) });
+    let large = [
+        (scan(PolicyName::Default, 1), LARGE),
+        (scan(PolicyName::Seed, 1), LARGE),
+        (scan(PolicyName::Default, 4), TUTORIAL),
+        (scan(PolicyName::Seed, 4), TUTORIAL),
+    ];
+    cases.extend(large.map(|(work, count)| Case { work, count, input: Input::Uniform }));
     cases
 }
 
+/// A scan for each specialization of a kernel by a policy that can be chosen.
+pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
+    let mut scans = Vec::new();
+    for case in full_cases(capabilities) {
+        if let Work::Scan(scan) = case.work
+            && scan.policy != PolicyName::Small
+            && scan.misalignment == 0
+            && !scan.is_like_another()
+            && !scans.contains(&scan)
+        {
+            scans.push(scan);
+        }
+    }
+    scans
+}
+
+/// Each of [`selectable_works`] in one tile, however small, and in several, of aligned elements and of others.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (index, scan) in selectable_works(capabilities).into_iter().enumerate() {
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        for (place, misalignment) in [0, 4].into_iter().enumerate() {
+            for (turn, count) in [5, tile + 1].into_iter().enumerate() {
+                let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
+                let input = [Input::Telling, Input::Extremes][(index + place + turn) % 2];
+                cases.push(Case { work, count, input });
+            }
+        }
+    }
+    cases.extend(deep_cases(capabilities));
+    cases
+}
+
+/// Three levels of tiles, which are small for that: by each algorithm that the covering cases have not, and in each kernel
+/// that they take two levels of.
+fn deep_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let sums = ScanCase::sum_of_u32(PolicyName::Small);
+    let of = |element, operator, columns| ScanCase { element, operator, columns, ..sums.clone() };
+    let others = ScanAlgorithm::ALL.into_iter().filter(|&algorithm| !is_known(algorithm));
+    let mut scans: Vec<_> = others.map(|algorithm| ScanCase { algorithm, ..sums.clone() }).collect();
+    scans.extend([
+        of(ElementType::F32, ScanOperator::Max, 1),
+        of(ElementType::U64, ScanOperator::Min, 2),
+        of(ElementType::F64, ScanOperator::Add, 16),
+        ScanCase { segments: Some(SegmentsBy::Offsets), ..of(ElementType::F64, ScanOperator::Add, 16) },
+    ]);
+    let case = |scan: ScanCase| {
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        Case { work: Work::Scan(scan), count: (tile * tile + 1).min(65_537), input: Input::Telling }
+    };
+    scans.into_iter().map(case).collect()
+}
+
+/// Whether an algorithm is none of the textbooks'.
+fn is_known(algorithm: ScanAlgorithm) -> bool {
+    matches!(algorithm, ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) | ScanAlgorithm::Chained)
+}
+
 /// The sums of u32 in a few columns, at the seams of every policy.
-fn plain_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn plain_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
     for columns in 1..=4 {
@@ -202,7 +272,7 @@ fn plain_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                 let tile = sums.policy(capabilities).tile_items().into();
                 let work =
                     |in_place, misalignment| Work::Scan(ScanCase { in_place, misalignment, ..sums.clone() });
-                for count in sizes(effort, lanes, tile) {
+                for count in sizes(lanes, tile) {
                     cases.push(Case { work: work(in_place, 0), count, input: Input::Uniform });
                 }
                 for input in Input::ALL.into_iter().filter(|&input| input != Input::Uniform) {
@@ -226,14 +296,14 @@ fn plain_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 ///
 /// One policy is enough to tell a type and an operator, and the small one takes several levels of few elements and
 /// little time to compile; the default's tiles differ with what a row holds, and are tried once for each.
-fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn typed_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut scans = Vec::new();
     for (index, element) in ElementType::ALL.into_iter().enumerate() {
         let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
         for (place, operator) in operators.enumerate() {
             let kind = if (index + place) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
             let is_known = (element, operator) == (ElementType::U32, ScanOperator::Add);
-            if !is_known && (effort != Effort::Quick || is_sampled(index + place)) {
+            if !is_known {
                 scans.push((PolicyName::Small, kind, element, operator, 1));
             }
         }
@@ -273,20 +343,18 @@ fn typed_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         }
         add(0, 3 * tile + 7, Input::Extremes);
         add(4, 2 * tile + 3, Input::Telling);
-        if effort != Effort::Quick && policy == PolicyName::Small {
+        if policy == PolicyName::Small {
             add(0, (tile * tile + 1).min(1 << 17), Input::Telling);
         }
-        if effort == Effort::Full {
-            add(0, (1 << 20) + 1, Input::Telling);
-            add(8, 99_991, Input::Extremes);
-        }
+        add(0, (1 << 20) + 1, Input::Telling);
+        add(8, 99_991, Input::Extremes);
     }
     cases
 }
 
 /// The scans that do more than scan all rows from the first on: every pair of reverse, initial value, segments and count
 /// on the device, in small tiles, on operators that do and do not commute with rounding; and each by itself on others.
-fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = ScanCase::sum_of_u32(PolicyName::Small);
     let mut scans = Vec::new();
     let segments = [None].into_iter().chain(SegmentsBy::ALL.map(Some));
@@ -294,14 +362,6 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for is_reverse in [false, true] {
             for (step, initial) in [None, Some(Place::Host), Some(Place::Device)].into_iter().enumerate() {
                 let is_plain = segments.is_none() && !is_reverse && initial.is_none();
-                // What asks for the most at once, and the least.
-                let is_telling = match (is_reverse, initial) {
-                    (true, Some(Place::Device)) | (false, None) => true,
-                    (true | false, _) => false,
-                };
-                if effort == Effort::Quick && !is_telling {
-                    continue;
-                }
                 let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
                 let kinds = [ScanKind::Inclusive, ScanKind::Exclusive];
                 // Every count where it is alone, and a change from one to the next elsewhere.
@@ -358,12 +418,10 @@ fn scan_kind_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             add(in_place, 0, count);
         }
         add(!in_place, 4, 2 * tile + 3);
-        if effort != Effort::Quick && scan.policy == PolicyName::Small {
+        if scan.policy == PolicyName::Small {
             add(in_place, 0, (tile * tile + 1).min(1 << 17));
         }
-        if effort == Effort::Full {
-            add(in_place, 0, (1 << 20) + 1);
-        }
+        add(in_place, 0, (1 << 20) + 1);
     }
     cases
 }
@@ -405,10 +463,7 @@ fn scan_product_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// The textbooks' scans: each at the seams of its tiles, in place and out of place, and of both kinds where it has them.
-fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
-    let is_known = |algorithm| {
-        matches!(algorithm, ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) | ScanAlgorithm::Chained)
-    };
+fn textbook_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for algorithm in ScanAlgorithm::ALL.into_iter().filter(|&algorithm| !is_known(algorithm)) {
         for (policy, kind, in_place) in [
@@ -418,9 +473,7 @@ fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case>
             (PolicyName::Small, ScanKind::Exclusive, false),
         ] {
             let scan = ScanCase { kind, algorithm, in_place, ..ScanCase::sum_of_u32(policy) };
-            let is_short =
-                effort == Effort::Quick && (policy == PolicyName::Default) != (kind == ScanKind::Inclusive);
-            if is_short || algorithm.refusal(&scan.config()).is_some() {
+            if algorithm.refusal(&scan.config()).is_some() {
                 continue;
             }
             let tile = u64::from(scan.policy(capabilities).tile_items());
@@ -429,12 +482,7 @@ fn textbook_scan_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case>
                 cases.push(Case { work, count, input });
             };
             let mut counts = vec![0, 1, 2, 3, tile - 1, tile, tile + 1, 3 * tile, 4 * tile + 11];
-            if effort != Effort::Quick {
-                counts.extend([65_535, 65_536, 65_537, 99_991]);
-            }
-            if effort == Effort::Full {
-                counts.extend([(1 << 20) - 1, (1 << 20) + 1, (1 << 22) + 1]);
-            }
+            counts.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1, (1 << 22) + 1]);
             counts.sort_unstable();
             counts.dedup();
             for count in counts {
@@ -477,10 +525,10 @@ mod tests {
     fn ids_are_unique() {
         let capabilities = capabilities();
         let cases = [
-            typed_scan_cases(Effort::Full, &capabilities),
-            textbook_scan_cases(Effort::Full, &capabilities),
-            scan_kind_cases(Effort::Full, &capabilities),
-            chained::counted_cases(Effort::Full, &capabilities),
+            typed_scan_cases(&capabilities),
+            textbook_scan_cases(&capabilities),
+            scan_kind_cases(&capabilities),
+            chained::counted_cases(&capabilities),
             scan_product_cases(&capabilities),
         ]
         .concat();

@@ -1,9 +1,13 @@
 //! The cases of segmented sorts: every class of segments by itself and all of them together, at their seams.
 
+mod covering;
+
 use std::fmt;
 use std::ops::Range;
 
-use super::{Case, CountFrom, Effort, PolicyName, SortValues, Work, is_sampled, small_workgroup};
+pub(super) use covering::covering_cases;
+
+use super::{Case, CountFrom, PolicyName, SortValues, Work, small_workgroup};
 use crate::ElementType;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
@@ -188,15 +192,28 @@ impl fmt::Display for SegmentedSortCase {
     }
 }
 
-/// The cases that prove a device right.
-pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+/// Plans of the default policy, by the width of keys and values.
+pub(super) fn selectable_works() -> Vec<SegmentedSortCase> {
+    let kinds = [ElementType::U32, ElementType::U64]
+        .into_iter()
+        .flat_map(|key| SortValues::SIZES.map(|values| (key, values)));
+    let seams = SegmentedSortCase::keys_of_u32(SegmentMix::Seams);
+    kinds.map(|(key, values)| seams.clone().of(key, values, false)).collect()
+}
+
+/// Segments of every class in the default tiles, which take long to compile: of keys with values alone, since the kernels of
+/// the others are in the covering set.
+pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let pairs = SegmentedSortCase::keys_of_u32(SegmentMix::Seams).of(ElementType::U32, SortValues::B4, false);
+    let [.., large] = pairs.policy(capabilities).max_extents().map(u64::from);
+    vec![Case { work: Work::SegmentedSort(pairs), count: 9 * large + 7, input: Input::TwoValued }]
+}
+
+/// All cases but the covering ones.
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for segments in SegmentMix::ALL {
         for has_small_tiles in [true, false] {
-            let has_all_classes = matches!(segments, SegmentMix::PowerLaw | SegmentMix::Seams);
-            if effort == Effort::Quick && !has_small_tiles && !has_all_classes {
-                continue;
-            }
             let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
             // Values show what a sort of keys alone cannot.
             let sort = sort.of(ElementType::U32, SortValues::B4, false);
@@ -208,24 +225,20 @@ pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<C
                 add(count, Input::ConstantDigit);
             }
             add(if has_small_tiles { 20_011 } else { 9 * large + 7 }, Input::TwoValued);
-            if effort != Effort::Quick {
-                add(99_991, Input::Uniform);
-                for input in Input::ALL {
-                    add(3 * large + 5, input);
-                }
+            add(99_991, Input::Uniform);
+            for input in Input::ALL {
+                add(3 * large + 5, input);
             }
-            if effort == Effort::Full {
-                add((1 << 22) + 1, Input::Uniform);
-            }
+            add((1 << 22) + 1, Input::Uniform);
         }
     }
-    cases.extend(typed_cases(effort, capabilities));
-    cases.extend(counted_cases(effort, capabilities));
+    cases.extend(typed_cases(capabilities));
+    cases.extend(counted_cases(capabilities));
     cases
 }
 
 /// Counts on the device, of keys and of segments: none, one, some and the most, of each class and of no segments.
-fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for (segments, element, values, has_small_tiles) in [
         (SegmentMix::Seams, ElementType::U32, SortValues::B4, true),
@@ -238,10 +251,6 @@ fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
         let sort = sort.of(element, values, false);
         let [.., large] = sort.policy(capabilities).max_extents().map(u64::from);
-        // What is like another takes a plan nonetheless, and that takes time.
-        if effort == Effort::Quick && (element != ElementType::U32 || !has_small_tiles) {
-            continue;
-        }
         let most = if has_small_tiles { 20_011 } else { 9 * large + 7 };
         for count in [0, 1, 2, 1000, most] {
             for count_from in [CountFrom::Device, CountFrom::DeviceBeyond] {
@@ -255,7 +264,7 @@ fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 /// Every type of keys, with every kind of values, in either direction, all classes at once; and parts of keys, and memory
 /// at any address.
-fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let kinds =
         ElementType::ALL.into_iter().flat_map(|element| SortValues::ALL.map(|values| (element, values)));
@@ -265,16 +274,6 @@ fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let mut add = |sort: &SegmentedSortCase, count, input| {
             cases.push(Case { work: Work::SegmentedSort(sort.clone()), count, input });
         };
-        // One direction of each kind, by turns, tells most: a plan takes long to compile.
-        let is_of_turn = index % 2 == index / 2 % 2;
-        let is_taken = match effort {
-            Effort::Quick => is_of_turn && is_sampled(index / 2),
-            Effort::Normal => is_of_turn,
-            Effort::Full => true,
-        };
-        if !is_taken {
-            continue;
-        }
         let small = SegmentedSortCase { has_small_tiles: true, ..seams.clone() };
         add(&small, 20_023, Input::Extremes);
         let width = element.bits();
@@ -285,17 +284,11 @@ fn typed_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             values_misalignment: [12, 0, 4, 8][index % 4],
             ..small
         };
-        if effort == Effort::Full || is_sampled(index / 6) {
-            add(&part, 9_973, Input::Extremes);
-        }
-        if effort == Effort::Full || is_sampled(index / 6 + 1) {
-            let [.., large] = seams.policy(capabilities).max_extents().map(u64::from);
-            add(&seams, 9 * large + 5, Input::Extremes);
-        }
-        if effort == Effort::Full {
-            let power_law = SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams };
-            add(&power_law, (1 << 20) + 7, Input::Extremes);
-        }
+        add(&part, 9_973, Input::Extremes);
+        let [.., large] = seams.policy(capabilities).max_extents().map(u64::from);
+        add(&seams, 9 * large + 5, Input::Extremes);
+        let power_law = SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams };
+        add(&power_law, (1 << 20) + 7, Input::Extremes);
     }
     cases
 }
@@ -313,24 +306,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique() {
-        for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
-            expect_unique(&verify_cases(effort, &capabilities()));
-        }
-    }
-
-    #[test]
-    fn every_type_has_every_kind_of_values() {
-        let cases = verify_cases(Effort::Normal, &capabilities());
-        for element in ElementType::ALL {
-            for values in SortValues::ALL {
-                let is_it = |case: &Case| {
-                    let Work::SegmentedSort(sort) = &case.work else { return false };
-                    (sort.element, sort.values, sort.segments) == (element, values, SegmentMix::Seams)
-                        && sort.bits == (0..element.bits())
-                };
-                assert!(cases.iter().any(is_it), "{element} {values:?}");
-            }
-        }
+        expect_unique(&full_cases(&capabilities()));
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! Which plans there are, as far as their pipelines go.
 
-use crate::ElementType;
 use crate::error::{Error, Result};
 use crate::gather::{GatherConfig, GatherPlan, GatherPolicy};
-use crate::harness::cases::{Effort, PolicyName, Work, verify_cases};
-use crate::scan::{ScanConfig, ScanPlan};
+use crate::harness::cases::{Work, selectable_works};
+use crate::scan::{ScanConfig, ScanPlan, ScanPolicy};
 use crate::sort::{
-    SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan,
-    ValueSize,
+    SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortConfig, SortPlan, SortPolicy,
 };
 use crate::vk::{Capabilities, Device, Pipeline};
 
@@ -25,17 +23,10 @@ pub enum PlanConfig {
 }
 
 impl PlanConfig {
-    /// Those of the case table's scans and gathers, and of every sort by the width of its keys and values, in subgroups of
-    /// `lanes`, or of what the driver takes by itself: together they have every pipeline that a policy can choose.
-    ///
-    /// The policies for small tiles are left out: nobody can choose them.
+    /// Those that have every kernel as every policy that can be chosen specializes it, but for the order of keys, in subgroups
+    /// of `lanes`, or of what the driver takes by itself.
     pub fn every(capabilities: &Capabilities, lanes: Option<u32>) -> Vec<Self> {
-        let cases = verify_cases(Effort::Quick, capabilities);
-        let mut plans: Vec<_> =
-            cases.into_iter().filter_map(|case| Self::of_work(case.work, capabilities, lanes)).collect();
-        plans.dedup();
-        plans.extend(Self::sorts(capabilities, lanes));
-        plans
+        selectable_works(capabilities).iter().map(|work| Self::of_work(work, capabilities, lanes)).collect()
     }
 
     /// Compiles the plan's pipelines, and shows each of them.
@@ -57,63 +48,32 @@ impl PlanConfig {
         }
     }
 
-    fn of_work(work: Work, capabilities: &Capabilities, lanes: Option<u32>) -> Option<Self> {
+    fn of_work(work: &Work, capabilities: &Capabilities, lanes: Option<u32>) -> Self {
         match work {
-            Work::Scan(scan) if scan.policy != PolicyName::Small => {
-                let mut policy = scan.policy(capabilities);
-                if let Some(lanes) = lanes {
-                    policy = policy.with_subgroup_size(lanes);
-                }
-                Some(Self::Scan(scan.config().policy(policy)))
+            Work::Scan(scan) => {
+                let policy = in_lanes(lanes, scan.policy(capabilities), ScanPolicy::with_subgroup_size);
+                Self::Scan(scan.config().policy(policy))
             }
-            Work::Gather(gather) if !gather.has_small_tiles => {
-                let config = gather.config();
-                let mut policy = GatherPolicy::choose(capabilities, &config).policy;
-                if let Some(lanes) = lanes {
-                    policy = policy.with_subgroup_size(lanes);
-                }
-                Some(Self::Gather(config.policy(policy)))
+            Work::Sort(sort) => {
+                let policy = in_lanes(lanes, sort.policy(capabilities), SortPolicy::with_subgroup_size);
+                Self::Sort(sort.config().policy(policy))
             }
-            Work::Scan(_) | Work::Sort(_) | Work::SegmentedSort(_) | Work::Gather(_) => None,
+            Work::SegmentedSort(sort) => {
+                let with = SegmentedSortPolicy::with_subgroup_size;
+                Self::SegmentedSort(sort.config().policy(in_lanes(lanes, sort.policy(capabilities), with)))
+            }
+            Work::Gather(gather) => {
+                let policy = in_lanes(lanes, gather.policy(capabilities), GatherPolicy::with_subgroup_size);
+                Self::Gather(gather.config().policy(policy))
+            }
         }
     }
+}
 
-    fn sorts(capabilities: &Capabilities, lanes: Option<u32>) -> Vec<Self> {
-        let mut in_segments = SegmentedSortPolicy::choose(capabilities).policy;
-        if let Some(lanes) = lanes {
-            in_segments = in_segments.with_subgroup_size(lanes);
-        }
-        let sort = |config: SortConfig, algorithm, policy: PolicyName| {
-            let mut policy = policy.sort(capabilities, algorithm, &config);
-            if let Some(lanes) = lanes {
-                policy = policy.with_subgroup_size(lanes);
-            }
-            Self::Sort(config.policy(policy))
-        };
-        let mut sorts = Vec::new();
-        let widths = [ElementType::U32, ElementType::U64].map(|key| {
-            let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
-            [SortConfig::keys(key)].into_iter().chain(pairs)
-        });
-        for config in widths.iter().cloned().flatten() {
-            sorts.push(Self::SegmentedSort(SegmentedSortConfig::new(config).policy(in_segments)));
-        }
-        for algorithm in SortAlgorithm::ALL {
-            let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
-            for policy in policies {
-                if policy == PolicyName::Default || algorithm.is_of_seed() {
-                    sorts.extend(
-                        widths.iter().cloned().flatten().map(|config| sort(config, algorithm, policy)),
-                    );
-                }
-            }
-        }
-        for config in widths.iter().cloned().flatten().map(SortConfig::wide_counts) {
-            sorts.push(sort(config, SortAlgorithm::Onesweep, PolicyName::Default));
-        }
-        // The most that a key is turned around.
-        let doubles = SortConfig::keys(ElementType::F64).descending();
-        sorts.push(sort(doubles, SortAlgorithm::Radix4Bit, PolicyName::Default));
-        sorts
+/// A policy with subgroups of `lanes`, if they are asked for.
+fn in_lanes<P>(lanes: Option<u32>, policy: P, with: impl FnOnce(P, u32) -> P) -> P {
+    match lanes {
+        Some(lanes) => with(policy, lanes),
+        None => policy,
     }
 }

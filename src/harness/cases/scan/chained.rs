@@ -1,19 +1,19 @@
 //! The cases of the single pass.
 
-use super::super::{Case, Effort, PolicyName, Work, is_sampled, sizes};
+use super::super::{Case, PolicyName, Work, sizes};
 use super::{CountFrom, Place, ScanCase};
 use crate::ElementType;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanKind, ScanOperator};
 use crate::vk::Capabilities;
 
-/// The cases that prove a device right.
-pub(super) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
-    [plain_cases(effort, capabilities), counted_cases(effort, capabilities)].concat()
+/// All cases but the covering ones.
+pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    [plain_cases(capabilities), counted_cases(capabilities)].concat()
 }
 
 /// The single pass: every operator and type in small tiles, where there is much to look back at, and the default tiles.
-fn plain_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
     let chained = |policy| ScanCase { algorithm: ScanAlgorithm::Chained, ..ScanCase::sum_of_u32(policy) };
@@ -21,20 +21,16 @@ fn plain_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
             let scan = ScanCase { kind, ..chained(policy) };
             let tile = scan.policy(capabilities).tile_items().into();
-            for count in sizes(effort, lanes, tile) {
+            for count in sizes(lanes, tile) {
                 cases.push(Case { work: Work::Scan(scan.clone()), count, input: Input::Uniform });
             }
             let misaligned = Work::Scan(ScanCase { misalignment: 4, ..scan });
             cases.push(Case { work: misaligned, count: 5 * tile + 3, input: Input::Uniform });
         }
     }
-    for (index, element) in ElementType::ALL.into_iter().enumerate() {
+    for element in ElementType::ALL {
         let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
-        for (place, operator) in operators.enumerate() {
-            // Beside those that reduce-then-scan is tried on.
-            if effort == Effort::Quick && !is_sampled(index + place + 1) {
-                continue;
-            }
+        for operator in operators {
             let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
             let tile = u64::from(scan.policy(capabilities).tile_items());
             for (count, input) in [(tile * 40 + 7, Input::Telling), (3 * tile + 7, Input::Extremes)] {
@@ -58,7 +54,7 @@ fn plain_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 /// The single pass where the device knows the count: of one tile, in one of several that there is room for, and in many;
 /// from either end, from an initial value, and with the fixed tree, which sums and products of floats have.
-pub(super) fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
     let (host, device) = (Some(Place::Host), Some(Place::Device));
     let algorithm = ScanAlgorithm::Chained;
@@ -72,9 +68,6 @@ pub(super) fn counted_cases(effort: Effort, capabilities: &Capabilities) -> Vec<
         (PolicyName::Default, inclusive, ElementType::U32, ScanOperator::Add, true, None),
         (PolicyName::Default, exclusive, ElementType::F64, ScanOperator::Add, false, None),
     ] {
-        if effort == Effort::Quick && (policy == PolicyName::Default || element == ElementType::I64) {
-            continue;
-        }
         let sums = ScanCase::sum_of_u32(policy);
         let scan = ScanCase { kind, element, operator, is_reverse, initial, algorithm, ..sums };
         let tile = u64::from(scan.policy(capabilities).tile_items());

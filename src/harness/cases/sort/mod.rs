@@ -1,14 +1,16 @@
 //! The cases of sorts: what one is, those that prove a device right, and those that are worth measuring.
 
 mod bench;
+mod covering;
 mod verify;
 
 use std::fmt;
 use std::ops::Range;
 
 pub use bench::tutorial_13_bench_cases;
-pub(super) use bench::{all_algorithms, bench_cases};
-pub(super) use verify::verify_cases;
+pub(super) use bench::{all_algorithms, bench_cases, first_look_works};
+pub(super) use covering::covering_cases;
+pub(super) use verify::{full_cases, selectable_works, specialization_cases};
 
 use super::{CountFrom, PolicyName};
 use crate::ElementType;
@@ -75,6 +77,9 @@ pub enum SortValues {
 impl SortValues {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Places];
+
+    /// Those that move different numbers of words.
+    pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
 
     /// What a sort with them is called.
     pub(super) const fn name(self) -> &'static str {
@@ -197,15 +202,13 @@ impl fmt::Display for SortCase {
 mod tests {
     use super::*;
     use crate::harness::cases::tests::capabilities;
-    use crate::harness::cases::{Effort, Work};
+    use crate::harness::cases::{Effort, Work, verify_cases};
 
     #[test]
     fn every_policy_fits_its_algorithm() {
         let capabilities = Capabilities { min_subgroup_size: 8, ..capabilities() };
-        let verified = [Effort::Quick, Effort::Normal, Effort::Full]
-            .into_iter()
-            .flat_map(|effort| [verify_cases(effort, &capabilities), bench_cases(effort)].concat());
-        for case in verified {
+        let measured = [Effort::Quick, Effort::Normal, Effort::Full].into_iter().flat_map(bench_cases);
+        for case in measured.chain(verify_cases(Effort::Full, &capabilities)) {
             if let Work::Sort(sort) = &case.work {
                 let checked = sort.policy(&capabilities).check(&sort.config(), &capabilities);
                 assert_eq!(checked, Ok(()), "{}", case.id());

@@ -1,45 +1,83 @@
-//! The cases that prove a device right.
+//! The cases that prove a device right, but for the covering ones.
 
-use super::super::{Case, CountFrom, Effort, LARGE, PolicyName, Work, is_sampled, sizes};
+use super::super::{Case, CountFrom, LARGE, PolicyName, Work, sizes};
 use super::{ANY_COUNT, OF_SEED, SortCase, SortValues, algorithms};
 use crate::ElementType;
 use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
 use crate::vk::Capabilities;
 
-/// The cases that prove a device right.
-pub(in crate::harness::cases) fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
-    let mut cases = u32_key_cases(effort, capabilities);
-    cases.extend(typed_sort_cases(effort, capabilities));
-    cases.extend(seam_cases(effort, capabilities));
-    cases.extend(single_workgroup_cases(effort, capabilities));
-    cases.extend(hand_over_cases(effort, capabilities));
-    cases.extend(bin_by_bin_cases(capabilities));
-    cases.extend(counted_sort_cases(effort, capabilities));
-    cases.extend(anywhere_cases(effort, capabilities));
-    cases.extend(wide_cases(effort, capabilities));
-    if effort == Effort::Full {
-        cases.extend(sort_product_cases(capabilities));
-        for algorithm in ANY_COUNT {
-            let work = Work::Sort(SortCase::keys_of_u32(algorithm, PolicyName::Default));
-            cases.push(Case { work, count: LARGE, input: Input::Uniform });
+/// A sort for each specialization of a kernel by a policy that can be chosen, but for the order of the keys.
+pub(in crate::harness::cases) fn selectable_works() -> Vec<SortCase> {
+    let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
+    let mut sorts = Vec::new();
+    for key in [ElementType::U32, ElementType::U64] {
+        for values in SortValues::SIZES {
+            for algorithm in SortAlgorithm::ALL {
+                for policy in policies {
+                    if policy == PolicyName::Default || algorithm.is_of_seed() {
+                        sorts.push(SortCase::keys_of_u32(algorithm, policy).of(key, values, false));
+                    }
+                }
+            }
+            let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default);
+            sorts.push(SortCase { has_wide_counts: true, ..onesweep.of(key, values, false) });
+        }
+    }
+    // The most that a key is turned around.
+    let doubles = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);
+    sorts.push(doubles.of(ElementType::F64, SortValues::None, true));
+    sorts
+}
+
+/// Each of [`selectable_works`] in several tiles, of aligned keys and of others.
+pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for sort in selectable_works() {
+        let tile = u64::from(sort.policy(capabilities).tile_items());
+        let is_single = sort.algorithm == SortAlgorithm::SingleWorkgroup;
+        let count = if is_single { tile / 2 + 3 } else { 2 * tile + 3 };
+        let values_misalignment = if sort.values == SortValues::None { 0 } else { 4 };
+        let misaligned = SortCase { misalignment: 4, values_misalignment, ..sort.clone() };
+        for (sort, input) in [(sort, Input::Extremes), (misaligned, Input::TwoValued)] {
+            cases.push(Case { work: Work::Sort(sort), count, input });
         }
     }
     cases
 }
 
+/// All cases but the covering ones.
+pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = u32_key_cases(capabilities);
+    cases.extend(typed_sort_cases(capabilities));
+    cases.extend(seam_cases(capabilities));
+    cases.extend(single_workgroup_cases(capabilities));
+    cases.extend(hand_over_cases(capabilities));
+    cases.extend(bin_by_bin_cases(capabilities));
+    cases.extend(wide_cases(capabilities));
+    cases.extend(misaligned_sort_cases(capabilities));
+    cases.extend(counted_sort_cases(capabilities));
+    cases.extend(anywhere_cases(capabilities));
+    cases.extend(sort_product_cases(capabilities));
+    for algorithm in ANY_COUNT {
+        let work = Work::Sort(SortCase::keys_of_u32(algorithm, PolicyName::Default));
+        cases.push(Case { work, count: LARGE, input: Input::Uniform });
+    }
+    cases
+}
+
 /// Keys of u32 alone, at the seams of every policy.
-fn u32_key_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn u32_key_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
     let policies = [PolicyName::Default, PolicyName::Small, PolicyName::Seed];
     let tuned = policies.into_iter().flat_map(|policy| {
         algorithms(policy).iter().map(move |&algorithm| SortCase::keys_of_u32(algorithm, policy))
     });
-    for (index, keys) in tuned.enumerate() {
+    for keys in tuned {
         let tile = keys.policy(capabilities).tile_items().into();
         let work = |bits, misalignment| Work::Sort(SortCase { bits, misalignment, ..keys.clone() });
-        for count in sizes(effort, lanes, tile) {
+        for count in sizes(lanes, tile) {
             cases.push(Case { work: work(0..32, 0), count, input: Input::Uniform });
         }
         for input in Input::ALL {
@@ -47,10 +85,8 @@ fn u32_key_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         }
         // A range of bits leaves the others in the order they came, which even keys alone can tell.
         let ranges = [0..0, 0..1, 3..11, 8..32, 13..14, 24..32, 31..32];
-        for (place, bits) in ranges.into_iter().enumerate() {
-            if effort != Effort::Quick || is_sampled(index + place) {
-                cases.push(Case { work: work(bits, 0), count: 2 * tile + 1, input: Input::Uniform });
-            }
+        for bits in ranges {
+            cases.push(Case { work: work(bits, 0), count: 2 * tile + 1, input: Input::Uniform });
         }
         for misalignment in [4, 8, 12] {
             let count = 2 * tile + 3;
@@ -62,29 +98,16 @@ fn u32_key_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 
 /// Every type of keys, with every kind of values, in either direction, the algorithms by turns.
 ///
-/// One policy is enough to tell them, and the small one takes several levels of few keys and little time to compile. The
-/// others are tried on some, and on all where time allows.
-fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+/// One policy is enough to tell them, and the small one takes several levels of few keys.
+fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut sorts = Vec::new();
     for (index, element) in ElementType::ALL.into_iter().enumerate() {
         for (place, values) in SortValues::ALL.into_iter().enumerate() {
             for is_descending in [false, true] {
                 let turn = index + place + usize::from(is_descending);
                 let is_known = (element, values) == (ElementType::U32, SortValues::None) && !is_descending;
-                let sampled = match (element, values, is_descending) {
-                    (ElementType::F32, SortValues::B4, true)
-                    | (ElementType::I32, SortValues::Places, false)
-                    | (ElementType::U64, SortValues::None, false)
-                    | (ElementType::F64, SortValues::B8, true) => Some(PolicyName::Default),
-                    (ElementType::I64, SortValues::B4, false)
-                    | (ElementType::U32, SortValues::Places, true)
-                    | (ElementType::F32, SortValues::B8, false) => Some(PolicyName::Seed),
-                    _ => None,
-                };
                 for policy in [PolicyName::Small, PolicyName::Default, PolicyName::Seed] {
-                    let is_taken =
-                        effort == Effort::Full || policy == PolicyName::Small || sampled == Some(policy);
-                    if is_taken && !is_known {
+                    if !is_known {
                         let algorithms = algorithms(policy);
                         let keys = SortCase::keys_of_u32(algorithms[turn % algorithms.len()], policy);
                         sorts.push(keys.of(element, values, is_descending));
@@ -94,7 +117,7 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         }
     }
     let mut cases = Vec::new();
-    for (index, sort) in sorts.into_iter().enumerate() {
+    for sort in sorts {
         let tile = u64::from(sort.policy(capabilities).tile_items());
         let mut add = |count, input| {
             cases.push(Case { work: Work::Sort(sort.clone()), count, input });
@@ -104,26 +127,21 @@ fn typed_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         }
         // Whole tiles of equal keys, and few that differ: their values must not.
         let inputs = [Input::TwoValued, Input::Entropy { ands: 4 }, Input::Constant(u32::MAX)];
-        add(2 * tile + 3, inputs[index % inputs.len()]);
+        inputs.into_iter().for_each(|input| add(2 * tile + 3, input));
         add(3 * tile + 7, Input::Extremes);
-        if effort != Effort::Quick {
-            for input in Input::ALL {
-                add(4 * tile + 1, input);
-            }
-            if sort.policy == PolicyName::Small {
-                add((tile * tile + 1).min(1 << 17), Input::Extremes);
-            }
+        for input in Input::ALL {
+            add(4 * tile + 1, input);
         }
-        if effort == Effort::Full {
-            add((1 << 20) + 1, Input::Uniform);
+        if sort.policy == PolicyName::Small {
+            add((tile * tile + 1).min(1 << 17), Input::Extremes);
         }
+        add((1 << 20) + 1, Input::Uniform);
     }
-    cases.extend(misaligned_sort_cases(effort, capabilities));
     cases
 }
 
 /// Keys and values of 4 and 8 bytes, each by itself and both beside a multiple of 16; and parts of keys.
-fn misaligned_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let (none, b4, b8, places) = (SortValues::None, SortValues::B4, SortValues::B8, SortValues::Places);
     let mut cases = Vec::new();
     for (index, (element, values, is_descending, bits, misalignment, values_misalignment)) in [
@@ -149,24 +167,20 @@ fn misaligned_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Cas
         let tile = u64::from(sort.policy(capabilities).tile_items());
         let mut add = |count, input| cases.push(Case { work: Work::Sort(sort.clone()), count, input });
         add(2 * tile + 3, Input::Extremes);
-        if effort != Effort::Quick {
-            add(1, Input::Uniform);
-            add(40 * tile + 7, Input::Entropy { ands: 2 });
-        }
+        add(1, Input::Uniform);
+        add(40 * tile + 7, Input::Entropy { ands: 2 });
     }
     cases
 }
 
-/// Every count of keys from one small tile to two, where the last tile is filled bit by bit; of these some.
-fn seam_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+/// Every count of keys from one small tile to two, where the last tile is filled bit by bit.
+fn seam_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for algorithm in ANY_COUNT {
         let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
         let sort = small.of(ElementType::U32, SortValues::B4, false);
         let tile = u64::from(sort.policy(capabilities).tile_items());
-        // Odd, so that every remainder by a quad comes up.
-        let step = if effort == Effort::Full { 1 } else { tile as usize / 8 - 1 };
-        for count in (tile..=2 * tile).step_by(step) {
+        for count in tile..=2 * tile {
             cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::ConstantDigit });
         }
     }
@@ -174,7 +188,7 @@ fn seam_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Counts that only the device knows, of keys and values by turns.
-fn counted_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let kinds = [
         (ElementType::U32, SortValues::B4, false),
         (ElementType::F64, SortValues::Places, true),
@@ -185,9 +199,6 @@ fn counted_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
     let mut cases = Vec::new();
     for (index, algorithm) in algorithms.enumerate() {
         for (place, (element, values, is_descending)) in kinds.into_iter().enumerate() {
-            if effort == Effort::Quick && (index + place) % kinds.len() > 1 {
-                continue;
-            }
             let is_single = algorithm == SortAlgorithm::SingleWorkgroup;
             let policy = if is_single || place == index % kinds.len() {
                 PolicyName::Default
@@ -215,9 +226,9 @@ fn counted_sort_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> 
 
 /// Results that may lie anywhere, behind an odd and an even number of passes; also where all keys agree, and where the
 /// device knows the count.
-fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn anywhere_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (index, algorithm) in ANY_COUNT.into_iter().enumerate() {
+    for algorithm in ANY_COUNT {
         let radix_bits = algorithm.radix_bits();
         let kinds = [
             (ElementType::U32, SortValues::B4, 3 * radix_bits),
@@ -226,9 +237,6 @@ fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
             (ElementType::U32, SortValues::Places, radix_bits),
         ];
         for (place, (element, values, end_bit)) in kinds.into_iter().enumerate() {
-            if effort == Effort::Quick && (index + place).is_multiple_of(3) {
-                continue;
-            }
             let small = SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, false);
             let tile = u64::from(small.policy(capabilities).tile_items());
             let inputs = [Input::Uniform, Input::Constant(u32::MAX), Input::ConstantDigit];
@@ -246,7 +254,7 @@ fn anywhere_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 /// Plans that would take 2^32 keys and more: in several portions, which counts on the device leave empty; and one that is
 /// asked for nothing else, with one workgroup and with many. That indices go on beyond 2^32, where no memory does, is for the
 /// checks of single passes.
-fn wide_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn wide_cases(capabilities: &Capabilities) -> Vec<Case> {
     let small = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Small);
     let mut cases = Vec::new();
     for sort in [small, SortCase::chosen()] {
@@ -261,12 +269,10 @@ fn wide_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
                 cases.push(Case { work: Work::Sort(sort.clone()), count, input });
             };
             add(&kind, most, Input::Extremes);
-            if effort != Effort::Quick || index == 1 {
-                add(&kind, 0, Input::Uniform);
-                add(&kind, tile + 1, Input::Extremes);
-                add(&kind, most, Input::ConstantDigit);
-            }
-            if is_small && (effort != Effort::Quick || index == 2) {
+            add(&kind, 0, Input::Uniform);
+            add(&kind, tile + 1, Input::Extremes);
+            add(&kind, most, Input::ConstantDigit);
+            if is_small {
                 let (bits, misalignment) = (3..kind.bits.end - 5, 4);
                 let (is_anywhere, count_from) = (index % 2 == 0, CountFrom::Device);
                 let part = SortCase { bits, misalignment, is_anywhere, count_from, ..kind };
@@ -280,17 +286,14 @@ fn wide_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Every type, kind of values and direction in one workgroup, at every seam up to what it holds.
-fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
     let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
     let most = u64::from(single.policy(capabilities).tile_items());
     let kinds =
         ElementType::ALL.into_iter().flat_map(|element| SortValues::ALL.map(|values| (element, values)));
     let kinds = kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)]);
     let mut cases = Vec::new();
-    for (index, (element, values, is_descending)) in kinds.enumerate() {
-        if effort == Effort::Quick && !is_sampled(index) {
-            continue;
-        }
+    for (element, values, is_descending) in kinds {
         let sort = single.clone().of(element, values, is_descending);
         let mut add = |bits, count, input| {
             cases.push(Case { work: Work::Sort(SortCase { bits, ..sort.clone() }), count, input });
@@ -303,9 +306,7 @@ fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Ca
         add(width / 3..3 * width / 4, most / 3, Input::Uniform);
         add(5..5, 100, Input::Uniform);
     }
-    // Counts that no power of two divides, up to the last.
-    let step = if effort == Effort::Full { 1 } else { 613 };
-    for count in (1..most).step_by(step) {
+    for count in 1..most {
         let pairs = single.clone().of(ElementType::U32, SortValues::B4, false);
         cases.push(Case { work: Work::Sort(pairs), count, input: Input::ConstantDigit });
     }
@@ -314,27 +315,23 @@ fn single_workgroup_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Ca
 
 /// Around the last count that one workgroup sorts, where a plan that is asked for nothing goes over to many: to those of
 /// this device, and to a GPU's of many lanes.
-fn hand_over_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
+fn hand_over_cases(capabilities: &Capabilities) -> Vec<Case> {
     let policy = SortCase::chosen().policy(capabilities);
     let last = u64::from(policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()));
     let mut sorts = SortCase::chosen().kinds().to_vec();
-    if effort != Effort::Quick {
-        let others = [
-            (ElementType::F32, SortValues::Places, false),
-            (ElementType::I32, SortValues::B8, true),
-            (ElementType::F64, SortValues::Places, true),
-        ];
-        let of = |(element, values, is_descending)| SortCase::chosen().of(element, values, is_descending);
-        sorts.extend(others.map(of));
-    }
+    let others = [
+        (ElementType::F32, SortValues::Places, false),
+        (ElementType::I32, SortValues::B8, true),
+        (ElementType::F64, SortValues::Places, true),
+    ];
+    let of = |(element, values, is_descending)| SortCase::chosen().of(element, values, is_descending);
+    sorts.extend(others.map(of));
     let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::HandOver);
     sorts.push(onesweep.of(ElementType::U32, SortValues::B4, false));
     let mut cases = Vec::new();
     for sort in sorts {
         let mut counts = vec![0, 1, 257, last - 1, last, last + 1, 2 * last, 4 * last + 11];
-        if effort != Effort::Quick {
-            counts.extend([last / 2, last + last / 2 + 1, 16 * last + 1]);
-        }
+        counts.extend([last / 2, last + last / 2 + 1, 16 * last + 1]);
         for count in counts {
             cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::Extremes });
         }
@@ -413,34 +410,13 @@ mod tests {
     #[test]
     fn ids_are_unique() {
         let capabilities = capabilities();
-        for effort in [Effort::Quick, Effort::Normal, Effort::Full] {
-            expect_unique(&typed_sort_cases(effort, &capabilities));
-            expect_unique(&seam_cases(effort, &capabilities));
-            expect_unique(&single_workgroup_cases(effort, &capabilities));
-            expect_unique(&counted_sort_cases(effort, &capabilities));
-            expect_unique(&anywhere_cases(effort, &capabilities));
-            expect_unique(&wide_cases(effort, &capabilities));
-        }
+        expect_unique(&typed_sort_cases(&capabilities));
+        expect_unique(&seam_cases(&capabilities));
+        expect_unique(&single_workgroup_cases(&capabilities));
+        expect_unique(&wide_cases(&capabilities));
+        expect_unique(&misaligned_sort_cases(&capabilities));
+        expect_unique(&counted_sort_cases(&capabilities));
+        expect_unique(&anywhere_cases(&capabilities));
         expect_unique(&sort_product_cases(&capabilities));
-    }
-
-    #[test]
-    fn every_type_has_every_kind_of_values_in_either_direction() {
-        let cases = verify_cases(Effort::Quick, &capabilities());
-        for element in ElementType::ALL {
-            for values in SortValues::ALL {
-                for is_descending in [false, true] {
-                    let is_it = |case: &Case| match &case.work {
-                        Work::Sort(sort) => {
-                            (sort.element, sort.values, sort.is_descending)
-                                == (element, values, is_descending)
-                                && sort.bits == (0..element.bits())
-                        }
-                        Work::Scan(_) | Work::SegmentedSort(_) | Work::Gather(_) => false,
-                    };
-                    assert!(cases.iter().any(is_it), "{element} {values:?} {is_descending}");
-                }
-            }
-        }
     }
 }

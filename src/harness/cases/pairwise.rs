@@ -1,0 +1,304 @@
+//! Covering arrays: few rows of values in which every pair of values of two axes comes together.
+//!
+//! Most faults need no more than two parameters to show, and the rows that hold all pairs grow with the product of the two
+//! longest axes instead of all of them. Built greedily, a row at a time, after Cohen, Dalal, Fredman and Patton, "The AETG
+//! System: An Approach to Testing Based on Combinatorial Design", IEEE Transactions on Software Engineering 23(7), 1997;
+//! but with no random numbers: the same axes give the same rows.
+
+use std::collections::HashSet;
+
+use crate::harness::inputs::Input;
+
+/// A value of an axis: both by their indices.
+pub(super) type Value = (usize, usize);
+
+/// The values of a parameter: what each of them makes of a piece of work.
+pub(super) type Axis<W> = Vec<Box<dyn Fn(&mut W)>>;
+
+/// The axis of `values`, each of which `set` puts into a piece of work.
+pub(super) fn axis<W: 'static, T: Clone + 'static>(values: &[T], set: fn(&mut W, T)) -> Axis<W> {
+    let of = |value: &T| -> Box<dyn Fn(&mut W)> {
+        let value = value.clone();
+        Box::new(move |work| set(work, value.clone()))
+    };
+    values.iter().map(of).collect()
+}
+
+/// A piece of work of a covering set.
+pub(super) struct Covering<W> {
+    pub(super) work: W,
+    /// The index of its value of each axis.
+    row: Vec<usize>,
+}
+
+/// Pieces of work like `plain`, but for the values of `axes`, that hold every pair of values which is valid in `plain`
+/// and goes together with others that are. Each of `required` is in one at least, if it is valid.
+pub(super) fn covering_works<W: Clone>(
+    plain: &W,
+    axes: &[Axis<W>],
+    required: &[Vec<Value>],
+    is_valid: impl Fn(&W) -> bool,
+) -> Vec<Covering<W>> {
+    let with = |values: &[Value]| {
+        let mut work = plain.clone();
+        values.iter().for_each(|&(axis, value)| axes[axis][value](&mut work));
+        work
+    };
+    let lengths: Vec<_> = axes.iter().map(Vec::len).collect();
+    let rows = covering_rows(&lengths, required, |a, b| is_valid(&with(&[a, b])));
+    rows.into_iter()
+        .map(|row| Covering { work: with(&row.iter().copied().enumerate().collect::<Vec<_>>()), row })
+        .collect()
+}
+
+/// Inputs by turns, until each has met every value of every axis of a covering set.
+pub(super) struct InputTurns {
+    inputs: Vec<Input>,
+    /// Axis, value and index of an input.
+    met: HashSet<(usize, usize, usize)>,
+    /// Between equals the inputs go round: behind the last one taken.
+    next: usize,
+}
+
+impl InputTurns {
+    pub(super) fn new(inputs: impl IntoIterator<Item = Input>) -> Self {
+        Self { inputs: inputs.into_iter().collect(), met: HashSet::new(), next: 0 }
+    }
+
+    /// The input that has met the fewest values of a piece of work.
+    pub(super) fn take<W>(&mut self, covering: &Covering<W>) -> Input {
+        let count = self.inputs.len();
+        let turns = (0..count).map(|turn| (self.next + turn) % count);
+        // Of several with the most, the last is the first in turn.
+        let index = turns.rev().max_by_key(|&index| self.gain(covering, index)).expect("there are inputs");
+        self.met.extend(covering.row.iter().enumerate().map(|(axis, &value)| (axis, value, index)));
+        self.next = index + 1;
+        self.inputs[index]
+    }
+
+    /// Whether an input has not met a value of a piece of work.
+    pub(super) fn is_open<W>(&self, covering: &Covering<W>) -> bool {
+        (0..self.inputs.len()).any(|index| self.gain(covering, index) > 0)
+    }
+
+    fn gain<W>(&self, covering: &Covering<W>, index: usize) -> usize {
+        let values = covering.row.iter().enumerate();
+        values.filter(|&(axis, &value)| !self.met.contains(&(axis, value, index))).count()
+    }
+}
+
+/// Rows, with a value of each axis, that hold every pair of values of two axes that any row can hold: one whose values
+/// `allows` admits two by two. There are `lengths` values of each axis. Each of `required` is in one row at least, if a
+/// row can hold it.
+fn covering_rows(
+    lengths: &[usize],
+    required: &[Vec<Value>],
+    allows: impl Fn(Value, Value) -> bool,
+) -> Vec<Vec<usize>> {
+    let allows = |a: Value, b: Value| if a.0 <= b.0 { allows(a, b) } else { allows(b, a) };
+    let mut search = Search { lengths, open: Pairs::new(lengths), allows };
+    let mut rows = Vec::new();
+    let mut add = |search: &mut Search<'_, _>, start: &[Value]| {
+        let row = search.complete(start);
+        if let Some(row) = row {
+            search.open.close(&row);
+            rows.push(row);
+        }
+    };
+    for start in required {
+        add(&mut search, start);
+    }
+    while let Some(pair) = search.open.first() {
+        add(&mut search, &pair);
+        // Where no row can hold it.
+        search.open.set(pair[0], pair[1], false);
+    }
+    rows
+}
+
+struct Search<'a, A> {
+    lengths: &'a [usize],
+    /// Pairs that no row holds yet.
+    open: Pairs,
+    allows: A,
+}
+
+impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
+    /// A row that holds `start` and, as far as a look at one axis after the other tells, many open pairs.
+    fn complete(&self, start: &[Value]) -> Option<Vec<usize>> {
+        let is_consistent =
+            |(index, &a): (usize, &Value)| start[..index].iter().all(|&b| (self.allows)(a, b));
+        if !start.iter().enumerate().all(is_consistent) {
+            return None;
+        }
+        let mut row = vec![None; self.lengths.len()];
+        start.iter().for_each(|&(axis, value)| row[axis] = Some(value));
+        // Long axes have the most pairs to place.
+        let mut axes: Vec<_> = (0..row.len()).filter(|&axis| row[axis].is_none()).collect();
+        axes.sort_by_key(|&axis| std::cmp::Reverse(self.lengths[axis]));
+        self.fill(&axes, &mut row).then(|| row.into_iter().flatten().collect())
+    }
+
+    /// Whether `axes` can be given values beside those of `row`, which then has them.
+    fn fill(&self, axes: &[usize], row: &mut [Option<usize>]) -> bool {
+        let Some((&axis, rest)) = axes.split_first() else { return true };
+        let set = |row: &[Option<usize>]| -> Vec<Value> {
+            row.iter().enumerate().filter_map(|(axis, value)| Some((axis, (*value)?))).collect()
+        };
+        let others = set(row);
+        let is_allowed = |value: &usize| others.iter().all(|&other| (self.allows)((axis, *value), other));
+        let mut values: Vec<_> = (0..self.lengths[axis]).filter(is_allowed).collect();
+        let gain = |value| others.iter().filter(|&&other| self.open.get((axis, value), other)).count();
+        // What is open with axes that have no value yet decides between equals.
+        let future = |value| rest.iter().map(|&other| self.open.count((axis, value), other)).sum::<usize>();
+        values.sort_by_key(|&value| std::cmp::Reverse((gain(value), future(value))));
+        for value in values {
+            row[axis] = Some(value);
+            if self.fill(rest, row) {
+                return true;
+            }
+        }
+        row[axis] = None;
+        false
+    }
+}
+
+/// A set of pairs of values of two axes.
+struct Pairs {
+    /// Where the values of each axis begin among all of them.
+    begins: Vec<usize>,
+    lengths: Vec<usize>,
+    /// For each two of all values.
+    is_in: Vec<bool>,
+}
+
+impl Pairs {
+    /// All of them.
+    fn new(lengths: &[usize]) -> Self {
+        let begins: Vec<_> = (0..=lengths.len()).map(|axis| lengths[..axis].iter().sum()).collect();
+        let count = begins[lengths.len()];
+        let mut pairs = Self { begins, lengths: lengths.to_vec(), is_in: vec![true; count * count] };
+        for (axis, &length) in lengths.iter().enumerate() {
+            for (a, b) in (0..length).flat_map(|a| (0..length).map(move |b| (a, b))) {
+                pairs.set((axis, a), (axis, b), false);
+            }
+        }
+        pairs
+    }
+
+    fn index(&self, a: Value, b: Value) -> usize {
+        let of = |(axis, value)| self.begins[axis] + value;
+        of(a) * self.begins[self.lengths.len()] + of(b)
+    }
+
+    fn get(&self, a: Value, b: Value) -> bool {
+        self.is_in[self.index(a, b)]
+    }
+
+    fn set(&mut self, a: Value, b: Value, is_in: bool) {
+        for index in [self.index(a, b), self.index(b, a)] {
+            self.is_in[index] = is_in;
+        }
+    }
+
+    /// How many values of `axis` are in it with `value`.
+    fn count(&self, value: Value, axis: usize) -> usize {
+        (0..self.lengths[axis]).filter(|&other| self.get(value, (axis, other))).count()
+    }
+
+    /// Takes out those of a row.
+    fn close(&mut self, row: &[usize]) {
+        let values: Vec<Value> = row.iter().copied().enumerate().collect();
+        for (index, &a) in values.iter().enumerate() {
+            values[..index].iter().for_each(|&b| self.set(a, b, false));
+        }
+    }
+
+    fn first(&self) -> Option<[Value; 2]> {
+        let position = self.is_in.iter().position(|&is_in| is_in)?;
+        let count = self.begins[self.lengths.len()];
+        let value = |index: usize| {
+            let axis = self.begins.partition_point(|&begin| begin <= index) - 1;
+            (axis, index - self.begins[axis])
+        };
+        Some([value(position / count), value(position % count)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every row that `allows` admits.
+    fn all_rows(lengths: &[usize], allows: impl Fn(Value, Value) -> bool) -> Vec<Vec<usize>> {
+        let mut rows = vec![Vec::new()];
+        for &length in lengths {
+            let longer = |row: Vec<usize>| (0..length).map(move |value| [row.clone(), vec![value]].concat());
+            rows = rows.into_iter().flat_map(longer).collect();
+        }
+        let is_allowed = |row: &Vec<usize>| {
+            let values: Vec<Value> = row.iter().copied().enumerate().collect();
+            let before = |index: usize| values[..index].iter().map(move |&a| (a, index));
+            (0..values.len()).flat_map(before).all(|(a, index)| allows(a, values[index]))
+        };
+        rows.into_iter().filter(is_allowed).collect()
+    }
+
+    fn pairs(rows: &[Vec<usize>]) -> std::collections::BTreeSet<(Value, Value)> {
+        let of_row = |row: &Vec<usize>| {
+            let values: Vec<Value> = row.iter().copied().enumerate().collect();
+            let behind = |index: usize| values[index + 1..].iter().map(|&b| (values[index], b)).collect();
+            (0..values.len()).flat_map(|index| -> Vec<_> { behind(index) }).collect::<Vec<_>>()
+        };
+        rows.iter().flat_map(of_row).collect()
+    }
+
+    /// Brute force knows which pairs there are, and rows that are not allowed hold none.
+    #[track_caller]
+    fn expect_covering(lengths: &[usize], max_rows: usize, allows: impl Fn(Value, Value) -> bool) {
+        let rows = covering_rows(lengths, &[], &allows);
+        let possible = all_rows(lengths, &allows);
+        assert!(rows.iter().all(|row| possible.contains(row)));
+        assert_eq!(pairs(&rows), pairs(&possible));
+        assert!(rows.len() <= max_rows, "{} rows", rows.len());
+        assert_eq!(rows, covering_rows(lengths, &[], &allows), "the same again");
+    }
+
+    #[test]
+    fn rows_hold_every_pair() {
+        expect_covering(&[3, 2], 6, |_, _| true);
+        expect_covering(&[3, 3, 3, 3], 12, |_, _| true);
+        expect_covering(&[7, 6, 2, 4, 3, 1], 46, |_, _| true);
+        expect_covering(&[5], 0, |_, _| true);
+        expect_covering(&[4, 0, 2], 0, |_, _| true);
+    }
+
+    #[test]
+    fn rows_hold_every_pair_that_any_row_can_hold() {
+        // As floats and bitwise operators, and an algorithm that takes one value of other axes alone.
+        expect_covering(&[6, 7, 2, 3, 4], 60, |(a, i), (b, j)| match (a, b) {
+            (0, 1) => !(i == 2 || i == 5) || j < 4,
+            (3, 4) => i < 2 || j == 0,
+            (1, 3) => j < 2 || i == 0,
+            _ => true,
+        });
+        // (0, 0) and (1, 0) go together, but with nothing of the third axis.
+        let blocked = |(a, i): Value, (b, j): Value| match (a, b) {
+            (0, 2) => i > 0 || j == 0,
+            (1, 2) => i > 0 || j == 1,
+            _ => true,
+        };
+        expect_covering(&[2, 2, 2], 8, blocked);
+        assert!(!pairs(&covering_rows(&[2, 2, 2], &[], blocked)).contains(&((0, 0), (1, 0))));
+    }
+
+    #[test]
+    fn what_is_required_is_in_a_row() {
+        let required = [vec![(0, 2), (1, 2), (2, 2)], vec![(0, 1), (1, 1), (2, 1)], vec![(0, 0), (1, 0)]];
+        let rows = covering_rows(&[3, 3, 3], &required, |a, b| (a, b) != ((0, 0), (1, 0)));
+        for values in &required[..2] {
+            assert!(rows.iter().any(|row| values.iter().all(|&(axis, value)| row[axis] == value)));
+        }
+        assert!(!rows.iter().any(|row| row[..2] == [0, 0]), "no row can hold the last");
+    }
+}

@@ -1,0 +1,126 @@
+//! Few scans that hold every pair of parameters, in small tiles, and those of the default tiles.
+
+use super::super::pairwise::{Axis, Value, axis, covering_works};
+use super::super::{Case, PolicyName, Work, boundary_counts};
+use super::{CountFrom, Place, ScanCase};
+use crate::ElementType;
+use crate::harness::inputs::Input;
+use crate::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
+use crate::vk::Capabilities;
+
+const REDUCE_THEN_SCAN: ScanAlgorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+
+/// Algorithms and columns of every module: rows of up to 16 bytes are held at once, wider ones are not.
+const FORMS: [(ScanAlgorithm, u32); 6] = [
+    (ScanAlgorithm::Chained, 1),
+    (REDUCE_THEN_SCAN, 1),
+    (REDUCE_THEN_SCAN, 2),
+    (REDUCE_THEN_SCAN, 3),
+    (REDUCE_THEN_SCAN, 4),
+    (REDUCE_THEN_SCAN, 7),
+];
+const SEGMENTS: [Option<SegmentsBy>; 5] = [
+    None,
+    Some(SegmentsBy::Flags),
+    Some(SegmentsBy::Keys32),
+    Some(SegmentsBy::Keys64),
+    Some(SegmentsBy::Offsets),
+];
+
+const ELEMENT_AXIS: usize = 0;
+const OPERATOR_AXIS: usize = 1;
+const FORM_AXIS: usize = 2;
+const SEGMENT_AXIS: usize = 3;
+
+fn axes() -> [Axis<ScanCase>; 10] {
+    [
+        axis(&ElementType::ALL, |scan: &mut ScanCase, element| scan.element = element),
+        axis(&ScanOperator::ALL, |scan, operator| scan.operator = operator),
+        axis(&FORMS, |scan, (algorithm, columns)| (scan.algorithm, scan.columns) = (algorithm, columns)),
+        axis(&SEGMENTS, |scan, segments| scan.segments = segments),
+        axis(&[ScanKind::Inclusive, ScanKind::Exclusive], |scan, kind| scan.kind = kind),
+        axis(&[false, true], |scan, is_reverse| scan.is_reverse = is_reverse),
+        axis(&[None, Some(Place::Host), Some(Place::Device)], |scan, initial| scan.initial = initial),
+        axis(&CountFrom::ALL, |scan, count_from| scan.count_from = count_from),
+        axis(&[false, true], |scan, in_place| scan.in_place = in_place),
+        axis(&[0, 4, 8, 12], |scan, misalignment| scan.misalignment = misalignment),
+    ]
+}
+
+/// Whether a scan can be asked of any device that has the features for it.
+fn is_valid(scan: &ScanCase) -> bool {
+    let is_chained = scan.algorithm == ScanAlgorithm::Chained;
+    let is_refused = scan.algorithm.refusal(&scan.config()).is_some();
+    scan.operator.takes(scan.element) && !is_refused && !(is_chained && scan.in_place)
+}
+
+/// A scan of each module: by the types and operators that have their own, the form, and whether there are segments.
+fn required() -> Vec<Vec<Value>> {
+    let (wide, segmented) = ([(0, 0), (1, 0), (2, 0), (5, 0)], [(1, 1), (5, 2)]);
+    let of_wide = [&wide[..], &segmented].concat();
+    let of_words = [&wide[..], &[(3, 0), (4, 0)], &segmented].concat();
+    let sums = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)].to_vec();
+    let kinds = [
+        (ElementType::U32, ScanOperator::Add, sums),
+        (ElementType::F32, ScanOperator::Min, of_words),
+        (ElementType::I64, ScanOperator::Add, of_wide.clone()),
+        (ElementType::F64, ScanOperator::Mul, of_wide),
+    ];
+    let of_kind = |(element, operator, forms): (ElementType, ScanOperator, Vec<(usize, usize)>)| {
+        let kind = [(ELEMENT_AXIS, element as usize), (OPERATOR_AXIS, operator as usize)];
+        let of_form = move |(form, by)| [&kind[..], &[(FORM_AXIS, form), (SEGMENT_AXIS, by)]].concat();
+        forms.into_iter().map(of_form)
+    };
+    kinds.into_iter().flat_map(of_kind).collect()
+}
+
+/// Every module of reduce-then-scan and of the single pass, and every pair of parameters.
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    // Every device can do it for every type, so that no type is ruled out for the sake of the operator.
+    let plain = ScanCase { operator: ScanOperator::Min, ..ScanCase::sum_of_u32(PolicyName::Small) };
+    let has_float64 = capabilities.enabled.shader_float64;
+    let is_supported =
+        |scan: &ScanCase| is_valid(scan) && (has_float64 || !scan.operator.needs_float64(scan.element));
+    let scans = covering_works(&plain, &axes(), &required(), is_supported);
+    let mut scans: Vec<_> = scans.into_iter().map(|covering| covering.work).collect();
+    if !has_float64 {
+        // That the device cannot do them is counted.
+        let lacking = |operator| ScanCase { element: ElementType::F64, operator, ..plain.clone() };
+        scans.extend([ScanOperator::Add, ScanOperator::Mul].map(lacking));
+    }
+    let mut cases = Vec::new();
+    for (index, scan) in scans.into_iter().enumerate() {
+        let tile = u64::from(scan.policy(capabilities).tile_items());
+        let mut add = |count, input| cases.push(Case { work: Work::Scan(scan.clone()), count, input });
+        for input in [Input::Telling, Input::Extremes] {
+            add(2 * tile + 3, input);
+        }
+        // A single tile and more than two levels take other pipelines, so that they go by turns.
+        let counts = match index % 3 {
+            0 => vec![1, tile - 1, tile],
+            1 => vec![0, tile + 1, 3 * tile + 7],
+            _ => vec![(tile * tile + 1).min(65_537), 65_537],
+        };
+        for (place, count) in counts.into_iter().enumerate() {
+            add(count, [Input::Telling, Input::Extremes][(index / 3 + place) % 2]);
+        }
+    }
+    cases.extend(default_cases(capabilities));
+    cases
+}
+
+/// The default tiles, at their boundaries: as a plan chooses that is asked for nothing, and the single pass.
+fn default_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let inputs = Input::ALL.into_iter().cycle();
+    let exclusive =
+        ScanCase { kind: ScanKind::Exclusive, in_place: true, ..ScanCase::sum_of_u32(PolicyName::Default) };
+    let chained = ScanCase { algorithm: ScanAlgorithm::Chained, ..ScanCase::sum_of_u32(PolicyName::Default) };
+    for scan in [exclusive, chained] {
+        let tile = scan.policy(capabilities).tile_items().into();
+        for (count, input) in boundary_counts(capabilities, tile).into_iter().zip(inputs.clone()) {
+            cases.push(Case { work: Work::Scan(scan.clone()), count, input });
+        }
+    }
+    cases
+}

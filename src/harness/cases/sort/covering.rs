@@ -1,0 +1,104 @@
+//! Few sorts that hold every pair of parameters, in small tiles, and those of the default ones.
+
+use super::super::pairwise::{Axis, InputTurns, Value, axis, covering_works};
+use super::super::{Case, CountFrom, PolicyName, Work, boundary_counts};
+use super::{ANY_COUNT, SortCase, SortValues};
+use crate::ElementType;
+use crate::harness::inputs::Input;
+use crate::sort::SortAlgorithm;
+use crate::vk::Capabilities;
+
+const ELEMENTS: usize = 0;
+const VALUES: usize = 1;
+const ALGORITHMS: usize = 2;
+const BITS_AXIS: usize = 4;
+
+/// Which bits of a key: all, some in the middle, none.
+const BITS: [fn(u32) -> std::ops::Range<u32>; 3] =
+    [|width| 0..width, |width| width / 3..3 * width / 4, |_| 5..5];
+
+fn axes() -> [Axis<SortCase>; 9] {
+    [
+        axis(&ElementType::ALL, |sort: &mut SortCase, element| {
+            *sort = sort.clone().of(element, sort.values, sort.is_descending);
+        }),
+        axis(&SortValues::ALL, |sort, values| sort.values = values),
+        axis(&SortAlgorithm::ALL, |sort, algorithm| sort.algorithm = algorithm),
+        axis(&[false, true], |sort, is_descending| sort.is_descending = is_descending),
+        axis(&BITS, |sort, bits| sort.bits = bits(sort.element.bits())),
+        axis(&[false, true], |sort, is_anywhere| sort.is_anywhere = is_anywhere),
+        axis(&CountFrom::ALL, |sort, count_from| sort.count_from = count_from),
+        axis(&[0, 4, 8, 12], |sort, misalignment| sort.misalignment = misalignment),
+        axis(&[0, 4, 8, 12], |sort, misalignment| sort.values_misalignment = misalignment),
+    ]
+}
+
+/// A sort of each module: keys of one and two words, with values of none, one and two, by each algorithm that has kernels
+/// of its own; the types of a width by turns.
+fn required() -> Vec<Vec<Value>> {
+    let algorithms = SortAlgorithm::ALL.into_iter().enumerate();
+    let of_own = algorithms.filter(|&(_, algorithm)| algorithm != SortAlgorithm::Radix2Bit);
+    let kinds = (0..2).flat_map(|words| (0..3).map(move |values| (words, values)));
+    let of = move |algorithm: usize, (words, values): (usize, usize)| {
+        let element = 3 * words + (values + algorithm) % 3;
+        // By no bits at all nothing is dispatched.
+        let bits = (words + values) % 2;
+        vec![(ALGORITHMS, algorithm), (ELEMENTS, element), (VALUES, values), (BITS_AXIS, bits)]
+    };
+    of_own.flat_map(|(index, _)| kinds.clone().map(move |kind| of(index, kind))).collect()
+}
+
+/// Every module, and every pair of parameters; and what a plan does that is asked for nothing.
+pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small);
+    let plain = keys.of(ElementType::U32, SortValues::B4, false);
+    let mut cases = Vec::new();
+    let mut inputs = InputTurns::new([Input::Extremes].into_iter().chain(Input::ALL));
+    let is_valid = |sort: &SortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
+    let works = covering_works(&plain, &axes(), &required(), is_valid);
+    for (index, covering) in works.iter().enumerate() {
+        let sort = &covering.work;
+        let tile = u64::from(sort.policy(capabilities).tile_items());
+        let counts = match (sort.algorithm, index % 3) {
+            // No more than one workgroup holds, and of a count on the device its room.
+            (SortAlgorithm::SingleWorkgroup, _) if sort.count_from == CountFrom::Device => {
+                vec![0, 1, tile / 2, tile * 2 / 3 - 2]
+            }
+            (SortAlgorithm::SingleWorkgroup, 0) => vec![1, 2, tile / 3, tile],
+            (SortAlgorithm::SingleWorkgroup, _) => vec![tile - 1, tile, tile / 2 + 3, 0],
+            (_, 0) => vec![2, tile - 1, tile, 5 * tile + 3],
+            (_, 1) => vec![1, tile + 1, 2 * tile + 3, 45 * tile + 7],
+            (_, _) => vec![2 * tile, 3 * tile + 7, 0, 65_537],
+        };
+        for count in counts {
+            // A maximum of 0 is no count on the device.
+            if (count, sort.count_from) != (0, CountFrom::DeviceBeyond) {
+                let input = inputs.take(covering);
+                cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+            }
+        }
+    }
+    for covering in &works {
+        let sort = &covering.work;
+        let tile = u64::from(sort.policy(capabilities).tile_items());
+        let count = if sort.algorithm == SortAlgorithm::SingleWorkgroup { tile / 2 } else { 2 * tile + 5 };
+        while inputs.is_open(covering) {
+            let input = inputs.take(covering);
+            cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+        }
+    }
+    // Offsets of 64 bits, in several portions.
+    let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_wide_counts: true, ..plain };
+    let tile = u64::from(wide.policy(capabilities).tile_items());
+    for count in [0, tile + 1, 45 * tile + 7] {
+        cases.push(Case { work: Work::Sort(wide.clone()), count, input: Input::Extremes });
+    }
+    let chosen = SortCase::chosen();
+    let policy = chosen.policy(capabilities);
+    let last = u64::from(policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()));
+    let counts = boundary_counts(capabilities, last);
+    for (count, input) in counts.into_iter().zip(Input::ALL.into_iter().cycle()) {
+        cases.push(Case { work: Work::Sort(chosen.clone()), count, input });
+    }
+    cases
+}
