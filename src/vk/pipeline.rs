@@ -1,5 +1,6 @@
 //! A compute pipeline of one kernel: push constants only, no descriptors.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -105,12 +106,15 @@ impl Pipeline {
         let requires_full_subgroups =
             capabilities.enabled.compute_full_subgroups && options.workgroup_size.is_multiple_of(lanes);
         let key = Key::new(kernel, options, subgroup_size, requires_full_subgroups);
+        // In the kernel's order, whatever that of the plan which came first.
+        let mut constants = options.constants.to_vec();
+        constants.sort_by_key(|(name, _)| kernel.spec_constants.iter().position(|other| other.name == *name));
         let shared = device.registry().get_or_insert(key, |key| Shared {
             device: device.clone(),
             kernel,
             specialization: Specialization {
                 workgroup_size: options.workgroup_size,
-                constants: options.constants.to_vec(),
+                constants,
                 subgroup_size: options.subgroup_size,
             },
             key,
@@ -225,7 +229,8 @@ impl Shared {
         let specialization =
             vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&values));
 
-        let module_info = vk::ShaderModuleCreateInfo::default().code(bytemuck::cast_slice(self.kernel.spirv));
+        let code = module_of(self.kernel);
+        let module_info = vk::ShaderModuleCreateInfo::default().code(&code);
         // SAFETY: the module was compiled and validated for Vulkan 1.2 when the crate was built.
         let module = unsafe { raw.create_shader_module(&module_info, None) }
             .map_err(Error::vulkan("vkCreateShaderModule"))?;
@@ -272,6 +277,20 @@ impl Shared {
         unsafe { debug_utils.set_debug_utils_object_name(&info) }
             .map_err(Error::vulkan("vkSetDebugUtilsObjectNameEXT"))
     }
+}
+
+/// The kernel's module, or the one that stands in for it: `tools/mutants` swaps the modules of kernels with a deliberate
+/// fault, which would otherwise cost a build each. Only builds for tests look for one.
+fn module_of(kernel: &'static Kernel) -> Cow<'static, [u32]> {
+    #[cfg(feature = "compile-shaders")]
+    if let Some(folder) = std::env::var_os("SUBSWEEP_KERNELS") {
+        let name = format!("{}.spv", kernel.name.replace(':', "."));
+        if let Ok(module) = std::fs::read(std::path::Path::new(&folder).join(name)) {
+            let (words, _) = module.as_chunks();
+            return Cow::Owned(words.iter().copied().map(u32::from_ne_bytes).collect());
+        }
+    }
+    Cow::Borrowed(bytemuck::cast_slice(kernel.spirv))
 }
 
 fn create_layout(device: &Device, kernel: &Kernel) -> Result<vk::PipelineLayout> {

@@ -2,7 +2,8 @@
 //!
 //! Without arguments a test is the parent, which runs every row of the suite and sums up. `--row NAME` is the child, which
 //! takes the usual test arguments behind it; `cargo test --test TEST -- --list-rows` names the rows, and `-- --rows NAME`
-//! runs the row of that name, or those whose names hold it.
+//! runs the row of that name, or those whose names hold it. `--environment NAME` prints the environment that a row's child
+//! needs.
 //!
 //! The suite is the short one, or with `SUBSWEEP_SUITE=full` (`tools/test --full`) the full one.
 
@@ -116,8 +117,28 @@ pub fn main<R: Row>() -> ExitCode {
             R::ALL.iter().for_each(|row| println!("{}", row.name()));
             ExitCode::SUCCESS
         }
+        Some("--environment") if arguments.len() == 3 => print_environment::<R>(&arguments[2]),
         Some("--rows") if arguments.len() > 2 => run_all::<R>(&arguments[2], &arguments[3..]),
         _ => run_all::<R>("", &arguments[1..]),
+    }
+}
+
+/// A line `NAME=VALUE` for each variable.
+fn print_environment<R: Row>(name: &str) -> ExitCode {
+    let row = R::ALL.iter().find(|row| row.name() == name);
+    match row.map(Row::environment) {
+        Some(Ok(environment)) => {
+            environment.iter().for_each(|(name, value)| println!("{name}={}", value.to_string_lossy()));
+            ExitCode::SUCCESS
+        }
+        Some(Err(missing)) => {
+            eprintln!("{}", missing.what);
+            ExitCode::FAILURE
+        }
+        None => {
+            eprintln!("no row of this name; --list-rows names them");
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -163,13 +184,15 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
             scope.spawn(take_rows);
         }
     });
-    let total = total.into_inner().expect("no row panics");
+    let mut total = total.into_inner().expect("no row panics");
     // Not of a part, and not of what a machine without some of the drivers can run.
     if pattern.is_empty() && arguments.is_empty() && total.failed == 0 && !lacks_rows.into_inner() {
         match together.check() {
             Ok(words) => print!("{words}"),
-            // A note, until the case tables are known to hold every one.
-            Err(missing) => println!("NOT DISPATCHED: {missing}"),
+            Err(missing) => {
+                println!("FAILED: {missing}");
+                total.failed += 1;
+            }
         }
     }
     // The counts are of the rows' trials, in the words of Rust's own test runner.
@@ -252,8 +275,8 @@ pub fn is_full() -> bool {
     std::env::var("SUBSWEEP_SUITE").is_ok_and(|suite| suite == "full")
 }
 
-/// Mesa's shader cache of a row. It does not tell vector widths apart, but does tell driver builds: each width has a
-/// folder, the one that the binary takes as well. It stays for the next run where `tools/env` has named a place.
+/// Mesa's shader cache of a row, one folder for each driver build and width of vectors, which Mesa itself does not tell
+/// apart. It stays for the next run where `tools/env` has named a place.
 enum ShaderCache {
     Kept(PathBuf),
     Temporary(tempfile::TempDir),
@@ -263,8 +286,12 @@ impl ShaderCache {
     fn new(environment: &[(&'static str, OsString)]) -> Self {
         let value = |name| environment.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
         let width = value("LP_NATIVE_VECTOR_WIDTH").and_then(|width| width.to_str());
-        match (std::env::var_os("SUBSWEEP_CACHE"), width) {
-            (Some(folder), Some(width)) => Self::Kept(Path::new(&folder).join(format!("mesa-{width}"))),
+        // The folder of a driver's manifest tells its build: the system's, or one of those that set-up makes.
+        let build = value("VK_DRIVER_FILES").and_then(|manifest| Path::new(manifest).parent()?.file_name());
+        match (std::env::var_os("SUBSWEEP_CACHE"), width, build.and_then(|build| build.to_str())) {
+            (Some(cache), Some(width), Some(build)) => {
+                Self::Kept(Path::new(&cache).join("shaders").join(format!("{build}-{width}")))
+            }
             _ => Self::Temporary(tempfile::tempdir().expect("a temporary folder")),
         }
     }

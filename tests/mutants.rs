@@ -1,0 +1,85 @@
+//! `tools/mutants.txt`: each deliberate fault still applies, exactly once, and every kernel has one. `tools/mutants` tries
+//! them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+const TABLE: &str = include_str!("../tools/mutants.txt");
+const TOOL: &str = include_str!("../tools/mutants");
+
+struct Fault {
+    name: String,
+    file: String,
+    checks: String,
+    old: String,
+    new: String,
+}
+
+/// What stands in a line between two marks, and what follows the second.
+fn between<'a>(line: &'a str, open: &str, close: &str) -> Option<(&'a str, &'a str)> {
+    line.strip_prefix(open)?.split_once(close)
+}
+
+/// The table, read as `tools/mutants` reads it.
+fn faults() -> Vec<Fault> {
+    let (mut file, mut file_checks) = ("", "");
+    let mut faults = Vec::new();
+    for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(head) = between(line, "[", "] ") {
+            (file, file_checks) = head;
+            continue;
+        }
+        let end = line.find([':', ' ']).unwrap_or_else(|| panic!("no fault: {line}"));
+        let (name, rest) = line.split_at(end);
+        let (checks, rest) = between(rest, " {", "}").unwrap_or((file_checks, rest));
+        let rest = rest.strip_prefix(": ").unwrap_or_else(|| panic!("no fault: {line}"));
+        let (old, new) = rest.split_once(" ==>").unwrap_or_else(|| panic!("no fault: {line}"));
+        let text = |text: &str| text.strip_prefix(' ').unwrap_or(text).replace("\\n", "\n");
+        let (name, file, checks) = (name.to_owned(), file.to_owned(), checks.to_owned());
+        faults.push(Fault { name, file, checks, old: text(old), new: text(new) });
+    }
+    faults
+}
+
+#[test]
+fn every_fault_applies_once() {
+    let mut names = BTreeSet::new();
+    for Fault { name, file, old, new, .. } in faults() {
+        let path = Path::new(ROOT).join(&file);
+        let source = fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {file}: {error}"));
+        assert_eq!(source.matches(&old).count(), 1, "{name}: {file} has not once: {old}");
+        assert_ne!(old, new, "{name} changes nothing");
+        assert!(names.insert(name.clone()), "{name} is there twice");
+    }
+    assert!(names.len() >= 80, "{} faults", names.len());
+}
+
+#[test]
+fn every_check_is_known() {
+    for Fault { name, checks, .. } in faults() {
+        for check in checks.split(", ") {
+            let kind = check.split(':').next().unwrap_or(check);
+            assert!(kind == "build" || TOOL.contains(&format!("[{kind}]=")), "{name}: {check}");
+        }
+    }
+}
+
+#[test]
+fn every_kernel_source_has_a_fault() {
+    let files: BTreeSet<_> = faults().into_iter().map(|fault| fault.file).collect();
+    let mut folders = vec![PathBuf::from("glsl")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(Path::new(ROOT).join(&folder)).expect("a folder of the package") {
+            let path = folder.join(entry.expect("an entry").file_name());
+            let name = path.to_string_lossy().replace('\\', "/");
+            // Which words make a type is not for a fault: the kernels would not compile.
+            if name.ends_with(".comp") || (name.ends_with(".glsl") && name != "glsl/common/words.glsl") {
+                assert!(files.contains(&name), "no fault in {name}");
+            } else if Path::new(ROOT).join(&path).is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+}
