@@ -99,8 +99,9 @@ impl Table {
         let rankings = rankings.collect::<Result<_>>()?;
         let mut rows = BTreeMap::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            let (key, numbers) = row(line).with_context(|| format!("no row: '{line}'"))?;
-            ensure!(rows.insert(key, numbers).is_none(), "twice: '{line}'");
+            for (key, numbers) in rows_of(line).with_context(|| format!("no row: '{line}'"))? {
+                ensure!(rows.insert(key, numbers).is_none(), "twice: '{line}'");
+            }
         }
         Ok(Self { target: head(TARGET)?, shaders: head(SHADERS)?, rankings, rows })
     }
@@ -111,16 +112,21 @@ pub fn tolerance(told: u64) -> u64 {
     (told / 10).max(2)
 }
 
-fn row(line: &str) -> Option<(Key, Numbers)> {
+/// A pipeline's rows, one for each number of lanes, which stand in one line.
+fn rows_of(line: &str) -> Option<Vec<(Key, Numbers)>> {
     let (kernel, rest) = line.split_once(' ')?;
-    let mut words = rest.split_whitespace();
-    let lanes = words.next()?.parse().ok()?;
-    let mut numbers = Numbers::default();
-    for number in &mut numbers {
-        *number = words.next()?.parse().ok()?;
+    let mut words = rest.split_whitespace().peekable();
+    let mut by_lanes = Vec::new();
+    while let Some(lanes) = words.next_if(|word| word.ends_with(':')) {
+        let mut numbers = Numbers::default();
+        for number in &mut numbers {
+            *number = words.next()?.parse().ok()?;
+        }
+        by_lanes.push((lanes.trim_end_matches(':').parse().ok()?, numbers));
     }
     let specialization = words.collect::<Vec<_>>().join(" ");
-    Some((Key { kernel: kernel.to_owned(), specialization, lanes }, numbers))
+    let key = |lanes| Key { kernel: kernel.to_owned(), specialization: specialization.clone(), lanes };
+    Some(by_lanes.into_iter().map(|(lanes, numbers)| (key(lanes), numbers)).collect())
 }
 
 impl fmt::Display for Table {
@@ -129,15 +135,20 @@ impl fmt::Display for Table {
         for (name, instructions) in &self.rankings {
             writeln!(f, "{RANKING}{name}: {instructions}")?;
         }
-        writeln!(f, "#")?;
+        writeln!(f, "#\n# kernel, for each number of lanes {}, and specialization", HEADINGS.join(", "))?;
         let width = self.rows.keys().map(|key| key.kernel.len()).max().unwrap_or(0);
-        write!(f, "# {:1$} lanes", "kernel", width.saturating_sub(2))?;
-        HEADINGS.iter().try_for_each(|heading| write!(f, " {heading:>7}"))?;
-        writeln!(f, "  specialization")?;
-        for (key, numbers) in &self.rows {
-            write!(f, "{:width$} {:>5}", key.kernel, key.lanes)?;
-            numbers.iter().try_for_each(|number| write!(f, " {number:>7}"))?;
-            writeln!(f, "  {}", key.specialization)?;
+        let rows: Vec<_> = self.rows.iter().collect();
+        let is_one = |(a, _): &(&Key, _), (b, _): &(&Key, _)| {
+            (&a.kernel, &a.specialization) == (&b.kernel, &b.specialization)
+        };
+        for pipeline in rows.chunk_by(is_one) {
+            let (Key { kernel, specialization, .. }, _) = pipeline[0];
+            write!(f, "{kernel:width$}")?;
+            for (Key { lanes, .. }, numbers) in pipeline {
+                write!(f, "  {lanes}:")?;
+                numbers.iter().try_for_each(|number| write!(f, " {number:>5}"))?;
+            }
+            writeln!(f, "  {specialization}")?;
         }
         Ok(())
     }
