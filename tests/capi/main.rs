@@ -34,6 +34,11 @@ impl children::Row for Row {
         self.name
     }
 
+    /// What C calls does not depend on the driver, which takes its time to compile for it.
+    fn is_of_full_suite(&self) -> bool {
+        self.device == "SwiftShader"
+    }
+
     fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
         if !cfg!(target_os = "linux") {
             return Err(Missing { what: "the programs are built on Linux alone".into(), is_failure: false });

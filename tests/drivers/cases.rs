@@ -6,8 +6,8 @@ use std::sync::Arc;
 use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::harness::{
-    Case, CountFrom, Layout, Outcome, Place, PolicyName, SegmentMix, SortValues, Work, verify_case_in,
-    verify_cases,
+    Case, CountFrom, Layout, Outcome, Place, PolicyName, ScanCase, SegmentMix, SortCase, SortValues, Work,
+    verify_case_in, verify_cases,
 };
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
@@ -27,17 +27,42 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
         if is_left_out {
             continue;
         }
+        let case = if row.has_small_tiles_alone() { in_small_tiles(case) } else { case };
         groups.entry(case.work.to_string()).or_default().push(case);
     }
+    let mut last_primitive = String::new();
     groups
         .into_iter()
         .enumerate()
         .filter(|(index, _)| row.takes(*index))
         .map(|(_, (name, cases))| {
             let gpu = Arc::clone(gpu);
-            Trial::test(name, move || verify(&gpu, &cases, layout))
+            let primitive = name.split(':').next().unwrap_or(&name).to_owned();
+            let is_first = primitive != last_primitive;
+            last_primitive = primitive;
+            Trial::test(name, move || {
+                // Groups of one primitive share pipelines, of which a driver holds megabytes each.
+                if is_first {
+                    gpu.forget_plans();
+                }
+                verify(&gpu, &cases, layout)
+            })
         })
         .collect()
+}
+
+/// The same in small tiles, if there are any of the kind: these are the same kernels, compiled in a third of the time.
+fn in_small_tiles(mut case: Case) -> Case {
+    match &mut case.work {
+        Work::Scan(ScanCase { policy: policy @ PolicyName::Default, .. }) => *policy = PolicyName::Small,
+        Work::Sort(SortCase { policy: policy @ PolicyName::Default, algorithm, .. })
+            if *algorithm != SortAlgorithm::SingleWorkgroup =>
+        {
+            *policy = PolicyName::Small;
+        }
+        _ => {}
+    }
+    case
 }
 
 /// A watched plan takes seconds to compile. A range of bits and an order are but a shift and a mask to it: the whole, one

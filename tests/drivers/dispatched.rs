@@ -1,7 +1,9 @@
 //! Which pipelines the rows have dispatched between them, of those that a policy can choose.
 //!
-//! What can be chosen stands in a table of `tests/codegen`, which that test holds to the plans. Tile shapes differ from
-//! device to device, so that two pipelines are the same here if they differ in those constants alone.
+//! What can be chosen stands in a table of `tests/codegen`, which that test holds to the plans. Two pipelines are the same
+//! here if they differ in constants alone that say nothing of a kernel's ways: those of the shape of a tile, which differs
+//! from device to device, and those of what is done to one element, whose pairs with everything else are in the table of
+//! cases.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,7 +11,13 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::{env, fs};
 
+use libtest_mimic::Trial;
+use subsweep::ElementType;
 use subsweep::ash::vk;
+use subsweep::gather::GatherConfig;
+use subsweep::headless::Gpu;
+use subsweep::scan::{ScanConfig, ScanOperator, SegmentsBy};
+use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::vk::{Command, HazardChecker, Trace};
 
 use super::children::Together;
@@ -20,8 +28,12 @@ const CHOSEN: &str = include_str!("../codegen/RADV-navi21.txt");
 /// Names a folder in which each row lists what it has dispatched.
 const FOLDER: &str = "SUBSWEEP_DISPATCHED";
 
-/// Constants of the shape of a tile.
-const SHAPE: &[&str] = &[
+/// Constants of the shape of a tile, and of what is done to one element.
+const LEFT_OUT: &[&str] = &[
+    "DESCENDING",
+    "KEY_NUMBERS",
+    "NUMBERS",
+    "OPERATOR",
     "BATCHES_PER_CHUNK",
     "CLUSTER_LANES",
     "ITEMS_PER_INVOCATION",
@@ -77,9 +89,55 @@ impl Trace for Listener {
     }
 }
 
-/// A pipeline without its shape.
+/// Behind the trials of the quick cases, and before any other that dispatches kernels of plans.
+pub fn trial(gpu: &Arc<Gpu>) -> Trial {
+    let gpu = Arc::clone(gpu);
+    Trial::test("quick cases dispatch every kernel of default plans", move || {
+        let listener = Listener::of_process();
+        let dispatched = listener.dispatched.lock().unwrap_or_else(PoisonError::into_inner);
+        let dispatched: BTreeSet<_> = dispatched.iter().filter_map(|line| line.split(' ').next()).collect();
+        let missing: Vec<_> =
+            default_kernels(&gpu)?.into_iter().filter(|kernel| !dispatched.contains(kernel)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(format!("they do not: {}", missing.join(", ")).into()) }
+    })
+}
+
+/// The kernels of plans that are asked for no policy: of the types and operators that have kernels of their own.
+fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
+    let mut kernels = BTreeSet::new();
+    let has_float64 = gpu.capabilities().enabled.shader_float64;
+    let numbers = [
+        (ElementType::U32, ScanOperator::Add),
+        (ElementType::F32, ScanOperator::Min),
+        (ElementType::I64, ScanOperator::Add),
+        (ElementType::F64, ScanOperator::Mul),
+    ];
+    for (element, operator) in numbers.into_iter().filter(|&(e, o)| has_float64 || !o.needs_float64(e)) {
+        let scan = ScanConfig::inclusive().element(element).operator(operator);
+        let plain = [1, 2, 3, 4, 7].map(|columns| scan.columns(columns));
+        let segmented = [1, 7].map(|columns| scan.columns(columns).segments(SegmentsBy::Flags));
+        for config in plain.into_iter().chain(segmented).chain([scan.out_of_place()]) {
+            kernels.extend(gpu.scan_plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
+        }
+    }
+    for key in [ElementType::U32, ElementType::U64] {
+        let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
+        for config in [SortConfig::keys(key)].into_iter().chain(pairs) {
+            kernels.extend(gpu.sort_plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
+            let segmented = gpu.segmented_sort_plan(config)?;
+            kernels.extend(segmented.pipelines().map(|pipeline| pipeline.kernel().name));
+        }
+    }
+    for words in 1..=4 {
+        let plan = gpu.gather_plan(GatherConfig::elements(words))?;
+        kernels.extend(plan.pipelines().map(|pipeline| pipeline.kernel().name));
+    }
+    Ok(kernels)
+}
+
+/// A pipeline without what is left out.
 fn line<'a>(kernel: &str, constants: impl Iterator<Item = (&'a str, String)>) -> String {
-    let mut constants: Vec<_> = constants.filter(|(name, _)| !SHAPE.contains(name)).collect();
+    let mut constants: Vec<_> = constants.filter(|(name, _)| !LEFT_OUT.contains(name)).collect();
     constants.sort();
     constants.iter().fold(kernel.to_owned(), |line, (name, value)| format!("{line} {name}={value}"))
 }

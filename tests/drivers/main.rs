@@ -70,23 +70,32 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     let mut trials = bugs::trials(&gpu, row.watch);
     if !matches!(row.watch, Watch::Bug(_)) {
         trials.extend(cases::trials(&gpu, row));
+        if row.has_quick_cases() {
+            trials.push(dispatched::trial(&gpu));
+        }
         trials.extend(armed::trials(&gpu, row.watch));
     }
-    if row.has_other_trials() {
-        trials.extend(passes::trials(&gpu, row.watch.layout(), row.passes()));
+    if row.has_passes() {
+        trials.extend(passes::trials(&gpu, row));
+    }
+    if row.has_calls() {
         trials.extend(slices::trials(&gpu));
         trials.extend(segmented::trials(&gpu));
         trials.extend(counts::trials(&gpu));
         #[cfg(feature = "compile-shaders")]
-        trials.extend(custom::trials(&gpu));
+        if row.has_host_trials() {
+            trials.extend(custom::trials(&gpu));
+        }
         #[cfg(feature = "compile-shaders")]
         trials.extend(addresses::trials(&gpu));
     }
     match row.watch {
-        Watch::Usual if row.has_other_trials() => {
-            trials.extend(embedding::trials(&gpu));
-            trials.extend(narrow::trials(&gpu));
-            trials.extend(long_work::trials(&gpu));
+        Watch::Usual if row.has_calls() => {
+            if row.has_host_trials() {
+                trials.extend(embedding::trials(&gpu));
+                trials.extend(narrow::trials(&gpu));
+            }
+            trials.extend(long_work::trials(&gpu, row.has_host_trials()));
         }
         Watch::Bounds => trials.extend(races::trials(&gpu)),
         Watch::Usual | Watch::Bug(_) => {}

@@ -26,9 +26,9 @@ pub struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Share {
     Whole,
-    /// Of the groups of cases, every third from this one on: these rows differ from one that runs the whole in their
-    /// lanes or their version alone.
-    Third(usize),
+    /// Of groups of cases and of kernels, every second from this one on, but out of a larger table: these rows differ from
+    /// one that runs the whole in their lanes alone.
+    Half(usize),
     /// The cases of the kernels that depend on the lanes, at their smallest shapes; in the full suite, all at 32 lanes.
     /// The more lanes, the longer compiling takes.
     LaneSensitive,
@@ -72,11 +72,16 @@ impl Row {
         self.name == "lavapipe-8"
     }
 
-    /// Whether this row runs the group of cases that is the `index`-th by name.
+    /// Whether this row runs what is the host's doing, on whatever driver, and costs it many pipelines.
+    pub fn has_host_trials(&self) -> bool {
+        is_full() || self.has_faults()
+    }
+
+    /// Whether this row runs the group of cases, or the kernel, that is the `index`-th by name.
     pub fn takes(&self, index: usize) -> bool {
         match self.share {
-            Share::Third(first) if !is_full() => index % 3 == first,
-            Share::Whole | Share::Third(_) | Share::LaneSensitive => true,
+            Share::Half(first) if !is_full() => index % 2 == first,
+            Share::Whole | Share::Half(_) | Share::LaneSensitive => true,
         }
     }
 
@@ -85,9 +90,20 @@ impl Row {
         self.share == Share::LaneSensitive && (children::Row::is_of_full_suite(self) || !is_full())
     }
 
-    /// Whether this row runs more than cases, bugs and armed probes.
-    pub fn has_other_trials(&self) -> bool {
-        !matches!(self.watch, Watch::Bug(_)) && !self.is_lane_sensitive_alone()
+    /// Whether tiles of the default size give way to small ones. Rows that run all of a smaller table have some.
+    pub fn has_small_tiles_alone(&self) -> bool {
+        matches!(self.share, Share::Half(_)) && !is_full()
+    }
+
+    /// Whether this row runs kernels by themselves, too. Of 4 lanes another row does.
+    pub fn has_passes(&self) -> bool {
+        let is_alone = self.share != Share::Half(0) || is_full();
+        is_alone && !matches!(self.watch, Watch::Bug(_)) && !self.is_lane_sensitive_alone()
+    }
+
+    /// Whether this row runs what a program calls, too, such as sorts of slices.
+    pub fn has_calls(&self) -> bool {
+        self.has_passes() && (is_full() || self.watch == Watch::Usual && self.share == Share::Whole)
     }
 
     /// How many of the cases there are at all.
@@ -95,14 +111,25 @@ impl Row {
         match self.watch {
             Watch::Usual if self.share == Share::LaneSensitive => Effort::Quick,
             Watch::Usual if is_full() => Effort::Full,
-            Watch::Usual => Effort::Normal,
-            Watch::Bounds | Watch::Bug(_) => Effort::Quick,
+            Watch::Usual if matches!(self.share, Share::Half(_)) => Effort::Normal,
+            Watch::Usual | Watch::Bounds | Watch::Bug(_) => Effort::Quick,
         }
     }
 
-    /// In how many of its specializations each kernel is tried alone. One that is watched takes seconds to compile.
+    /// Whether its cases are those of `verify --quick`, all of them.
+    pub fn has_quick_cases(&self) -> bool {
+        self.has_faults() && self.effort() == Effort::Quick
+    }
+
+    /// In how many of its specializations each kernel is tried alone. SwiftShader compiles the
+    /// fastest; what is watched takes seconds to compile.
     pub fn passes(&self) -> Selection {
-        if is_full() && self.watch != Watch::Bounds { Selection::Full } else { Selection::Short }
+        match (is_full(), self.watch, &self.driver) {
+            (true, Watch::Bounds, _) | (false, _, Driver::SwiftShader) => Selection::Short,
+            (true, _, _) => Selection::Full,
+            (false, Watch::Bounds, _) => Selection::AtMost(1),
+            (false, _, Driver::Lavapipe { .. }) => Selection::AtMost(2),
+        }
     }
 }
 
@@ -111,6 +138,11 @@ impl children::Row for Row {
 
     const ALL: &'static [Self] = &[
         // Those that take longest come first, so that the last do not run alone.
+        lavapipe("lavapipe-wide-128", Mesa::Wide, 128, Watch::Usual, Share::LaneSensitive),
+        lavapipe("lavapipe-wide-64", Mesa::Wide, 64, Watch::Usual, Share::LaneSensitive),
+        lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Whole),
+        lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Whole),
+        lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Whole),
         Row {
             name: "swiftshader-4",
             driver: Driver::SwiftShader,
@@ -118,14 +150,9 @@ impl children::Row for Row {
             watch: Watch::Usual,
             share: Share::Whole,
         },
-        lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Whole),
-        lavapipe("lavapipe-wide-128", Mesa::Wide, 128, Watch::Usual, Share::LaneSensitive),
-        lavapipe("lavapipe-wide-64", Mesa::Wide, 64, Watch::Usual, Share::LaneSensitive),
-        lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Whole),
+        lavapipe("lavapipe-16", Mesa::Installed, 16, Watch::Usual, Share::Half(1)),
+        lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Half(0)),
         lavapipe("lavapipe-wide-32", Mesa::Wide, 32, Watch::Usual, Share::LaneSensitive),
-        lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Third(0)),
-        lavapipe("lavapipe-16", Mesa::Installed, 16, Watch::Usual, Share::Third(1)),
-        lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Third(2)),
         lavapipe("lavapipe-32", Mesa::Installed, 32, Watch::Bug("LANES_END_AT_16"), Share::Whole),
         lavapipe("lavapipe-25-32", Mesa::Newer, 32, Watch::Bug("LANES_END_AT_16"), Share::Whole),
     ];
@@ -134,9 +161,11 @@ impl children::Row for Row {
         self.name
     }
 
-    /// A pipeline takes 5 s to compile at 64 lanes, and 20 s at 128.
+    /// A pipeline takes 5 s to compile at 64 lanes, and 20 s at 128. Another version of a driver is as good as the same one
+    /// for finding a kernel's faults; the row of 32 lanes is of that version, too.
     fn is_of_full_suite(&self) -> bool {
-        self.lanes > 32 && !matches!(self.watch, Watch::Bug(_))
+        let is_newer = matches!(self.driver, Driver::Lavapipe { build: Mesa::Newer, .. });
+        (self.lanes > 32 || is_newer) && !matches!(self.watch, Watch::Bug(_))
     }
 
     fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
@@ -172,6 +201,8 @@ impl children::Row for Row {
                 layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
             let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt");
             environment.push(("VK_LAYER_PATH", layer.into()));
+            // What is watched is five times as long, and runs for a moment: LLVM's optimizations cost more than they save.
+            environment.push(("GALLIVM_PERF", "nopt".into()));
             environment.push(("VK_LAYER_SETTINGS_PATH", settings.into()));
         }
         Ok(environment)

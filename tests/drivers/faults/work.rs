@@ -241,9 +241,9 @@ fn right_or_untouched(
 
 /// The workload of a case, with memory, guards and poison.
 fn workload(gpu: &Gpu) -> Result<Workload<'_>> {
-    let mut cases = verify_cases(Effort::Quick, gpu.capabilities()).into_iter();
+    let mut cases = verify_cases(Effort::Normal, gpu.capabilities()).into_iter();
     let case = cases.find(|case| match &case.work {
-        harness::Work::Scan(scan) => scan.policy == PolicyName::Seed && case.count > 1000,
+        harness::Work::Scan(scan) => scan.policy == PolicyName::Seed && case.count > 100,
         harness::Work::Sort(_) | harness::Work::SegmentedSort(_) | harness::Work::Gather(_) => false,
     });
     Workload::new(gpu, &case.expect("the table has such a case"), Layout::Guarded)

@@ -213,8 +213,8 @@ impl<'g> Chained<'g> {
 
 /// What is specialized: access, exclusive, fixed tree, order, and which tiles of a build that counts are stalled.
 const WAYS: [(Access, bool, bool, Order, usize); 3] = [
-    (Access::Quads, false, false, Order::Forward, 0),
     (Access::Words, true, false, Order::Reverse, 3),
+    (Access::Quads, false, false, Order::Forward, 0),
     (Access::Quads, false, true, Order::Forward, 1),
 ];
 
@@ -231,9 +231,11 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
         "float64x1" => &[check::<Row<Add, f64, 1>>],
         _ => return Err("no rows for this variant".into()),
     };
-    for (index, (access, exclusive, fixed_tree, order, stalled)) in WAYS.into_iter().enumerate() {
+    for (index, (access, exclusive, fixed_tree, order, stalled)) in
+        selection.first(WAYS.len(), WAYS).into_iter().enumerate()
+    {
         let chained = Chained { access, exclusive, fixed_tree, order, ..Chained::new(gpu, kernel) };
-        let is_short = selection == Selection::Short;
+        let is_short = selection != Selection::Full;
         let stalls = match chained.is_counted() {
             false => &[0][..],
             true if is_short => &[stalled],

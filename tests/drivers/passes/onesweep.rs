@@ -205,11 +205,10 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     // Some of the keys lie, and some go, before index 2^32, and all others behind it.
     let seam = (1 << 32) / tile_items - 3;
     let is_counted = kernel.name.ends_with("_counted");
-    let mut ways = vec![(0, 0), (0, seam)];
-    if is_counted {
-        ways.extend([(3, 0), (1, seam)]);
-        ways.extend(selection.first(0, [(3, seam), (1, 0)]));
-    }
+    let ways = match is_counted {
+        true => selection.first(4, [(3, 0), (1, seam), (0, 0), (0, seam), (3, seam), (1, 0)]),
+        false => selection.first(2, [(0, 0), (0, seam)]),
+    };
     for (index, (stall_every, base_tile)) in ways.into_iter().enumerate() {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);

@@ -55,6 +55,8 @@ impl Access {
 /// How many of its specializations a kernel is tried in: a pipeline takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
+    /// The first so many at most: of two, one for each way to access memory.
+    AtMost(usize),
     /// The first few, in small tiles: in each module every way to access memory, each end, each source of heads.
     Short,
     /// All that the checks know.
@@ -64,7 +66,12 @@ pub enum Selection {
 impl Selection {
     /// All of `ways`, or the first `count` of them, among which each choice must occur.
     pub fn first<T>(self, count: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
-        ways.into_iter().take(if self == Self::Short { count } else { usize::MAX }).collect()
+        let count = match self {
+            Self::AtMost(most) => count.min(most),
+            Self::Short => count,
+            Self::Full => usize::MAX,
+        };
+        ways.into_iter().take(count).collect()
     }
 }
 
@@ -204,13 +211,6 @@ impl<'g> Rig<'g> {
         workgroup_size: u32,
         constants: &[(&'static str, u32)],
     ) -> Result<Self, Failed> {
-        if let Some(path) = std::env::var_os("COUNT_PIPELINES") {
-            use std::io::Write;
-            let mut f = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
-            let mut c = constants.to_vec();
-            c.sort();
-            writeln!(f, "{} {workgroup_size} {c:?}", kernel.name).unwrap();
-        }
         let options = PipelineOptions { workgroup_size, constants, subgroup_size: None };
         Ok(Self { gpu, pipeline: Pipeline::new(gpu.device(), kernel, options)? })
     }

@@ -256,7 +256,7 @@ pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
     let mut seen = HashSet::new();
     ways.retain(|&way| seen.insert(way));
     let first_ways = selection.first(if Rows::is_network(variant) { 2 } else { 3 }, ways.clone());
-    if selection == Selection::Short {
+    if selection != Selection::Full {
         // By turns from one operator to the next.
         return first_ways
             .into_iter()

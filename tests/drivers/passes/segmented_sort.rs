@@ -64,13 +64,13 @@ fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
 }
 
 /// Begins that rise, that fall, with queues that are too short, and with more tiles than 32 bits count.
-pub fn classify(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let rising = begins(20_000);
     let falling: Vec<_> = rising.iter().rev().copied().collect();
     let beyond = [&rising[..50], &[u32::MAX; 3]].concat();
     // Every other one is of all keys.
     let endless: Vec<_> = (0..64).map(|index| if index % 2 == 0 { 0 } else { u32::MAX }).collect();
-    for (min_extent, begins, count, limit) in [
+    let inputs = [
         (2, &rising, 20_000, u32::MAX),
         (1, &rising, 20_000, u32::MAX),
         (2, &rising, 20_000, 7),
@@ -79,7 +79,8 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), 
         (1, &endless, u32::MAX, u32::MAX),
         (2, &vec![0], 3_000, u32::MAX),
         (2, &vec![7], 5, u32::MAX),
-    ] {
+    ];
+    for (min_extent, begins, count, limit) in selection.first(inputs.len(), inputs) {
         let classes = Classes {
             min_extent,
             max_extents: MAX_EXTENTS,
