@@ -231,7 +231,7 @@ impl Shared {
 
         let code = module_of(self.kernel);
         let module_info = vk::ShaderModuleCreateInfo::default().code(&code);
-        // SAFETY: the module was compiled and validated for Vulkan 1.2 when the crate was built.
+        // SAFETY: the module was compiled for Vulkan 1.2 when the crate was built, or by whoever put another in its place.
         let module = unsafe { raw.create_shader_module(&module_info, None) }
             .map_err(Error::vulkan("vkCreateShaderModule"))?;
 
@@ -280,7 +280,7 @@ impl Shared {
 }
 
 /// The kernel's module, or the one that stands in for it: `tools/mutants` swaps the modules of kernels with a deliberate
-/// fault, which would otherwise cost a build each. Only builds for tests look for one.
+/// fault, which would otherwise cost a build each. Only builds that compile the shaders themselves look for one.
 fn module_of(kernel: &'static Kernel) -> Cow<'static, [u32]> {
     #[cfg(feature = "compile-shaders")]
     if let Some(folder) = std::env::var_os("SUBSWEEP_KERNELS") {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::harness::{
-    Case, CountFrom, Layout, Outcome, Place, PolicyName, ScanCase, SegmentMix, SortCase, SortValues, Work,
-    verify_case_in, verify_cases,
+    Case, CountFrom, Effort, Layout, Outcome, Place, PolicyName, ScanCase, SegmentMix, SortCase, SortValues,
+    Work, verify_case_in, verify_cases,
 };
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
 use subsweep::sort::SortAlgorithm;
-use subsweep::vk::HazardChecker;
+use subsweep::vk::{Capabilities, HazardChecker};
 
 use super::dispatched::Listener;
 use super::rows::{Row, Watch};
@@ -21,13 +21,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let watch = row.watch;
     let layout = watch.layout();
     let mut groups = BTreeMap::<String, Vec<Case>>::new();
-    for case in verify_cases(row.effort(), gpu.capabilities()) {
-        let is_left_out = watch == Watch::Bounds && !is_worth_watching(&case)
-            || row.is_lane_sensitive_alone() && !is_lane_sensitive(&case);
-        if is_left_out {
-            continue;
-        }
-        let case = if row.has_small_tiles_alone() { in_small_tiles(case) } else { case };
+    for case in cases_of(gpu.capabilities(), row) {
         groups.entry(case.work.to_string()).or_default().push(case);
     }
     let mut last_primitive = String::new();
@@ -49,6 +43,67 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
             })
         })
         .collect()
+}
+
+/// The most elements of the cases that a row takes out of the full table in the short suite.
+const MAX_COUNT: u64 = 65_537;
+
+fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
+    let mut cases = verify_cases(row.effort(), capabilities);
+    let chosen = |is_it: fn(&Case) -> bool| {
+        let full = verify_cases(Effort::Full, capabilities).into_iter();
+        full.filter(move |case| is_it(case) && case.count <= MAX_COUNT)
+    };
+    if row.is_lane_sensitive_alone() {
+        cases = chosen(is_lane_sensitive).collect();
+        expect_every_kind(&cases);
+    } else if row.watch == Watch::Bounds {
+        cases.retain(is_worth_watching);
+        cases.extend(chosen(is_watched_besides));
+    } else if row.has_small_tiles_alone() {
+        cases = cases.into_iter().map(in_small_tiles).collect();
+    }
+    cases
+}
+
+/// The full table has changed if it has no longer what lanes matter to.
+fn expect_every_kind(cases: &[Case]) {
+    let has = |is_it: &dyn Fn(&Work) -> bool| cases.iter().any(|case| is_it(&case.work));
+    let subgroup = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
+    for (algorithm, element) in [
+        (subgroup, ElementType::U32),
+        (subgroup, ElementType::U64),
+        (ScanAlgorithm::Chained, ElementType::U32),
+        (ScanAlgorithm::Chained, ElementType::F32),
+    ] {
+        let is_it = |work: &Work| matches!(work, Work::Scan(scan) if (scan.algorithm, scan.element) == (algorithm, element));
+        assert!(has(&is_it), "no scan of {element} by {algorithm:?}");
+    }
+    for algorithm in SortAlgorithm::ALL {
+        assert!(
+            has(&|work| matches!(work, Work::Sort(sort) if sort.algorithm == algorithm)),
+            "no {algorithm:?}"
+        );
+    }
+    assert!(has(&|work| matches!(work, Work::Sort(sort) if sort.policy == PolicyName::Seed)), "no seed");
+    assert!(has(&|work| matches!(work, Work::SegmentedSort(_))), "no segmented sort");
+}
+
+/// What the quick cases have in more specializations than there is time to watch.
+fn is_watched_besides(case: &Case) -> bool {
+    match &case.work {
+        Work::Sort(sort) => {
+            *sort == SortCase::keys_of_u32(SortAlgorithm::Radix8Bit, PolicyName::Small) && case.count < 10_000
+        }
+        Work::SegmentedSort(sort) => {
+            let kind = (sort.element, sort.values, sort.is_descending, sort.count_from);
+            sort.has_small_tiles
+                && kind == (ElementType::U32, SortValues::B4, false, CountFrom::Host)
+                && sort.bits == (0..32)
+                && sort.misalignment == 0
+        }
+        Work::Scan(_) | Work::Gather(_) => false,
+    }
 }
 
 /// The same in small tiles, if there are any of the kind: these are the same kernels, compiled in a third of the time.
@@ -111,7 +166,8 @@ fn is_lane_sensitive(case: &Case) -> bool {
                 (ScanAlgorithm::Chained, ElementType::F32, 1) => scan.count_from == CountFrom::Device,
                 _ => false,
             };
-            is_taken && scan.policy == PolicyName::Small && scan.operator == ScanOperator::Add
+            let is_small = scan.policy == PolicyName::Small && scan.misalignment == 0;
+            is_taken && is_small && scan.operator == ScanOperator::Add
         }
         Work::Sort(sort) => {
             let is_plain = !sort.is_descending && !sort.is_anywhere && !sort.has_wide_counts;
@@ -128,6 +184,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
         Work::SegmentedSort(sort) => {
             sort.has_small_tiles
                 && sort.segments == SegmentMix::Seams
+                && sort.misalignment == 0
                 && (sort.element, sort.values) == (ElementType::U32, SortValues::B4)
                 && !sort.is_descending
                 && sort.bits == (0..32)

@@ -1,5 +1,6 @@
 //! Work that takes a device longer than a desktop allows, and work that never ends.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -58,12 +59,22 @@ fn many_submissions(validation: bool) -> Result<(), Failed> {
     let trace: Arc<dyn Trace> = watch.clone();
     let work = WorkOptions { trace: Some(trace), submission_limit: Duration::ZERO, ..WorkOptions::default() };
     let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
-    let mut cases = verify_cases(Effort::Quick, gpu.capabilities());
-    // Every primitive, at sizes that are several submissions each.
-    cases.retain(|case| case.count >= 65_535);
-    if !is_full() {
-        cases = cases.iter().step_by(cases.len().div_ceil(10)).cloned().collect();
+    // Every primitive, at its largest sizes, which are several submissions each; single scans last, of many tiles.
+    let mut by_primitive = BTreeMap::<String, Vec<Case>>::new();
+    for case in verify_cases(Effort::Quick, gpu.capabilities()) {
+        by_primitive
+            .entry(case.id().split(':').next().unwrap_or_default().to_owned())
+            .or_default()
+            .push(case);
     }
+    assert_eq!(by_primitive.len(), 4, "{:?}", by_primitive.keys());
+    let most = if is_full() { 30 } else { 4 };
+    let largest = |cases: &mut Vec<Case>| {
+        cases.sort_by_key(|case| std::cmp::Reverse(case.count));
+        cases.truncate(most);
+    };
+    by_primitive.values_mut().for_each(largest);
+    let cases = by_primitive.into_values().flatten().collect::<Vec<_>>();
     for case in &cases {
         match verify_case(&gpu, case)? {
             Outcome::Pass => {}
@@ -74,7 +85,7 @@ fn many_submissions(validation: bool) -> Result<(), Failed> {
     }
     let (cuts, cut_dispatches) =
         (watch.cuts.load(Ordering::Relaxed), watch.cut_dispatches.load(Ordering::Relaxed));
-    assert!(cuts > 100 && cut_dispatches > 10, "{cuts} cuts, {cut_dispatches} dispatches in parts");
+    assert!(cuts > 100 && cut_dispatches > 3, "{cuts} cuts, {cut_dispatches} dispatches in parts");
 
     // The same in one, where there is all the time in the world.
     let case = cases.last().ok_or("no case")?;

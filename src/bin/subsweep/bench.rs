@@ -219,11 +219,12 @@ fn note<'a>(
     report.verified.splice(verified_before.., verified);
 }
 
-/// Measures a scan and sorts for some seconds: a table with a line each.
+/// Measures a scan and sorts for some seconds: how they ended, and a table with a line each.
 ///
 /// # Errors
 /// Those of the device.
-pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<String> {
+pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
+    let mut tally = Tally::default();
     let roof = CopyRoof::new(gpu)?;
     let mut text = format!("  {:18}  elements/s  % of copy\n", "");
     for case in first_look_cases() {
@@ -244,10 +245,21 @@ pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<String> {
             }
             Err(outcome) => writeln!(text, "  {what:18}  {outcome}"),
         };
-        suite.device_report().measured.extend(measured.ok());
+        match &measured {
+            Ok(_) => tally.right += 1,
+            Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
+            Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
+        }
+        match measured {
+            Ok(measurement) => suite.device_report().measured.push(measurement),
+            Err(outcome) => {
+                let again = suite.again("bench", gpu, &case.id());
+                suite.device_report().verified.push(VerifiedCase::new(case.id(), &outcome, &again));
+            }
+        }
     }
     suite.save()?;
-    Ok(text)
+    Ok((tally, text))
 }
 
 const COUNT_WIDTH: usize = 10;

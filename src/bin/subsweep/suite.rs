@@ -245,17 +245,26 @@ pub fn list(
 ) -> Result<()> {
     let devices = device::choose(&Arc::new(Instance::new(false)?), &common.device)?;
     let are_many = devices.len() > 1;
+    let (mut is_listed, mut first_error) = (false, None);
     for device in devices {
         if are_many {
             words::print(&format!("{}\n", device.heading()));
         }
-        // None without requirements, which say why.
-        device.candidate.requirements()?;
-        let Some(capabilities) = device.candidate.capabilities() else { continue };
-        let cases = select(&patterns(args, common), cases(args.effort(), capabilities))?;
-        print(&cases.iter().map(|case| case.id() + "\n").collect::<String>())?;
+        let selected = device.candidate.requirements().map_err(anyhow::Error::from).and_then(|_| {
+            // Whoever has the requirements has them, too.
+            let capabilities = device.candidate.capabilities().ok_or(Error::NoDevice)?;
+            Ok(select(&patterns(args, common), cases(args.effort(), capabilities))?)
+        });
+        match selected {
+            Ok(cases) => {
+                print(&cases.iter().map(|case| case.id() + "\n").collect::<String>())?;
+                is_listed = true;
+            }
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
     }
-    Ok(())
+    // As with running them, a device without such a case takes nothing from the others.
+    first_error.filter(|_| !is_listed).map_or(Ok(()), Err)
 }
 
 impl Tally {

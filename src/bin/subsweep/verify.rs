@@ -26,11 +26,12 @@ pub fn run(args: &VerifyArgs, common: &Common) -> Result<()> {
     }
     suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {
         let tally = on_device(suite, opened)?;
-        if *measure {
-            let table = bench::first_look(suite, &opened.gpu)?;
-            suite.print(&format!("\n{}{table}", summary(&opened.gpu, tally)))?;
+        if !*measure {
+            return Ok(tally);
         }
-        Ok(tally)
+        let (measured, table) = bench::first_look(suite, &opened.gpu)?;
+        suite.print(&format!("\n{}{table}", summary(&opened.gpu, tally)))?;
+        Ok(Tally { wrong: tally.wrong + measured.wrong, ..tally })
     })
 }
 

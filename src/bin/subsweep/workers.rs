@@ -15,7 +15,7 @@ use crate::cache::CachedGpu;
 use crate::suite::{self, Opened};
 
 /// Cases of more bytes run one at a time: their memory is not there twice.
-const LARGE_SIZE: u64 = 64 << 20;
+const LARGE_SIZE: u64 = 4 << 20;
 
 /// One device, opened as often as it has workers.
 pub struct Workers<'o> {
@@ -66,6 +66,9 @@ impl<'o> Workers<'o> {
                 let case = &cases[index];
                 let is_large = case.size() > LARGE_SIZE;
                 let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
                 let outcome = match suite::lacking_memory(gpu, case) {
                     Some(reason) => Ok(Outcome::NotSupported(reason)),
                     None => verify_case(gpu, case),

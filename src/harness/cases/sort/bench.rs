@@ -55,13 +55,13 @@ pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
     cases
 }
 
-/// Less than a minute of a CPU, whose driver takes about a second to compile a plan's kernels: all counts by what a plan
-/// takes by itself, one by every algorithm, and one of other keys and inputs each.
 /// Keys and pairs.
 pub(in crate::harness::cases) fn first_look_works() -> Vec<Work> {
     SortCase::chosen().kinds().into_iter().take(2).map(Work::Sort).collect()
 }
 
+/// Less than a minute of a CPU, whose driver takes about a second to compile a plan's kernels: all counts by what a plan
+/// takes by itself, one by every algorithm, and one of other keys and inputs each.
 fn quick_bench_cases() -> Vec<Case> {
     let chosen = SortCase::chosen();
     let [_, pairs, wide_keys] = chosen.kinds();
