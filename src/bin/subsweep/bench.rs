@@ -176,11 +176,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
                     progress.aside(|| suite.print(&text))?;
                 }
             }
-            match &outcome {
-                Ok(_) => tally.right += 1,
-                Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
-                Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
-            }
+            count(&mut tally, &outcome);
         }
     }
     drop(progress);
@@ -192,6 +188,14 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
     let Tally { right, wrong, not_supported } = tally;
     suite.print(&format!("\n  {right} measured, {wrong} wrong, {not_supported} not supported\n"))?;
     Ok(tally)
+}
+
+fn count(tally: &mut Tally, measured: &Measured) {
+    match measured {
+        Ok(_) => tally.right += 1,
+        Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
+        Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
+    }
 }
 
 /// Writes down what is known of cases by now, behind so many measured and verified before them, in place of what was
@@ -245,18 +249,10 @@ pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
             }
             Err(outcome) => writeln!(text, "  {what:18}  {outcome}"),
         };
-        match &measured {
-            Ok(_) => tally.right += 1,
-            Err(Outcome::NotSupported(_)) => tally.not_supported += 1,
-            Err(Outcome::Fail(_) | Outcome::Pass) => tally.wrong += 1,
-        }
-        match measured {
-            Ok(measurement) => suite.device_report().measured.push(measurement),
-            Err(outcome) => {
-                let again = suite.again("bench", gpu, &case.id());
-                suite.device_report().verified.push(VerifiedCase::new(case.id(), &outcome, &again));
-            }
-        }
+        count(&mut tally, &measured);
+        let DeviceReport { measured: before, verified, .. } = suite.device_report();
+        let before = [before.len(), verified.len()];
+        note(suite, gpu, "bench", before, std::iter::once((&case, &measured)));
     }
     suite.save()?;
     Ok((tally, text))
