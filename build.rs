@@ -102,15 +102,22 @@ fn rust_compiler() -> Option<String> {
 /// The commit that this is built from: as `cargo package` noted it, or as git has it checked out.
 #[cfg(not(feature = "compile-shaders"))]
 fn git_hash(root: &Path) -> Option<String> {
-    println!("cargo::rerun-if-changed=.cargo_vcs_info.json");
-    if let Ok(note) = fs::read_to_string(root.join(".cargo_vcs_info.json")) {
+    // Cargo builds anew each time for a file that is not there.
+    let watch = |path: &Path| {
+        if path.exists() {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+    };
+    let note = root.join(".cargo_vcs_info.json");
+    watch(&note);
+    if let Ok(note) = fs::read_to_string(note) {
         let (_, behind) = note.split_once("\"sha1\": \"")?;
         return behind.split_once('"').map(|(hash, _)| hash.to_owned());
     }
     // Not that of whatever this folder lies in.
     root.join(".git").exists().then_some(())?;
     let git = |arguments: &[&str]| said(Command::new("git").current_dir(root).args(arguments));
-    println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
+    watch(&root.join(git(&["rev-parse", "--git-path", "logs/HEAD"])?));
     git(&["rev-parse", "HEAD"])
 }
 

@@ -5,6 +5,7 @@
 
 mod gather;
 mod instance;
+mod kept;
 mod memory;
 mod pace;
 mod scan;
@@ -14,8 +15,6 @@ mod sort;
 mod submit;
 mod transfer;
 
-use std::collections::HashMap;
-use std::hash::Hash;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -31,6 +30,7 @@ use crate::gather::{GatherConfig, GatherPlan};
 use crate::scan::{ScanConfig, ScanPlan};
 use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
 use crate::vk::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
+use kept::Kept;
 use memory::Memory;
 use submit::Submitter;
 use transfer::STAGING_SIZE;
@@ -74,13 +74,13 @@ impl Default for WorkOptions {
     }
 }
 
-/// A device with a queue, memory and plans of its own.
+/// A device with a queue, memory and plans of its own: of each primitive the 32 that were used last.
 pub struct Gpu {
     // Dropped in this order: what is made from the device before the device, which keeps the instance.
-    scan_plans: Mutex<HashMap<ScanConfig, Arc<ScanPlan>>>,
-    sort_plans: Mutex<HashMap<SortConfig, Arc<SortPlan>>>,
-    segmented_sort_plans: Mutex<HashMap<SegmentedSortConfig, Arc<SegmentedSortPlan>>>,
-    gather_plans: Mutex<HashMap<GatherConfig, Arc<GatherPlan>>>,
+    scan_plans: Kept<ScanConfig, ScanPlan>,
+    sort_plans: Kept<SortConfig, SortPlan>,
+    segmented_sort_plans: Kept<SegmentedSortConfig, SegmentedSortPlan>,
+    gather_plans: Kept<GatherConfig, GatherPlan>,
     submitter: Mutex<Submitter>,
     staging: Mutex<GpuBuffer>,
     memory: Arc<Memory>,
@@ -127,10 +127,10 @@ impl Gpu {
         let submitter = Submitter::new(&device, family_index, timestamp_valid_bits, &work)?;
         let staging = memory.allocate_staging(STAGING_SIZE)?;
         Ok(Self {
-            scan_plans: Mutex::default(),
-            sort_plans: Mutex::default(),
-            segmented_sort_plans: Mutex::default(),
-            gather_plans: Mutex::default(),
+            scan_plans: Kept::default(),
+            sort_plans: Kept::default(),
+            segmented_sort_plans: Kept::default(),
+            gather_plans: Kept::default(),
             submitter: Mutex::new(submitter),
             staging: Mutex::new(staging),
             memory,
@@ -180,23 +180,23 @@ impl Gpu {
         self.instance.take_messages()
     }
 
-    /// The plan for a configuration, made on first use and kept.
+    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last.
     ///
     /// # Errors
     /// Those of [`ScanPlan::new`].
     pub fn scan_plan(&self, config: ScanConfig) -> Result<Arc<ScanPlan>> {
-        kept(&self.scan_plans, config, || ScanPlan::new(&self.device, config))
+        self.scan_plans.get(config, || ScanPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept.
+    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last.
     ///
     /// # Errors
     /// Those of [`SortPlan::new`].
     pub fn sort_plan(&self, config: SortConfig) -> Result<Arc<SortPlan>> {
-        kept(&self.sort_plans, config, || SortPlan::new(&self.device, config))
+        self.sort_plans.get(config, || SortPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept.
+    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last.
     ///
     /// # Errors
     /// Those of [`SegmentedSortPlan::new`].
@@ -205,24 +205,15 @@ impl Gpu {
         config: impl Into<SegmentedSortConfig>,
     ) -> Result<Arc<SegmentedSortPlan>> {
         let config = config.into();
-        kept(&self.segmented_sort_plans, config, || SegmentedSortPlan::new(&self.device, config))
+        self.segmented_sort_plans.get(config, || SegmentedSortPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept.
+    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last.
     ///
     /// # Errors
     /// Those of [`GatherPlan::new`].
     pub fn gather_plan(&self, config: GatherConfig) -> Result<Arc<GatherPlan>> {
-        kept(&self.gather_plans, config, || GatherPlan::new(&self.device, config))
-    }
-
-    /// Drops the plans that scans, sorts, gathers and the functions above have kept; those that somebody
-    /// holds go with whoever holds them. Pipelines take memory, on CPU drivers much of it.
-    pub fn forget_plans(&self) {
-        lock(&self.scan_plans).clear();
-        lock(&self.sort_plans).clear();
-        lock(&self.segmented_sort_plans).clear();
-        lock(&self.gather_plans).clear();
+        self.gather_plans.get(config, || GatherPlan::new(&self.device, config))
     }
 
     /// Device memory of `size` bytes that plans can use in any role, its content undefined.
@@ -288,19 +279,6 @@ fn out_of_host_memory(size: u64) -> Error {
 
 fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {
     scratch.as_ref().map_or(BufferRange::NONE, GpuBuffer::range)
-}
-
-fn kept<C: Eq + Hash, P>(
-    plans: &Mutex<HashMap<C, Arc<P>>>,
-    config: C,
-    make: impl FnOnce() -> Result<P>,
-) -> Result<Arc<P>> {
-    if let Some(plan) = lock(plans).get(&config) {
-        return Ok(Arc::clone(plan));
-    }
-    // Unlocked meanwhile: other threads make other plans, and of two that make the same one the first is kept.
-    let plan = Arc::new(make()?);
-    Ok(Arc::clone(lock(plans).entry(config).or_insert(plan)))
 }
 
 /// What the mutexes here guard stays whole if a holder panics.

@@ -35,7 +35,7 @@ fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
 #[test]
 fn each_segment_is_sorted_with_its_values_and_for_its_places() {
     let folder = Folder::new();
-    // Of one word and of two: each takes seconds to compile, and tests/drivers tries all.
+    // Values of keys of one word, places of keys of two: each takes seconds to compile, and tests/drivers tries all.
     for (index, keys) in [&TYPES[0], &TYPES[5]].into_iter().enumerate() {
         let payload = keys.payload();
         let count = payload.len() / keys.size;
@@ -57,20 +57,19 @@ fn each_segment_is_sorted_with_its_values_and_for_its_places() {
             let order = (keys.compare)(key(a), key(b));
             if is_descending { order.reverse() } else { order }
         });
+        if is_descending {
+            let mut command = subsweep(["sort", "-", "--segments", &starts, "--argsort"]);
+            let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
+            let stdout = run_with(command.args(direction), &file).done();
+            assert!(stdout == npy("<u4", &shape, &bytes(&permutation)), "{}", keys.descr);
+            continue;
+        }
         let sorted = npy(keys.descr, &shape, &gathered(&payload, keys.size, &places));
-
-        let mut command = subsweep(["sort", "-", "--segments", &starts]);
-        assert!(run_with(command.args(direction), &file).done() == sorted, "{}", keys.descr);
-        let mut command = subsweep(["sort", "-", "--segments", &starts, "--argsort"]);
-        let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
-        let stdout = run_with(command.args(direction), &file).done();
-        assert!(stdout == npy("<u4", &shape, &bytes(&permutation)), "{}", keys.descr);
-
         let (input, values) = (folder.file("keys", &file), bytes(&random(count)));
         let values_path = folder.file("values", npy("<i4", &shape, &values));
         let (output, values_output) = (folder.argument("out"), folder.argument("values_out"));
         let mut command = subsweep(["sort", &input, "--segments", &starts, "--values", &values_path]);
-        run(command.args(["-o", &output, "--values-output", &values_output]).args(direction)).done();
+        run(command.args(["-o", &output, "--values-output", &values_output])).done();
         assert!(folder.read("out") == sorted, "{}", keys.descr);
         let moved = npy("<i4", &shape, &gathered(&values, 4, &places));
         assert!(folder.read("values_out") == moved, "{}", keys.descr);

@@ -101,11 +101,11 @@ fn keys_of_every_type_are_sorted_in_either_direction() {
         for is_descending in [false, true] {
             let places = keys.places(&payload, is_descending);
             let direction = is_descending.then_some("--descending");
-            let stdout = run_with(subsweep(["sort", "-"]).args(direction), &file).done();
-            let expected = npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &places));
-            assert!(stdout == expected, "{}, {direction:?}", keys.descr);
-            // The other way for every other type: it takes as long to compile again.
+            // Keys in one direction, and permutations in the other: each takes long to compile.
             if is_descending == index.is_multiple_of(2) {
+                let stdout = run_with(subsweep(["sort", "-"]).args(direction), &file).done();
+                let expected = npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &places));
+                assert!(stdout == expected, "{}, {direction:?}", keys.descr);
                 continue;
             }
             let stdout = run_with(subsweep(["sort", "-", "--argsort"]).args(direction), &file).done();

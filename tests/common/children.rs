@@ -87,6 +87,10 @@ const SLOWEST_COUNT: usize = 10;
 
 const DEVICE: &str = "device: ";
 const NOTE: &str = "note: ";
+const PEAK: &str = "peak memory in KiB: ";
+
+/// A row keeps its plans; this is what they may come to.
+const MAX_PEAK_KIB: u64 = 2 << 20;
 
 /// The child says what it runs on.
 pub fn announce(device: &str) {
@@ -106,7 +110,11 @@ pub fn main<R: Row>() -> ExitCode {
         Some("--row") => {
             let name = arguments.drain(1..=2).next_back();
             match R::ALL.iter().find(|row| Some(row.name()) == name.as_deref()) {
-                Some(row) => row.run(&Arguments::from_iter(arguments)),
+                Some(row) => {
+                    let code = row.run(&Arguments::from_iter(arguments));
+                    println!("{PEAK}{}", peak_kib());
+                    code
+                }
                 None => {
                     eprintln!("no row of this name; --list-rows names them");
                     ExitCode::FAILURE
@@ -121,6 +129,13 @@ pub fn main<R: Row>() -> ExitCode {
         Some("--rows") if arguments.len() > 2 => run_all::<R>(&arguments[2], &arguments[3..]),
         _ => run_all::<R>("", &arguments[1..]),
     }
+}
+
+/// The most memory that this process has had at once, or 0 where the system does not tell.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 /// A line `NAME=VALUE` for each variable.
@@ -239,16 +254,19 @@ fn run_row<R: Row>(row: &R, environment: Vec<(&'static str, OsString)>, argument
     let ran = !arguments.is_empty() || counts.as_ref().is_some_and(|counts| counts.passed > 0);
     let stderr = String::from_utf8_lossy(&stderr);
     let complains = row.complaint().is_some_and(|complaint| stderr.contains(complaint));
-    let ok = status.success() && is_right_device && ran && !complains;
+    let peak = stdout.lines().find_map(|line| line.strip_prefix(PEAK)?.parse().ok()).unwrap_or(0);
+    let is_small = peak <= MAX_PEAK_KIB;
+    let ok = status.success() && is_right_device && ran && !complains && is_small;
     let counts = counts.unwrap_or_default();
     let mut told = format!(
-        "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s\n",
+        "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s, {} MiB\n",
         row.name(),
         if ok { "ok" } else { "FAILED" },
         counts.passed,
         counts.failed,
         counts.skipped,
-        start.elapsed().as_secs_f64()
+        start.elapsed().as_secs_f64(),
+        peak >> 10
     );
     for (duration, trial) in slowest {
         told += &format!("{:27.1} s  {trial}\n", duration.as_secs_f64());
@@ -261,6 +279,9 @@ fn run_row<R: Row>(row: &R, environment: Vec<(&'static str, OsString)>, argument
         told += &stderr;
         // The last word: a driver may crash behind the last trial, and all of them passed.
         told += &format!("row {} ended with {}\n", row.name(), status);
+        if !is_small {
+            told += &format!("row {} took more than {} MiB\n", row.name(), MAX_PEAK_KIB >> 10);
+        }
         if !is_right_device {
             told += &format!("row {} was to run on: …{}\n", row.name(), row.ending());
         }

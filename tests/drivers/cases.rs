@@ -1,6 +1,6 @@
 //! The case table, a trial for each group of cases that differ in size and input alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
@@ -14,35 +14,32 @@ use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, Workgrou
 use subsweep::sort::SortAlgorithm;
 use subsweep::vk::{Capabilities, HazardChecker};
 
+use super::children::is_full;
 use super::dispatched::Listener;
 use super::rows::{Row, Watch};
 
 pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
-    let watch = row.watch;
-    let layout = watch.layout();
-    let mut groups = BTreeMap::<String, Vec<Case>>::new();
-    for case in cases_of(gpu.capabilities(), row) {
+    let layout = row.watch.layout();
+    let by_name = grouped(cases_of(gpu.capabilities(), row));
+    let taken = by_name.into_iter().enumerate().filter(|(index, _)| row.takes(*index));
+    let mut groups: BTreeMap<_, _> = taken.map(|(_, group)| group).collect();
+    if row.has_specializations_alone() {
+        groups.extend(grouped(lane_sensitive_cases(gpu.capabilities())));
+    }
+    let trial = |(name, cases): (String, Vec<Case>)| {
+        let gpu = Arc::clone(gpu);
+        Trial::test(name, move || verify(&gpu, &cases, layout))
+    };
+    groups.into_iter().map(trial).collect()
+}
+
+/// Cases by the work that they have in common.
+fn grouped(cases: Vec<Case>) -> BTreeMap<String, Vec<Case>> {
+    let mut groups = BTreeMap::<_, Vec<_>>::new();
+    for case in cases {
         groups.entry(case.work.to_string()).or_default().push(case);
     }
-    let mut last_primitive = String::new();
     groups
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| row.takes(*index))
-        .map(|(_, (name, cases))| {
-            let gpu = Arc::clone(gpu);
-            let primitive = name.split(':').next().unwrap_or(&name).to_owned();
-            let is_first = primitive != last_primitive;
-            last_primitive = primitive;
-            Trial::test(name, move || {
-                // Groups of one primitive share pipelines, of which a driver holds megabytes each.
-                if is_first {
-                    gpu.forget_plans();
-                }
-                verify(&gpu, &cases, layout)
-            })
-        })
-        .collect()
 }
 
 /// The most elements of the cases that a row takes out of the full table in the short suite.
@@ -50,19 +47,43 @@ const MAX_COUNT: u64 = 65_537;
 
 fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
     let mut cases = verify_cases(row.effort(), capabilities);
-    let chosen = |is_it: fn(&Case) -> bool| {
-        let full = verify_cases(Effort::Full, capabilities).into_iter();
-        full.filter(move |case| is_it(case) && case.count <= MAX_COUNT)
-    };
     if row.is_lane_sensitive_alone() {
-        cases = chosen(is_lane_sensitive).collect();
-        expect_every_kind(&cases);
-    } else if row.watch == Watch::Bounds {
-        cases.retain(is_worth_watching);
-        cases.extend(chosen(is_watched_besides));
-    } else if row.has_small_tiles_alone() {
-        cases = cases.into_iter().map(in_small_tiles).collect();
+        return lane_sensitive_cases(capabilities);
     }
+    if row.has_specializations_alone() {
+        let quick: HashSet<_> = verify_cases(Effort::Quick, capabilities).iter().map(Case::id).collect();
+        cases.retain(|case| !quick.contains(&case.id()));
+        return cases.into_iter().map(in_small_tiles).collect();
+    }
+    if row.watch == Watch::Bounds {
+        cases.retain(|case| is_worth_watching(case) && case.count <= MAX_COUNT);
+        if !is_full() {
+            cases.retain(|case| element_of(&case.work).is_none_or(|element| element.size() == 4));
+            cases.extend(chosen(capabilities, is_watched_besides));
+        }
+    }
+    cases
+}
+
+/// Kernels of elements of two words are watched by themselves.
+fn element_of(work: &Work) -> Option<ElementType> {
+    match work {
+        Work::Scan(scan) => Some(scan.element),
+        Work::Sort(sort) => Some(sort.element),
+        Work::SegmentedSort(sort) => Some(sort.element),
+        Work::Gather(_) => None,
+    }
+}
+
+/// Cases of the full table.
+fn chosen(capabilities: &Capabilities, is_it: fn(&Case) -> bool) -> impl Iterator<Item = Case> {
+    let full = verify_cases(Effort::Full, capabilities).into_iter();
+    full.filter(move |case| is_it(case) && case.count <= MAX_COUNT)
+}
+
+fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let cases: Vec<_> = chosen(capabilities, is_lane_sensitive).collect();
+    expect_every_kind(&cases);
     cases
 }
 

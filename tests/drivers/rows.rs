@@ -22,15 +22,17 @@ pub struct Row {
     share: Share,
 }
 
-/// How much of the table of cases a row runs. All of it is worth hours, most of them the driver's compiler's.
+/// Which cases a row runs in the short suite: hours are all of them worth, most of those the driver's compiler's. In the
+/// full suite every row runs all, but those of more than 32 lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Share {
-    Whole,
-    /// Of groups of cases and of kernels, every second from this one on, but out of a larger table: these rows differ from
-    /// one that runs the whole in their lanes alone.
-    Half(usize),
-    /// The cases of the kernels that depend on the lanes, at their smallest shapes; in the full suite, all at 32 lanes.
-    /// The more lanes, the longer compiling takes.
+    /// Those of `verify --quick`.
+    Quick,
+    /// Every second group of them.
+    HalfOfQuick,
+    /// Of what `verify` has besides, every second group from this one on; and the lane-sensitive ones.
+    Specializations(usize),
+    /// Those of the kernels that depend on the lanes, at their smallest shapes.
     LaneSensitive,
 }
 
@@ -77,42 +79,50 @@ impl Row {
         is_full() || self.has_faults()
     }
 
-    /// Whether this row runs the group of cases, or the kernel, that is the `index`-th by name.
+    /// Whether this row runs the group of cases that is the `index`-th by name.
     pub fn takes(&self, index: usize) -> bool {
         match self.share {
-            Share::Half(first) if !is_full() => index % 2 == first,
-            Share::Whole | Share::Half(_) | Share::LaneSensitive => true,
+            _ if is_full() => true,
+            Share::Quick | Share::LaneSensitive => true,
+            Share::HalfOfQuick => index.is_multiple_of(2),
+            Share::Specializations(first) => index % 2 == first,
         }
     }
 
-    /// Whether this row runs the lane-sensitive cases alone.
+    /// Whether this row runs the lane-sensitive cases alone. The more lanes, the longer compiling takes.
     pub fn is_lane_sensitive_alone(&self) -> bool {
-        self.share == Share::LaneSensitive && (children::Row::is_of_full_suite(self) || !is_full())
+        self.share == Share::LaneSensitive && (self.lanes > 32 || !is_full())
     }
 
-    /// Whether tiles of the default size give way to small ones. Rows that run all of a smaller table have some.
-    pub fn has_small_tiles_alone(&self) -> bool {
-        matches!(self.share, Share::Half(_)) && !is_full()
+    /// Whether this row runs what `verify` has besides the quick cases, with small tiles in place of those of the default
+    /// size.
+    pub fn has_specializations_alone(&self) -> bool {
+        matches!(self.share, Share::Specializations(_)) && !is_full()
     }
 
-    /// Whether this row runs kernels by themselves, too. Of 4 lanes another row does.
+    /// Whether this row runs kernels by themselves, too: in the short suite where they compile the fastest, and where every
+    /// access is watched.
     pub fn has_passes(&self) -> bool {
-        let is_alone = self.share != Share::Half(0) || is_full();
-        is_alone && !matches!(self.watch, Watch::Bug(_)) && !self.is_lane_sensitive_alone()
+        let is_chosen = match (self.watch, &self.driver) {
+            (Watch::Bounds, _) | (_, Driver::SwiftShader) => true,
+            _ => is_full() && !self.is_lane_sensitive_alone(),
+        };
+        is_chosen && !matches!(self.watch, Watch::Bug(_))
     }
 
     /// Whether this row runs what a program calls, too, such as sorts of slices.
     pub fn has_calls(&self) -> bool {
-        self.has_passes() && (is_full() || self.watch == Watch::Usual && self.share == Share::Whole)
+        let is_chosen = matches!(self.share, Share::Quick | Share::HalfOfQuick) && self.watch == Watch::Usual;
+        is_chosen || is_full() && self.has_passes()
     }
 
     /// How many of the cases there are at all.
     pub fn effort(&self) -> Effort {
         match self.watch {
-            Watch::Usual if self.share == Share::LaneSensitive => Effort::Quick,
-            Watch::Usual if is_full() => Effort::Full,
-            Watch::Usual if matches!(self.share, Share::Half(_)) => Effort::Normal,
-            Watch::Usual | Watch::Bounds | Watch::Bug(_) => Effort::Quick,
+            Watch::Bug(_) => Effort::Quick,
+            Watch::Usual | Watch::Bounds if is_full() => Effort::Full,
+            Watch::Usual if self.has_specializations_alone() => Effort::Normal,
+            Watch::Usual | Watch::Bounds => Effort::Quick,
         }
     }
 
@@ -121,14 +131,12 @@ impl Row {
         self.has_faults() && self.effort() == Effort::Quick
     }
 
-    /// In how many of its specializations each kernel is tried alone. SwiftShader compiles the
-    /// fastest; what is watched takes seconds to compile.
+    /// In how many of its specializations each kernel is tried alone. What is watched takes seconds to compile.
     pub fn passes(&self) -> Selection {
-        match (is_full(), self.watch, &self.driver) {
-            (true, Watch::Bounds, _) | (false, _, Driver::SwiftShader) => Selection::Short,
-            (true, _, _) => Selection::Full,
-            (false, Watch::Bounds, _) => Selection::AtMost(1),
-            (false, _, Driver::Lavapipe { .. }) => Selection::AtMost(2),
+        match (is_full(), self.watch) {
+            (true, Watch::Bounds) | (false, Watch::Usual | Watch::Bug(_)) => Selection::Short,
+            (true, Watch::Usual | Watch::Bug(_)) => Selection::Full,
+            (false, Watch::Bounds) => Selection::One,
         }
     }
 }
@@ -140,21 +148,21 @@ impl children::Row for Row {
         // Those that take longest come first, so that the last do not run alone.
         lavapipe("lavapipe-wide-128", Mesa::Wide, 128, Watch::Usual, Share::LaneSensitive),
         lavapipe("lavapipe-wide-64", Mesa::Wide, 64, Watch::Usual, Share::LaneSensitive),
-        lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Whole),
-        lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Whole),
-        lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Whole),
+        lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Quick),
+        lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Quick),
+        lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Quick),
         Row {
             name: "swiftshader-4",
             driver: Driver::SwiftShader,
             lanes: 4,
             watch: Watch::Usual,
-            share: Share::Whole,
+            share: Share::HalfOfQuick,
         },
-        lavapipe("lavapipe-16", Mesa::Installed, 16, Watch::Usual, Share::Half(1)),
-        lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Half(0)),
+        lavapipe("lavapipe-16", Mesa::Installed, 16, Watch::Usual, Share::Specializations(1)),
+        lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Specializations(0)),
         lavapipe("lavapipe-wide-32", Mesa::Wide, 32, Watch::Usual, Share::LaneSensitive),
-        lavapipe("lavapipe-32", Mesa::Installed, 32, Watch::Bug("LANES_END_AT_16"), Share::Whole),
-        lavapipe("lavapipe-25-32", Mesa::Newer, 32, Watch::Bug("LANES_END_AT_16"), Share::Whole),
+        lavapipe("lavapipe-32", Mesa::Installed, 32, Watch::Bug("LANES_END_AT_16"), Share::Quick),
+        lavapipe("lavapipe-25-32", Mesa::Newer, 32, Watch::Bug("LANES_END_AT_16"), Share::Quick),
     ];
 
     fn name(&self) -> &'static str {

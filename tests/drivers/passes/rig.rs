@@ -55,8 +55,8 @@ impl Access {
 /// How many of its specializations a kernel is tried in: a pipeline takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
-    /// The first so many at most: of two, one for each way to access memory.
-    AtMost(usize),
+    /// The first.
+    One,
     /// The first few, in small tiles: in each module every way to access memory, each end, each source of heads.
     Short,
     /// All that the checks know.
@@ -67,7 +67,7 @@ impl Selection {
     /// All of `ways`, or the first `count` of them, among which each choice must occur.
     pub fn first<T>(self, count: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
         let count = match self {
-            Self::AtMost(most) => count.min(most),
+            Self::One => count.min(1),
             Self::Short => count,
             Self::Full => usize::MAX,
         };

@@ -66,7 +66,7 @@ fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
 /// Begins that rise, that fall, with queues that are too short, and with more tiles than 32 bits count.
 pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     // What is watched takes its time with each of the segments.
-    let count = if selection == Selection::AtMost(1) { 2_000 } else { 20_000 };
+    let count = if selection == Selection::One { 2_000 } else { 20_000 };
     let rising = begins(count);
     let falling: Vec<_> = rising.iter().rev().copied().collect();
     let beyond = [&rising[..50], &[u32::MAX; 3]].concat();
