@@ -27,8 +27,8 @@ mod workload;
 pub use bench::{BenchGroup, BenchOptions, CopyRoof, Measured};
 pub use cases::{
     Case, CountFrom, Effort, GatherCase, Place, PolicyName, ScanCase, SegmentMix, SegmentedSortCase,
-    SortCase, SortValues, Work, bench_cases, first_look_cases, scaling_bench_cases, textbook_bench_cases,
-    tutorial_13_bench_cases, verify_cases, without_count,
+    SortCase, SortValues, Work, bench_cases, first_look_cases, product_cases, scaling_bench_cases,
+    textbook_bench_cases, tutorial_13_bench_cases, verify_cases, without_count,
 };
 pub use comparison::{
     CaseComparison, Comparison, Difference, GroupComparison, Section, Side, Verdict, pair_devices,

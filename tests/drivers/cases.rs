@@ -7,7 +7,7 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::harness::{
     Case, CountFrom, Effort, Layout, Outcome, Place, PolicyName, ScanCase, SegmentMix, SortCase, SortValues,
-    Work, verify_case_in, verify_cases,
+    Work, product_cases, verify_case_in, verify_cases,
 };
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
@@ -45,15 +45,24 @@ fn grouped(cases: Vec<Case>) -> BTreeMap<String, Vec<Case>> {
 /// The most elements of the cases that a row takes out of the full table in the short suite.
 const MAX_COUNT: u64 = 65_537;
 
+/// The most that every row takes in the full suite.
+const MAX_COUNT_OF_ALL: u64 = 1 << 17;
+
 fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
-    let mut cases = verify_cases(row.effort(), capabilities);
     if row.is_lane_sensitive_alone() {
         return lane_sensitive_cases(capabilities);
     }
+    let mut cases = verify_cases(row.effort(), capabilities);
     if row.has_specializations_alone() {
-        let quick: HashSet<_> = verify_cases(Effort::Quick, capabilities).iter().map(Case::id).collect();
+        let quick = ids(&verify_cases(Effort::Quick, capabilities));
         cases.retain(|case| !quick.contains(&case.id()));
+    }
+    if row.has_small_tiles_alone() {
         return cases.into_iter().map(in_small_tiles).collect();
+    }
+    if row.effort() == Effort::Full && !row.has_products() {
+        let products = ids(&product_cases(capabilities));
+        cases.retain(|case| case.count <= MAX_COUNT_OF_ALL && !products.contains(&case.id()));
     }
     if row.watch == Watch::Bounds {
         cases.retain(|case| is_worth_watching(case) && case.count <= MAX_COUNT);
@@ -63,6 +72,10 @@ fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
         }
     }
     cases
+}
+
+fn ids(cases: &[Case]) -> HashSet<String> {
+    cases.iter().map(Case::id).collect()
 }
 
 /// Kernels of elements of two words are watched by themselves.

@@ -22,8 +22,9 @@ pub struct Row {
     share: Share,
 }
 
-/// Which cases a row runs in the short suite: hours are all of them worth, most of those the driver's compiler's. In the
-/// full suite every row runs all, but those of more than 32 lanes.
+/// Which cases a row runs in the short suite: all of them take hours, most of those the driver's compiler. In the full
+/// suite every row runs all of the full table but products and large inputs, which one has; where there are more than 16
+/// lanes, compiling takes too long for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Share {
     /// Those of `verify --quick`.
@@ -116,12 +117,22 @@ impl Row {
         is_chosen || is_full() && self.has_passes()
     }
 
+    /// Whether this row runs products of parameters and large inputs in the full suite. One will do, which compiles fast.
+    pub fn has_products(&self) -> bool {
+        self.has_faults()
+    }
+
+    /// Whether tiles of the default size give way to small ones, which compile in a third of the time.
+    pub fn has_small_tiles_alone(&self) -> bool {
+        self.has_specializations_alone() || self.share == Share::LaneSensitive
+    }
+
     /// How many of the cases there are at all.
     pub fn effort(&self) -> Effort {
         match self.watch {
             Watch::Bug(_) => Effort::Quick,
+            Watch::Usual if self.has_small_tiles_alone() => Effort::Normal,
             Watch::Usual | Watch::Bounds if is_full() => Effort::Full,
-            Watch::Usual if self.has_specializations_alone() => Effort::Normal,
             Watch::Usual | Watch::Bounds => Effort::Quick,
         }
     }
@@ -134,8 +145,8 @@ impl Row {
     /// In how many of its specializations each kernel is tried alone. What is watched takes seconds to compile.
     pub fn passes(&self) -> Selection {
         match (is_full(), self.watch) {
-            (true, Watch::Bounds) | (false, Watch::Usual | Watch::Bug(_)) => Selection::Short,
-            (true, Watch::Usual | Watch::Bug(_)) => Selection::Full,
+            (true, Watch::Usual) if self.share != Share::LaneSensitive => Selection::Full,
+            (true, _) | (false, Watch::Usual | Watch::Bug(_)) => Selection::Short,
             (false, Watch::Bounds) => Selection::One,
         }
     }

@@ -242,10 +242,16 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         cases.extend(gather::full_cases(capabilities));
         cases.extend(sort::full_cases(capabilities));
         cases.extend(segmented_sort::full_cases(capabilities));
+        cases.extend(product_cases(capabilities));
     }
     let mut ids = HashSet::new();
     cases.retain(|case| ids.insert(case.id()));
     cases
+}
+
+/// Of the cases of [`Effort::Full`], the products of parameters.
+pub fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
+    [scan::product_cases(capabilities), sort::product_cases(capabilities)].concat()
 }
 
 /// Work that takes every kernel as every policy that can be chosen specializes it, but for the order of keys. The policies for

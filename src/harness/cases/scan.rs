@@ -178,12 +178,11 @@ impl fmt::Display for ScanCase {
 /// The table of tutorial 14, in entries.
 const TUTORIAL: u64 = 1 << 25;
 
-/// All cases but the covering ones.
+/// All cases but the covering ones and products.
 pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = plain_scan_cases(capabilities);
     cases.extend(typed_scan_cases(capabilities));
     cases.extend(scan_kind_cases(capabilities));
-    cases.extend(scan_product_cases(capabilities));
     cases.extend(chained::full_cases(capabilities));
     cases.extend(textbook_scan_cases(capabilities));
     let scan =
@@ -428,7 +427,7 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Every operator on every type, inclusive and exclusive, from either end, by either algorithm that takes them all, in
 /// small tiles.
-fn scan_product_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut scans = Vec::new();
     for element in ElementType::ALL {
         for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
@@ -529,7 +528,7 @@ mod tests {
             textbook_scan_cases(&capabilities),
             scan_kind_cases(&capabilities),
             chained::counted_cases(&capabilities),
-            scan_product_cases(&capabilities),
+            product_cases(&capabilities),
         ]
         .concat();
         expect_unique(&cases);

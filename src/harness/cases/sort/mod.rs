@@ -10,7 +10,7 @@ use std::ops::Range;
 pub use bench::tutorial_13_bench_cases;
 pub(super) use bench::{all_algorithms, bench_cases, first_look_works};
 pub(super) use covering::covering_cases;
-pub(super) use verify::{full_cases, selectable_works, specialization_cases};
+pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
 use super::{CountFrom, PolicyName};
 use crate::ElementType;

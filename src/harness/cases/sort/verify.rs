@@ -46,7 +46,7 @@ pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilitie
     cases
 }
 
-/// All cases but the covering ones.
+/// All cases but the covering ones and products.
 pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = u32_key_cases(capabilities);
     cases.extend(typed_sort_cases(capabilities));
@@ -58,7 +58,6 @@ pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<
     cases.extend(misaligned_sort_cases(capabilities));
     cases.extend(counted_sort_cases(capabilities));
     cases.extend(anywhere_cases(capabilities));
-    cases.extend(sort_product_cases(capabilities));
     for algorithm in ANY_COUNT {
         let work = Work::Sort(SortCase::keys_of_u32(algorithm, PolicyName::Default));
         cases.push(Case { work, count: LARGE, input: Input::Uniform });
@@ -362,7 +361,7 @@ fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Every type, kind of values, direction and algorithm by every pair of bits at the ends, a third and three quarters of
 /// the key, in small tiles but of the one workgroup.
-fn sort_product_cases(capabilities: &Capabilities) -> Vec<Case> {
+pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut sorts = Vec::new();
     for element in ElementType::ALL {
         let width = element.bits();
@@ -417,6 +416,6 @@ mod tests {
         expect_unique(&misaligned_sort_cases(&capabilities));
         expect_unique(&counted_sort_cases(&capabilities));
         expect_unique(&anywhere_cases(&capabilities));
-        expect_unique(&sort_product_cases(&capabilities));
+        expect_unique(&product_cases(&capabilities));
     }
 }
