@@ -102,7 +102,7 @@ fn rust_compiler() -> Option<String> {
 /// The commit that this is built from: as `cargo package` noted it, or as git has it checked out.
 #[cfg(not(feature = "compile-shaders"))]
 fn git_hash(root: &Path) -> Option<String> {
-    // Cargo builds anew each time for a file that is not there.
+    // A file that is watched and does not exist has Cargo run this in every build.
     let watch = |path: &Path| {
         if path.exists() {
             println!("cargo::rerun-if-changed={}", path.display());
@@ -117,7 +117,11 @@ fn git_hash(root: &Path) -> Option<String> {
     // Not that of whatever this folder lies in.
     root.join(".git").exists().then_some(())?;
     let git = |arguments: &[&str]| said(Command::new("git").current_dir(root).args(arguments));
-    watch(&root.join(git(&["rev-parse", "--git-path", "logs/HEAD"])?));
+    // Whichever of these there is changes with each commit: the log, or the branch that HEAD names, or HEAD itself.
+    let branch = git(&["symbolic-ref", "--quiet", "HEAD"]).unwrap_or_default();
+    for name in ["logs/HEAD", "HEAD", &branch] {
+        watch(&root.join(git(&["rev-parse", "--git-path", name])?));
+    }
     git(&["rev-parse", "HEAD"])
 }
 

@@ -26,12 +26,14 @@ impl<C: PartialEq, P> Kept<C, P> {
         }
         // Unlocked meanwhile: other threads make other plans, and of two that make the same one the first is kept.
         let plan = Arc::new(make()?);
+        // Dropped behind the lock.
+        let mut _forgotten = None;
         let mut plans = lock(&self.0);
         if let Some(first) = find(&mut plans, &config) {
             return Ok(first);
         }
         if plans.len() == MAX_PLANS {
-            plans.remove(0);
+            _forgotten = Some(plans.remove(0));
         }
         plans.push((config, Arc::clone(&plan)));
         Ok(plan)

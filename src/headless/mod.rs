@@ -180,7 +180,8 @@ impl Gpu {
         self.instance.take_messages()
     }
 
-    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last.
+    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last. Hold it as long
+    /// as commands that it has recorded may run.
     ///
     /// # Errors
     /// Those of [`ScanPlan::new`].
@@ -188,7 +189,8 @@ impl Gpu {
         self.scan_plans.get(config, || ScanPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last.
+    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last. Hold it as long
+    /// as commands that it has recorded may run.
     ///
     /// # Errors
     /// Those of [`SortPlan::new`].
@@ -196,7 +198,8 @@ impl Gpu {
         self.sort_plans.get(config, || SortPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last.
+    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last. Hold it as long
+    /// as commands that it has recorded may run.
     ///
     /// # Errors
     /// Those of [`SegmentedSortPlan::new`].
@@ -208,7 +211,8 @@ impl Gpu {
         self.segmented_sort_plans.get(config, || SegmentedSortPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last.
+    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last. Hold it as long
+    /// as commands that it has recorded may run.
     ///
     /// # Errors
     /// Those of [`GatherPlan::new`].

@@ -457,6 +457,20 @@ mod tests {
     }
 
     #[test]
+    fn a_wider_read_does_not_hide_what_was_written_before() {
+        let wide = AddressRange::new(0x1000, 128);
+        let indirect = Command::Dispatch {
+            kernel: &PROBE_COPY,
+            ranges: &[B, C],
+            workgroups: Workgroups::Indirect(A),
+            constants: &[],
+        };
+        let to_compute = Command::Barrier(Barrier::TRANSFER_TO_COMPUTE);
+        let found = missing(&[Command::Fill { range: A }, to_compute, copy(&[wide, C]), COMPUTE, indirect]);
+        assert_eq!(found, [Missing::Execution]);
+    }
+
+    #[test]
     fn a_barrier_of_everything_orders_everything() {
         let all = Access {
             stages: vk::PipelineStageFlags::ALL_COMMANDS,

@@ -1,6 +1,6 @@
 //! Sorts of segments, from files to files, held to sorts of the standard library.
 
-use super::sorts::TYPES;
+use super::sorts::{Keys, TYPES};
 use super::{Folder, bytes, npy, random, run, run_with, subsweep, words};
 
 /// Begins in a file of the tests of sorts: segments of every class, empty ones, and keys in none.
@@ -32,48 +32,50 @@ fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
     places.iter().flat_map(|&place| &payload[place * size..][..size]).copied().collect()
 }
 
+/// Keys in an array, where their segments begin, and their places in order.
+fn keys_in_segments(keys: &Keys, is_descending: bool) -> (Vec<u8>, Vec<u32>, Vec<usize>) {
+    let payload = keys.payload();
+    let count = payload.len() / keys.size;
+    let begins = begins(count);
+    let key = |place: usize| &payload[place * keys.size..][..keys.size];
+    let places = places(count, &begins, |a, b| {
+        let order = (keys.compare)(key(a), key(b));
+        if is_descending { order.reverse() } else { order }
+    });
+    (payload, begins, places)
+}
+
+// Sorts of segments take seconds to compile, and tests/drivers tries all: one of keys of one word, and one of two.
+
 #[test]
-fn each_segment_is_sorted_with_its_values_and_for_its_places() {
+fn values_go_with_the_keys_of_their_segment() {
     let folder = Folder::new();
-    // Values of keys of one word, places of keys of two: each takes seconds to compile, and tests/drivers tries all.
-    for (index, keys) in [&TYPES[0], &TYPES[5]].into_iter().enumerate() {
-        let payload = keys.payload();
-        let count = payload.len() / keys.size;
-        let begins = begins(count);
-        let starts = folder.file(
-            "starts",
-            if index % 2 == 0 {
-                bytes(&begins)
-            } else {
-                npy("<u4", &format!("({},)", begins.len()), &bytes(&begins))
-            },
-        );
-        let shape = format!("({count},)");
-        let file = npy(keys.descr, &shape, &payload);
-        let is_descending = index == 1;
-        let direction = is_descending.then_some("--descending");
-        let key = |place: usize| &payload[place * keys.size..][..keys.size];
-        let places = places(count, &begins, |a, b| {
-            let order = (keys.compare)(key(a), key(b));
-            if is_descending { order.reverse() } else { order }
-        });
-        if is_descending {
-            let mut command = subsweep(["sort", "-", "--segments", &starts, "--argsort"]);
-            let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
-            let stdout = run_with(command.args(direction), &file).done();
-            assert!(stdout == npy("<u4", &shape, &bytes(&permutation)), "{}", keys.descr);
-            continue;
-        }
-        let sorted = npy(keys.descr, &shape, &gathered(&payload, keys.size, &places));
-        let (input, values) = (folder.file("keys", &file), bytes(&random(count)));
-        let values_path = folder.file("values", npy("<i4", &shape, &values));
-        let (output, values_output) = (folder.argument("out"), folder.argument("values_out"));
-        let mut command = subsweep(["sort", &input, "--segments", &starts, "--values", &values_path]);
-        run(command.args(["-o", &output, "--values-output", &values_output])).done();
-        assert!(folder.read("out") == sorted, "{}", keys.descr);
-        let moved = npy("<i4", &shape, &gathered(&values, 4, &places));
-        assert!(folder.read("values_out") == moved, "{}", keys.descr);
-    }
+    let keys = &TYPES[0];
+    let (payload, begins, places) = keys_in_segments(keys, false);
+    let count = places.len();
+    let shape = format!("({count},)");
+    let input = folder.file("keys", npy(keys.descr, &shape, &payload));
+    let starts = folder.file("starts", bytes(&begins));
+    let values = bytes(&random(count));
+    let values_path = folder.file("values", npy("<i4", &shape, &values));
+    let (output, values_output) = (folder.argument("out"), folder.argument("values_out"));
+    let mut command = subsweep(["sort", &input, "--segments", &starts, "--values", &values_path]);
+    run(command.args(["-o", &output, "--values-output", &values_output])).done();
+    assert!(folder.read("out") == npy(keys.descr, &shape, &gathered(&payload, keys.size, &places)));
+    assert!(folder.read("values_out") == npy("<i4", &shape, &gathered(&values, 4, &places)));
+}
+
+#[test]
+fn places_of_descending_keys_are_told_by_segment() {
+    let folder = Folder::new();
+    let keys = &TYPES[5];
+    let (payload, begins, places) = keys_in_segments(keys, true);
+    let shape = format!("({},)", places.len());
+    let starts = folder.file("starts", npy("<u4", &format!("({},)", begins.len()), &bytes(&begins)));
+    let mut command = subsweep(["sort", "-", "--descending", "--segments", &starts, "--argsort"]);
+    let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
+    let stdout = run_with(&mut command, &npy(keys.descr, &shape, &payload)).done();
+    assert!(stdout == npy("<u4", &shape, &bytes(&permutation)));
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
 }
 
 #[test]
-fn keys_of_every_type_are_sorted_in_either_direction() {
+fn each_type_is_sorted_as_keys_in_one_direction_and_as_places_in_the_other() {
     for (index, keys) in TYPES.into_iter().enumerate() {
         let payload = keys.payload();
         let file = npy(keys.descr, &Keys::shape(), &payload);

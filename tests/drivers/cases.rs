@@ -23,8 +23,10 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let by_name = grouped(cases_of(gpu.capabilities(), row));
     let taken = by_name.into_iter().enumerate().filter(|(index, _)| row.takes(*index));
     let mut groups: BTreeMap<_, _> = taken.map(|(_, group)| group).collect();
-    if row.has_specializations_alone() {
-        groups.extend(grouped(lane_sensitive_cases(gpu.capabilities())));
+    if row.has_lane_sensitive_besides() {
+        for (name, cases) in grouped(lane_sensitive_cases(gpu.capabilities())) {
+            groups.entry(name).or_default().extend(cases);
+        }
     }
     let trial = |(name, cases): (String, Vec<Case>)| {
         let gpu = Arc::clone(gpu);
@@ -35,18 +37,18 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
 
 /// Cases by the work that they have in common.
 fn grouped(cases: Vec<Case>) -> BTreeMap<String, Vec<Case>> {
-    let mut groups = BTreeMap::<_, Vec<_>>::new();
-    for case in cases {
+    let (mut groups, mut known) = (BTreeMap::<_, Vec<_>>::new(), HashSet::new());
+    for case in cases.into_iter().filter(|case| known.insert(case.id())) {
         groups.entry(case.work.to_string()).or_default().push(case);
     }
     groups
 }
 
-/// The most elements of the cases that a row takes out of the full table in the short suite.
+/// The most elements of cases out of the full table, in the short suite and where they are watched.
 const MAX_COUNT: u64 = 65_537;
 
-/// The most that every row takes in the full suite.
-const MAX_COUNT_OF_ALL: u64 = 1 << 17;
+/// The most that rows without large inputs take in the full suite.
+const MAX_COUNT_OF_MOST: u64 = 1 << 17;
 
 fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
     if row.is_lane_sensitive_alone() {
@@ -62,11 +64,12 @@ fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
     }
     if row.effort() == Effort::Full && !row.has_products() {
         let products = ids(&product_cases(capabilities));
-        cases.retain(|case| case.count <= MAX_COUNT_OF_ALL && !products.contains(&case.id()));
+        cases.retain(|case| case.count <= MAX_COUNT_OF_MOST && !products.contains(&case.id()));
     }
     if row.watch == Watch::Bounds {
         cases.retain(|case| is_worth_watching(case) && case.count <= MAX_COUNT);
         if !is_full() {
+            // Kernels of elements of two words are watched by themselves.
             cases.retain(|case| element_of(&case.work).is_none_or(|element| element.size() == 4));
             cases.extend(chosen(capabilities, is_watched_besides));
         }
@@ -78,7 +81,7 @@ fn ids(cases: &[Case]) -> HashSet<String> {
     cases.iter().map(Case::id).collect()
 }
 
-/// Kernels of elements of two words are watched by themselves.
+/// The type of the elements that work scans or sorts.
 fn element_of(work: &Work) -> Option<ElementType> {
     match work {
         Work::Scan(scan) => Some(scan.element),

@@ -17,15 +17,18 @@ use subsweep::vk::{Capabilities, Command, HazardChecker, Trace};
 use super::cases::{complaint, expect_silence};
 use super::children::is_full;
 use super::passes::rig::random;
+use super::rows::Row;
 
-/// With what does not end alone, or with work that is cut as well: how it is cut is no matter of the driver.
-pub fn trials(gpu: &Arc<Gpu>, has_cuts: bool) -> Vec<Trial> {
+/// What does not end, and on rows with trials of the host work that is cut: how it is cut is no matter of the driver.
+pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let is_validated = gpu.is_validated();
+    let has_every_policy = is_full() && row.has_products();
     let no_end =
         Trial::test("long work: what does not end gives the device up", move || no_end(is_validated));
-    let cut =
-        Trial::test("long work: it is right in many submissions", move || many_submissions(is_validated));
-    has_cuts.then_some(cut).into_iter().chain([no_end]).collect()
+    let cut = Trial::test("long work: it is right in many submissions", move || {
+        many_submissions(is_validated, has_every_policy)
+    });
+    row.has_host_trials().then_some(cut).into_iter().chain([no_end]).collect()
 }
 
 /// Counts submissions that end before their recording does, and checks for hazards across them.
@@ -54,12 +57,12 @@ impl Trace for Watch {
     }
 }
 
-fn many_submissions(validation: bool) -> Result<(), Failed> {
+fn many_submissions(validation: bool, has_every_policy: bool) -> Result<(), Failed> {
     let watch = Arc::new(Watch::default());
     let trace: Arc<dyn Trace> = watch.clone();
     let work = WorkOptions { trace: Some(trace), submission_limit: Duration::ZERO, ..WorkOptions::default() };
     let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
-    let cases = many_submissions_cases(gpu.capabilities());
+    let cases = many_submissions_cases(gpu.capabilities(), has_every_policy);
     for case in &cases {
         match verify_case(&gpu, case)? {
             Outcome::Pass => {}
@@ -89,10 +92,10 @@ fn many_submissions(validation: bool) -> Result<(), Failed> {
     expect_silence(&gpu, "work in one")
 }
 
-/// Every primitive, at sizes that are several submissions each. In the full suite, every policy too; in the short one, the
-/// largest counts of the host, since only workgroups that it knows can be divided.
-fn many_submissions_cases(capabilities: &Capabilities) -> Vec<Case> {
-    if is_full() {
+/// Every primitive, at sizes that are several submissions each: with every policy, or the largest counts of the host, since
+/// only workgroups that it knows can be divided.
+fn many_submissions_cases(capabilities: &Capabilities, has_every_policy: bool) -> Vec<Case> {
+    if has_every_policy {
         let full = verify_cases(Effort::Full, capabilities).into_iter();
         return full.filter(|case| case.count == 99_991).collect();
     }

@@ -95,7 +95,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
                 trials.extend(embedding::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
             }
-            trials.extend(long_work::trials(&gpu, row.has_host_trials()));
+            trials.extend(long_work::trials(&gpu, row));
         }
         Watch::Bounds => trials.extend(races::trials(&gpu)),
         Watch::Usual | Watch::Bug(_) => {}

@@ -26,19 +26,23 @@ use rig::{Access, Memory, Rig, Selection, Value, compare};
 /// Runs one kernel, and holds what it writes against its pass model.
 type Check = fn(&Gpu, &'static Kernel, Selection) -> Result<(), Failed>;
 
-/// A trial for each kernel, and one that fails for each kernel that has none.
+/// A trial for each kernel that the row runs, and one that fails for each kernel that has none.
 pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     rig::lay_out(row.watch.layout());
     let selection = row.passes();
     let mut trials = Vec::new();
     let mut without = Vec::new();
     for &kernel in kernels::ALL {
+        let is_of_doubles = kernel.name.contains(":float64");
         let Some(check) = check_of(kernel.name) else {
             without.push(kernel.name);
             continue;
         };
+        if row.has_doubles_alone() && !is_of_doubles {
+            continue;
+        }
         // A module that uses doubles cannot so much as be shown to a device without them.
-        let is_beyond = kernel.name.contains(":float64") && !gpu.capabilities().enabled.shader_float64;
+        let is_beyond = is_of_doubles && !gpu.capabilities().enabled.shader_float64;
         let gpu = Arc::clone(gpu);
         let trial = Trial::test(format!("pass {}", kernel.name), move || {
             let checked = check(&gpu, kernel, selection);

@@ -22,9 +22,10 @@ pub struct Row {
     share: Share,
 }
 
-/// Which cases a row runs in the short suite: all of them take hours, most of those the driver's compiler. In the full
-/// suite every row runs all of the full table but products and large inputs, which one has; where there are more than 16
-/// lanes, compiling takes too long for that.
+/// Which cases a row runs in the short suite; all of them would take hours, most of that in the driver's compiler. In the
+/// full suite rows of up to 16 lanes run the full table, one of them with products of parameters and large inputs; the
+/// watched row runs what is worth watching of it. At 32 lanes `verify`'s cases run in small tiles, and at more the
+/// lane-sensitive ones alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Share {
     /// Those of `verify --quick`.
@@ -106,15 +107,20 @@ impl Row {
     pub fn has_passes(&self) -> bool {
         let is_chosen = match (self.watch, &self.driver) {
             (Watch::Bounds, _) | (_, Driver::SwiftShader) => true,
-            _ => is_full() && !self.is_lane_sensitive_alone(),
+            _ => is_full() && !self.is_lane_sensitive_alone() || self.has_doubles_alone(),
         };
         is_chosen && !matches!(self.watch, Watch::Bug(_))
+    }
+
+    /// Whether only kernels of doubles are run by themselves, which SwiftShader has not.
+    pub fn has_doubles_alone(&self) -> bool {
+        self.share == Share::Specializations(0) && !is_full()
     }
 
     /// Whether this row runs what a program calls, too, such as sorts of slices.
     pub fn has_calls(&self) -> bool {
         let is_chosen = matches!(self.share, Share::Quick | Share::HalfOfQuick) && self.watch == Watch::Usual;
-        is_chosen || is_full() && self.has_passes()
+        is_chosen || is_full() && self.has_passes() && self.share != Share::LaneSensitive
     }
 
     /// Whether this row runs products of parameters and large inputs in the full suite. One will do, which compiles fast.
@@ -142,7 +148,13 @@ impl Row {
         self.has_faults() && self.effort() == Effort::Quick
     }
 
-    /// In how many of its specializations each kernel is tried alone. What is watched takes seconds to compile.
+    /// Whether this row runs the lane-sensitive cases beside those of [`Self::effort`].
+    pub fn has_lane_sensitive_besides(&self) -> bool {
+        self.has_small_tiles_alone() && !self.is_lane_sensitive_alone()
+    }
+
+    /// In how many of its specializations each kernel is tried alone. What is watched, and what has many lanes, takes
+    /// seconds to compile.
     pub fn passes(&self) -> Selection {
         match (is_full(), self.watch) {
             (true, Watch::Usual) if self.share != Share::LaneSensitive => Selection::Full,

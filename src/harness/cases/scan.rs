@@ -219,7 +219,7 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     for (index, scan) in selectable_works(capabilities).into_iter().enumerate() {
         let tile = u64::from(scan.policy(capabilities).tile_items());
         for (place, misalignment) in [0, 4].into_iter().enumerate() {
-            for (turn, count) in [5, tile + 1].into_iter().enumerate() {
+            for (turn, count) in [5, 2 * tile + 1].into_iter().enumerate() {
                 let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
                 let input = [Input::Telling, Input::Extremes][(index + place + turn) % 2];
                 cases.push(Case { work, count, input });
@@ -242,6 +242,8 @@ fn deep_cases(capabilities: &Capabilities) -> Vec<Case> {
         of(ElementType::U64, ScanOperator::Min, 2),
         of(ElementType::F64, ScanOperator::Add, 16),
         ScanCase { segments: Some(SegmentsBy::Offsets), ..of(ElementType::F64, ScanOperator::Add, 16) },
+        // Groups of tiles in the fixed tree.
+        ScanCase { algorithm: ScanAlgorithm::Chained, ..of(ElementType::F32, ScanOperator::Add, 1) },
     ]);
     let case = |scan: ScanCase| {
         let tile = u64::from(scan.policy(capabilities).tile_items());

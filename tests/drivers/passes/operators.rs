@@ -8,7 +8,7 @@ use super::scan::{Tried, Way, check};
 /// The rows of a variant.
 pub struct Rows {
     pub column_count: usize,
-    /// One for each type and operator. The short selection takes the first three.
+    /// One for each type and operator. [`Selection`](super::rig::Selection) says how many are taken, of `Short` three.
     pub checks: Vec<Check>,
 }
 

@@ -64,7 +64,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// All of `ways`, or the first `count` of them, among which each choice must occur.
+    /// All of `ways`, or the first `count` of them, among which each choice must occur, or the first alone.
     pub fn first<T>(self, count: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
         let count = match self {
             Self::One => count.min(1),
