@@ -118,8 +118,8 @@ fn git_hash(root: &Path) -> Option<String> {
     root.join(".git").exists().then_some(())?;
     let git = |arguments: &[&str]| said(Command::new("git").current_dir(root).args(arguments));
     // Whichever of these there is changes with each commit: the log, or the branch that HEAD names, or HEAD itself.
-    let branch = git(&["symbolic-ref", "--quiet", "HEAD"]).unwrap_or_default();
-    for name in ["logs/HEAD", "HEAD", &branch] {
+    let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
+    for name in ["logs/HEAD", "HEAD"].into_iter().chain(branch.as_deref()) {
         watch(&root.join(git(&["rev-parse", "--git-path", name])?));
     }
     git(&["rev-parse", "HEAD"])
