@@ -218,9 +218,9 @@ impl Subject {
     /// By a count on the device: dispatches are indirect.
     fn sort(gpu: &Gpu, name: &'static str, algorithm: SortAlgorithm) -> Result<Self> {
         let max = 1 << 20;
-        let policy = SortPolicy::tuned(algorithm, gpu.capabilities());
-        let config = SortConfig::keys(ElementType::U32).counts_on_device().policy(policy);
-        let plan = SortPlan::new(gpu.device(), config)?;
+        let config = SortConfig::keys(ElementType::U32).counts_on_device();
+        let policy = SortPolicy::tuned(algorithm, gpu.capabilities(), &config);
+        let plan = SortPlan::new(gpu.device(), config.policy(policy))?;
         let size = 4 * u64::from(max);
         let memories = memories(gpu, [size, 16, plan.scratch_requirements(max.into()).size])?;
         let [keys, count, scratch] = memories.each_ref().map(GpuBuffer::range);

@@ -108,60 +108,63 @@ uint pack_word(Value pack[PACK_ITEMS], uint word) {
 #endif
 }
 
-bool in_quads(uint first, uint extent, bool quad_access) {
-#ifdef STRIDED
-    return false;
-#else
-    return quad_access && first + PACK_ITEMS <= extent;
-#endif
-}
-
-// Loads the pack whose first value is `first`; those at and beyond `extent` are not touched and count as identity.
-// Values lie `stride` words apart. `quad_access` says that `words` is a multiple of 16 bytes.
-void load_pack(Words words, uint stride, uint first, uint extent, bool quad_access, out Value pack[PACK_ITEMS]) {
-    if (in_quads(first, extent, quad_access)) {
-        Quads quads = Quads(uvec2(words));
-        uvec4 quad[PACK_QUADS];
-        [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
-            quad[q] = quads.quad[first / PACK_ITEMS * PACK_QUADS + q];
-        }
-        [[unroll]] for (uint w = 0; w < PACK_QUADS * 4; w++) {
+// Pack `pack` of those that begin at `words`, a multiple of 16 bytes: by quads. All of its values are there.
+void load_quads(Words words, uint pack, out Value values[PACK_ITEMS]) {
+    Quads quads = Quads(uvec2(words));
+    uvec4 quad[PACK_QUADS];
+    [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
+        quad[q] = quads.quad[pack * PACK_QUADS + q];
+    }
+    [[unroll]] for (uint w = 0; w < PACK_QUADS * 4; w++) {
 #if ELEMENT_WORDS == 1
-            pack[w] = quad[0][w];
+        values[w] = quad[0][w];
 #else
-            pack[w / ELEMENT_WORDS][w % ELEMENT_WORDS] = quad[w / 4][w % 4];
+        values[w / ELEMENT_WORDS][w % ELEMENT_WORDS] = quad[w / 4][w % 4];
 #endif
-        }
-    } else {
-        [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-            pack[i] = to_memory(value_identity());
-            if (first + i < extent) {
-                pack[i] = load_words(words, (first + i) * stride);
-            }
-        }
-    }
-    [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-        pack[i] = from_memory(pack[i]);
     }
 }
 
-void store_pack(Words words, uint stride, uint first, uint extent, bool quad_access, Value pack[PACK_ITEMS]) {
-    [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-        pack[i] = to_memory(pack[i]);
+void store_quads(Words words, uint pack, Value values[PACK_ITEMS]) {
+    Quads quads = Quads(uvec2(words));
+    [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
+        uvec4 quad;
+        [[unroll]] for (uint w = 0; w < 4; w++) {
+            quad[w] = pack_word(values, q * 4 + w);
+        }
+        quads.quad[pack * PACK_QUADS + q] = quad;
     }
-    if (in_quads(first, extent, quad_access)) {
-        Quads quads = Quads(uvec2(words));
-        [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
-            uvec4 quad;
-            [[unroll]] for (uint w = 0; w < 4; w++) {
-                quad[w] = pack_word(pack, q * 4 + w);
-            }
-            quads.quad[first / PACK_ITEMS * PACK_QUADS + q] = quad;
+}
+
+// Pack `pack` of `extent` values from `words` on, as they lie in memory; values at and beyond `extent` are not touched and are
+// identities. Values lie `stride` words apart. `by_quads` says that `words` is a multiple of 16 bytes, and that no pack has
+// values on both sides of `extent`. There is no other way beside it: llvmpipe executes both sides of a branch, a lane at a
+// time.
+void load_pack(Words words, uint stride, uint pack, uint extent, bool by_quads, out Value values[PACK_ITEMS]) {
+    [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+        values[i] = to_memory(value_identity());
+    }
+    if (by_quads) {
+        if (pack * PACK_ITEMS < extent) {
+            load_quads(words, pack, values);
         }
     } else {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-            if (first + i < extent) {
-                store_words(words, (first + i) * stride, pack[i]);
+            if (pack * PACK_ITEMS + i < extent) {
+                values[i] = load_words(words, (pack * PACK_ITEMS + i) * stride);
+            }
+        }
+    }
+}
+
+void store_pack(Words words, uint stride, uint pack, uint extent, bool by_quads, Value values[PACK_ITEMS]) {
+    if (by_quads) {
+        if (pack * PACK_ITEMS < extent) {
+            store_quads(words, pack, values);
+        }
+    } else {
+        [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+            if (pack * PACK_ITEMS + i < extent) {
+                store_words(words, (pack * PACK_ITEMS + i) * stride, values[i]);
             }
         }
     }

@@ -11,6 +11,7 @@
 
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
 
 #ifndef COLUMNS
 #define COLUMNS 1
@@ -157,7 +158,7 @@ Element subgroup_exclusive_scan(Element value) {
 
 Element subgroup_exclusive_scan(Element value, out Element total) {
     Element prefix = subgroup_exclusive_scan(value);
-    total = subgroup_reduce(value);
+    total = subgroupShuffle(combine(prefix, value), gl_SubgroupSize - 1);
     return prefix;
 }
 

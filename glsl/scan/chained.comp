@@ -254,6 +254,33 @@ uint walk_on(inout Walk walk, uint end, bool tells_groups) {
     return NONE;
 }
 
+// Sums up a tile in the place of its own workgroup. Every invocation of the workgroup must call it, with a barrier since the
+// workgroup scan was last used. The fixed tree stands on this: it is what `scan_runs` makes of the tile, to the bit. Both fold
+// a run from the identity on, and end in the same scans of subgroup and workgroup; `combine` is precise, so that no compiler
+// may treat the two differently.
+Element reduce_stalled_tile(uint tile) {
+    Words first = advance_words(source_of(tile), first_row(), ELEMENT_WORDS);
+    uint left = rows_left(extent_of(tile));
+    Element subgroup_total = identity();
+    [[dont_unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
+        Element run_total = identity();
+        [[dont_unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
+            Value pack[PACK_ITEMS];
+            load_pack(first, ELEMENT_WORDS, pack_offset(round * PACKS_PER_RUN + p), left, false, pack);
+            from_memory_pack(pack);
+            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+                run_total = combine(run_total, pack[i]);
+            }
+        }
+        Element round_total;
+        subgroup_exclusive_scan(run_total, round_total);
+        subgroup_total = combine(subgroup_total, round_total);
+    }
+    Element tile_total;
+    workgroup_exclusive_scan(subgroup_total, tile_total);
+    return tile_total;
+}
+
 // What all tiles before `tile`, which is not 0, come to, in every invocation. All of the workgroup must call it.
 Element carry_into(uint tile) {
     // Of the first subgroup alone: what lies in [end, tile).
@@ -280,10 +307,10 @@ Element carry_into(uint tile) {
         if (silent == NONE) {
             break;
         }
-        // The fixed tree stands on this: it is what `tile_up` makes of the tile, to the bit. Both fold a run from the
-        // identity on, put `subgroup_reduce` of the runs behind those of earlier rounds, and end in the same workgroup
-        // scan; `combine` is precise, so that no compiler may go about the one otherwise than about the other.
-        Element total = tile_reduce(source_of(silent), ELEMENT_WORDS, extent_of(silent), 0);
+#ifdef MAIN_PATH
+        break;
+#else
+        Element total = reduce_stalled_tile(silent);
         if (gl_SubgroupID == 0) {
             count(FALLBACKS, 1);
             if (subgroupElect()) {
@@ -301,6 +328,7 @@ Element carry_into(uint tile) {
         if (!FIXED_TREE && silent == 0) {
             break;
         }
+#endif
     }
     count_look_back();
     if (gl_SubgroupID == 0 && subgroupElect()) {
@@ -320,9 +348,14 @@ void main() {
     if (tile >= tiles.count) {
         return;
     }
+#ifdef MAIN_PATH
+    uint extent = TILE_ITEMS;
+#else
     uint extent = extent_of(tile);
+#endif
+    load_tile(source_of(tile), ELEMENT_WORDS, extent);
     Element total;
-    Element before_subgroup = tile_up(source_of(tile), ELEMENT_WORDS, extent, 0, total);
+    Element before_subgroup = scan_runs(0, total);
     Element carry = identity();
     if ((FIXED_TREE || tile > 0) && gl_LocalInvocationIndex == 0 && tells(tile)) {
         tell_aggregate(status_of(tile), total);
@@ -338,5 +371,6 @@ void main() {
         carry = combine(load_value(push.initial), carry);
     }
     Words destination = advance_words(push.destination, place_of(tile), TILE_ITEMS * ELEMENT_WORDS);
-    tile_down(destination, ELEMENT_WORDS, extent, 0, combine(carry, before_subgroup));
+    apply_carry(0, combine(carry, before_subgroup));
+    store_tile(destination, ELEMENT_WORDS, extent);
 }

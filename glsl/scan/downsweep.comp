@@ -53,8 +53,9 @@ void main() {
     }
 #endif
 
+    load_tile(source, stride, tile.extent);
     Element tile_total;
-    Element carry = tile_up(source, stride, tile.extent, heads, tile_total);
+    Element carry = scan_runs(heads, tile_total);
     if (HAS_CARRY) {
 #ifdef SEGMENTED
         carry = combine(Element(carry_into(tile), 0), carry);
@@ -63,5 +64,6 @@ void main() {
 #endif
     }
 
-    tile_down(destination, stride, tile.extent, heads, carry);
+    apply_carry(heads, carry);
+    store_tile(destination, stride, tile.extent);
 }

@@ -46,16 +46,13 @@ bool begins_at(Words heads, uint row) {
 uint load_heads(Words heads, Tile tile, Tiles tiles) {
     uint row_count = row_count_of(tiles);
     uint bits = 0;
-    for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        for (uint p = 0; p < PACKS_PER_RUN; p++) {
-            uint slot = round * PACKS_PER_RUN + p;
-            for (uint i = 0; i < PACK_ITEMS; i++) {
-                uint place = pack_start(round, p) + (REVERSE ? PACK_ITEMS - 1 - i : i);
-                uint boundary = tile.place * TILE_ITEMS + place + (REVERSE ? 1 : 0);
-                bool is_inside = place < tile.extent && boundary > 0 && boundary < row_count;
-                if (is_inside && begins_at(heads, boundary)) {
-                    bits |= 1u << (slot * PACK_ITEMS + i);
-                }
+    for (uint slot = 0; slot < PACKS; slot++) {
+        for (uint i = 0; i < PACK_ITEMS; i++) {
+            uint row = first_row() + pack_offset(slot) * PACK_ITEMS + (REVERSE ? PACK_ITEMS - 1 - i : i);
+            uint boundary = tile.place * TILE_ITEMS + row + (REVERSE ? 1 : 0);
+            bool is_inside = row < tile.extent && boundary > 0 && boundary < row_count;
+            if (is_inside && begins_at(heads, boundary)) {
+                bits |= 1u << (slot * PACK_ITEMS + i);
             }
         }
     }

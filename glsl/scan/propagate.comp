@@ -12,7 +12,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#include "scan/tile.glsl"
+#include "scan/tile_scan.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words table;
@@ -32,15 +32,11 @@ void main() {
     Words table = advance_words(push.table, tile, TILE_ITEMS * ELEMENT_WORDS);
     Element carry = load_value(advance_words(push.carries, tile, ELEMENT_WORDS));
 
-    [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
-            uint first = pack_start(round, p);
-            Element pack[PACK_ITEMS];
-            load_pack(table, ELEMENT_WORDS, first, extent, QUAD_ACCESS, pack);
-            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                pack[i] = combine(carry, pack[i]);
-            }
-            store_pack(table, ELEMENT_WORDS, first, extent, QUAD_ACCESS, pack);
+    load_tile(table, ELEMENT_WORDS, extent);
+    [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+        [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+            packs[slot][i] = combine(carry, packs[slot][i]);
         }
     }
+    store_tile(table, ELEMENT_WORDS, extent);
 }

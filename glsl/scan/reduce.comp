@@ -39,7 +39,8 @@ void main() {
     heads = load_heads(push.heads, tile, tiles);
 #endif
 
-    Element tile_total = tile_reduce(source, stride, tile.extent, heads);
+    load_tile(source, stride, tile.extent);
+    Element tile_total = reduce_tile(heads);
     if (gl_LocalInvocationIndex == 0) {
         Words sum = column_from(push.sums, tile.index, 1, push.column_count, tile.column);
 #ifdef SEGMENTED

@@ -34,9 +34,11 @@ void main() {
     Words source = advance_words(push.source, tile, TILE_ITEMS * ELEMENT_WORDS);
     Words destination = advance_words(push.destination, tile, TILE_ITEMS * ELEMENT_WORDS);
 
+    load_tile(source, ELEMENT_WORDS, extent);
     Element tile_total;
-    Element carry = tile_up(source, ELEMENT_WORDS, extent, 0, tile_total);
-    tile_down(destination, ELEMENT_WORDS, extent, 0, carry);
+    Element carry = scan_runs(0, tile_total);
+    apply_carry(0, carry);
+    store_tile(destination, ELEMENT_WORDS, extent);
     if (KEEPS_SUMS && gl_LocalInvocationIndex == 0) {
         store_value(advance_words(push.sums, tile, ELEMENT_WORDS), tile_total);
     }

@@ -18,8 +18,12 @@
 
 layout(constant_id = 1) const uint RUNS_PER_INVOCATION = 4;
 layout(constant_id = 2) const uint PACKS_PER_RUN = 1;
-// Source and destination are multiples of 16 bytes.
+// Values are accessed by quads: source and destination are multiples of 16 bytes, and without MIXED_ACCESS no quad is cut off
+// by the last row.
 layout(constant_id = 3) const bool QUAD_ACCESS = false;
+// Full tiles are accessed without bounds checks, and the last one word by word: one branch a tile, as GPUs like. llvmpipe
+// executes both sides of a branch, a lane at a time.
+layout(constant_id = 14) const bool MIXED_ACCESS = false;
 // From the last row to the first.
 layout(constant_id = 9) const bool REVERSE = false;
 
@@ -70,11 +74,29 @@ Words column_from(Words table, uint row, uint rows, uint column_count, uint colu
     return words;
 }
 
-// Where the invocation's pack `p` of round `round` begins: a row, counted from the tile's first in memory.
-uint pack_start(uint round, uint p) {
-    uint lane_run = (gl_SubgroupID * RUNS_PER_INVOCATION + round) * gl_SubgroupSize + gl_SubgroupInvocationID;
-    uint start = lane_run * RUN_ITEMS + p * PACK_ITEMS;
-    return REVERSE ? TILE_ITEMS - PACK_ITEMS - start : start;
+// The invocation's packs, in the order of the scan.
+const uint PACKS = RUNS_PER_INVOCATION * PACKS_PER_RUN;
+
+// Packs from the invocation's first in the order of the scan to pack `slot`.
+uint packs_before(uint slot) {
+    return slot / PACKS_PER_RUN * gl_SubgroupSize * PACKS_PER_RUN + slot % PACKS_PER_RUN;
+}
+
+// The row, counted from the tile's first, with which the invocation's first pack in memory begins; and packs from there to
+// pack `slot`: a small number, and on a GPU a constant.
+uint first_row() {
+    uint run = gl_SubgroupID * RUNS_PER_INVOCATION * gl_SubgroupSize + gl_SubgroupInvocationID;
+    uint first = run * PACKS_PER_RUN;
+    return (REVERSE ? TILE_ITEMS / PACK_ITEMS - 1 - first - packs_before(PACKS - 1) : first) * PACK_ITEMS;
+}
+
+uint pack_offset(uint slot) {
+    return REVERSE ? packs_before(PACKS - 1) - packs_before(slot) : packs_before(slot);
+}
+
+// Rows of the tile from the invocation's first on.
+uint rows_left(uint extent) {
+    return max(extent, first_row()) - first_row();
 }
 
 #endif

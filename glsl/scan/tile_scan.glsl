@@ -9,11 +9,10 @@
 layout(constant_id = 4) const bool EXCLUSIVE = false;
 
 // The invocation's packs, and what comes before each of its runs within the subgroup.
-Value packs[RUNS_PER_INVOCATION * PACKS_PER_RUN][PACK_ITEMS];
+Value packs[PACKS][PACK_ITEMS];
 Element run_prefix[RUNS_PER_INVOCATION];
 
-// To or from the order of the scan.
-void turn(inout Value pack[PACK_ITEMS]) {
+void reverse_pack(inout Value pack[PACK_ITEMS]) {
     if (REVERSE) {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS / 2; i++) {
             Value value = pack[i];
@@ -23,9 +22,62 @@ void turn(inout Value pack[PACK_ITEMS]) {
     }
 }
 
-void load_in_order(Words source, uint stride, uint extent, uint round, uint p, out Value pack[PACK_ITEMS]) {
-    load_pack(source, stride, pack_start(round, p), extent, QUAD_ACCESS, pack);
-    turn(pack);
+// To the order of the scan, and the form that operators take.
+void from_memory_pack(inout Value pack[PACK_ITEMS]) {
+    [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+        pack[i] = from_memory(pack[i]);
+    }
+    reverse_pack(pack);
+}
+
+// Loads the tile's `extent` rows from `source` on, which lie `stride` words apart.
+void load_tile(Words source, uint stride, uint extent) {
+    Words first = advance_words(source, first_row(), stride);
+    if (MIXED_ACCESS && extent == TILE_ITEMS) {
+        [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+            if (QUAD_ACCESS) {
+                load_quads(first, pack_offset(slot), packs[slot]);
+            } else {
+                [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+                    packs[slot][i] = load_words(first, (pack_offset(slot) * PACK_ITEMS + i) * stride);
+                }
+            }
+        }
+    } else {
+        uint left = rows_left(extent);
+        [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+            load_pack(first, stride, pack_offset(slot), left, QUAD_ACCESS && !MIXED_ACCESS, packs[slot]);
+        }
+    }
+    [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+        from_memory_pack(packs[slot]);
+    }
+}
+
+void store_tile(Words destination, uint stride, uint extent) {
+    [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+        reverse_pack(packs[slot]);
+        [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+            packs[slot][i] = to_memory(packs[slot][i]);
+        }
+    }
+    Words first = advance_words(destination, first_row(), stride);
+    if (MIXED_ACCESS && extent == TILE_ITEMS) {
+        [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+            if (QUAD_ACCESS) {
+                store_quads(first, pack_offset(slot), packs[slot]);
+            } else {
+                [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+                    store_words(first, (pack_offset(slot) * PACK_ITEMS + i) * stride, packs[slot][i]);
+                }
+            }
+        }
+    } else {
+        uint left = rows_left(extent);
+        [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+            store_pack(first, stride, pack_offset(slot), left, QUAD_ACCESS && !MIXED_ACCESS, packs[slot]);
+        }
+    }
 }
 
 #ifdef SEGMENTED
@@ -36,39 +88,37 @@ void load_in_order(Words source, uint stride, uint extent, uint round, uint p, o
 #define exclusive_result(before, heads, slot, i) before
 #endif
 
-// The tile's total alone. Every invocation of the workgroup must call it, with a barrier since the workgroup scan was
-// last used. `heads`, here and below, is of a SEGMENTED build.
-Element tile_reduce(Words source, uint stride, uint extent, uint heads) {
+// The run of the invocation's packs from `slot` on, of PACKS_PER_RUN of them. `heads`, here and below, is of a SEGMENTED
+// build.
+Element reduce_run(uint round, uint heads) {
+    Element total = identity();
+    [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
+        uint slot = round * PACKS_PER_RUN + p;
+        [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+            total = combine(total, with_head(packs[slot][i], heads, slot, i));
+        }
+    }
+    return total;
+}
+
+// The total of a tile that is loaded. Every invocation of the workgroup must call it, with a barrier since the workgroup scan
+// was last used.
+Element reduce_tile(uint heads) {
     Element subgroup_total = identity();
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        Element run_total = identity();
-        [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
-            Value pack[PACK_ITEMS];
-            load_in_order(source, stride, extent, round, p, pack);
-            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                run_total = combine(run_total, with_head(pack[i], heads, round * PACKS_PER_RUN + p, i));
-            }
-        }
-        subgroup_total = combine(subgroup_total, subgroup_reduce(run_total));
+        subgroup_total = combine(subgroup_total, subgroup_reduce(reduce_run(round, heads)));
     }
     Element tile_total;
     workgroup_exclusive_scan(subgroup_total, tile_total);
     return tile_total;
 }
 
-// Way up: loads the tile, and gives what comes before the subgroup within it; before the invocation, where the
-// workgroup scan is of invocations, each of which then has one run. Every invocation of the workgroup must call it, once.
-Element tile_up(Words source, uint stride, uint extent, uint heads, out Element tile_total) {
+// Upsweep of a tile that is loaded: what comes before the subgroup within it; before the invocation, where the workgroup scan
+// is of invocations, each of which then has one run. Every invocation of the workgroup must call it, once.
+Element scan_runs(uint heads, out Element tile_total) {
     Element subgroup_total = identity();
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        Element run_total = identity();
-        [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
-            uint slot = round * PACKS_PER_RUN + p;
-            load_in_order(source, stride, extent, round, p, packs[slot]);
-            [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                run_total = combine(run_total, with_head(packs[slot][i], heads, slot, i));
-            }
-        }
+        Element run_total = reduce_run(round, heads);
 #ifdef SCANS_INVOCATIONS
         run_prefix[round] = identity();
         subgroup_total = run_total;
@@ -85,8 +135,8 @@ Element tile_up(Words source, uint stride, uint extent, uint heads, out Element 
 #endif
 }
 
-// Way down: stores the tile, each run from its own prefix. `carry` comes before the subgroup.
-void tile_down(Words destination, uint stride, uint extent, uint heads, Element carry) {
+// Downsweep, behind scan_runs: each run is scanned from its own prefix. `carry` comes before the subgroup.
+void apply_carry(uint heads, Element carry) {
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
         Element sum = combine(carry, run_prefix[round]);
         [[unroll]] for (uint p = 0; p < PACKS_PER_RUN; p++) {
@@ -100,8 +150,6 @@ void tile_down(Words destination, uint stride, uint extent, uint heads, Element 
                 }
                 sum = next;
             }
-            turn(packs[slot]);
-            store_pack(destination, stride, pack_start(round, p), extent, QUAD_ACCESS, packs[slot]);
         }
     }
 }

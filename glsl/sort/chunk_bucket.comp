@@ -34,6 +34,14 @@ shared uint s_mask[RADIX];
 // Where the next key of the digit goes.
 shared uint s_next[RADIX];
 
+#if VALUE_WORDS > 0
+void copy_value(Words values, uint index, Words to) {
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+        to.word[w] = values.word[index * VALUE_WORDS + w];
+    }
+}
+#endif
+
 void main() {
     uint chunk = workgroup_index();
     Scheduled pass = load_schedule(push.schedule);
@@ -80,10 +88,10 @@ void main() {
             store_key(advance_words(sorted, place, KEY_WORDS), key);
 #if VALUE_WORDS > 0
             Words value = advance_words(values.to, place, VALUE_WORDS);
-            if (values.are_places) {
+            if (values.are_indices) {
                 value.word[0] = chunk * CHUNK_ITEMS + index;
             } else {
-                move_value(chunk_values, index, value);
+                copy_value(chunk_values, index, value);
             }
 #endif
         }

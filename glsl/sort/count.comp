@@ -16,8 +16,6 @@
 #include "sort/schedule.glsl"
 
 layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
-// Keys are a multiple of 16 bytes.
-layout(constant_id = 3) const bool QUAD_ACCESS = false;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 
@@ -54,7 +52,7 @@ void main() {
         // Order does not matter to a count: neighbours load neighbouring quads.
         uint first = (q * WORKGROUP_SIZE + gl_LocalInvocationIndex) * 4;
         Key quad[4];
-        load_quad(keys, first, extent, QUAD_ACCESS, quad);
+        load_quad(keys, first, extent, quad);
         [[unroll]] for (uint i = 0; i < 4; i++) {
             if (first + i < extent) {
                 count_digit(counts, digit_of(quad[i], push.shift, push.digit_mask));

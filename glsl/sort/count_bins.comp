@@ -59,8 +59,8 @@ void main() {
     Words keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
 #endif
 
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint d = bin_index(k);
         if (d < RADIX) {
             s_bins[d] = 0;
         }
@@ -68,13 +68,13 @@ void main() {
     barrier();
     // Order does not matter to a count: neighbours load neighbouring keys.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (place_after(i) < extent) {
-            atomicAdd(s_bins[digit_of(load_key(keys, place_after(i)), push.shift, push.digit_mask)], 1u);
+        if (striped_index(i) < extent) {
+            atomicAdd(s_bins[digit_of(load_key(keys, striped_index(i)), push.shift, push.digit_mask)], 1u);
         }
     }
     barrier();
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint d = bin_index(k);
         if (d < RADIX) {
             counts.word[count_index(d, tile, tile_count)] = s_bins[d];
         }

@@ -1,36 +1,24 @@
-// How a ranked tile is put in order, a word of every item at a time, in the memory that ranked it. To be included behind a
-// ranking. Items at and beyond `extent` are none. All of the workgroup must call these.
+// Exchanges words between the invocations of a workgroup, through the shared memory that ranked the tile. To be included
+// behind a ranking.
 
 #ifndef SUBSWEEP_SORT_EXCHANGE
 #define SUBSWEEP_SORT_EXCHANGE
 
-void put_in_order(uint words[ITEMS_PER_INVOCATION], uint extent) {
-    barrier();
+// Puts a word of each item where its rank is. Every invocation must call it, with a barrier since shared memory was last
+// used; and a barrier must come before the words are read.
+void scatter_to_shared(uint words[ITEMS_PER_INVOCATION]) {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (item_place(i) < extent) {
-            s_tile[rank[i]] = words[i];
-        }
-    }
-    barrier();
-}
-
-// Gives each item the word of that which stands at its place after.
-void exchange_for_after(inout uint words[ITEMS_PER_INVOCATION], uint extent) {
-    put_in_order(words, extent);
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (place_after(i) < extent) {
-            words[i] = s_tile[place_after(i)];
-        }
+        s_tile[rank[i]] = words[i];
     }
 }
 
-// Gives each item the word of that which stands at its place before: to be ranked again.
-void exchange_for_before(inout uint words[ITEMS_PER_INVOCATION], uint extent) {
-    put_in_order(words, extent);
+// Gives each invocation the words of the items that have its item_index as rank. Every invocation must call it.
+void scatter_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
+    barrier();
+    scatter_to_shared(words);
+    barrier();
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (item_place(i) < extent) {
-            words[i] = s_tile[item_place(i)];
-        }
+        words[i] = s_tile[item_index(i)];
     }
 }
 

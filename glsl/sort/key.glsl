@@ -58,6 +58,18 @@ Key ordered(Key key) {
 #endif
 }
 
+// The key that is ordered last.
+Key last_key() {
+    // Of the order, before a descending one is flipped.
+    uint order = DESCENDING ? 0 : ~0;
+    uint flipped = DESCENDING ? FLIPPED_IF_NEGATIVE : 0;
+#if KEY_WORDS == 2
+    return uvec2(order ^ flipped, order ^ (flipped | FLIPPED_SIGN));
+#else
+    return order ^ (flipped | FLIPPED_SIGN);
+#endif
+}
+
 // The bits of `mask` of a key's order from `shift` on, which is less than the key has bits.
 uint bits_of(Key order, uint shift, uint mask) {
 #if KEY_WORDS == 2
@@ -72,14 +84,5 @@ uint bits_of(Key order, uint shift, uint mask) {
 uint digit_of(Key key, uint shift, uint mask) {
     return bits_of(ordered(key), shift, mask);
 }
-
-#if VALUE_WORDS > 0
-// Stores at `to` the value at place `index` of `values`.
-void move_value(Words values, uint index, Words to) {
-    [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-        to.word[w] = values.word[index * VALUE_WORDS + w];
-    }
-}
-#endif
 
 #endif

@@ -5,21 +5,33 @@
 
 #include "sort/key.glsl"
 
-// Loads the four keys from `first` on, a multiple of 4, of which those at and beyond `extent` are not touched and come as
-// 0. `quad_access` says that `keys` is a multiple of 16 bytes.
-void load_quad(Words keys, uint first, uint extent, bool quad_access, out Key quad[4]) {
-    if (quad_access && first + 4 <= extent) {
+// Keys are accessed by quads: they are a multiple of 16 bytes, and without MIXED_ACCESS four of them are there or none.
+layout(constant_id = 3) const bool QUAD_ACCESS = false;
+// A quad of which keys are missing is loaded word by word. llvmpipe executes both sides of that branch, a lane at a time.
+layout(constant_id = 14) const bool MIXED_ACCESS = false;
+
+Key[4] load_whole_quad(Words keys, uint first) {
 #if KEY_WORDS == 2
-        uvec4 low = Quads(uvec2(keys)).quad[first / 2];
-        uvec4 high = Quads(uvec2(keys)).quad[first / 2 + 1];
-        quad = Key[4](low.xy, low.zw, high.xy, high.zw);
+    uvec4 low = Quads(uvec2(keys)).quad[first / 2];
+    uvec4 high = Quads(uvec2(keys)).quad[first / 2 + 1];
+    return Key[4](low.xy, low.zw, high.xy, high.zw);
 #else
-        uvec4 words = Quads(uvec2(keys)).quad[first / 4];
-        quad = Key[4](words.x, words.y, words.z, words.w);
+    uvec4 words = Quads(uvec2(keys)).quad[first / 4];
+    return Key[4](words.x, words.y, words.z, words.w);
 #endif
-    } else {
+}
+
+// Loads the four keys from `first` on, a multiple of 4, of which those at and beyond `extent` are not touched and are padding:
+// the key that is ordered last.
+void load_quad(Words keys, uint first, uint extent, out Key quad[4]) {
+    [[unroll]] for (uint i = 0; i < 4; i++) {
+        quad[i] = last_key();
+    }
+    if (QUAD_ACCESS && (MIXED_ACCESS ? first + 4 <= extent : first < extent)) {
+        quad = load_whole_quad(keys, first);
+    }
+    if (!QUAD_ACCESS || MIXED_ACCESS && first + 4 > extent) {
         [[unroll]] for (uint i = 0; i < 4; i++) {
-            quad[i] = Key(0);
             if (first + i < extent) {
                 quad[i] = load_key(keys, first + i);
             }

@@ -1,21 +1,24 @@
-// Moves all keys to their places in the order of one digit in a single pass, stably, and a value with each: every tile
-// tells how many of each digit it has, and finds out from earlier tiles where its own go.
+// Scatters all keys by one digit in a single pass, stably, and a value with each: decoupled look-back, one descriptor for each
+// bin of each tile.
 //
-//   | tile 0: PREFIX | tile 1: PREFIX | tile 2: AGGREGATE | tile 3: nothing yet | tile 4 |
-//                            ▲               │ added up            ▲ counted again,     │ looks back, digit by digit
-//                            └───────────────┴─────────────────────┴ if it stays silent ┘
+//   | tile 0: PREFIX | tile 1: PREFIX | tile 2: AGGREGATE | tile 3: not ready | tile 4 |
+//                            ▲               │ added up           ▲ counted again,     │ looks back, bin by bin
+//                            └───────────────┴────────────────────┴ if it is stalled   ┘
 //
-// A word of status holds counts of up to 30 bits. More keys are moved by several dispatches, a portion each.
+//   descriptor:   | status: 2 bits | count: 30 bits |    every second pass that runs flips the highest bit
+//
+// A pass leaves PREFIX in all descriptors. With the highest bit flipped that is no status of the next pass, nor is an
+// AGGREGATE: descriptors are cleared once for all passes. More keys than 30 bits count are sorted by several dispatches, a
+// portion each.
 //
 // Dispatch: the workgroups of its schedule, in any order; more are left alone.
 // Reads:    an array of keys and one of values, as the schedule says: those of a portion, or instead of values the keys'
-//           places; bins, BINS_WORDS words: where the portion's first key of each digit goes; schedule.
-// Writes:   another array of keys, and of values; next_bins, BINS_WORDS words, where it is not null: the bins of the next
-//           portion; the region of the portion that is in use, which begins as 0: 4 words, and RADIX words for each tile;
-//           and zeros to ticket and statuses of the other region, which the next pass uses. With COUNTED counts, 4 words, which go on
-//           from what they were.
-// Shared:   the ranking's, BINS_WORDS words and 2 words.
-// CPU twin: reference::sort::onesweep.
+//           indices; bins, HISTOGRAM_WORDS words: the offset of the portion's first key of each bin; schedule.
+// Writes:   another array of keys, and of values; next_bins, HISTOGRAM_WORDS words, where it is not null: the bins of the
+//           next portion; state of the portion, which begins as 0: 4 words, of which two are the next tile of even and odd
+//           passes, and RADIX descriptors for each tile. With COUNTED counts, 4 words, which go on from what they were.
+// Shared:   the ranking's, HISTOGRAM_WORDS words and 3 words.
+// Pass model: reference::passes::sort.
 // Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback is that
 //           of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
@@ -24,7 +27,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_vote : require
 #include "sort/rank_by_match.glsl"
-#include "sort/move.glsl"
+#include "sort/tile_scatter.glsl"
 #include "sort/schedule.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -35,10 +38,9 @@ layout(push_constant, std430) uniform Push {
     Words values_aside;
     Words bins;
     Words next_bins;
-    Words region;
-    Words other_region;
+    Words state;
     Words schedule;
-    // The tile of all keys with which the portion begins.
+    // The first tile of the portion, among all tiles.
     uint first_tile;
     uint shift;
     uint digit_mask;
@@ -47,27 +49,27 @@ layout(push_constant, std430) uniform Push {
 #endif
 } push;
 
-// A word of status for each digit of a tile: nothing yet, or how many keys of the digit the tile has, or how many it and
-// all before it have; behind the status, 30 bits of count.
-const uint NOT_READY = 0;
 const uint AGGREGATE = 1;
 const uint PREFIX = 2;
 const uint COUNT_BITS = 30;
+const uint COUNT_MASK = (1u << COUNT_BITS) - 1;
 
-// How often nothing new is found before a tile is counted in its workgroup's place. Tiles tell only when they have ranked
-// all of their keys, and to count one again takes as long as many looks.
+// Look-back rounds without news before a stalled tile's keys are counted by those that wait: as long as counting takes.
 const uint SPIN_LIMIT = 100;
 
-shared uint s_ticket;
-// One more than the tile that somebody waits for; 0 if nobody waits.
-shared uint s_silent;
+shared uint s_tile_index;
+// One more than the last tile that an invocation waits for; 0 if none waits. Two, for rounds in turn.
+shared uint s_stalled[2];
+
+// Flips the highest bit of all descriptors of this pass.
+uint flip;
 
 #ifdef COUNTED
 const uint WINDOWS = 0;
 const uint SPINS = 1;
 const uint FALLBACKS = 2;
-// The workgroups of every so manyth tile tell nothing, as if they had stopped; 0 if all tell.
-layout(constant_id = 8) const uint SILENT_EVERY = 0;
+// Every Nth tile publishes nothing, as if its workgroup had stopped; 0 if all publish.
+layout(constant_id = 8) const uint STALL_EVERY = 0;
 
 void count(uint counter) {
     if (subgroupElect()) {
@@ -75,51 +77,47 @@ void count(uint counter) {
     }
 }
 
-bool tells(uint tile) {
-    return SILENT_EVERY == 0 || tile % SILENT_EVERY != 0;
+bool publishes(uint tile) {
+    return STALL_EVERY == 0 || tile % STALL_EVERY != 0;
 }
 #else
 #define count(counter)
-#define tells(tile) true
+#define publishes(tile) true
 #endif
 
-// The region of the portion that is in use.
-uvec2 region;
-
-// The statuses of a tile of the portion.
-Words status_in(uvec2 region, uint tile) {
-    return advance_words(advance_words(Words(region), 1, 4), tile, RADIX);
+Words descriptors_of(uint tile) {
+    return advance_words(advance_words(push.state, 1, 4), tile, RADIX);
 }
 
-Words status_of(uint tile) {
-    return status_in(region, tile);
+uint descriptor(uint status, uint count) {
+    return (status << COUNT_BITS | count) ^ flip;
 }
 
-void tell(uint tile, uint digit, uint status, uint keys) {
-    atomicMax(status_of(tile).word[digit], status << COUNT_BITS | keys);
+// Of a tile's own workgroup.
+void publish(uint tile, uint bin, uint status, uint count) {
+    atomicExchange(descriptors_of(tile).word[bin], descriptor(status, count));
 }
 
-// What the invocation knows of the keys before its tile, of each digit that it looks after: how many there are from
-// tile `end` on; if `end` is 0, of all.
-uint before[OWN_DIGITS];
-uint end[OWN_DIGITS];
+// Of the invocation's bins: the keys in earlier tiles, as far as it has looked back; and the tile behind which it has, or 0
+// where it is done.
+uint exclusive_prefix[BINS_PER_INVOCATION];
+uint look_back_end[BINS_PER_INVOCATION];
 
-// Looks back until the subgroup knows all, or has found nothing new for a while. Every lane of it must call this.
+// Looks back until all lanes of the subgroup are done, or have found nothing new for a while. Every lane must call it.
 void look_back() {
     for (uint spins = 0; spins < SPIN_LIMIT;) {
         bool is_waiting = false;
         bool has_found = false;
-        [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-            uint d = invocation_index() * OWN_DIGITS + k;
-            if (d < RADIX && end[k] > 0) {
-                uint word = atomicOr(status_of(end[k] - 1).word[d], 0u);
+        [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+            if (look_back_end[k] > 0) {
+                uint word = atomicOr(descriptors_of(look_back_end[k] - 1).word[bin_index(k)], 0u) ^ flip;
                 uint status = word >> COUNT_BITS;
-                if (status == NOT_READY) {
-                    is_waiting = true;
-                } else {
+                if (status == AGGREGATE || status == PREFIX) {
                     has_found = true;
-                    before[k] += word & ((1u << COUNT_BITS) - 1);
-                    end[k] = status == PREFIX ? 0 : end[k] - 1;
+                    exclusive_prefix[k] += word & COUNT_MASK;
+                    look_back_end[k] = status == PREFIX ? 0 : look_back_end[k] - 1;
+                } else {
+                    is_waiting = true;
                 }
             }
         }
@@ -135,112 +133,137 @@ void look_back() {
     }
 }
 
-// Counts a tile that stays silent, which is none of the last, and tells it in its place. All of the workgroup must call
-// it. An invocation clears and reads only the digits that it looks after, so no barrier need close it.
-void count_silent(Words keys, uint tile, Digit digit) {
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
-        if (d < RADIX) {
-            s_tile[d] = 0;
+#ifndef MAIN_PATH
+// Counts the keys of a stalled tile, which is none of the last, and publishes its aggregate. Every invocation must call it, in
+// uniform flow. Invocations clear and read their own bins alone, so that it need not end in a barrier.
+void count_stalled_tile(Words keys, uint tile, Digit digit) {
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        if (bin_index(k) < RADIX) {
+            s_bin_offset[bin_index(k)] = 0;
         }
     }
     barrier();
     Words first = advance_words(keys, tile, TILE_ITEMS * KEY_WORDS);
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        atomicAdd(s_tile[digit_of(load_key(first, place_after(i)), digit.shift, digit.mask)], 1u);
+    [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        atomicAdd(s_bin_offset[digit_of(load_key(first, striped_index(i)), digit.shift, digit.mask)], 1u);
     }
     barrier();
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
-        if (d < RADIX) {
-            tell(tile, d, AGGREGATE, s_tile[d]);
-            if (end[k] == tile + 1) {
-                before[k] += s_tile[d];
-                end[k] = tile;
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint bin = bin_index(k);
+        if (bin < RADIX) {
+            uint keys_of_bin = s_bin_offset[bin];
+            // Its own workgroup may go on at any time: what that has published stays.
+            uint found = atomicOr(descriptors_of(tile).word[bin], 0u);
+            uint status = (found ^ flip) >> COUNT_BITS;
+            if (status != AGGREGATE && status != PREFIX) {
+                atomicCompSwap(descriptors_of(tile).word[bin], found, descriptor(AGGREGATE, keys_of_bin));
+            }
+            if (look_back_end[k] == tile + 1) {
+                exclusive_prefix[k] += keys_of_bin;
+                look_back_end[k] = tile;
             }
         }
     }
 }
+#endif
 
 void main() {
     Scheduled pass = load_schedule(push.schedule);
-    bool is_swapped = pass.route.region == 1;
-    region = is_swapped ? uvec2(push.other_region) : uvec2(push.region);
-    uvec2 next_region = is_swapped ? uvec2(push.region) : uvec2(push.other_region);
+    flip = pass.route.parity << 31;
     if (gl_LocalInvocationIndex == 0) {
-        s_ticket = atomicAdd(Words(region).word[0], 1u);
-        s_silent = 0;
+        s_tile_index = atomicAdd(push.state.word[pass.route.parity], 1u);
+        s_stalled[0] = 0;
     }
     barrier();
-    uint tile = s_ticket;
+    uint tile = s_tile_index;
     if (tile >= pass.tile_count) {
         return;
+    }
+    if (tile == 0 && gl_LocalInvocationIndex == 0) {
+        push.state.word[1 - pass.route.parity] = 0;
     }
     Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
     Words sorted = array_of(pass.route.keys_to, push.keys, push.keys_aside, push.keys_other);
     Words keys = advance_words(all_keys, push.first_tile, TILE_ITEMS * KEY_WORDS);
+#ifdef MAIN_PATH
+    uint extent = TILE_ITEMS;
+#else
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
+#endif
     Digit digit = Digit(push.shift, push.digit_mask);
 
-    load_items(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), extent);
-    rank_items(digit, extent);
-    if (tile == 0 && gl_LocalInvocationIndex == 0) {
-        Words(next_region).word[0] = 0;
-    }
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
-        before[k] = 0;
-        end[k] = tile;
-        if (d < RADIX) {
-            status_in(next_region, tile).word[d] = 0;
-            if (tells(tile)) {
-                tell(tile, d, tile == 0 ? PREFIX : AGGREGATE, own_count[k]);
+    load_tile(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), extent);
+    count_tile(digit, extent);
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        exclusive_prefix[k] = 0;
+        look_back_end[k] = 0;
+        if (bin_index(k) < RADIX) {
+            look_back_end[k] = tile;
+            if (publishes(tile)) {
+                publish(tile, bin_index(k), tile == 0 ? PREFIX : AGGREGATE, bin_count[k]);
             }
         }
     }
+    rank_tile(digit);
+    if (EXCHANGE) {
+        barrier();
+        scatter_to_shared(key_words[0]);
+    }
+#if VALUE_WORDS > 0
+    uvec2 tile_offset;
+    umulExtended(push.first_tile + tile, TILE_ITEMS, tile_offset.y, tile_offset.x);
+    Values values = values_of(pass.route, push.values, push.values_aside);
+#endif
 
-    // As often as tiles stay silent; each time one less.
-    for (;;) {
+    // One round, and one more for each stalled tile.
+    for (uint turn = 0;; turn ^= 1) {
         look_back();
-        uint waits_for = 0;
-        [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-            uint d = invocation_index() * OWN_DIGITS + k;
-            waits_for = max(waits_for, d < RADIX ? end[k] : 0);
+        uint stalled = 0;
+        [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+            stalled = max(stalled, look_back_end[k]);
         }
-        waits_for = subgroupMax(waits_for);
-        if (subgroupElect()) {
-            atomicMax(s_silent, waits_for);
+        stalled = subgroupMax(stalled);
+        if (subgroupElect() && stalled > 0) {
+            atomicMax(s_stalled[turn], stalled);
         }
         barrier();
-        uint silent = s_silent;
-        barrier();
-        if (silent == 0) {
+#ifdef MAIN_PATH
+        break;
+#else
+        stalled = s_stalled[turn];
+        if (stalled == 0) {
             break;
         }
+        // Nobody has to do with it before the barriers of what follows.
         if (gl_LocalInvocationIndex == 0) {
-            s_silent = 0;
+            s_stalled[turn ^ 1] = 0;
         }
         count(FALLBACKS);
-        count_silent(keys, silent - 1, digit);
+        count_stalled_tile(keys, stalled - 1, digit);
+#endif
     }
 
     bool hands_on = tile + 1 == pass.tile_count && !is_null(push.next_bins);
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
-        if (d < RADIX) {
-            uint through = before[k] + own_count[k];
-            if (tile > 0 && tells(tile)) {
-                tell(tile, d, PREFIX, through);
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint bin = bin_index(k);
+        if (bin < RADIX) {
+            uint inclusive_prefix = exclusive_prefix[k] + bin_count[k];
+            if (tile > 0 && publishes(tile)) {
+                publish(tile, bin, PREFIX, inclusive_prefix);
             }
-            uvec2 bin = load_bin(push.bins, d);
-            set_digit_place(d, place_plus(bin, before[k]));
+            uvec2 offset = load_offset(push.bins, bin);
+            set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
             if (hands_on) {
-                store_bin(push.next_bins, d, place_plus(bin, through));
+                store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
             }
         }
     }
-    Values values = values_of(pass.route, push.values, push.values_aside);
-    uvec2 tile_first;
-    umulExtended(push.first_tile + tile, TILE_ITEMS, tile_first.y, tile_first.x);
-    move_items(sorted, values, tile_first, digit, extent);
+    barrier();
+#if VALUE_WORDS > 0
+    load_values(values, tile_offset, extent);
+#endif
+    store_keys(sorted, digit, extent);
+#if VALUE_WORDS > 0
+    store_values(values, extent);
+#endif
 }

@@ -3,6 +3,8 @@
 // Every invocation owns consecutive keys and counts its own digits in registers. One scan over the counters of all
 // invocations, digit by digit, tells where the first key of each digit of each invocation stands in the tile.
 //
+// It ranks in two steps, as rank_by_match.glsl does, and leaves the same behind.
+//
 // Shared memory: max(tile, RADIX / 2 * WORKGROUP_SIZE) words, and the workgroup scan's.
 // Source: Satish, Harris and Garland, "Designing Efficient Sorting Algorithms for Manycore GPUs", IPDPS 2009; counters
 // are packed as in CUB's BlockRadixRank.
@@ -22,15 +24,19 @@ const uint COUNTERS = COUNTER_WORDS * WORKGROUP_SIZE;
 // First the counters, word-major (word w of invocation i at w * WORKGROUP_SIZE + i), then the tile in order.
 shared uint s_tile[TILE_ITEMS > COUNTERS ? TILE_ITEMS : COUNTERS];
 
-// Where the invocation's key `i` lies in the tile.
-uint item_place(uint i) {
+// Of each bin that the invocation handles: the rank of the first of the tile's keys.
+uint bin_first[BINS_PER_INVOCATION];
+
+// The blocked arrangement.
+uint item_index(uint i) {
     return invocation_index() * ITEMS_PER_INVOCATION + i;
 }
 
-void load_items(Words keys, uint extent) {
+// Loads the tile's `extent` keys from `keys` on.
+void load_tile(Words keys, uint extent) {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i += 4) {
         Key quad[4];
-        load_quad(keys, item_place(i), extent, QUAD_ACCESS, quad);
+        load_quad(keys, item_index(i), extent, quad);
         [[unroll]] for (uint k = 0; k < 4; k++) {
             set_key(i + k, quad[k]);
         }
@@ -43,35 +49,36 @@ uint counter_prefix(uint digit, uint invocation) {
     return digit < COUNTER_WORDS ? word & 0xffff : word >> 16;
 }
 
-// Ranks the invocation's keys, of which those at and beyond `extent` are none; their ranks mean nothing. All of the
-// workgroup must call it, in uniform flow, with a barrier since shared memory was last used; and a barrier must come
-// before it is used again.
-void rank_items(Digit digit, uint extent) {
-    uint invocation = invocation_index();
+// Counts each invocation's keys into its counters, padding included. Every invocation must call it, with a barrier since
+// shared memory was last used.
+void count_tile(Digit digit, uint extent) {
     DigitBytes counts = DigitBytes(uvec4(0));
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        uint own = digit_of(key_at(i), digit.shift, digit.mask);
-        rank[i] = digit_count(counts, own);
-        if (item_place(i) < extent) {
-            count_digit(counts, own);
-        }
+        uint bin = digit_of(key_at(i), digit.shift, digit.mask);
+        rank[i] = digit_count(counts, bin);
+        count_digit(counts, bin);
     }
-
-    // Scan the counters of the whole tile in the order (word, invocation), each invocation a stretch of them.
     [[unroll]] for (uint w = 0; w < COUNTER_WORDS; w++) {
-        s_tile[w * WORKGROUP_SIZE + invocation] =
+        s_tile[w * WORKGROUP_SIZE + invocation_index()] =
             digit_count(counts, w) | digit_count(counts, w + COUNTER_WORDS) << 16;
     }
     barrier();
+}
+
+// Ranks the keys, behind count_tile. Every invocation must call it, in uniform flow, and a barrier must come before shared
+// memory is used again.
+void rank_tile(Digit digit) {
+    // The counters of the whole tile are scanned in the order (word, invocation), each invocation a stretch of them.
+    uint invocation = invocation_index();
     uint stretch_total = 0;
     uint stretch[COUNTER_WORDS];
     [[unroll]] for (uint w = 0; w < COUNTER_WORDS; w++) {
         stretch[w] = s_tile[invocation * COUNTER_WORDS + w];
         stretch_total += stretch[w];
     }
-    uint tile_total;
-    uint prefix = workgroup_exclusive_scan(subgroup_reduce(stretch_total), tile_total);
-    prefix += subgroup_exclusive_scan(stretch_total);
+    uint subgroup_total, tile_total;
+    uint prefix = subgroup_exclusive_scan(stretch_total, subgroup_total);
+    prefix += workgroup_exclusive_scan(subgroup_total, tile_total);
     // All low digits come before all high ones.
     prefix += tile_total << 16;
     [[unroll]] for (uint w = 0; w < COUNTER_WORDS; w++) {
@@ -83,11 +90,9 @@ void rank_items(Digit digit, uint extent) {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         rank[i] += counter_prefix(digit_of(key_at(i), digit.shift, digit.mask), invocation);
     }
-}
-
-// Where the first key of a digit stands in the tile. To be asked before shared memory is used again.
-uint first_of_digit(uint digit) {
-    return counter_prefix(digit, 0);
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        bin_first[k] = bin_index(k) < RADIX ? counter_prefix(bin_index(k), 0) : 0;
+    }
 }
 
 #endif

@@ -1,131 +1,180 @@
-// Ranks the keys of a tile by a digit of up to 8 bits: in every subgroup, lanes find out by ballots which of them have the
-// same digit, and the first of these counts for all.
+// Ranks a tile's keys by a digit of up to 8 bits: lanes of a subgroup that have the same digit find each other.
 //
-// A subgroup owns consecutive keys, and its lanes take neighbours of them, so that their loads go together. It counts in
-// a table of its own, round after round, in the order of its keys; the tables of all subgroups are then scanned, digit by
-// digit, and what they add up to is scanned over the digits.
+// A subgroup owns consecutive keys in the subgroup-striped arrangement, and a table with a word for each bin. Key by key,
+// its lanes match digits: a key's rank in the subgroup is the bin's word and the number of lower lanes that match, and the
+// last of the matching lanes moves the word on.
 //
-// Shared memory: max(tile, RADIX * WORKGROUP_SIZE / subgroup size) words, RADIX words, and the workgroup scan's.
-// Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022, whose lanes match
-// digits as those of Ashkiani et al., "GPU Multisplit", PPoPP 2016.
+//   count_tile   tables hold the subgroup's counts: with EARLY_COUNTS by atomic adds, else by ranking
+//   rank_tile    tables are scanned over the subgroups, and the bins' totals over the bins
+//
+// With EARLY_COUNTS keys are ranked in rank_tile, from tables that are already scanned: a single-pass sort can publish its
+// counts before, and needs fewer registers. With SHARED_MASKS lanes match by a mask for each bin in shared memory, in place
+// of a ballot for each bit of the digit; it takes subgroups of up to 32 lanes.
+//
+// Shared memory: the larger of a tile and of the tables, RADIX words for each subgroup, or twice as many with SHARED_MASKS;
+// and the workgroup scan's.
+// Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; lanes match as in
+// Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are those of CUB's BlockRadixRankMatchEarlyCounts.
 
 #ifndef SUBSWEEP_SORT_RANK_BY_MATCH
 #define SUBSWEEP_SORT_RANK_BY_MATCH
 
 #extension GL_KHR_shader_subgroup_ballot : require
-#extension GL_KHR_shader_subgroup_shuffle : require
 #include "common/workgroup_scan.glsl"
 #include "sort/tile.glsl"
 
-// The most subgroups of a workgroup, whatever lanes they have: the tables' room.
+// The most subgroups that the workgroup can have, whatever their size: room for their tables.
 layout(constant_id = 6) const uint MAX_SUBGROUPS = 16;
+layout(constant_id = 11) const bool EARLY_COUNTS = false;
+layout(constant_id = 12) const bool SHARED_MASKS = false;
 
 const uint TABLES = MAX_SUBGROUPS * RADIX;
+const uint RANKING_WORDS = SHARED_MASKS ? 2 * TABLES : TABLES;
 
-// First the tables, subgroup by subgroup, then the tile in order.
-shared uint s_tile[TILE_ITEMS > TABLES ? TILE_ITEMS : TABLES];
-// Where the first key of each digit stands in the tile.
-shared uint s_first_of_digit[RADIX];
+// The subgroups' tables, and behind them their masks; then the tile.
+shared uint s_tile[TILE_ITEMS > RANKING_WORDS ? TILE_ITEMS : RANKING_WORDS];
 
-// The keys of the tile that have a digit, of those that the invocation looks after.
-uint own_count[OWN_DIGITS];
+// Of each bin that the invocation handles: the tile's keys, and the rank of the first of them.
+uint bin_count[BINS_PER_INVOCATION];
+uint bin_first[BINS_PER_INVOCATION];
 
-// Where the invocation's key `i` lies in the tile.
-uint item_place(uint i) {
+// Orders what a subgroup does in shared memory.
+void subgroup_shared_barrier() {
+    controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
+}
+
+// What lanes exchange within a subgroup is atomic: a watch over shared memory knows the barriers of workgroups alone.
+uint load_shared(uint index) {
+    return atomicLoad(s_tile[index], gl_ScopeSubgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+void store_shared(uint index, uint word) {
+    atomicStore(s_tile[index], word, gl_ScopeSubgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+uint item_index(uint i) {
     return (gl_SubgroupID * ITEMS_PER_INVOCATION + i) * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-void load_items(Words keys, uint extent) {
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        Key key = Key(0);
-        if (item_place(i) < extent) {
-            key = load_key(keys, item_place(i));
+// Loads the tile's `extent` keys from `keys` on.
+void load_tile(Words keys, uint extent) {
+    Words first = advance_words(keys, item_index(0), KEY_WORDS);
+    if (extent == TILE_ITEMS) {
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            set_key(i, load_key(first, i * gl_SubgroupSize));
         }
-        set_key(i, key);
+    } else {
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            Key key = last_key();
+            if (item_index(i) < extent) {
+                key = load_key(first, i * gl_SubgroupSize);
+            }
+            set_key(i, key);
+        }
     }
 }
 
-// The lanes that have the same digit as this one, if they have one.
-uvec4 matching_lanes(uint digit, bool is_item) {
-    uvec4 peers = subgroupBallot(is_item);
+// The lanes that have the same digit.
+uvec4 match_digit(uint digit, uvec4 no_lanes) {
+    uvec4 differing = no_lanes;
     [[unroll]] for (uint bit = 0; bit < RADIX_BITS; bit++) {
-        bool is_set = (digit >> bit & 1) != 0;
-        uvec4 votes = subgroupBallot(is_set);
-        peers &= is_set ? votes : ~votes;
+        // The bit in all bits: compilers make a divergent branch of a select.
+        int is_set = bitfieldExtract(int(digit), int(bit), 1);
+        differing |= subgroupBallot(is_set != 0) ^ uint(is_set);
     }
-    return peers;
+    return ~differing;
 }
 
-// The first of some lanes, word by word: RADV of Mesa 22.3 cannot compile subgroupBallotFindLSB for 64 lanes where they
-// have different ballots.
-uint first_of(uvec4 lanes) {
-    uint first = 96 + findLSB(lanes.w);
-    first = lanes.z != 0 ? 64 + findLSB(lanes.z) : first;
-    first = lanes.y != 0 ? 32 + findLSB(lanes.y) : first;
-    return lanes.x != 0 ? findLSB(lanes.x) : first;
-}
-
-// Ranks the invocation's keys, of which those at and beyond `extent` are none; their ranks mean nothing. All of the
-// workgroup must call it, in uniform flow, with a barrier since shared memory was last used; and a barrier must come
-// before it is used again.
-void rank_items(Digit digit, uint extent) {
-    uint invocation = invocation_index();
+// Ranks the keys from the subgroup's table on, which then holds what comes behind them. Every invocation must call it.
+void rank_in_subgroup(Digit digit) {
     uint table = gl_SubgroupID * RADIX;
-    for (uint d = gl_SubgroupInvocationID; d < RADIX; d += gl_SubgroupSize) {
-        s_tile[table + d] = 0;
-    }
-    barrier();
-
-    // A lane's count of one round is in the table before another lane's of the next: the shuffle waits for what it gives.
+    uvec4 no_lanes = ~subgroupBallot(true);
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        bool is_item = item_place(i) < extent;
-        uint own = digit_of(key_at(i), digit.shift, digit.mask);
-        uvec4 peers = matching_lanes(own, is_item);
-        uint first = is_item ? first_of(peers) : gl_SubgroupInvocationID;
-        uint before = 0;
-        if (is_item && gl_SubgroupInvocationID == first) {
-            before = atomicAdd(s_tile[table + own], subgroupBallotBitCount(peers));
+        uint bin = digit_of(key_at(i), digit.shift, digit.mask);
+        uvec4 peers;
+        if (SHARED_MASKS) {
+            atomicOr(s_tile[TABLES + table + bin], gl_SubgroupEqMask.x);
+            subgroup_shared_barrier();
+            peers = uvec4(load_shared(TABLES + table + bin), 0, 0, 0);
+        } else {
+            peers = match_digit(bin, no_lanes);
         }
-        rank[i] = subgroupShuffle(before, first) + subgroupBallotExclusiveBitCount(peers);
-    }
-    barrier();
-
-    uint own_total = 0;
-    uint own_first[OWN_DIGITS];
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation * OWN_DIGITS + k;
-        uint count = 0;
-        if (d < RADIX) {
-            for (uint subgroup = 0; subgroup < gl_NumSubgroups; subgroup++) {
-                uint more = s_tile[subgroup * RADIX + d];
-                s_tile[subgroup * RADIX + d] = count;
-                count += more;
+        rank[i] = load_shared(table + bin) + subgroupBallotExclusiveBitCount(peers);
+        bool is_last = (peers & gl_SubgroupGtMask) == uvec4(0);
+        subgroup_shared_barrier();
+        if (is_last) {
+            store_shared(table + bin, rank[i] + 1);
+            if (SHARED_MASKS) {
+                store_shared(TABLES + table + bin, 0);
             }
         }
-        own_count[k] = count;
-        own_first[k] = own_total;
-        own_total += count;
-    }
-    uint tile_total;
-    uint prefix = workgroup_exclusive_scan(subgroup_reduce(own_total), tile_total);
-    prefix += subgroup_exclusive_scan(own_total);
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation * OWN_DIGITS + k;
-        if (d < RADIX) {
-            s_first_of_digit[d] = prefix + own_first[k];
-        }
-    }
-    barrier();
-
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        uint own = digit_of(key_at(i), digit.shift, digit.mask);
-        rank[i] += s_first_of_digit[own] + s_tile[table + own];
+        subgroup_shared_barrier();
     }
 }
 
-// Where the first key of a digit stands in the tile.
-uint first_of_digit(uint digit) {
-    return s_first_of_digit[digit];
+// Counts the keys of each bin into `bin_count`. Every invocation must call it, in uniform flow, with a barrier since shared
+// memory was last used.
+void count_tile(Digit digit, uint extent) {
+    uint table = gl_SubgroupID * RADIX;
+    for (uint bin = 0; bin < RADIX; bin += gl_SubgroupSize) {
+        store_shared(table + bin + gl_SubgroupInvocationID, 0);
+        if (SHARED_MASKS) {
+            store_shared(TABLES + table + bin + gl_SubgroupInvocationID, 0);
+        }
+    }
+    subgroup_shared_barrier();
+    if (EARLY_COUNTS) {
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            atomicAdd(s_tile[table + digit_of(key_at(i), digit.shift, digit.mask)], 1u);
+        }
+    } else {
+        rank_in_subgroup(digit);
+    }
+    barrier();
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint bin = bin_index(k);
+        uint count = 0;
+        if (bin < RADIX) {
+            for (uint subgroup = 0; subgroup < gl_NumSubgroups; subgroup++) {
+                count += s_tile[subgroup * RADIX + bin];
+            }
+        }
+        // Padding has the last digit.
+        bin_count[k] = bin == digit.mask ? count - (TILE_ITEMS - extent) : count;
+    }
+}
+
+// Ranks the keys, behind count_tile. Every invocation must call it, and a barrier must come before shared memory is used
+// again.
+void rank_tile(Digit digit) {
+    uint invocation_count = 0;
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        bin_first[k] = invocation_count;
+        invocation_count += bin_count[k];
+    }
+    uint subgroup_count, tile_count;
+    uint prefix = subgroup_exclusive_scan(invocation_count, subgroup_count);
+    prefix += workgroup_exclusive_scan(subgroup_count, tile_count);
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint bin = bin_index(k);
+        bin_first[k] += prefix;
+        if (bin < RADIX) {
+            uint first = bin_first[k];
+            for (uint subgroup = 0; subgroup < gl_NumSubgroups; subgroup++) {
+                uint count = s_tile[subgroup * RADIX + bin];
+                s_tile[subgroup * RADIX + bin] = first;
+                first += count;
+            }
+        }
+    }
+    barrier();
+    if (EARLY_COUNTS) {
+        rank_in_subgroup(digit);
+    } else {
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            rank[i] += s_tile[gl_SubgroupID * RADIX + digit_of(key_at(i), digit.shift, digit.mask)];
+        }
+    }
 }
 
 #endif

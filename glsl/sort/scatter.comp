@@ -20,8 +20,8 @@
 #else
 #include "sort/rank_by_counters.glsl"
 #endif
-#define NARROW_PLACES
-#include "sort/move.glsl"
+#define NARROW_OFFSETS
+#include "sort/tile_scatter.glsl"
 #ifdef LISTED
 #include "sort/segments.glsl"
 #endif
@@ -81,14 +81,25 @@ void main() {
 #endif
     Digit digit = Digit(push.shift, push.digit_mask);
 
-    load_items(advance_words(keys, first_place, KEY_WORDS), extent);
-    rank_items(digit, extent);
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
-        if (d < RADIX) {
-            uint offset = offsets.word[count_index(d, tile, tile_count)] - before;
-            set_digit_place(d, uvec2(offset, 0));
+    load_tile(advance_words(keys, first_place, KEY_WORDS), extent);
+    count_tile(digit, extent);
+    rank_tile(digit);
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        if (bin_index(k) < RADIX) {
+            uint offset = offsets.word[count_index(bin_index(k), tile, tile_count)] - before;
+            set_bin_offset(k, uvec2(offset, 0));
         }
     }
-    move_items(sorted, values, uvec2(first_place, 0), digit, extent);
+    barrier();
+    if (EXCHANGE) {
+        scatter_to_shared(key_words[0]);
+        barrier();
+    }
+#if VALUE_WORDS > 0
+    load_values(values, uvec2(first_place, 0), extent);
+#endif
+    store_keys(sorted, digit, extent);
+#if VALUE_WORDS > 0
+    store_values(values, extent);
+#endif
 }

@@ -17,7 +17,7 @@ const uint LAST_EXTENT = 4;
 const uint ROUTE = 5;
 const uint SCHEDULED_COUNTS = 6;
 
-// Bits of a route: the keys' array before and after, the values', and which of two regions of statuses is in use.
+// Bits of a route: the keys' array before and after, the values', and whether an odd number of passes have run before.
 const uint CALLERS = 0;
 const uint ASIDE = 1;
 // Of keys: the second aside. Of values, before: none, for they are the keys' places.
@@ -28,11 +28,11 @@ struct Route {
     uint keys_to;
     uint values_from;
     uint values_to;
-    uint region;
+    uint parity;
 };
 
 uint route_word(Route route) {
-    return route.keys_from | route.keys_to << 2 | route.values_from << 4 | route.values_to << 6 | route.region << 8;
+    return route.keys_from | route.keys_to << 2 | route.values_from << 4 | route.values_to << 6 | route.parity << 8;
 }
 
 // A dispatch of a pass: its tiles, all full but the last.

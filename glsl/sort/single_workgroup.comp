@@ -62,7 +62,7 @@ void move_values(uint extent) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (is_null(push.values)) {
                 value_words[w][i] = PLACE_OF(origin[i]);
-            } else if (item_place(i) < extent) {
+            } else if (item_index(i) < extent) {
                 value_words[w][i] = FROM_FIRST(push.values, VALUE_WORDS).word[origin[i] * VALUE_WORDS + w];
             }
         }
@@ -70,9 +70,9 @@ void move_values(uint extent) {
     // All are read before one is written over.
     buffer_barrier();
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (item_place(i) < extent) {
+        if (item_index(i) < extent) {
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-                FROM_FIRST(push.sorted_values, VALUE_WORDS).word[item_place(i) * VALUE_WORDS + w] = value_words[w][i];
+                FROM_FIRST(push.sorted_values, VALUE_WORDS).word[item_index(i) * VALUE_WORDS + w] = value_words[w][i];
             }
         }
     }
@@ -93,27 +93,29 @@ void main() {
     }
     uint extent = count_of(push.element_count, push.count_on_device);
 #endif
-    load_items(FROM_FIRST(push.keys, KEY_WORDS), extent);
+    load_tile(FROM_FIRST(push.keys, KEY_WORDS), extent);
 #if VALUE_WORDS > 0
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        origin[i] = item_place(i);
+        origin[i] = item_index(i);
     }
 #endif
     for (uint shift = push.begin_bit; shift < push.end_bit; shift += RADIX_BITS) {
         uint width = min(push.end_bit - shift, RADIX_BITS);
-        rank_items(Digit(shift, (1u << width) - 1), extent);
+        Digit digit = Digit(shift, (1u << width) - 1);
+        count_tile(digit, extent);
+        rank_tile(digit);
         [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
-            exchange_for_before(key_words[w], extent);
+            scatter_to_items(key_words[w]);
         }
 #if VALUE_WORDS > 0
-        exchange_for_before(origin, extent);
+        scatter_to_items(origin);
 #endif
         barrier();
     }
     if (!is_null(push.sorted)) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-            if (item_place(i) < extent) {
-                store_key(advance_words(push.sorted, PLACE_OF(item_place(i)), KEY_WORDS), key_at(i));
+            if (item_index(i) < extent) {
+                store_key(advance_words(push.sorted, PLACE_OF(item_index(i)), KEY_WORDS), key_at(i));
             }
         }
     }

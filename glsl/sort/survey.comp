@@ -5,7 +5,7 @@
 // Dispatch: tile_count workgroups.
 // Reads:    keys, element_count keys; tiles_on_device, tile_count and last_extent, where it is not null.
 // Writes:   state, which begins as 0: 5 words; schedule, SCHEDULE_WORDS for each portion of each of PASS_COUNT passes, and
-//           for the copy behind them; with BINS bins, which begin as 0: BINS_WORDS words for each portion of each pass, of
+//           for the copy behind them; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for each portion of each pass, of
 //           which those of the first in the end tell where the first key of each digit goes.
 // Shared:   the workgroup scan's, 1 word, and with BINS RADIX * PASS_COUNT words.
 // CPU twin: reference::sort::survey.
@@ -22,7 +22,7 @@
 #include "sort/schedule.glsl"
 #include "sort/tile.glsl"
 #ifdef BINS
-#include "sort/places.glsl"
+#include "sort/offsets.glsl"
 #endif
 
 layout(constant_id = 7) const uint PASS_COUNT = 4;
@@ -145,23 +145,23 @@ void schedule_passes(Key differing, Tiles tiles) {
 #ifdef BINS
 // The bins of a pass's first portion.
 Words bins_of_pass(uint pass) {
-    return advance_words(push.bins, pass * push.portion_count, BINS_WORDS);
+    return advance_words(push.bins, pass * push.portion_count, HISTOGRAM_WORDS);
 }
 
 // Adds keys of a digit to a bin, as others do at the same time.
 void add_to_bin(Words bins, uint digit, uint keys) {
     uint before = atomicAdd(bins.word[digit], keys);
     // Whoever runs the low word over is alone in that.
-    if (WIDE_PLACES && before + keys < keys) {
+    if (WIDE_OFFSETS && before + keys < keys) {
         atomicAdd(bins.word[RADIX + digit], 1u);
     }
 }
 
-// A word of each digit that the invocation looks after, as others have left it: not from a cache of one's own. `first` is
+// A word of each bin that the invocation handles, as others have left it: not from a cache of one's own. `first` is
 // where that of digit 0 lies.
-void load_own(Words bins, uint first, out uint words[OWN_DIGITS]) {
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
+void load_own(Words bins, uint first, out uint words[BINS_PER_INVOCATION]) {
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint d = bin_index(k);
         words[k] = 0;
         if (d < RADIX) {
             words[k] = atomicAdd(bins.word[first + d], 0u);
@@ -169,9 +169,9 @@ void load_own(Words bins, uint first, out uint words[OWN_DIGITS]) {
     }
 }
 
-void store_own(Words bins, uint first, uint words[OWN_DIGITS]) {
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
-        uint d = invocation_index() * OWN_DIGITS + k;
+void store_own(Words bins, uint first, uint words[BINS_PER_INVOCATION]) {
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+        uint d = bin_index(k);
         if (d < RADIX) {
             atomicExchange(bins.word[first + d], words[k]);
         }
@@ -180,15 +180,15 @@ void store_own(Words bins, uint first, uint words[OWN_DIGITS]) {
 
 // Scans a word of each digit exclusively. All of the workgroup must call it, with a barrier since shared memory was last
 // used.
-void scan_digits(inout uint words[OWN_DIGITS]) {
+void scan_digits(inout uint words[BINS_PER_INVOCATION]) {
     uint own_total = 0;
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         own_total += words[k];
     }
     uint all;
     uint prefix = workgroup_exclusive_scan(subgroup_reduce(own_total), all);
     prefix += subgroup_exclusive_scan(own_total);
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         uint word = words[k];
         words[k] = prefix;
         prefix += word;
@@ -200,19 +200,19 @@ void scan_digits(inout uint words[OWN_DIGITS]) {
 // was last used.
 void scan_bins(uint pass) {
     Words bins = bins_of_pass(pass);
-    uint low[OWN_DIGITS];
-    uint first_low[OWN_DIGITS];
+    uint low[BINS_PER_INVOCATION];
+    uint first_low[BINS_PER_INVOCATION];
     load_own(bins, 0, low);
-    [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         first_low[k] = low[k];
     }
     scan_digits(first_low);
     store_own(bins, 0, first_low);
-    if (WIDE_PLACES) {
-        uint high[OWN_DIGITS];
+    if (WIDE_OFFSETS) {
+        uint high[BINS_PER_INVOCATION];
         load_own(bins, RADIX, high);
         // A digit that runs the sum of the low words over carries one.
-        [[unroll]] for (uint k = 0; k < OWN_DIGITS; k++) {
+        [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
             high[k] += first_low[k] + low[k] < low[k] ? 1 : 0;
         }
         scan_digits(high);
@@ -239,8 +239,8 @@ void main() {
     Key set = Key(0);
     Key clear = Key(0);
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (place_after(i) < extent) {
-            Key order = ordered(load_key(keys, place_after(i)));
+        if (striped_index(i) < extent) {
+            Key order = ordered(load_key(keys, striped_index(i)));
             set |= order;
             clear |= ~order;
 #ifdef BINS

@@ -1,9 +1,11 @@
-// A tile as its workgroup sorts it by one digit: every invocation holds some of its keys, gives each a rank in the tile,
-// and takes others out of shared memory, where they then lie in order.
+// A tile: the keys that a workgroup holds in registers and ranks by one digit.
 //
-//   place before:  item_place(i) of key i, as the ranking likes it
-//   rank:          where the key stands in the order of the digit, among keys of one digit as before
-//   place after:   i * WORKGROUP_SIZE + invocation, so that neighbours write neighbouring words
+//   item_index(i)     where the invocation's key `i` lies in the tile as it is loaded; the ranking chooses it
+//   rank[i]           where the key goes in the tile, stably sorted by the digit
+//   striped_index(i)  the striped arrangement: neighbouring invocations hold neighbouring keys
+//
+// A tile that is not full is padded with the key that is ordered last. Padding ranks behind all keys of the tile, those that
+// equal it included, because the ranking is stable: only loads and stores look at the tile's extent.
 
 #ifndef SUBSWEEP_SORT_TILE
 #define SUBSWEEP_SORT_TILE
@@ -11,21 +13,18 @@
 #include "sort/pass.glsl"
 
 layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
-// Keys are a multiple of 16 bytes.
-layout(constant_id = 3) const bool QUAD_ACCESS = false;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
-// Digits that an invocation looks after, which follow one another. Where there are fewer than invocations, the last ones
-// look after none.
-const uint OWN_DIGITS = RADIX > WORKGROUP_SIZE ? RADIX / WORKGROUP_SIZE : 1;
+// Consecutive bins of the digit's histogram that an invocation handles. With more invocations than bins, the last
+// invocations handle none.
+const uint BINS_PER_INVOCATION = RADIX > WORKGROUP_SIZE ? RADIX / WORKGROUP_SIZE : 1;
 
-// A pass: what its tiles have in common.
 struct Digit {
     uint shift;
     uint mask;
 };
 
-// The invocation's keys, a word of all of them after the other, and their ranks.
+// The invocation's keys, word by word, and their ranks.
 uint key_words[KEY_WORDS][ITEMS_PER_INVOCATION];
 uint rank[ITEMS_PER_INVOCATION];
 
@@ -44,7 +43,12 @@ void set_key(uint i, Key key) {
 #endif
 }
 
-uint place_after(uint i) {
+// Bin `k` of those that the invocation handles; there is none from RADIX on.
+uint bin_index(uint k) {
+    return invocation_index() * BINS_PER_INVOCATION + k;
+}
+
+uint striped_index(uint i) {
     return i * WORKGROUP_SIZE + invocation_index();
 }
 

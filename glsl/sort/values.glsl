@@ -5,11 +5,11 @@
 
 #include "sort/schedule.glsl"
 
-// All values that there are. Without any, a value is its key's place.
+// All values that there are. Without any, a value is its key's index.
 struct Values {
     Words from;
     Words to;
-    bool are_places;
+    bool are_indices;
 };
 
 Values values_of(Route route, Words callers, Words aside) {

@@ -173,7 +173,7 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Re
         let algorithm = found.ok_or_else(|| {
             Failure::unknown_name("algorithm", name, &SortAlgorithm::ALL.map(SortAlgorithm::name))
         })?;
-        config = config.policy(SortPolicy::tuned(algorithm, device.capabilities()));
+        config = config.policy(SortPolicy::tuned(algorithm, device.capabilities(), &config));
     }
     let plan = SortPlan::new(device, config)?;
     let policy = words(&plan.policy());

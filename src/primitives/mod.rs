@@ -164,6 +164,13 @@ impl Tiles {
     }
 }
 
+/// Whether kernels may access `ranges` by quads: all begin at multiples of 16 bytes and, where kernels do not mix quads with
+/// words, the host knows that the elements come in whole packs of `pack_items`.
+fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_items: u32) -> bool {
+    let is_whole = matches!(count, Count::Host(count) if count.is_multiple_of(pack_items.into()));
+    (mixed_access || is_whole) && ranges.iter().all(|range| range.is_aligned(16))
+}
+
 /// Hands out scratch: consecutive arrays, each at the alignment that [`ScratchRequirements`] promises.
 #[derive(Debug, Clone, Copy, Default)]
 struct ScratchCursor {

@@ -202,6 +202,11 @@ impl Capabilities {
         Ok(asked.unwrap_or(self.max_subgroup_size))
     }
 
+    /// Whether subgroups of `size` lanes may be asked for, in workgroups of any size.
+    pub(crate) fn can_have_subgroups_of(&self, size: u32) -> bool {
+        self.requested_subgroup_size(Some(size), size).is_ok()
+    }
+
     /// Whether a CPU runs the kernels: lanes are then loop iterations, and long runs per invocation pay.
     pub fn is_cpu(&self) -> bool {
         self.identity.device_type == vk::PhysicalDeviceType::CPU

@@ -4,6 +4,7 @@
 //! addresses, pipelines without descriptors, and a [`Recorder`] through which every command goes.
 //! What is made here is destroyed when dropped; what was adopted never is.
 
+mod architecture;
 mod barrier;
 mod buffer;
 mod capabilities;
@@ -22,6 +23,7 @@ mod timestamps;
 mod trace;
 mod workarounds;
 
+pub use architecture::Architecture;
 pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
 #[cfg(feature = "headless")]

@@ -14,6 +14,8 @@ use super::table::{COLUMNS, Key, Numbers, STATISTICS};
 #[derive(Debug)]
 pub struct Compiled {
     pub numbers: Numbers,
+    /// Whether no policy has chosen another specialization of the kernel before.
+    pub is_first: bool,
     /// Lanes that the compiler took.
     lanes: u32,
     /// Everything that went to memory for want of registers, by the compiler's name for it.
@@ -45,6 +47,7 @@ impl Compiled {
         let spills = spills.map(|name| Ok((name.to_owned(), number(name)?)));
         Ok(Self {
             numbers,
+            is_first: false,
             lanes: statistics.first().map_or(0, |statistic| statistic.subgroup_size),
             spills: spills.into_iter().collect::<Result<_>>()?,
         })
@@ -91,7 +94,8 @@ pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled
             }
             held.push(pipeline.clone());
             let (kernel, specialization) = (pipeline.kernel().name, pipeline.specialization());
-            let one = Compiled::new(pipeline).with_context(|| format!("{kernel} {specialization}"))?;
+            let mut one = Compiled::new(pipeline).with_context(|| format!("{kernel} {specialization}"))?;
+            one.is_first = held.iter().filter(|other| other.kernel().name == kernel).count() == 1;
             // The lanes have a column of their own in the table.
             let specialization = Specialization { subgroup_size: None, ..specialization.clone() }.to_string();
             let key = Key { kernel: kernel.to_owned(), specialization, lanes: one.lanes };

@@ -11,7 +11,7 @@ use subsweep::kernels;
 
 use super::children::{announce, is_full, note};
 use super::compiled::{self, Compiled};
-use super::table::{Key, STATISTICS, Table, tolerance};
+use super::table::{Key, Numbers, STATISTICS, Table, tolerance};
 use super::{ranking, spilling};
 
 /// Compiles everything for each of `lanes` and for what the driver takes by itself, and rewrites the table of `target` if that is asked for.
@@ -29,13 +29,15 @@ pub fn trials(target: &str, lanes: &[u32]) -> Result<Vec<Trial>> {
     }
     // What the driver takes by itself is one of `lanes`, asked for in another way.
     let untold = if is_full() { compiled::all(&device, None)? } else { BTreeMap::new() };
+    let rows: BTreeMap<_, _> = compiled.iter().map(|(key, one)| (key.clone(), one.numbers)).collect();
+    let first = compiled.iter().filter(|(_, one)| one.is_first).map(|(key, _)| key).collect::<Vec<_>>();
     let found = Table {
         target: format!("{}, {}", identity.name, identity.driver_info),
         shaders: kernels::COMPILER.to_owned(),
         rankings: ranking::instructions_per_key(&device, lanes)?.into_iter().collect(),
-        rows: compiled.iter().map(|(key, compiled)| (key.clone(), compiled.numbers)).collect(),
+        rows: first.into_iter().map(|key| (key.clone(), rows[key])).collect(),
     };
-    let mut trials = vec![complete(&found), doctored(found.clone()), wide(found.clone())];
+    let mut trials = vec![complete(&found), doctored(found.clone()), wide(rows)];
     trials.extend(spilling::trials(&device, lanes));
     trials.extend(compared(&found, &committed(target, &found)?));
     trials.extend(compiled.into_iter().map(|variant| fits("no spills", variant)));
@@ -105,10 +107,10 @@ fn complete(found: &Table) -> Trial {
 }
 
 /// Kernels that may take 16 bytes at a time do. Others may as well, where the compiler knows that it may.
-fn wide(found: Table) -> Trial {
+fn wide(rows: BTreeMap<Key, Numbers>) -> Trial {
     trial("quads are loaded and stored whole", move || {
         let mut count = 0;
-        for (key, numbers) in &found.rows {
+        for (key, numbers) in &rows {
             let accesses = numbers[STATISTICS];
             let is_wide =
                 ["QUAD_ACCESS=1", "UNIT_WORDS=4"].iter().any(|name| key.specialization.contains(name));

@@ -33,8 +33,7 @@ pub struct Table {
     pub rows: BTreeMap<Key, Numbers>,
 }
 
-const TITLE: &str =
-    "# What a compiler makes of every pipeline that a policy can choose. Written by tools/codegen.";
+const TITLE: &str = "# What a compiler makes of each kernel as it is chosen first. Written by tools/codegen.";
 const TARGET: &str = "# target:  ";
 const SHADERS: &str = "# shaders: ";
 const RANKING: &str = "# instructions to rank a key by ";

@@ -92,7 +92,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let argsort = SortConfig::argsort(ElementType::U32);
     assert!(unsupported(gpu.segmented_argsort(pairs, &three, &[0]).map(drop)));
     assert!(unsupported(gpu.segmented_sort_pairs(argsort, &mut three, &mut [0u32; 3], &[0])));
-    let plain = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+    let plain = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities(), &keys);
     assert!(unsupported(gpu.segmented_sort(keys.policy(plain), &mut three, &[0])));
     let sizes = Error::ValueSizeMismatch { expected: 4, got: 0 };
     assert_eq!(gpu.segmented_sort(pairs, &mut three, &[0]), Err(sizes));
@@ -101,7 +101,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(three, [3, 2, 1]);
     refused_buffers(gpu)?;
 
-    let chosen = SegmentedSortPolicy::choose(gpu.capabilities()).policy;
+    let chosen = SegmentedSortPolicy::choose(gpu.capabilities(), &keys.into()).policy;
     let refused = |change: fn(&mut SegmentedSortPolicy)| {
         let mut policy = chosen;
         change(&mut policy);

@@ -41,9 +41,10 @@ fn handed_over(gpu: &Gpu) -> Result<(), Failed> {
         let sorted: Vec<_> = keys.into_iter().zip(values).collect();
         assert!(sorted == expected, "{count} keys by {policy}");
     }
-    let single = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities());
+    let config = SortConfig::keys(ElementType::U32);
+    let single = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities(), &config);
     let mut keys = vec![0u32; most as usize + 1];
-    let refused = gpu.sort(SortConfig::keys(ElementType::U32).policy(single), &mut keys);
+    let refused = gpu.sort(config.policy(single), &mut keys);
     let (count, max) = (u64::from(most) + 1, u64::from(most));
     let what = "one workgroup of this policy";
     assert_eq!(refused, Err(Error::TooManyElements { count, max, what }));

@@ -158,7 +158,7 @@ pub fn of_sort(common: &Common, capabilities: &Capabilities, config: &SortConfig
     match (common.policy, asked) {
         (None | Some(PolicyKind::Default), None) => SortPolicy::choose(capabilities, config),
         (None | Some(PolicyKind::Default), Some(algorithm)) => Choice {
-            policy: SortPolicy::tuned(algorithm, capabilities),
+            policy: SortPolicy::tuned(algorithm, capabilities, config),
             reason: "it is asked for with --algorithm, tuned for the device",
         },
         (Some(PolicyKind::Seed), _) => {

@@ -98,7 +98,7 @@ impl PolicyName {
         config: &SortConfig,
     ) -> SortPolicy {
         match self {
-            Self::Default => SortPolicy::tuned(algorithm, capabilities),
+            Self::Default => SortPolicy::tuned(algorithm, capabilities, config),
             Self::Seed => SortPolicy::seed(algorithm, capabilities),
             Self::SeedBinByBin => {
                 let ranking = Ranking::Ballot(ChunkCounting::BinByBin);
@@ -107,12 +107,18 @@ impl PolicyName {
             Self::Chosen => SortPolicy::choose(capabilities, config).policy,
             Self::HandOver => {
                 let single_workgroup = SortPolicy::choose(capabilities, config).policy.single_workgroup;
-                SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities) }
+                SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities, config) }
             }
             Self::Small => {
-                let mut policy = SortPolicy::tuned(algorithm, capabilities);
+                let mut policy = SortPolicy::tuned(algorithm, capabilities, config);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
+                if let Ranking::Match(matching) = &mut policy.ranking {
+                    matching.has_early_counts = algorithm == SortAlgorithm::Onesweep;
+                    matching.by_shared_masks = takes_shared_masks(capabilities);
+                }
+                // As GPUs have it, on CPUs, too.
+                (policy.has_exchange, policy.mixed_access) = (true, true);
                 if let Some(shape) = &mut policy.single_workgroup {
                     *shape = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 4 };
                 }
@@ -129,6 +135,11 @@ impl PolicyName {
 /// Two subgroups at least: what they have between them is in every kernel's small tiles, too.
 fn small_workgroup(capabilities: &Capabilities) -> u32 {
     (2 * capabilities.max_subgroup_size).max(32)
+}
+
+/// Whether lanes match by shared masks in small tiles: there are bits for them in a word, and enough of them to be worth it.
+fn takes_shared_masks(capabilities: &Capabilities) -> bool {
+    capabilities.min_subgroup_size >= 16 && capabilities.max_subgroup_size <= 32
 }
 
 impl Case {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 pub(super) use covering::covering_cases;
 
-use super::{Case, CountFrom, PolicyName, SortValues, Work, small_workgroup};
+use super::{Case, CountFrom, PolicyName, SortValues, Work, small_workgroup, takes_shared_masks};
 use crate::ElementType;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
@@ -146,13 +146,15 @@ impl SegmentedSortCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> SegmentedSortPolicy {
-        let mut policy = SegmentedSortPolicy::choose(capabilities).policy;
+        let mut policy = SegmentedSortPolicy::choose(capabilities, &self.config()).policy;
         if self.has_small_tiles {
             let workgroup_size = small_workgroup(capabilities);
             let shape = |items_per_invocation| TileShape { workgroup_size, items_per_invocation };
             policy.cluster = ClusterShape { workgroup_size, lanes: 4, items_per_invocation: 3 };
             policy.workgroups = [shape(4), shape(8)];
             policy.tile = shape(5);
+            policy.matching.by_shared_masks = takes_shared_masks(capabilities);
+            policy.has_exchange = true;
             let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
             policy.scan = PolicyName::Small.scan(capabilities, algorithm, &ScanConfig::exclusive());
         }

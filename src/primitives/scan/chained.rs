@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::kernels;
 use crate::kernels::Kernel;
 use crate::primitives::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
-use crate::primitives::{Count, ScratchCursor, Tiles};
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
@@ -62,6 +62,8 @@ pub(super) struct Chained {
     has_fixed_tree: bool,
     row_size: u64,
     has_initial: bool,
+    mixed_access: bool,
+    pack_items: u32,
     quads: Access,
     words: Access,
     /// For counts on the device.
@@ -79,7 +81,7 @@ struct Layout {
     size: u64,
 }
 
-/// The pipelines for ranges at multiples of 16 bytes, or for all others.
+/// The pipelines that access elements by quads, or by words.
 #[derive(Debug)]
 struct Access {
     /// For a single tile, which needs no state.
@@ -99,6 +101,7 @@ impl Chained {
             let tile = policy.tile_constants(shape);
             let constants = [
                 ("QUAD_ACCESS", quad_access.into()),
+                ("MIXED_ACCESS", policy.mixed_access.into()),
                 ("EXCLUSIVE", (config.kind == ScanKind::Exclusive).into()),
                 ("REVERSE", (config.direction == Direction::Reverse).into()),
             ];
@@ -119,6 +122,8 @@ impl Chained {
             has_fixed_tree: policy.fixed_tree,
             row_size: config.row_size(),
             has_initial: config.has_initial,
+            mixed_access: policy.mixed_access,
+            pack_items: shape.items_per_pack(),
             quads: access(true)?,
             words: access(false)?,
             prepare: config.counts_on_device.then(prepare).transpose()?,
@@ -129,6 +134,12 @@ impl Chained {
         let accesses = [&self.quads, &self.words].into_iter();
         let scans = accesses.flat_map(|Access { single, chained }| [single, chained]);
         scans.chain(self.prepare.as_ref().map(Prepare::pipeline))
+    }
+
+    fn access(&self, buffers: &ScanBuffers, count: Count) -> &Access {
+        let ranges = [buffers.source, buffers.destination];
+        let has_quads = has_quads(&ranges, self.mixed_access, count, self.pack_items);
+        if has_quads { &self.quads } else { &self.words }
     }
 
     fn tile_count(&self, count: u64) -> u64 {
@@ -187,8 +198,7 @@ impl Chained {
         let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), self.tile_items)?;
         recorder.check_workgroups(tile_count.into())?;
         let layout = self.layout(count.max());
-        let is_aligned = source.is_aligned(16) && destination.is_aligned(16);
-        let access = if is_aligned { &self.quads } else { &self.words };
+        let access = self.access(buffers, count);
         let updates = matches!(buffers.initial, InitialValue::Host(_));
         recorder.phase(c"prepare");
         let initial = match &buffers.initial {
@@ -231,7 +241,7 @@ impl Chained {
     }
 }
 
-/// The chained scan of 32-bit elements, in more than one tile and between ranges at multiples of 16 bytes, with counters.
+/// The chained scan of 32-bit elements, in more than one tile, with counters.
 #[cfg(feature = "cli")]
 #[derive(Debug)]
 pub(crate) struct CountedChained(Chained);
@@ -244,7 +254,7 @@ impl CountedChained {
         }
         let counted = &kernels::SCAN_CHAINED_WORDS32X1_COUNTED;
         let chained = Chained::new(device, config, policy, counted)?;
-        Pipeline::compile_all(device, [&chained.quads.chained])?;
+        Pipeline::compile_all(device, [&chained.quads, &chained.words].map(|access| &access.chained))?;
         Ok(Some(Self(chained)))
     }
 
@@ -272,7 +282,8 @@ impl CountedChained {
             last_extent,
             counts,
         };
-        recorder.dispatch(&chained.quads.chained, &push, tile_count.into())?;
+        let access = chained.access(buffers, count.into());
+        recorder.dispatch(&access.chained, &push, tile_count.into())?;
         Ok(tile_count - 1)
     }
 }

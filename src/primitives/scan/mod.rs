@@ -25,8 +25,8 @@ mod operator;
 mod policy;
 mod reduce_then_scan;
 mod scan_then_propagate;
-mod single_pass;
 mod strided;
+mod tuning;
 
 pub use algorithm::{ScanAlgorithm, WorkgroupScan};
 pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
@@ -70,7 +70,7 @@ enum Strategy {
 pub(super) enum Ranges {
     /// Wherever the caller's ranges do.
     AnyAddress,
-    /// At multiples of 16 bytes, as arrays in scratch do.
+    /// At multiples of 16 bytes, as arrays in scratch do, with elements that fill whole quads.
     Scratch,
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind};
 use super::operator::RowShape;
-use super::single_pass;
+use super::tuning::{ScanTuning, single_pass};
 use crate::error::{Error, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::{Choice, check_workgroup};
@@ -40,12 +40,10 @@ pub struct ScanPolicy {
     /// Whether the chained scan adds up in an order that does not depend on who is first: sums of floats are then
     /// bit-identical from run to run, as those of reduce-then-scan always are.
     pub fixed_tree: bool,
+    /// Whether kernels access full tiles by quads and the last one by words, with a branch between them. Without it they
+    /// access all tiles by quads where the elements come in whole ones, and by words elsewhere.
+    pub mixed_access: bool,
 }
-
-/// The words of an invocation's elements that registers should hold.
-const WORDS_PER_INVOCATION: u32 = 16;
-/// On a CPU an invocation is a loop over memory: one long run amortises the subgroup scan.
-const WORDS_PER_INVOCATION_CPU: u32 = 32;
 
 impl ScanPolicy {
     /// The most columns that the seed's scan takes.
@@ -56,27 +54,20 @@ impl ScanPolicy {
     /// A configuration that a plan refuses gives a policy all the same.
     pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
         let tiles = Self::tiles(capabilities, config);
-        single_pass::choose(capabilities, config, tiles.policy).unwrap_or(tiles)
+        single_pass(capabilities, config, tiles.policy).unwrap_or(tiles)
     }
 
     /// Reduce-then-scan in tiles as the device likes them.
     fn tiles(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
-        let workgroup_size = capabilities.max_workgroup_invocations.min(256);
+        let ScanTuning { workgroup_size, words_per_invocation, mixed_access, reason } =
+            ScanTuning::of(capabilities);
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
-        if capabilities.is_cpu() {
-            let items = (WORDS_PER_INVOCATION_CPU / words).max(1).next_multiple_of(pack);
-            Choice {
-                policy: Self::tiled(workgroup_size, items, items),
-                reason: "reduce-then-scan needs no forward progress; one long run per invocation, as CPUs like",
-            }
-        } else {
-            let items = (WORDS_PER_INVOCATION / words).max(1).next_multiple_of(pack);
-            Choice {
-                policy: Self::tiled(workgroup_size, items, pack),
-                reason: "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
-            }
-        }
+        let items = (words_per_invocation / words).max(1).next_multiple_of(pack);
+        // Heads of segments are bits of a word.
+        let items = if config.segments.is_some() { items.min(32) } else { items };
+        let tiled = Self::tiled(workgroup_size.min(capabilities.max_workgroup_invocations), items, pack);
+        Choice { policy: Self { mixed_access, ..tiled }, reason }
     }
 
     /// Reduce-then-scan with sums in scratch.
@@ -89,6 +80,7 @@ impl ScanPolicy {
             items_per_run,
             subgroup_size: None,
             fixed_tree: false,
+            mixed_access: true,
         }
     }
 
@@ -131,6 +123,7 @@ impl ScanPolicy {
             items_per_run: 1,
             subgroup_size: None,
             fixed_tree: false,
+            mixed_access: false,
         }
     }
 

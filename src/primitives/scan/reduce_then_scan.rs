@@ -25,7 +25,7 @@ use super::policy::ScanPolicy;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
 use crate::primitives::prepare::{Cut, LevelsOnDevice, Prepare, small_workgroup};
-use crate::primitives::{Count, ScratchCursor, Tiles};
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 use crate::vk::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push_constants,
 };
@@ -123,6 +123,10 @@ pub(super) struct ReduceThenScan {
     shape: Shape,
     /// Workgroups of a tile: one for each column where a row is too wide for one.
     column_count: u32,
+    ranges: Ranges,
+    mixed_access: bool,
+    /// Elements in the fewest quads that hold whole ones.
+    pack_items: u32,
     reduces: Vec<(Reduce, Pipeline)>,
     downsweeps: Vec<(Downsweep, Pipeline)>,
     /// For counts on the device.
@@ -241,9 +245,9 @@ impl ReduceThenScan {
         let plain = Rows::Callers { direction: Direction::Forward, segments: None };
         // Without heads, sums are rows like any other.
         let sums = if callers == plain { callers } else { Rows::Sums };
-        // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch. Elements of a
-        // column that lie apart are no quads, wherever they begin.
-        let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, true)];
+        // The caller's level, by quads and by words, and the levels above it, which lie aligned in scratch, but are of any
+        // length. Elements of a column that lie apart are no quads, wherever they begin.
+        let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, policy.mixed_access)];
         if ranges == Ranges::AnyAddress {
             levels.push((callers, config.kind, false));
         }
@@ -252,17 +256,20 @@ impl ReduceThenScan {
         let carries = if is_carried { &[true][..] } else { &[false, true] };
         let mut reduces: Vec<(Reduce, Pipeline)> = Vec::new();
         let mut downsweeps: Vec<(Downsweep, Pipeline)> = Vec::new();
-        for (rows, kind, is_aligned) in levels {
-            let quad_access = is_aligned && !shape.is_strided;
+        for (rows, kind, quad_access) in levels {
+            let quad_access = quad_access && !shape.is_strided;
+            let access = [("QUAD_ACCESS", quad_access.into()), ("MIXED_ACCESS", policy.mixed_access.into())];
             let key = Reduce { rows, quad_access };
             if reduces.iter().all(|(made, _)| *made != key) {
-                reduces.push((key, pipeline(reduce, rows, &[("QUAD_ACCESS", quad_access.into())])?));
+                reduces.push((key, pipeline(reduce, rows, &access)?));
             }
             for &has_carry in carries {
                 let key = Downsweep { rows, kind, has_carry, quad_access };
                 if downsweeps.iter().all(|(made, _)| *made != key) {
+                    let [quads, mixed] = access;
                     let constants = [
-                        ("QUAD_ACCESS", quad_access.into()),
+                        quads,
+                        mixed,
                         ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
                         ("HAS_CARRY", has_carry.into()),
                     ];
@@ -287,6 +294,9 @@ impl ReduceThenScan {
             segments: config.segments,
             shape: sizes,
             column_count: if shape.is_strided { config.column_count() } else { 1 },
+            ranges,
+            mixed_access: policy.mixed_access,
+            pack_items: shape.items_per_pack(),
             reduces,
             downsweeps,
             prepare: config.counts_on_device.then(prepare).transpose()?,
@@ -455,7 +465,7 @@ impl<'a> Recording<'a> {
             last_extent: tiles.last_extent,
             column_count: self.scan.column_count,
         };
-        let key = Reduce { rows: self.rows(level), quad_access: self.quad_access(&[push.source]) };
+        let key = Reduce { rows: self.rows(level), quad_access: self.quad_access(level, &[push.source]) };
         self.dispatch(recorder, level, made(&self.scan.reduces, key), &push)
     }
 
@@ -483,7 +493,7 @@ impl<'a> Recording<'a> {
             rows: self.rows(level),
             kind: if level == 0 { scan.kind } else { ScanKind::Exclusive },
             has_carry: push.carries.size > 0,
-            quad_access: self.quad_access(&[push.source, push.destination]),
+            quad_access: self.quad_access(level, &[push.source, push.destination]),
         };
         self.dispatch(recorder, level, made(&scan.downsweeps, key), &push)
     }
@@ -545,9 +555,16 @@ impl<'a> Recording<'a> {
         if level == 0 || is_plain { Rows::Callers { direction, segments } } else { Rows::Sums }
     }
 
-    /// Whether kernels may use 16-byte accesses on all of `ranges`.
-    fn quad_access(&self, ranges: &[AddressRange]) -> bool {
-        self.scan.column_count == 1 && ranges.iter().all(|range| range.is_aligned(16))
+    /// Whether kernels access a level by quads, whose ranges are these.
+    fn quad_access(&self, level: usize, ranges: &[AddressRange]) -> bool {
+        let ReduceThenScan { ranges: callers, column_count, mixed_access, pack_items, .. } = *self.scan;
+        let is_quads = match (level, callers) {
+            (0, Ranges::Scratch) => true,
+            (0, Ranges::AnyAddress) => has_quads(ranges, mixed_access, self.count, pack_items),
+            // Sums are of any number.
+            _ => mixed_access,
+        };
+        column_count == 1 && is_quads
     }
 }
 

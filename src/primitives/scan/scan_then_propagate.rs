@@ -15,7 +15,7 @@ use super::policy::ScanPolicy;
 use super::reduce_then_scan::made;
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::{ScratchCursor, Tiles};
+use crate::primitives::{ScratchCursor, Tiles, has_quads};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
@@ -42,6 +42,7 @@ pub(super) struct ScanThenPropagate {
     kind: ScanKind,
     row_size: u64,
     tile_items: u32,
+    pack_items: u32,
     scans: Vec<(Scan, Pipeline)>,
     propagates: Vec<(Access, Pipeline)>,
 }
@@ -55,17 +56,11 @@ struct Scan {
     keeps_sums: bool,
 }
 
-/// Whether all ranges are at multiples of 16 bytes.
+/// How kernels access elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Quads,
     Words,
-}
-
-impl Access {
-    fn of(ranges: &[AddressRange]) -> Self {
-        if ranges.iter().all(|range| range.is_aligned(16)) { Self::Quads } else { Self::Words }
-    }
 }
 
 impl ScanThenPropagate {
@@ -77,11 +72,11 @@ impl ScanThenPropagate {
             let constants: Vec<_> = tile.iter().chain(&quads).chain(extra).copied().collect();
             policy.pipeline(device, kernel, &constants)
         };
-        // The caller's level, wherever it lies, and the levels above it, which lie aligned in scratch.
+        // The caller's level, by quads and by words, and the levels above it, of any number of sums.
         let levels = [
             (config.kind, Access::Quads),
             (config.kind, Access::Words),
-            (ScanKind::Exclusive, Access::Quads),
+            (ScanKind::Exclusive, Access::Words),
         ];
         let mut scans: Vec<(Scan, Pipeline)> = Vec::new();
         for (kind, access) in levels {
@@ -101,7 +96,7 @@ impl ScanThenPropagate {
             propagates.push((access, pipeline(&kernels::SCAN_PROPAGATE, access, &[])?));
         }
         let (kind, row_size, tile_items) = (config.kind, config.row_size(), policy.tile_items());
-        Ok(Self { kind, row_size, tile_items, scans, propagates })
+        Ok(Self { kind, row_size, tile_items, pack_items: shape.items_per_pack(), scans, propagates })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
@@ -139,6 +134,10 @@ impl ScanThenPropagate {
         let source = |level| if level == 0 { buffers.source } else { array(level) };
         let destination = |level| if level == 0 { buffers.destination } else { array(level) };
 
+        let ranges = [buffers.source, buffers.destination];
+        let has_quads = has_quads(&ranges, false, count.into(), self.pack_items);
+        let access = |level| if level == 0 && has_quads { Access::Quads } else { Access::Words };
+
         recorder.phase(c"scan tiles");
         for level in 0..=top {
             let Tiles { count: tile_count, last_extent } = tiles(level)?;
@@ -147,7 +146,7 @@ impl ScanThenPropagate {
             let sums = if keeps_sums { array(level + 1) } else { AddressRange::default() };
             let push = ScanTilesPush { source, destination, sums, tile_count, last_extent };
             let kind = if level == 0 { self.kind } else { ScanKind::Exclusive };
-            let key = Scan { kind, access: Access::of(&[source, destination]), keeps_sums };
+            let key = Scan { kind, access: access(level), keeps_sums };
             if level > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
@@ -159,7 +158,7 @@ impl ScanThenPropagate {
             let Tiles { count: tile_count, last_extent } = tiles(level)?;
             let (table, carries) = (destination(level), array(level + 1));
             let push = PropagatePush { table, carries, tile_count, last_extent };
-            let pipeline = made(&self.propagates, Access::of(&[table]));
+            let pipeline = made(&self.propagates, access(level));
             recorder.dispatch(pipeline, &push, u64::from(tile_count) - 1)?;
         }
         Ok(())

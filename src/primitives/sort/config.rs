@@ -237,8 +237,8 @@ impl SortConfig {
         self.end_bit - self.begin_bit
     }
 
-    /// Words of a place.
-    pub(super) const fn place_words(&self) -> u32 {
+    /// Words of an offset in an array of keys.
+    pub(super) const fn offset_words(&self) -> u32 {
         1 + self.has_wide_counts as u32
     }
 
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!([u32::MAX.into(), 1 << 32].map(|count| is_wide(keys, count)), [false, true]);
         assert!(!is_wide(SortConfig::argsort(ElementType::U32), 1 << 32));
         for algorithm in SortAlgorithm::ALL {
-            let tuned = keys.policy(SortPolicy::tuned(algorithm, &capabilities));
+            let tuned = keys.policy(SortPolicy::tuned(algorithm, &capabilities, &keys));
             assert_eq!(is_wide(tuned, 1 << 32), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}");
         }
         assert!(is_wide(keys.wide_counts(), 5));

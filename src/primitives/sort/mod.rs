@@ -14,10 +14,11 @@ mod schedule;
 mod segmented;
 mod single_workgroup;
 mod survey;
+mod tuning;
 
 use config::Aim;
 pub use config::{SortBuffers, SortConfig, SortResult, ValueSize};
-pub use policy::{ChunkCounting, Ranking, SortAlgorithm, SortPolicy, TileShape};
+pub use policy::{ChunkCounting, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape};
 pub use segmented::{
     ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy,
 };
@@ -121,7 +122,7 @@ impl SortPlan {
         let capabilities = device.capabilities();
         let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(capabilities, &config).policy);
         policy.check(&config, capabilities)?;
-        let single = |shape| SingleWorkgroup::new(device, &config, shape, policy.subgroup_size);
+        let single = |shape| SingleWorkgroup::new(device, &config, shape, &policy);
         let single_workgroup = policy.single_workgroup.map(single).transpose()?;
         let strategy = match policy.algorithm {
             SortAlgorithm::SingleWorkgroup => None,

@@ -6,9 +6,8 @@
 //!   copy, where an odd number of passes ran: aside ──► keys
 //! ```
 //!
-//! A word of what tiles tell holds counts of up to 30 bits, so that a dispatch takes a portion of that many keys at most,
-//! and hands its bins on to the next. Statuses begin as 0: the first pass that runs finds them filled, and each one clears
-//! those of the next, in the other of two regions.
+//! A descriptor holds counts of up to 30 bits, so that a dispatch takes a portion of that many keys at most, and hands its
+//! bins on to the next. Descriptors are cleared once for all passes: what one pass leaves is no status of the next.
 
 use super::arrays::{Arrays, Aside};
 use super::config::{SortBuffers, SortConfig};
@@ -36,8 +35,7 @@ push_constants! {
         values_aside: AddressRange,
         bins: AddressRange,
         next_bins: AddressRange,
-        region: AddressRange,
-        other_region: AddressRange,
+        state: AddressRange,
         schedule: AddressRange,
         first_tile: u32,
         shift: u32,
@@ -54,8 +52,8 @@ const KERNELS: [[&Kernel; 3]; 2] = [
 /// Portions of a sort: each is a dispatch of each pass, and one invocation writes the schedule of them all.
 const MAX_PORTIONS: u64 = 4096;
 
-/// Bytes of what lies before the statuses of a portion.
-const TICKET_SIZE: u64 = 16;
+/// Bytes of what lies before the descriptors of a portion: the next tile, of even and of odd passes.
+const TICKETS_SIZE: u64 = 16;
 
 #[derive(Debug)]
 pub(super) struct Onesweep {
@@ -69,14 +67,14 @@ pub(super) struct Onesweep {
 /// Where things lie in scratch.
 #[derive(Debug)]
 struct Layout {
-    /// What begins as 0 comes first: the survey's words, and the first region of statuses.
+    /// What begins as 0 comes first: the survey's words, and the look-back state.
     zeroed_size: u64,
     survey: SurveyLayout,
-    regions: [u64; 2],
+    /// Tickets and descriptors, portion by portion.
+    state: u64,
+    state_size: u64,
     /// Of a whole portion.
-    statuses_size: u64,
-    /// Of a region.
-    region_size: u64,
+    portion_state_size: u64,
     aside: Aside,
     size: u64,
 }
@@ -91,13 +89,17 @@ impl Onesweep {
             has_bins: true,
         };
         let [numbers, descending] = config.constants();
+        let [masks, early] = policy.matching().constants();
         let constants = [
             numbers,
             descending,
             ("RADIX_BITS", radix_bits),
             ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
             ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities())),
-            ("WIDE_PLACES", config.has_wide_counts.into()),
+            ("WIDE_OFFSETS", config.has_wide_counts.into()),
+            masks,
+            early,
+            ("EXCHANGE", policy.has_exchange.into()),
         ];
         let kernel = KERNELS[config.key.words() as usize - 1][config.values.words() as usize];
         let options = PipelineOptions {
@@ -130,19 +132,18 @@ impl Onesweep {
     fn layout(&self, count: u64) -> Layout {
         let tile_count = count.div_ceil(self.passes.tile_items.into());
         let tile_size = u64::from(self.radix) * 4;
-        let statuses_size = TICKET_SIZE + u64::from(self.passes.portion_tiles) * tile_size;
+        let portion_state_size = TICKETS_SIZE + u64::from(self.passes.portion_tiles) * tile_size;
         let mut cursor = ScratchCursor::default();
         let survey = self.survey.layout(&mut cursor, count);
-        let tickets_size = u64::from(survey.portion_count) * TICKET_SIZE;
-        let region_size = tile_count.saturating_mul(tile_size).saturating_add(tickets_size);
-        let first = cursor.take(region_size);
-        let zeroed_size = cursor.size;
+        let tickets_size = u64::from(survey.portion_count) * TICKETS_SIZE;
+        let state_size = tile_count.saturating_mul(tile_size).saturating_add(tickets_size);
+        let state = cursor.take(state_size);
         Layout {
-            zeroed_size,
+            zeroed_size: cursor.size,
             survey,
-            regions: [first, cursor.take(region_size)],
-            statuses_size,
-            region_size,
+            state,
+            state_size,
+            portion_state_size,
             aside: Aside::take(&mut cursor, &self.config, count),
             size: cursor.size,
         }
@@ -179,10 +180,8 @@ impl Onesweep {
             }
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
             let bins = |portion| self.survey.bins(scratch, &layout.survey, pass, portion);
-            let first = u64::from(portion) * layout.statuses_size;
-            let size = layout.statuses_size.min(layout.region_size - first);
-            let [region, other_region] =
-                layout.regions.map(|offset| scratch.slice(offset + first, size).addresses());
+            let first = u64::from(portion) * layout.portion_state_size;
+            let size = layout.portion_state_size.min(layout.state_size - first);
             let scheduled = self.survey.scheduled(scratch, &layout.survey, pass, portion);
             let is_last = portion + 1 == portions;
             let push = OnesweepPush {
@@ -193,8 +192,7 @@ impl Onesweep {
                 values_aside,
                 bins: bins(portion),
                 next_bins: if is_last { AddressRange::default() } else { bins(portion + 1) },
-                region,
-                other_region,
+                state: scratch.slice(layout.state + first, size).addresses(),
                 schedule: scheduled.words(),
                 first_tile: portion * self.passes.portion_tiles,
                 shift,

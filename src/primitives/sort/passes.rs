@@ -15,7 +15,7 @@ use super::survey::{PassShape, Survey, SurveyLayout};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
-use crate::primitives::{Count, ScratchCursor};
+use crate::primitives::{Count, ScratchCursor, has_quads};
 use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
@@ -78,10 +78,10 @@ pub(super) struct Passes {
     passes: PassShape,
     radix: u32,
     survey: Survey,
-    /// For keys at any address.
-    any_address: Moves,
-    /// For keys at a multiple of 16 bytes, where there are kernels that take advantage of it.
-    aligned: Option<Moves>,
+    mixed_access: bool,
+    by_words: Moves,
+    /// Where there are kernels that take advantage of it.
+    by_quads: Option<Moves>,
     scan: ScanPlan,
 }
 
@@ -178,18 +178,22 @@ impl Passes {
             };
         let radix = ("RADIX_BITS", radix_bits);
         let items = policy.items_per_invocation;
-        let (any_address, aligned) = match policy.ranking {
+        let exchange = ("EXCHANGE", policy.has_exchange.into());
+        let (by_words, by_quads) = match policy.ranking {
             Ranking::CounterScan => {
+                let mixed = ("MIXED_ACCESS", policy.mixed_access.into());
                 let moves = |quad_access| {
-                    let constants = [radix, ("ITEMS_PER_INVOCATION", items), ("QUAD_ACCESS", quad_access)];
-                    moves(&TILES, &constants, &[])
+                    let quads = ("QUAD_ACCESS", quad_access);
+                    let constants = [radix, ("ITEMS_PER_INVOCATION", items), quads, mixed];
+                    moves(&TILES, &constants, &[exchange])
                 };
                 (moves(0)?, Some(moves(1)?))
             }
-            Ranking::Match => {
-                let subgroups = policy.max_subgroups(device.capabilities());
+            Ranking::Match(matching) => {
+                let subgroups = ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities()));
+                let [masks, early] = matching.constants();
                 let constants = [radix, ("ITEMS_PER_INVOCATION", items)];
-                (moves(&MATCHED, &constants, &[("MAX_SUBGROUPS", subgroups)])?, None)
+                (moves(&MATCHED, &constants, &[subgroups, masks, early, exchange])?, None)
             }
             Ranking::Ballot(counting) => {
                 let kernels = match counting {
@@ -212,14 +216,15 @@ impl Passes {
             passes,
             radix: 1 << radix_bits,
             survey: Survey::new(device, config, policy, passes)?,
-            any_address,
-            aligned,
+            by_words,
+            by_quads,
+            mixed_access: policy.mixed_access,
             scan: ScanPlan::declare(device, scan, Ranges::Scratch)?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let moves = std::iter::once(&self.any_address).chain(&self.aligned);
+        let moves = std::iter::once(&self.by_words).chain(&self.by_quads);
         let moves = moves.flat_map(|Moves { count, scatter }| [count, scatter]);
         self.survey.pipelines().chain(moves).chain(self.scan.pipelines())
     }
@@ -274,10 +279,10 @@ impl Passes {
         let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
         let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
-        // What lies aside is a multiple of 16 bytes.
-        let moves = match &self.aligned {
-            Some(aligned) if keys.is_aligned(16) => aligned,
-            _ => &self.any_address,
+        // Arrays in scratch begin at multiples of 16 bytes.
+        let moves = match &self.by_quads {
+            Some(by_quads) if has_quads(&[keys], self.mixed_access, count, 4) => by_quads,
+            _ => &self.by_words,
         };
         for pass in 0..self.passes.count {
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);

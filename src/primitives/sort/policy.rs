@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use ash::vk;
-
 use super::config::SortConfig;
+use super::tuning::SortTuning;
 use crate::error::{Error, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::{Choice, check_workgroup};
@@ -91,29 +90,29 @@ pub struct TileShape {
 }
 
 impl TileShape {
-    /// The largest for a device, of up to 4,096 keys, that are ranked by so many bits at a time.
-    pub(super) fn largest(capabilities: &Capabilities, radix_bits: u32) -> Self {
+    /// The formula for tiles that are ranked by counters of digits of up to 4 bits: the largest for a device, of up to 4,096
+    /// keys.
+    pub(super) fn counted(capabilities: &Capabilities) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
         // The tile and the small tables beside it share the memory.
-        let tables_size = shared_tables_size(radix_bits, workgroup_size);
+        let tables_size = shared_tables_size(4, workgroup_size);
         let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
         Self { workgroup_size, items_per_invocation: room.clamp(4, 16) / 4 * 4 }
     }
 
-    /// One for a device whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take up to half of the
-    /// shared memory, and of up to 8,192 keys, of which an invocation's fit its registers. There is room for places of so many
-    /// words.
-    pub(super) fn matched(capabilities: &Capabilities, place_words: u32) -> Self {
+    /// The formula for tiles whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take up to half of the
+    /// shared memory, and of up to 8,192 keys, of which an invocation's fit its registers. There is room for 64-bit offsets.
+    pub(super) fn matched(capabilities: &Capabilities) -> Self {
         let lanes = capabilities.min_subgroup_size.max(4);
         let shared_size = capabilities.shared_memory_size;
         let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
         let limit = capabilities.max_workgroup_invocations.min(512);
-        // Invocations look after the digits: one each, or all of them as many. Fewer than 32 no kernel takes.
+        // Invocations handle one bin each, or all of them as many. Fewer than 32 no kernel takes.
         let workgroup_size = match (subgroups * lanes).min(limit).max(32) {
             size @ 256.. => size / 32 * 32,
             size => size.checked_ilog2().map_or(0, |bits| 1 << bits),
         };
-        let tables_size = match_tables_size(8, workgroup_size, place_words);
+        let tables_size = match_tables_size(8, workgroup_size, 2);
         let room = shared_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
         let most = (8192 / workgroup_size.max(1)).min(32);
         Self { workgroup_size, items_per_invocation: room.min(most).max(1) }
@@ -130,11 +129,12 @@ impl TileShape {
         self.workgroup_size.div_ceil(lanes)
     }
 
-    /// Whether tiles can be ranked by lanes that match digits, and moved to places of so many words.
+    /// Whether tiles can be ranked by lanes that match digits, and scattered to offsets of so many words.
     pub(super) fn check_matched(
         &self,
         radix_bits: u32,
-        place_words: u32,
+        offset_words: u32,
+        matching: Matching,
         subgroup_size: Option<u32>,
         capabilities: &Capabilities,
     ) -> Result<()> {
@@ -151,9 +151,13 @@ impl TileShape {
         if self.workgroup_size < radix && !radix.is_multiple_of(self.workgroup_size) {
             return invalid("workgroup_size divides the number of digits, or is larger");
         }
+        if matching.by_shared_masks && lanes > Matching::MAX_MASK_LANES {
+            return invalid("lanes match by shared masks in subgroups of up to 32 lanes");
+        }
         let tables = self.max_subgroups(subgroup_size, capabilities) << radix_bits;
-        let shared_size = self.tile_items().max(tables) * 4
-            + match_tables_size(radix_bits, self.workgroup_size, place_words);
+        let ranking_words = if matching.by_shared_masks { 2 * tables } else { tables };
+        let shared_size = self.tile_items().max(ranking_words) * 4
+            + match_tables_size(radix_bits, self.workgroup_size, offset_words);
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 
@@ -189,10 +193,29 @@ impl TileShape {
 pub enum Ranking {
     /// Packed counters of every invocation, scanned over the workgroup: of digits of up to 4 bits.
     CounterScan,
-    /// Lanes that match digits by ballots, and a table for each subgroup.
-    Match,
+    /// Lanes that match digits, and a table for each subgroup.
+    Match(Matching),
     /// A ballot for each digit, 32 keys at a time: the seed's way, with its two algorithms alone.
     Ballot(ChunkCounting),
+}
+
+/// How lanes that have the same digit find each other, and when.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Matching {
+    /// By a mask for each bin in shared memory, in place of a ballot for each bit of the digit: of subgroups of up to 32
+    /// lanes.
+    pub by_shared_masks: bool,
+    /// Of `onesweep`: a tile counts its digits, and publishes them, before it ranks its keys.
+    pub has_early_counts: bool,
+}
+
+impl Matching {
+    /// Lanes that a word has bits for.
+    const MAX_MASK_LANES: u32 = 32;
+
+    pub(super) fn constants(self) -> [(&'static str, u32); 2] {
+        [("SHARED_MASKS", self.by_shared_masks.into()), ("EARLY_COUNTS", self.has_early_counts.into())]
+    }
 }
 
 /// How the seed's chunks are counted.
@@ -225,6 +248,13 @@ pub struct SortPolicy {
     pub single_workgroup: Option<TileShape>,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
+    /// The same, of the kernel that looks at all keys before the first pass.
+    pub histogram_subgroup_size: Option<u32>,
+    /// Whether ranked tiles are scattered from shared memory, in which keys of one digit follow one another, and not from
+    /// registers.
+    pub has_exchange: bool,
+    /// As [`ScanPolicy::mixed_access`], of tiles that are ranked by counters.
+    pub mixed_access: bool,
     /// How the counts are scanned.
     pub scan: ScanPolicy,
 }
@@ -245,45 +275,26 @@ impl SortPolicy {
     /// A word of what tiles tell has so much room for a count.
     const MAX_PORTION_ITEMS: u32 = (1 << 30) - 1;
 
-    /// Lanes that it takes to match digits of 8 bits: a ballot for each bit is shared by as many keys.
-    const MATCHING_LANES: u32 = 16;
-
     /// The policy for a device and what is asked of it, with the reason.
     pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
-        let single_workgroup = TileShape::largest(capabilities, SortAlgorithm::SingleWorkgroup.radix_bits());
-        let has_lanes = !capabilities.is_cpu() && capabilities.subgroup_size >= Self::MATCHING_LANES;
-        let is_swiftshader = capabilities.identity.driver_id == vk::DriverId::GOOGLE_SWIFTSHADER;
+        let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
         let (algorithm, reason) = if config.has_wide_counts {
             (SortAlgorithm::Onesweep, "few keys take one dispatch; only onesweep sorts 2^32 and more")
-        } else if has_lanes {
-            (
-                SortAlgorithm::Onesweep,
-                "few keys take one dispatch; more are moved as few times as any sort does, in one kernel a pass whose \
-                 look-back is bounded",
-            )
-        } else if is_swiftshader {
-            (
-                SortAlgorithm::Radix8Bit,
-                "few keys take one dispatch; SwiftShader sorts more by digits of 8 bits in half the time that 4 bits take",
-            )
         } else {
-            (
-                SortAlgorithm::Radix4Bit,
-                "few keys take one dispatch; on a CPU, or with few lanes, digits of 4 bits need little scratch, and \
-                 compile in a third of the time",
-            )
+            (tuning.algorithm, tuning.reason)
         };
-        let tuned = Self::tuned(algorithm, capabilities);
-        Choice { policy: Self { single_workgroup: Some(single_workgroup), ..tuned }, reason }
+        let tuned = Self::tuned(algorithm, capabilities, config);
+        Choice { policy: Self { single_workgroup: Some(tuning.counted), ..tuned }, reason }
     }
 
-    /// An algorithm, tuned for a device.
-    pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
+    /// An algorithm, tuned for a device and what is asked of it.
+    pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities, config: &SortConfig) -> Self {
+        let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
+        let late = Matching { has_early_counts: false, ..tuning.matching };
         let (ranking, shape) = match algorithm {
-            SortAlgorithm::Radix8Bit => (Ranking::Match, TileShape::matched(capabilities, 1)),
-            // Whether counts are wide or not, the policy is the same.
-            SortAlgorithm::Onesweep => (Ranking::Match, TileShape::matched(capabilities, 2)),
-            _ => (Ranking::CounterScan, TileShape::largest(capabilities, algorithm.radix_bits())),
+            SortAlgorithm::Radix8Bit => (Ranking::Match(late), tuning.matched),
+            SortAlgorithm::Onesweep => (Ranking::Match(tuning.matching), tuning.matched),
+            _ => (Ranking::CounterScan, tuning.counted),
         };
         let TileShape { workgroup_size, items_per_invocation } = shape;
         Self {
@@ -293,7 +304,10 @@ impl SortPolicy {
             items_per_invocation,
             portion_items: Self::MAX_PORTION_ITEMS,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
-            subgroup_size: None,
+            subgroup_size: tuning.subgroup_size,
+            histogram_subgroup_size: tuning.histogram_subgroup_size,
+            has_exchange: tuning.has_exchange,
+            mixed_access: tuning.mixed_access,
             scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
         }
     }
@@ -312,6 +326,9 @@ impl SortPolicy {
             portion_items: Self::MAX_PORTION_ITEMS,
             single_workgroup: None,
             subgroup_size: None,
+            histogram_subgroup_size: None,
+            has_exchange: true,
+            mixed_access: false,
             scan: ScanPolicy::choose(capabilities, &ScanConfig::exclusive()).policy,
         }
     }
@@ -319,6 +336,7 @@ impl SortPolicy {
     /// The same, in subgroups of `size` lanes, those of the counts' scan too.
     pub const fn with_subgroup_size(mut self, size: u32) -> Self {
         self.subgroup_size = Some(size);
+        self.histogram_subgroup_size = Some(size);
         self.scan = self.scan.with_subgroup_size(size);
         self
     }
@@ -339,6 +357,14 @@ impl SortPolicy {
     /// The most subgroups of a workgroup: what tables there is room for.
     pub(super) fn max_subgroups(&self, capabilities: &Capabilities) -> u32 {
         self.tile_shape().max_subgroups(self.subgroup_size, capabilities)
+    }
+
+    /// How lanes match digits, where they do.
+    pub(super) fn matching(&self) -> Matching {
+        match self.ranking {
+            Ranking::Match(matching) => matching,
+            Ranking::CounterScan | Ranking::Ballot(_) => Matching::default(),
+        }
     }
 
     fn write_subgroups(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -378,12 +404,17 @@ impl SortPolicy {
                 invalid("counters rank digits of up to 4 bits; digits of 8 are ranked by Ranking::Match")
             }
             Ranking::CounterScan => self.tile_shape().check(radix_bits, self.subgroup_size, capabilities),
-            Ranking::Match if radix_bits < 8 => {
+            Ranking::Match(_) if radix_bits < 8 => {
                 invalid("matching lanes rank digits of 8 bits: those of radix-8bit and onesweep")
             }
-            Ranking::Match => {
-                let place_words = config.place_words();
-                self.tile_shape().check_matched(radix_bits, place_words, self.subgroup_size, capabilities)
+            Ranking::Match(matching)
+                if matching.has_early_counts && self.algorithm != SortAlgorithm::Onesweep =>
+            {
+                invalid("early counts are those of onesweep alone")
+            }
+            Ranking::Match(matching) => {
+                let (shape, offset_words) = (self.tile_shape(), config.offset_words());
+                shape.check_matched(radix_bits, offset_words, matching, self.subgroup_size, capabilities)
             }
             Ranking::Ballot(_) if !self.algorithm.is_of_seed() => {
                 invalid("ballots rank by radix-2bit and radix-4bit alone, which are the seed's algorithms")
@@ -404,10 +435,10 @@ const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
     4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
 }
 
-/// Shared memory beside a tile whose lanes match digits: where each digit begins in the tile and, a place of so many words,
-/// in the output, the workgroup scan's prefixes, and two words of a look-back.
-const fn match_tables_size(radix_bits: u32, workgroup_size: u32, place_words: u32) -> u32 {
-    4 * (((1 + place_words) << radix_bits) + workgroup_size / 4 + 1 + 2)
+/// Shared memory beside a tile whose lanes match digits: the offset of each bin in the output, of so many words, the
+/// workgroup scan's prefixes, and three words of a look-back.
+const fn match_tables_size(radix_bits: u32, workgroup_size: u32, offset_words: u32) -> u32 {
+    4 * ((offset_words << radix_bits) + workgroup_size / 4 + 1 + 3)
 }
 
 impl fmt::Display for SortPolicy {
@@ -426,13 +457,20 @@ impl fmt::Display for SortPolicy {
         }
         let ranking = match self.ranking {
             Ranking::CounterScan => "counter scan",
-            Ranking::Match => "matching lanes",
+            Ranking::Match(Matching { by_shared_masks: false, .. }) => "matching lanes",
+            Ranking::Match(Matching { by_shared_masks: true, .. }) => "matching lanes by shared masks",
             Ranking::Ballot(ChunkCounting::Packed) => "ballots",
             Ranking::Ballot(ChunkCounting::BinByBin) => "ballots, counted bin by bin",
         };
         let Self { workgroup_size, items_per_invocation, .. } = *self;
         write!(f, "{name}: workgroup {workgroup_size}, {items_per_invocation} items per invocation, ")?;
         write!(f, "ranked by {ranking}")?;
+        if matches!(self.ranking, Ranking::Match(Matching { has_early_counts: true, .. })) {
+            f.write_str(", early counts")?;
+        }
+        if !self.has_exchange {
+            f.write_str(", scattered from registers")?;
+        }
         self.write_subgroups(f)?;
         match (self.algorithm, self.portion_items) {
             // Its tiles carry the counts themselves.
@@ -445,6 +483,8 @@ impl fmt::Display for SortPolicy {
 
 #[cfg(test)]
 mod tests {
+    use ash::vk;
+
     use super::*;
     use crate::ElementType;
 
@@ -453,7 +493,7 @@ mod tests {
     #[test]
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
         let capabilities = Capabilities::default();
-        let tuned = SortPolicy::tuned(SortAlgorithm::Radix2Bit, &capabilities);
+        let tuned = SortPolicy::tuned(SortAlgorithm::Radix2Bit, &capabilities, &KEYS);
         let huge = SortPolicy { workgroup_size: u32::MAX, ..tuned };
         assert_eq!(huge.tile_items(), u32::MAX);
         for policy in [tuned, huge] {
@@ -477,7 +517,10 @@ mod tests {
         let mut capabilities = Capabilities { subgroup_size: 32, ..capabilities() };
         capabilities.identity.device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
         let chosen = SortPolicy::choose(&capabilities, &KEYS).policy;
-        assert_eq!((chosen.algorithm, chosen.ranking), (SortAlgorithm::Onesweep, Ranking::Match));
+        assert_eq!(
+            (chosen.algorithm, chosen.ranking),
+            (SortAlgorithm::Onesweep, Ranking::Match(Matching::default()))
+        );
         assert_eq!(chosen.single_workgroup.map(|shape| shape.tile_items()), Some(4096));
         assert_eq!(chosen.check(&KEYS, &capabilities), Ok(()));
         for (lanes, device_type) in
@@ -501,10 +544,10 @@ mod tests {
         let wide = KEYS.wide_counts();
         assert_eq!(SortPolicy::choose(&capabilities, &wide).policy.algorithm, SortAlgorithm::Onesweep);
         for algorithm in SortAlgorithm::ALL {
-            let checked = SortPolicy::tuned(algorithm, &capabilities).check(&wide, &capabilities);
+            let checked = SortPolicy::tuned(algorithm, &capabilities, &KEYS).check(&wide, &capabilities);
             assert_eq!(checked.is_ok(), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}: {checked:?}");
         }
-        let tuned = SortPolicy::tuned(SortAlgorithm::Onesweep, &capabilities);
+        let tuned = SortPolicy::tuned(SortAlgorithm::Onesweep, &capabilities, &KEYS);
         // What fits to the last word does not with a second one for each place.
         let tile_size = 4 * tuned.tile_items();
         let tables_size = match_tables_size(8, tuned.workgroup_size, 1);
@@ -517,7 +560,7 @@ mod tests {
     fn a_ranking_is_refused_with_digits_that_it_does_not_rank() {
         let capabilities = capabilities();
         for algorithm in SortAlgorithm::ALL {
-            let tuned = SortPolicy::tuned(algorithm, &capabilities);
+            let tuned = SortPolicy::tuned(algorithm, &capabilities, &KEYS);
             assert_eq!(tuned.check(&KEYS, &capabilities), Ok(()), "{tuned}");
             if algorithm == SortAlgorithm::SingleWorkgroup {
                 continue;
@@ -525,7 +568,11 @@ mod tests {
             // Small enough for the tables of any ranking.
             let small = SortPolicy { workgroup_size: 32, items_per_invocation: 8, ..tuned };
             let takes = |ranking| SortPolicy { ranking, ..small }.check(&KEYS, &capabilities).is_ok();
-            assert_eq!(takes(Ranking::Match), algorithm.radix_bits() == 8, "{algorithm:?}");
+            assert_eq!(
+                takes(Ranking::Match(Matching::default())),
+                algorithm.radix_bits() == 8,
+                "{algorithm:?}"
+            );
             assert_eq!(takes(Ranking::CounterScan), algorithm.radix_bits() <= 4, "{algorithm:?}");
             assert_eq!(
                 takes(Ranking::Ballot(ChunkCounting::Packed)),
@@ -545,7 +592,7 @@ mod tests {
                     shared_memory_size: shared_size,
                     ..capabilities()
                 };
-                let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities);
+                let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities, &KEYS);
                 for config in [KEYS, KEYS.wide_counts()] {
                     let tuned = SortPolicy::choose(&capabilities, &config).policy;
                     let checked = tuned.check(&config, &capabilities);
@@ -564,10 +611,10 @@ mod tests {
             shared_memory_size: 32 << 10,
             ..capabilities()
         };
-        let tuned = |algorithm| SortPolicy::tuned(algorithm, &narrow).items_per_invocation;
-        assert_eq!([SortAlgorithm::Radix8Bit, SortAlgorithm::Onesweep].map(tuned), [29, 28]);
+        let tuned = |algorithm| SortPolicy::tuned(algorithm, &narrow, &KEYS).items_per_invocation;
+        assert_eq!(tuned(SortAlgorithm::Onesweep), 29);
         // 96 invocations would look after two digits each, which are not all.
-        let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities());
+        let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities(), &KEYS);
         let uneven = SortPolicy { workgroup_size: 96, items_per_invocation: 8, ..tuned };
         assert!(matches!(uneven.check(&KEYS, &capabilities()), Err(Error::InvalidPolicy { .. })));
     }
@@ -584,7 +631,7 @@ mod tests {
     #[test]
     fn the_tile_of_one_workgroup_is_what_it_holds() {
         let shape = TileShape { workgroup_size: 64, items_per_invocation: 12 };
-        let tuned = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, &capabilities());
+        let tuned = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, &capabilities(), &KEYS);
         let single = SortPolicy { single_workgroup: Some(shape), ..tuned };
         assert_eq!(single.tile_items(), 768);
         // Where more keys are sorted otherwise, that is the tile.

@@ -1,10 +1,10 @@
 //! Sorts of few keys: one dispatch of one workgroup, which holds them all.
 
 use super::config::{SortBuffers, SortConfig};
-use super::policy::{SortAlgorithm, TileShape};
+use super::policy::{SortAlgorithm, SortPolicy, TileShape};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
-use crate::primitives::Count;
+use crate::primitives::{Count, has_quads};
 use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
@@ -45,9 +45,9 @@ const KERNELS: [[&Kernel; 3]; 2] = [
 pub(super) struct SingleWorkgroup {
     config: SortConfig,
     max_count: u32,
-    any_address: Pipeline,
-    /// For keys at a multiple of 16 bytes.
-    aligned: Pipeline,
+    mixed_access: bool,
+    by_quads: Pipeline,
+    by_words: Pipeline,
 }
 
 impl SingleWorkgroup {
@@ -55,7 +55,7 @@ impl SingleWorkgroup {
         device: &Device,
         config: &SortConfig,
         shape: TileShape,
-        subgroup_size: Option<u32>,
+        policy: &SortPolicy,
     ) -> Result<Self> {
         let kernel = KERNELS[config.key.words() as usize - 1][config.values.words() as usize];
         let pipeline = |quad_access: bool| {
@@ -66,8 +66,9 @@ impl SingleWorkgroup {
                 ("RADIX_BITS", SortAlgorithm::SingleWorkgroup.radix_bits()),
                 ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
                 ("QUAD_ACCESS", quad_access.into()),
+                ("MIXED_ACCESS", policy.mixed_access.into()),
             ];
-            let workgroup_size = shape.workgroup_size;
+            let (workgroup_size, subgroup_size) = (shape.workgroup_size, policy.subgroup_size);
             Pipeline::declare(
                 device,
                 kernel,
@@ -77,13 +78,14 @@ impl SingleWorkgroup {
         Ok(Self {
             config: *config,
             max_count: shape.tile_items(),
-            any_address: pipeline(false)?,
-            aligned: pipeline(true)?,
+            mixed_access: policy.mixed_access,
+            by_quads: pipeline(true)?,
+            by_words: pipeline(false)?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.any_address, &self.aligned].into_iter()
+        [&self.by_quads, &self.by_words].into_iter()
     }
 
     /// The most keys of a sort.
@@ -114,7 +116,8 @@ impl SingleWorkgroup {
             begin_bit,
             end_bit,
         };
-        let pipeline = if keys.is_aligned(16) { &self.aligned } else { &self.any_address };
+        let has_quads = has_quads(&[keys], self.mixed_access, count, 4);
+        let pipeline = if has_quads { &self.by_quads } else { &self.by_words };
         recorder.dispatch(pipeline, &push, 1)
     }
 }

@@ -108,7 +108,7 @@ impl Survey {
         policy: &SortPolicy,
         passes: PassShape,
     ) -> Result<Self> {
-        let (workgroup_size, subgroup_size) = (policy.workgroup_size, policy.subgroup_size);
+        let (workgroup_size, subgroup_size) = (policy.workgroup_size, policy.histogram_subgroup_size);
         let radix_bits = policy.algorithm.radix_bits();
         let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
             Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
@@ -129,7 +129,7 @@ impl Survey {
             ("PASS_COUNT", passes.count.max(1)),
         ];
         if passes.has_bins {
-            constants.push(("WIDE_PLACES", config.has_wide_counts.into()));
+            constants.push(("WIDE_OFFSETS", config.has_wide_counts.into()));
         }
         let prepare = || Prepare::new(device, subgroup_size);
         Ok(Self {
@@ -162,8 +162,8 @@ impl Survey {
 
     /// Bytes of the bins of a portion.
     fn bins_size(&self) -> u64 {
-        let place_size = u64::from(self.config.place_words()) * 4;
-        if self.passes.has_bins { u64::from(self.radix) * place_size } else { 0 }
+        let offset_size = u64::from(self.config.offset_words()) * 4;
+        if self.passes.has_bins { u64::from(self.radix) * offset_size } else { 0 }
     }
 
     pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> SurveyLayout {

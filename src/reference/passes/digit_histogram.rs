@@ -21,8 +21,8 @@ pub struct PingPong {
     pub keys: (Buffer, Buffer),
     /// Of values.
     pub values: (Buffer, Buffer),
-    /// The region of status words that is in use.
-    pub region: u32,
+    /// 1 if an odd number of passes have run before, else 0.
+    pub parity: u32,
 }
 
 /// The arguments of one dispatch of a pass.
@@ -42,11 +42,11 @@ impl PassArgs {
     pub fn words(&self, max_row: usize, radix: usize) -> [u32; 7] {
         let tile_count = self.tile_count as u32;
         let [x, y, z] = grid(tile_count, max_row as u32);
-        let PingPong { keys, values, region } = self.buffers;
+        let PingPong { keys, values, parity } = self.buffers;
         let names = [keys.0, keys.1, values.0, values.1];
         let buffers = names.iter().rev().fold(0, |word, &name| word << 2 | name as u32);
         let counts = (self.tile_count * radix) as u32;
-        [x, y, z, tile_count, self.last_extent as u32, buffers | region << 8, counts]
+        [x, y, z, tile_count, self.last_extent as u32, buffers | parity << 8, counts]
     }
 }
 
@@ -161,7 +161,7 @@ impl Config {
         }
         let is_copied = self.output == Output::InPlace && before % 2 == 1;
         let back = (Buffer::Alternate, Buffer::Primary);
-        let buffers = PingPong { keys: back, values: back, region: 0 };
+        let buffers = PingPong { keys: back, values: back, parity: 0 };
         args.push(PassArgs { tile_count: if is_copied { tile_count } else { 0 }, last_extent, buffers });
         args
     }
@@ -169,10 +169,10 @@ impl Config {
     /// Of a pass before which `before` have run, and `left` are left with itself.
     fn buffers(&self, before: usize, left: usize) -> PingPong {
         use Buffer::{Alternate, Other, Primary};
-        let (is_even, region) = (before.is_multiple_of(2), before as u32 % 2);
+        let (is_even, parity) = (before.is_multiple_of(2), before as u32 % 2);
         let (near, far) = if is_even { (Primary, Alternate) } else { (Alternate, Primary) };
         if self.output != Output::Indices {
-            return PingPong { keys: (near, far), values: (near, far), region };
+            return PingPong { keys: (near, far), values: (near, far), parity };
         }
         let keys = match (before, is_even) {
             (0, _) => (Primary, Alternate),
@@ -181,6 +181,6 @@ impl Config {
         };
         // The last pass writes the caller's values.
         let (to, from) = if left % 2 == 1 { (Primary, Alternate) } else { (Alternate, Primary) };
-        PingPong { keys, values: (if before == 0 { Other } else { from }, to), region }
+        PingPong { keys, values: (if before == 0 { Other } else { from }, to), parity }
     }
 }

@@ -433,7 +433,7 @@ fn portions_share_the_tiles_and_many_workgroups_make_rows() {
     let buffers = PingPong {
         keys: (Buffer::Alternate, Buffer::Other),
         values: (Buffer::Other, Buffer::Primary),
-        region: 1,
+        parity: 1,
     };
     let words = PassArgs { tile_count: 11, last_extent: 3, buffers }.words(4, 16);
     assert_eq!(words, [4, 3, 1, 11, 3, 1 | 2 << 2 | 2 << 4 | 1 << 8, 176]);

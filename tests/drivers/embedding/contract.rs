@@ -103,7 +103,7 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
             continue;
         }
         let config = SortConfig::argsort(ElementType::U32).counts_on_device();
-        let config = config.policy(SortPolicy::tuned(algorithm, capabilities));
+        let config = config.policy(SortPolicy::tuned(algorithm, capabilities, &config));
         let buffers = SortBuffers::new(first, room.scratch).values(second);
         for count in [host, room.count()] {
             let plan = Arc::new(SortPlan::new(device, config)?);
@@ -125,9 +125,9 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         ("a sort of pairs", SortConfig::pairs(ElementType::U32, ValueSize::B4).descending(), COUNT),
     ] {
         let policy = if count < COUNT {
-            SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, capabilities)
+            SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, capabilities, &config)
         } else {
-            SortPolicy::tuned(SortAlgorithm::Radix8Bit, capabilities)
+            SortPolicy::tuned(SortAlgorithm::Radix8Bit, capabilities, &config)
         };
         let plan = Arc::new(SortPlan::new(device, config.policy(policy))?);
         let counted = Arc::clone(&plan);
@@ -255,7 +255,7 @@ pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
         let config = SortConfig::keys(ElementType::U32).counts_on_device();
         let plan = SortPlan::new(
             &device,
-            config.policy(SortPolicy::tuned(SortAlgorithm::Radix8Bit, device.capabilities())),
+            config.policy(SortPolicy::tuned(SortAlgorithm::Radix8Bit, device.capabilities(), &config)),
         )?;
         let scratch_size = plan.scratch_requirements(COUNT.into()).size;
         let memory: Vec<HostMemory<'_>> = (0..FRAMES)
@@ -367,8 +367,9 @@ fn sort_and_check(
 /// A plan that was made for no counts on the device says so, and one that is given scratch without a usage.
 pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
     let (device, room) = (gpu.device(), nowhere());
-    let policy = SortPolicy::tuned(SortAlgorithm::Radix8Bit, device.capabilities());
-    let plan = SortPlan::new(device, SortConfig::keys(ElementType::U32).policy(policy))?;
+    let config = SortConfig::keys(ElementType::U32);
+    let policy = SortPolicy::tuned(SortAlgorithm::Radix8Bit, device.capabilities(), &config);
+    let plan = SortPlan::new(device, config.policy(policy))?;
     let commands = |scratch: BufferRange| {
         plan.commands(&SortBuffers::new(room.array(0), scratch), u64::from(COUNT)).map(|_| ())
     };

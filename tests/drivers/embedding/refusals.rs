@@ -106,8 +106,9 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
 
 pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     // Few keys take scratch where no single workgroup sorts them.
-    let policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(policy))?;
+    let config = SortConfig::keys(ElementType::U32);
+    let policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities(), &config);
+    let plan = SortPlan::new(gpu.device(), config.policy(policy))?;
     let count = 1000;
     let room = plan.scratch_requirements(count);
     let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(room.size)?);
@@ -145,9 +146,9 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     );
     wide_counts(gpu)?;
     // Each portion is a dispatch of each pass.
-    let mut small = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities());
+    let mut small = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &config);
     small.portion_items = 1;
-    let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(small))?;
+    let plan = SortPlan::new(gpu.device(), config.policy(small))?;
     assert_eq!(plan.max_count(), 4096 * u64::from(small.tile_items()));
     refused_values(gpu)?;
     refused_workgroups(gpu)?;
@@ -209,9 +210,10 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     }
     // A digit's count in an invocation has a byte.
     for items_per_invocation in [0, 6, 256] {
-        let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities());
+        let config = SortConfig::keys(ElementType::U32);
+        let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities(), &config);
         (policy.workgroup_size, policy.items_per_invocation) = (32, items_per_invocation);
-        let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).policy(policy));
+        let refused = SortPlan::new(gpu.device(), config.policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
     let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive())?;
@@ -264,7 +266,7 @@ fn refused_workgroups(gpu: &Gpu) -> Result<(), Failed> {
 /// What memory does not hold is planned and recorded nevertheless, and refused where places are of 32 bits.
 fn wide_counts(gpu: &Gpu) -> Result<(), Failed> {
     let wide = SortConfig::pairs(ElementType::U32, ValueSize::B4).wide_counts();
-    let radix = SortPolicy::tuned(SortAlgorithm::Radix8Bit, gpu.capabilities());
+    let radix = SortPolicy::tuned(SortAlgorithm::Radix8Bit, gpu.capabilities(), &wide);
     let made = |config| SortPlan::new(gpu.device(), config).map(|plan| plan.max_count());
     assert!(matches!(made(wide.policy(radix)), Err(Error::InvalidPolicy { .. })));
     let argsort = SortConfig::argsort(ElementType::U32).wide_counts();

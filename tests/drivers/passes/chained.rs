@@ -61,9 +61,9 @@ impl<'g> Chained<'g> {
         constants.extend([
             ("EXCLUSIVE", self.exclusive.into()),
             ("FIXED_TREE", self.fixed_tree.into()),
-            self.access.constant(),
             self.order.constant(),
         ]);
+        constants.extend(self.access.constants());
         constants.extend(R::constants(self.kernel));
         if self.is_counted() {
             constants.push(("SILENT_EVERY", self.stall_every as u32));

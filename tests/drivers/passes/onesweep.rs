@@ -65,7 +65,7 @@ pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection)
             ("PASS_COUNT", pass_count),
         ]);
         if has_bins {
-            constants.push(("WIDE_PLACES", is_wide.into()));
+            constants.push(("WIDE_OFFSETS", is_wide.into()));
         }
         let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &constants)?;
         let histogram = Histogram { gpu, kernel, rig, order, bits, pass_count, is_wide };
@@ -180,11 +180,27 @@ impl Histogram<'_> {
     }
 }
 
-/// Words of a region of statuses before those of the tiles.
+/// Words before the descriptors: the next tile of even and of odd passes, and two that are unused.
 const TICKET_WORDS: usize = 4;
 
-/// The status of a tile's keys of a digit, and those of all earlier tiles.
+/// The status of a tile's own keys of a bin, and of those and all earlier ones.
+const AGGREGATE: u32 = 1 << 30;
 const PREFIX: u32 = 2 << 30;
+
+/// What the highest bits of descriptors are flipped by.
+fn flip(parity: u32) -> u32 {
+    parity << 31
+}
+
+/// Descriptors as passes before have left them: the prefixes of the last one, and where it knows a tile to be stalled,
+/// aggregates.
+fn descriptors_before(parity: u32, count: usize) -> Vec<u32> {
+    let left = |(index, word): (usize, u32)| {
+        let status = if index % 5 == 0 { AGGREGATE } else { PREFIX };
+        (status | word & !(3 << 30)) ^ flip(1 - parity)
+    };
+    random(11, count).into_iter().enumerate().map(left).collect()
+}
 
 /// Small tiles, and the pass in them.
 struct Sweep<'g> {
@@ -205,21 +221,37 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     // Some of the keys lie, and some go, before index 2^32, and all others behind it.
     let seam = (1 << 32) / tile_items - 3;
     let is_counted = kernel.name.ends_with("_counted");
+    // As matching, and whether the tile is exchanged: the plain way, early counts, and shared masks, of lanes that have bits
+    // in a word, and enough of them to be worth it.
+    let (late, early) = ([false, false, true], [false, true, false]);
     let ways = match is_counted {
-        true => selection.first(4, [(3, 0), (1, seam), (0, 0), (0, seam), (3, seam), (1, 0)]),
-        false => selection.first(2, [(0, 0), (0, seam)]),
+        true => selection.first(
+            4,
+            [(3, 0, late), (1, seam, early), (0, 0, early), (0, seam, late), (3, seam, early), (1, 0, late)],
+        ),
+        false => {
+            let lanes = gpu.capabilities().subgroup_size;
+            let masks = [true, true, true];
+            let ways = [(0, 0, late), (0, seam, early), (0, 0, masks), (0, seam, [true, false, false])];
+            let has_masks = (16..=32).contains(&lanes);
+            let ways = ways.into_iter().filter(|(.., way)| has_masks || !way[0]);
+            selection.first(if has_masks { 3 } else { 2 }, ways)
+        }
     };
-    for (index, (stall_every, base_tile)) in ways.into_iter().enumerate() {
+    for (index, (stall_every, base_tile, [masks, early, exchange])) in ways.into_iter().enumerate() {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
         constants.extend([
             ("RADIX_BITS", RADIX_BITS),
             ("ITEMS_PER_INVOCATION", items),
             ("MAX_SUBGROUPS", subgroup_count(gpu, workgroup_size)),
-            ("WIDE_PLACES", (base_tile > 0).into()),
+            ("WIDE_OFFSETS", (base_tile > 0).into()),
+            ("SHARED_MASKS", masks.into()),
+            ("EARLY_COUNTS", early.into()),
+            ("EXCHANGE", exchange.into()),
         ]);
         if is_counted {
-            constants.push(("SILENT_EVERY", stall_every as u32));
+            constants.push(("STALL_EVERY", stall_every as u32));
         }
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let sweep = Sweep { gpu, kernel, rig, order, tile_items, base_tile, stall_every };
@@ -272,18 +304,23 @@ impl Sweep<'_> {
         let bins = offset_words(&bins, is_wide);
         let bins_memory = Memory::of(gpu, &bins, Access::Quads)?;
         let next_memory = Memory::poisoned(gpu, bins.len(), Access::Quads)?;
-        let region_words = TICKET_WORDS + tiles.tile_count * RADIX;
-        let used = Memory::of(gpu, &vec![0; region_words], Access::Quads)?;
-        let cleared = Memory::poisoned(gpu, region_words, Access::Quads)?;
-        let (region, other) = if buffers.region == 0 { (&used, &cleared) } else { (&cleared, &used) };
+        let parity = buffers.parity as usize;
+        let mut tickets = [POISON; TICKET_WORDS];
+        tickets[parity] = 0;
+        let descriptor_count = tiles.tile_count * RADIX;
+        let is_first = parity == 0 && trial.is_multiple_of(2);
+        let descriptors = match is_first {
+            true => vec![0; descriptor_count],
+            false => descriptors_before(buffers.parity, descriptor_count),
+        };
+        let state = Memory::of(gpu, &[&tickets[..], &descriptors].concat(), Access::Quads)?;
         let args = pass_args(gpu, buffers, tiles)?;
         let counts = Memory::of(gpu, &[0; 4], Access::Quads)?;
         let hands_on = trial % 4 != 3;
         let mut push = vec![
             ("bins", Value::Pointer(&bins_memory)),
             ("next_bins", Value::pointer_if(hands_on, &next_memory)),
-            ("region", Value::Pointer(region)),
-            ("other_region", Value::Pointer(other)),
+            ("state", Value::Pointer(&state)),
             ("schedule", Value::Pointer(&args)),
             ("first_tile", Value::Number(self.base_tile + tiles_before)),
             ("shift", Value::Number(digit.shift as usize)),
@@ -318,8 +355,9 @@ impl Sweep<'_> {
         compare(&case, "next bins", &next_memory, &next_bins)?;
         // In place of a stalled tile others publish its counts, as far as they need them.
         let is_stalled = |tile: usize| stall_every > 0 && tile.is_multiple_of(stall_every);
-        let got = used.read().map_err(|why| format!("{case}: statuses{why}"))?;
-        let expected = inclusive_counts.iter().map(|count| PREFIX | count).collect::<Vec<_>>();
+        let got = state.read().map_err(|why| format!("{case}: descriptors{why}"))?;
+        let published = |count: &u32| (PREFIX | count) ^ flip(buffers.parity);
+        let expected = inclusive_counts.iter().map(published).collect::<Vec<_>>();
         for (tile, (got, expected)) in
             got[TICKET_WORDS..].chunks(RADIX).zip(expected.chunks(RADIX)).enumerate()
         {
@@ -327,10 +365,13 @@ impl Sweep<'_> {
                 return Err(format!("{case}: tile {tile} has published {got:x?}, not {expected:x?}").into());
             }
         }
-        // One word is the ticket; what lies beside it is nobody's.
-        let mut clear = vec![0; region_words];
-        clear[1..TICKET_WORDS].fill(POISON);
-        compare(&case, "the other region", &cleared, &clear)?;
+        // The next pass begins with tile 0; more workgroups than there are tiles have taken a ticket, one at least.
+        let has_taken = got[parity] as usize > tiles.tile_count;
+        tickets[parity] = got[parity];
+        tickets[1 - parity] = 0;
+        if !has_taken || got[..TICKET_WORDS] != tickets {
+            return Err(format!("{case}: tickets are {:x?}, not {tickets:x?}", &got[..TICKET_WORDS]).into());
+        }
         let fallbacks = counts.read()?[2];
         if stall_every > 0 && (fallbacks == 0) != (tiles.tile_count == 1) {
             return Err(format!("{case}: {fallbacks} tiles were counted again").into());

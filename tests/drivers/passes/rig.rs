@@ -39,9 +39,9 @@ pub enum Access {
 impl Access {
     pub const ALL: [Self; 2] = [Self::Quads, Self::Words];
 
-    /// The constant `QUAD_ACCESS` of the variant.
-    pub fn constant(self) -> (&'static str, u32) {
-        ("QUAD_ACCESS", u32::from(self == Self::Quads))
+    /// The constants of the variant. Counts are any number, so that quads are mixed with words.
+    pub fn constants(self) -> [(&'static str, u32); 2] {
+        [("QUAD_ACCESS", u32::from(self == Self::Quads)), ("MIXED_ACCESS", u32::from(self == Self::Quads))]
     }
 
     fn offset_words(self) -> usize {

@@ -181,7 +181,8 @@ impl Way {
     fn rig<'g, R: TestRow>(self, tried: &Tried<'g>, more: &[(&'static str, u32)]) -> Result<Rig<'g>, Failed> {
         let shape = self.tiling.shape::<R>(tried.gpu);
         let mut constants = shape.constants().to_vec();
-        constants.extend([self.access.constant(), self.order.constant()]);
+        constants.extend(self.access.constants());
+        constants.push(self.order.constant());
         if let Some(heads) = self.heads {
             constants.push(("HEADS", heads as u32));
         }

@@ -1,12 +1,13 @@
 //! The passes of a sort, and the sort in one workgroup.
 
 use libtest_mimic::Failed;
+use subsweep::ElementType;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::oracle;
 use subsweep::reference::passes::digit_histogram::{Buffer, PassArgs, PingPong};
 use subsweep::reference::passes::sort::{self as model, Digit, KeyOrder, Numbers};
-use subsweep::sort::{SortAlgorithm, SortPolicy};
+use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy};
 
 use super::rig::{
     Access, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
@@ -69,7 +70,7 @@ struct Way {
 impl Way {
     fn tuned(gpu: &Gpu, algorithm: SortAlgorithm, access: Access) -> Self {
         let SortPolicy { workgroup_size, items_per_invocation, .. } =
-            SortPolicy::tuned(algorithm, gpu.capabilities());
+            SortPolicy::tuned(algorithm, gpu.capabilities(), &SortConfig::keys(ElementType::U32));
         Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, access }
     }
 
@@ -200,7 +201,7 @@ impl<'g> Pass<'g> {
         if has("MAX_SUBGROUPS") {
             constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, way.workgroup_size)));
         } else if has("QUAD_ACCESS") {
-            constants.push(way.access.constant());
+            constants.extend(way.access.constants());
         }
         let rig = Rig::new(gpu, kernel, way.workgroup_size, &constants)?;
         Ok(Self { gpu, kernel, rig, way, order })
@@ -308,7 +309,7 @@ pub fn nth_buffers(index: usize, from_indices: bool) -> PingPong {
         (false, 0) => back,
         (false, _) => there,
     };
-    PingPong { keys: [there, back, once_more, and_back][index % 4], values, region: index as u32 / 2 % 2 }
+    PingPong { keys: [there, back, once_more, and_back][index % 4], values, parity: index as u32 / 2 % 2 }
 }
 
 /// The arguments of a pass, as the device finds them.
@@ -350,7 +351,11 @@ pub fn value_pointers<'a>(
 /// In place and apart, as an argsort and with values, by bits of every kind.
 pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
-    let policy = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, gpu.capabilities());
+    let policy = SortPolicy::tuned(
+        SortAlgorithm::SingleWorkgroup,
+        gpu.capabilities(),
+        &SortConfig::keys(ElementType::U32),
+    );
     let default = policy.single_workgroup.expect("the algorithm has one");
     let default = (default.workgroup_size, default.items_per_invocation);
     let small = small_workgroup(gpu);
@@ -364,11 +369,8 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
     for (index, ((workgroup_size, items), access)) in selection.first(2, ways).into_iter().enumerate() {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
-        constants.extend([
-            ("RADIX_BITS", policy.algorithm.radix_bits()),
-            ("ITEMS_PER_INVOCATION", items),
-            access.constant(),
-        ]);
+        constants.extend([("RADIX_BITS", policy.algorithm.radix_bits()), ("ITEMS_PER_INVOCATION", items)]);
+        constants.extend(access.constants());
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let tile = (workgroup_size * items) as usize;
         for count in [1, 2, 100, tile / 2 + 3, tile - 1, tile] {

@@ -38,7 +38,8 @@ fn words<R: TestRow>(rows: &[R]) -> Vec<u32> {
 pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     for (shape, access) in shapes(gpu, selection) {
         let exclusive = access == Access::Words;
-        let constants = [access.constant(), ("EXCLUSIVE", exclusive.into()), ("KEEPS_SUMS", 1)];
+        let [quads, mixed] = access.constants();
+        let constants = [quads, mixed, ("EXCLUSIVE", exclusive.into()), ("KEEPS_SUMS", 1)];
         let rig = rig(gpu, kernel, &shape, &constants)?;
         let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
@@ -71,7 +72,7 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> R
 
 pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     for (shape, access) in shapes(gpu, selection) {
-        let rig = rig(gpu, kernel, &shape, &[access.constant()])?;
+        let rig = rig(gpu, kernel, &shape, &access.constants())?;
         let tile_items = shape.tile_items::<Sums>();
         for count in sizes(tile_items) {
             let tiles = Tiles::new(count, tile_items);

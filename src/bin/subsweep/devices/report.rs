@@ -91,7 +91,10 @@ impl DeviceReport {
                         capabilities,
                         &SortConfig::keys(ElementType::U32),
                     )),
-                    segmented_sort: Policy::new(SegmentedSortPolicy::choose(capabilities)),
+                    segmented_sort: Policy::new(SegmentedSortPolicy::choose(
+                        capabilities,
+                        &SortConfig::keys(ElementType::U32).into(),
+                    )),
                     gather: Policy::new(GatherPolicy::choose(capabilities, &GatherConfig::elements(1))),
                 };
                 Details {

@@ -129,19 +129,23 @@ impl Layout {
 impl Long {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
         let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
-        let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = *policy;
+        let SegmentedSortPolicy { cluster, tile, matching, has_exchange, subgroup_size, .. } = *policy;
         let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
             Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
         };
         let [numbers, descending] = config.constants();
         let radix_bits = SegmentedSortPolicy::TILE_RADIX_BITS;
         let subgroups = tile.max_subgroups(subgroup_size, device.capabilities());
+        let [masks, early] = matching.constants();
         let constants = [
             numbers,
             descending,
             ("RADIX_BITS", radix_bits),
             ("ITEMS_PER_INVOCATION", tile.items_per_invocation),
             ("MAX_SUBGROUPS", subgroups),
+            masks,
+            early,
+            ("EXCHANGE", has_exchange.into()),
         ];
         let scan = ScanConfig::exclusive().counts_on_device().policy(policy.scan);
         let [.., max_large] = policy.max_extents();

@@ -114,7 +114,8 @@ impl SegmentedSortPlan {
         let config = config.into();
         config.check()?;
         let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| SegmentedSortPolicy::choose(capabilities).policy);
+        let policy =
+            config.policy.unwrap_or_else(|| SegmentedSortPolicy::choose(capabilities, &config).policy);
         policy.check(capabilities)?;
         let sort = &config.sort;
         let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = policy;

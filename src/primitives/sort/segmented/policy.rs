@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use super::config::SegmentedSortConfig;
 use crate::error::{Error, Result};
 use crate::primitives::scan::{ScanConfig, ScanPolicy};
-use crate::primitives::sort::policy::{SortAlgorithm, TileShape, check_scan_of_counts};
+use crate::primitives::sort::policy::{Matching, SortAlgorithm, TileShape, check_scan_of_counts};
+use crate::primitives::sort::tuning::SortTuning;
 use crate::primitives::{Choice, check_workgroup};
 use crate::vk::Capabilities;
 
@@ -62,6 +64,10 @@ pub struct SegmentedSortPolicy {
     pub workgroups: [TileShape; 2],
     /// The tiles of all others, by digits of 8 bits; its items are any number up to 64.
     pub tile: TileShape,
+    /// How the lanes of a tile match digits, without early counts.
+    pub matching: Matching,
+    /// Whether ranked tiles are scattered from shared memory, and not from registers.
+    pub has_exchange: bool,
     /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
     pub subgroup_size: Option<u32>,
     /// How the counts of tiles are scanned.
@@ -74,8 +80,10 @@ impl SegmentedSortPolicy {
     /// Bits of a digit in a tile.
     pub(super) const TILE_RADIX_BITS: u32 = SortAlgorithm::Radix8Bit.radix_bits();
 
-    /// The policy for a device, with the reason.
-    pub fn choose(capabilities: &Capabilities) -> Choice<Self> {
+    /// The policy for a device and what is asked of it, with the reason.
+    pub fn choose(capabilities: &Capabilities, config: &SegmentedSortConfig) -> Choice<Self> {
+        let SortTuning { matched, matching, counted, subgroup_size, has_exchange, .. } =
+            SortTuning::of(capabilities, config.sort.key.words(), config.sort.values.words());
         let widest = capabilities.max_subgroup_size;
         let lanes = 1 << capabilities.min_subgroup_size.clamp(1, 8).ilog2();
         let counts = ScanConfig::exclusive().counts_on_device();
@@ -84,7 +92,7 @@ impl SegmentedSortPolicy {
         };
         // Segments that are little longer than a workgroup holds fill no larger tiles; and of 8,192 keys in 512 invocations
         // even wide ones stay in registers.
-        let TileShape { workgroup_size, items_per_invocation } = TileShape::matched(capabilities, 1);
+        let TileShape { workgroup_size, items_per_invocation } = matched;
         let items_per_invocation = items_per_invocation.min((8192 / workgroup_size.max(1)).max(1));
         Choice {
             policy: Self {
@@ -94,11 +102,16 @@ impl SegmentedSortPolicy {
                     items_per_invocation: (32 / lanes).min(16),
                 },
                 workgroups: [
-                    TileShape { workgroup_size: workgroup(64), items_per_invocation: 8 },
-                    TileShape::largest(capabilities, Self::WORKGROUP_RADIX_BITS),
+                    TileShape {
+                        workgroup_size: workgroup(64),
+                        items_per_invocation: counted.items_per_invocation.min(8),
+                    },
+                    counted,
                 ],
                 tile: TileShape { workgroup_size, items_per_invocation },
-                subgroup_size: None,
+                matching: Matching { has_early_counts: false, ..matching },
+                has_exchange,
+                subgroup_size,
                 scan: ScanPolicy::choose(capabilities, &counts).policy,
             },
             reason: "each segment is sorted by the least that holds it, once read and once written; only what no \
@@ -127,7 +140,10 @@ impl SegmentedSortPolicy {
         for shape in &self.workgroups {
             shape.check(Self::WORKGROUP_RADIX_BITS, self.subgroup_size, capabilities)?;
         }
-        self.tile.check_matched(Self::TILE_RADIX_BITS, 1, self.subgroup_size, capabilities)?;
+        if self.matching.has_early_counts {
+            return invalid("early counts are those of onesweep alone");
+        }
+        self.tile.check_matched(Self::TILE_RADIX_BITS, 1, self.matching, self.subgroup_size, capabilities)?;
         if !self.max_extents().is_sorted_by(|shorter, longer| shorter < longer) {
             return invalid(
                 "a cluster holds fewer keys than the small workgroup, and that fewer than the large one",
@@ -169,11 +185,17 @@ impl fmt::Display for SegmentedSortPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ElementType;
+    use crate::primitives::sort::config::SortConfig;
 
     #[test]
     fn senseless_numbers_give_a_policy_that_is_refused_and_no_panic() {
         let capabilities = Capabilities::default();
-        let chosen = SegmentedSortPolicy::choose(&capabilities).policy;
+        let chosen = SegmentedSortPolicy::choose(
+            &capabilities,
+            &SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)),
+        )
+        .policy;
         let endless = ClusterShape { lanes: u32::MAX, ..chosen.cluster };
         for policy in [chosen, SegmentedSortPolicy { cluster: endless, ..chosen }] {
             assert!(policy.check(&capabilities).is_err(), "{policy}");

@@ -1,8 +1,4 @@
-//! Where the single pass is the default.
-//!
-//! It moves two thirds of the bytes of reduce-then-scan, and is right whether workgroups run or not. It is fast only
-//! where a workgroup that has begun goes on while others wait for it: else tiles are summed up again by all who wait.
-//! Vulkan promises nothing of the kind.
+//! How scans are tuned, as tables: the tiles of each architecture, and the drivers on which the single pass is the default.
 
 use ash::vk;
 
@@ -10,10 +6,50 @@ use super::algorithm::ScanAlgorithm;
 use super::config::ScanConfig;
 use super::policy::ScanPolicy;
 use crate::primitives::Choice;
-use crate::vk::Capabilities;
+use crate::vk::{Architecture, Capabilities};
+
+/// Tiles of a scan, in runs of one pack: neighbouring lanes access neighbouring quads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ScanTuning {
+    pub(super) workgroup_size: u32,
+    /// Words of an invocation's elements.
+    pub(super) words_per_invocation: u32,
+    pub(super) mixed_access: bool,
+    pub(super) reason: &'static str,
+}
+
+const GPU: ScanTuning = ScanTuning {
+    workgroup_size: 256,
+    words_per_invocation: 16,
+    mixed_access: true,
+    reason: "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
+};
+
+/// Measured: lavapipe 22.3.6 and SwiftShader, docs/codegen.md.
+const CPU: ScanTuning = ScanTuning {
+    workgroup_size: 256,
+    words_per_invocation: 64,
+    mixed_access: false,
+    reason: "reduce-then-scan needs no forward progress; large tiles, of which a CPU takes a quad at a time",
+};
+
+const ROWS: &[(Architecture, ScanTuning)] =
+    &[(Architecture::Lavapipe, CPU), (Architecture::SwiftShader, CPU)];
+
+impl ScanTuning {
+    pub(super) fn of(capabilities: &Capabilities) -> Self {
+        let architecture = capabilities.architecture();
+        let row = ROWS.iter().find(|(of_row, _)| Some(*of_row) == architecture);
+        row.map_or(if capabilities.is_cpu() { CPU } else { GPU }, |(_, tuning)| *tuning)
+    }
+}
 
 /// The single pass over `tiles`, where it can be and pays.
-pub(super) fn choose(
+///
+/// It moves two thirds of the bytes of reduce-then-scan, and is right whether workgroups run or not. It is fast only
+/// where a workgroup that has begun goes on while others wait for it: else tiles are summed up again by all who wait.
+/// Vulkan promises nothing of the kind.
+pub(super) fn single_pass(
     capabilities: &Capabilities,
     config: &ScanConfig,
     tiles: ScanPolicy,

@@ -1,0 +1,131 @@
+// Scatters a ranked tile to where its bins go: through shared memory, in which keys of one digit follow one another, so that
+// they leave as one run. To be included behind a ranking, whose `s_tile`, `rank` and `bin_first` it uses.
+//
+// Without EXCHANGE every invocation scatters its keys from registers: a CPU gains nothing by runs.
+
+#ifndef SUBSWEEP_SORT_TILE_SCATTER
+#define SUBSWEEP_SORT_TILE_SCATTER
+
+#include "sort/exchange.glsl"
+#include "sort/offsets.glsl"
+#include "sort/values.glsl"
+
+layout(constant_id = 13) const bool EXCHANGE = true;
+
+// The offset of a bin's first key in the output, less its rank: low words, and with WIDE_OFFSETS behind them high words.
+shared uint s_bin_offset[HISTOGRAM_WORDS];
+
+// Says where the first key of the invocation's bin `k` goes.
+void set_bin_offset(uint k, uvec2 offset) {
+    uvec2 base = subtract_offset(offset, bin_first[k]);
+    s_bin_offset[bin_index(k)] = base.x;
+    if (WIDE_OFFSETS) {
+        s_bin_offset[RADIX + bin_index(k)] = base.y;
+    }
+}
+
+// The offset in the output of the key that has the digit `bin`, and a rank.
+uvec2 scatter_offset(uint bin, uint rank) {
+    return add_offset(uvec2(s_bin_offset[bin], WIDE_OFFSETS ? s_bin_offset[RADIX + bin] : 0), rank);
+}
+
+// Where the items that the invocation stores go; with WIDE_OFFSETS the high words come from the items' bins.
+uint stored_offset[ITEMS_PER_INVOCATION];
+uint stored_bin[ITEMS_PER_INVOCATION];
+
+uint stored_index(uint i) {
+    return EXCHANGE ? striped_index(i) : item_index(i);
+}
+
+uint stored_rank(uint i) {
+    return EXCHANGE ? striped_index(i) : rank[i];
+}
+
+void store_item_key(uint i, Words sorted, Digit digit) {
+    Key key = key_at(i);
+    uint bin = digit_of(key, digit.shift, digit.mask);
+    uvec2 offset = scatter_offset(bin, stored_rank(i));
+    stored_offset[i] = offset.x;
+    stored_bin[i] = bin;
+    store_key(at_offset(sorted, offset, KEY_WORDS), key);
+}
+
+// Stores the keys. Every invocation must call it, behind scatter_to_shared of the keys' first word, set_bin_offset and a
+// barrier.
+void store_keys(Words sorted, Digit digit, uint extent) {
+    if (EXCHANGE) {
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
+            if (w > 0) {
+                barrier();
+                scatter_to_shared(key_words[w]);
+                barrier();
+            }
+            [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+                key_words[w][i] = s_tile[striped_index(i)];
+            }
+        }
+    }
+    if (extent == TILE_ITEMS) {
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            store_item_key(i, sorted, digit);
+        }
+    } else {
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            if (stored_index(i) < extent) {
+                store_item_key(i, sorted, digit);
+            }
+        }
+    }
+}
+
+#if VALUE_WORDS > 0
+uint value_words[VALUE_WORDS][ITEMS_PER_INVOCATION];
+
+// Loads the values of the invocation's keys; `tile_offset` is the offset of the tile's first key.
+void load_values(Values values, uvec2 tile_offset, uint extent) {
+    if (values.are_indices) {
+        // Of 32 bits: a sort that gives indices has no more keys.
+        [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+            value_words[0][i] = tile_offset.x + item_index(i);
+        }
+        return;
+    }
+    Words first = advance_words(at_offset(values.from, tile_offset, VALUE_WORDS), item_index(0), VALUE_WORDS);
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        uint index = item_index(i) - item_index(0);
+        [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+            if (extent == TILE_ITEMS || item_index(i) < extent) {
+                value_words[w][i] = first.word[index * VALUE_WORDS + w];
+            }
+        }
+    }
+}
+
+// Stores the values, behind load_values and store_keys. Every invocation must call it.
+void store_values(Values values, uint extent) {
+    if (EXCHANGE) {
+        [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+            barrier();
+            scatter_to_shared(value_words[w]);
+            barrier();
+            [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+                value_words[w][i] = s_tile[striped_index(i)];
+            }
+        }
+    }
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        if (extent == TILE_ITEMS || stored_index(i) < extent) {
+            uvec2 offset = uvec2(stored_offset[i], 0);
+            if (WIDE_OFFSETS) {
+                offset = scatter_offset(stored_bin[i], stored_rank(i));
+            }
+            Words value = at_offset(values.to, offset, VALUE_WORDS);
+            [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
+                value.word[w] = value_words[w][i];
+            }
+        }
+    }
+}
+#endif
+
+#endif
