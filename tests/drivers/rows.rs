@@ -169,11 +169,13 @@ impl children::Row for Row {
 
     const ALL: &'static [Self] = &[
         // Those that take longest come first, so that the last do not run alone.
-        lavapipe("lavapipe-wide-128", Mesa::Wide, 128, Watch::Usual, Share::LaneSensitive),
-        lavapipe("lavapipe-wide-64", Mesa::Wide, 64, Watch::Usual, Share::LaneSensitive),
-        lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Quick),
         lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Quick),
         lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Quick),
+        lavapipe("lavapipe-wide-32", Mesa::Wide, 32, Watch::Usual, Share::LaneSensitive),
+        lavapipe("lavapipe-25-8", Mesa::Newer, 8, Watch::Usual, Share::Quick),
+        lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Specializations(0)),
+        lavapipe("lavapipe-16", Mesa::Installed, 16, Watch::Usual, Share::Specializations(1)),
+        lavapipe("lavapipe-wide-128", Mesa::Wide, 128, Watch::Usual, Share::LaneSensitive),
         Row {
             name: "swiftshader-4",
             driver: Driver::SwiftShader,
@@ -181,9 +183,7 @@ impl children::Row for Row {
             watch: Watch::Usual,
             share: Share::HalfOfQuick,
         },
-        lavapipe("lavapipe-16", Mesa::Installed, 16, Watch::Usual, Share::Specializations(1)),
-        lavapipe("lavapipe-4", Mesa::Installed, 4, Watch::Usual, Share::Specializations(0)),
-        lavapipe("lavapipe-wide-32", Mesa::Wide, 32, Watch::Usual, Share::LaneSensitive),
+        lavapipe("lavapipe-wide-64", Mesa::Wide, 64, Watch::Usual, Share::LaneSensitive),
         lavapipe("lavapipe-32", Mesa::Installed, 32, Watch::Bug("LANES_END_AT_16"), Share::Quick),
         lavapipe("lavapipe-25-32", Mesa::Newer, 32, Watch::Bug("LANES_END_AT_16"), Share::Quick),
     ];

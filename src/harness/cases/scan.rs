@@ -245,11 +245,16 @@ fn deep_cases(capabilities: &Capabilities) -> Vec<Case> {
         // Groups of tiles in the fixed tree.
         ScanCase { algorithm: ScanAlgorithm::Chained, ..of(ElementType::F32, ScanOperator::Add, 1) },
     ]);
-    let case = |scan: ScanCase| {
+    // One element more than two levels hold; and quads that are all whole.
+    let cases = |scan: ScanCase| {
         let tile = u64::from(scan.policy(capabilities).tile_items());
-        Case { work: Work::Scan(scan), count: (tile * tile + 1).min(65_537), input: Input::Telling }
+        let case = move |more| {
+            let count = (tile * tile).min(65_536) + more;
+            Case { work: Work::Scan(scan.clone()), count, input: Input::Telling }
+        };
+        [1, 0].map(case)
     };
-    scans.into_iter().map(case).collect()
+    scans.into_iter().flat_map(cases).collect()
 }
 
 /// Whether an algorithm is none of the textbooks'.

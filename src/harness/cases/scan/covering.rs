@@ -99,7 +99,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         let counts = match index % 3 {
             0 => vec![1, tile - 1, tile],
             1 => vec![0, tile + 1, 3 * tile + 7],
-            _ => vec![(tile * tile + 1).min(65_537), 65_537],
+            _ => vec![(tile * tile + 1).min(65_537), 65_536],
         };
         for (place, count) in counts.into_iter().enumerate() {
             add(count, [Input::Telling, Input::Extremes][(index / 3 + place) % 2]);
