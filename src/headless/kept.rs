@@ -7,7 +7,7 @@ use crate::error::Result;
 
 /// How many plans of a primitive are kept: those that were used last. Pipelines take memory, on CPU drivers some megabytes
 /// each.
-const MAX_PLANS: usize = 24;
+const MAX_PLANS: usize = 32;
 
 /// Plans by configuration, the one used last at the end.
 pub(super) struct Kept<C, P>(Mutex<Vec<(C, Arc<P>)>>);
