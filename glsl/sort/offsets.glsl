@@ -46,14 +46,4 @@ void store_offset(Words histogram, uint bin, uvec2 offset) {
     }
 }
 
-// The element of `array` at `offset`, which can be beyond 2^31, too far for an index. An address is chosen, and not a
-// pointer: SwiftShader crashes on a pointer that a branch has chosen.
-Words at_offset(Words array, uvec2 offset, uint element_words) {
-    uvec2 address = advance(uvec2(array), offset.x, element_words * 4);
-    if (WIDE_OFFSETS) {
-        address.y += offset.y * element_words * 4;
-    }
-    return Words(address);
-}
-
 #endif

@@ -47,22 +47,17 @@ void store_item_key(uint i, Words sorted, Digit digit) {
     uvec2 offset = scatter_offset(bin, stored_rank(i));
     stored_offset[i] = offset.x;
     stored_bin[i] = bin;
-    store_key(at_offset(sorted, offset, KEY_WORDS), key);
+    // An offset can be beyond 2^31, too far for an index.
+    store_key(advance_words(sorted, offset, KEY_WORDS), key);
 }
 
 // Stores the keys. Every invocation must call it, behind scatter_to_shared of the keys' first word, set_bin_offset and a
 // barrier.
 void store_keys(Words sorted, Digit digit, uint extent) {
     if (EXCHANGE) {
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
-            if (w > 0) {
-                barrier();
-                scatter_to_shared(key_words[w]);
-                barrier();
-            }
-            [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-                key_words[w][i] = s_tile[striped_index(i)];
-            }
+        load_striped(key_words[0]);
+        [[unroll]] for (uint w = 1; w < KEY_WORDS; w++) {
+            scatter_to_striped(key_words[w]);
         }
     }
     if (extent == TILE_ITEMS) {
@@ -90,7 +85,8 @@ void load_values(Values values, uvec2 tile_offset, uint extent) {
         }
         return;
     }
-    Words first = advance_words(at_offset(values.from, tile_offset, VALUE_WORDS), item_index(0), VALUE_WORDS);
+    Words tile = advance_words(values.from, tile_offset, VALUE_WORDS);
+    Words first = advance_words(tile, item_index(0), VALUE_WORDS);
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         uint index = item_index(i) - item_index(0);
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
@@ -105,12 +101,7 @@ void load_values(Values values, uvec2 tile_offset, uint extent) {
 void store_values(Values values, uint extent) {
     if (EXCHANGE) {
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-            barrier();
-            scatter_to_shared(value_words[w]);
-            barrier();
-            [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-                value_words[w][i] = s_tile[striped_index(i)];
-            }
+            scatter_to_striped(value_words[w]);
         }
     }
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
@@ -119,7 +110,7 @@ void store_values(Values values, uint extent) {
             if (WIDE_OFFSETS) {
                 offset = scatter_offset(stored_bin[i], stored_rank(i));
             }
-            Words value = at_offset(values.to, offset, VALUE_WORDS);
+            Words value = advance_words(values.to, offset, VALUE_WORDS);
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
                 value.word[w] = value_words[w][i];
             }
