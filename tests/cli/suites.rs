@@ -335,7 +335,7 @@ fn all_devices_have_a_section_each() {
         "verify",
         "--quick",
         "--filter",
-        "sort*n=257;",
+        "gather*n=259;",
         "--device",
         "all",
         "--json",

@@ -221,6 +221,8 @@ fn is_lane_sensitive(case: &Case) -> bool {
             let is_plain = !sort.is_descending && !sort.is_anywhere && !sort.has_wide_counts;
             let is_smallest = match sort.algorithm {
                 SortAlgorithm::SingleWorkgroup => true,
+                // Bins of 2 bits are counted as those of 4 are, and take four times as long to compile.
+                SortAlgorithm::Radix2Bit if sort.policy == PolicyName::SeedBinByBin => false,
                 _ => matches!(sort.policy, PolicyName::Small | PolicyName::Seed | PolicyName::SeedBinByBin),
             };
             is_plain
