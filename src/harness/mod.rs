@@ -9,6 +9,7 @@ mod cases;
 mod comparison;
 mod description;
 mod expected;
+pub mod gpus;
 mod inputs;
 mod inspection;
 mod keys;
@@ -36,7 +37,7 @@ pub use comparison::{
 pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;
 pub use inspection::{
-    InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection, PlanConfig,
+    InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection, PipelineSet, PlanConfig,
     Summary as PipelineSummary,
 };
 pub use layout::Layout;

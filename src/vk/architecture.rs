@@ -28,8 +28,8 @@ pub enum Architecture {
     SwiftShader,
 }
 
-/// `VK_DRIVER_ID_MESA_HONEYKRISP`, whose devices have Mesa's number of a vendor.
-const HONEYKRISP: vk::DriverId = vk::DriverId::from_raw(26);
+/// `VK_DRIVER_ID_MESA_HONEYKRISP`, which is newer than the bindings, and whose devices have Mesa's number of a vendor.
+pub(crate) const HONEYKRISP: vk::DriverId = vk::DriverId::from_raw(26);
 
 impl Capabilities {
     /// The device's architecture; `None` if it is none that is known.

@@ -24,6 +24,8 @@ mod trace;
 mod workarounds;
 
 pub use architecture::Architecture;
+#[cfg(feature = "cli")]
+pub(crate) use architecture::HONEYKRISP;
 pub use barrier::{Access, Barrier};
 pub use buffer::{AddressRange, Buffer, BufferRange};
 #[cfg(feature = "headless")]

@@ -135,7 +135,6 @@ impl Pipeline {
     ) -> Result<()> {
         let missing: Vec<_> =
             pipelines.into_iter().filter(|pipeline| pipeline.shared.compiled.get().is_none()).collect();
-        let thread_count = device.pipeline_threads().get().min(missing.len());
         let next = AtomicUsize::new(0);
         let work = || {
             while let Some(pipeline) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -143,18 +142,30 @@ impl Pipeline {
             }
             Ok(())
         };
-        thread::scope(|scope| {
-            // A thread that cannot be had is done without.
-            let threads: Vec<_> = (1..thread_count)
-                .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
-                .collect();
-            let mut result = work();
-            for thread in threads {
-                let other = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                result = result.and(other);
+        on_threads(device, missing.len(), &work).into_iter().collect()
+    }
+
+    /// Compiles each of `pipelines`, on up to [`Device::pipeline_threads`] threads, whatever becomes of the others; `begin`
+    /// is told before each. A result for each, in their order.
+    #[cfg(feature = "cli")]
+    pub(crate) fn compile_each(
+        device: &Device,
+        pipelines: &[Self],
+        begin: &(impl Fn(&Self) + Sync),
+    ) -> Vec<Result<()>> {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut results = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(pipeline) = pipelines.get(at) else { return results };
+                begin(pipeline);
+                results.push((at, pipeline.compile()));
             }
-            result
-        })
+        };
+        let mut results: Vec<_> = on_threads(device, pipelines.len(), &work).into_iter().flatten().collect();
+        results.sort_by_key(|(at, _)| *at);
+        results.into_iter().map(|(_, result)| result).collect()
     }
 
     fn compile(&self) -> Result<()> {
@@ -277,6 +288,23 @@ impl Shared {
         unsafe { debug_utils.set_debug_utils_object_name(&info) }
             .map_err(Error::vulkan("vkSetDebugUtilsObjectNameEXT"))
     }
+}
+
+/// Does `work` on as many threads as the device's pipelines may be compiled on, the caller's among them, but on no more
+/// than there are `items`. Returns what each thread did.
+fn on_threads<T: Send>(device: &Device, items: usize, work: &(impl Fn() -> T + Sync)) -> Vec<T> {
+    let thread_count = device.pipeline_threads().get().min(items);
+    thread::scope(|scope| {
+        // A thread that cannot be had is done without.
+        let threads: Vec<_> =
+            (1..thread_count).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
+        let mut done = vec![work()];
+        let join = |thread: thread::ScopedJoinHandle<'_, T>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        done.extend(threads.into_iter().map(join));
+        done
+    })
 }
 
 /// The kernel's module, or the one that stands in for it: `tools/mutants` swaps the modules of kernels with a deliberate

@@ -27,6 +27,7 @@ Examples:
   subsweep bench --quick --device all --html page.html all of them, in figures
   subsweep compare before.json after.json              what became faster, and what slower?
   subsweep inspect --filter onesweep                   what its driver makes of the kernels
+  subsweep inspect --device gpu:all                    and what the drivers of GPUs would that are not here
 
 Exit codes:
   0  done
@@ -74,7 +75,8 @@ pub enum Command {
 #[command(next_help_heading = "Options of every command")]
 pub struct Common {
     /// The device: its INDEX or a part of its NAME as `subsweep devices` lists them, uuid:… (the start of its UUID),
-    /// driver:… (a part of its driver's name) or all; or several of them, with commas between [default: the best there is]
+    /// driver:… (a part of its driver's name) or all; or several of them, with commas between; for inspect and devices also
+    /// gpu:NAME or gpu:all, of --list-gpus [default: the best there is]
     #[arg(long, global = true, env = "SUBSWEEP_DEVICE", default_value = "", hide_default_value = true)]
     pub device: DeviceChoice,
 
@@ -93,6 +95,10 @@ pub struct Common {
     /// List the algorithms and what they cost, and exit
     #[arg(long, global = true)]
     pub list_algorithms: bool,
+
+    /// List the GPUs that compile and run nothing (--device gpu:NAME), and exit
+    #[arg(long, global = true)]
+    pub list_gpus: bool,
 }
 
 /// Where a policy comes from.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use subsweep::harness::Description;
+use subsweep::harness::gpus::CompileOnlyGpu;
 use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance};
 use subsweep::vk::DeviceIdentity;
 
@@ -12,7 +13,7 @@ use crate::args::Common;
 use crate::cache::CachedGpu;
 use crate::error::Ended;
 use crate::files::memory;
-use crate::words;
+use crate::{gpus, words};
 
 /// What `--device` or `SUBSWEEP_DEVICE` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum DeviceChoice {
     Unsaid,
     /// Every device for itself.
     All,
+    /// Compile-only GPUs, one or more.
+    Gpus(Vec<&'static CompileOnlyGpu>),
     /// The best that matches.
     One(DeviceSelector),
     /// A text with commas: a name that holds them, or else a list.
@@ -43,6 +46,9 @@ impl FromStr for DeviceChoice {
         if is_all(text) {
             return Ok(Self::All);
         }
+        if text.split(',').any(|one| gpu_name(one).is_some()) {
+            return parse_gpus(text).map(Self::Gpus);
+        }
         let parse = |text: &str| {
             let Ok(selector) = text.parse::<DeviceSelector>();
             if selector.is_blank() { Err(BLANK.to_owned()) } else { Ok(selector) }
@@ -56,6 +62,34 @@ impl FromStr for DeviceChoice {
             }
         })
     }
+}
+
+/// The name in `gpu:NAME`.
+fn gpu_name(text: &str) -> Option<&str> {
+    let (prefix, name) = text.trim().split_once(':')?;
+    prefix.eq_ignore_ascii_case("gpu").then(|| name.trim())
+}
+
+/// `gpu:all`, `gpu:NAME`, or several names with commas between.
+fn parse_gpus(text: &str) -> Result<Vec<&'static CompileOnlyGpu>, String> {
+    let mut found = Vec::new();
+    for one in text.split(',') {
+        let Some(name) = gpu_name(one) else {
+            return Err(format!(
+                "gpu: devices compile in processes of their own, and '{}' is none of them; list it apart",
+                one.trim()
+            ));
+        };
+        match CompileOnlyGpu::find(name) {
+            Some(gpu) => found.push(gpu),
+            None if name.eq_ignore_ascii_case("all") => found.extend(CompileOnlyGpu::all()),
+            None => {
+                let known: Vec<_> = CompileOnlyGpu::all().iter().map(|gpu| gpu.name).collect();
+                return Err(format!("there is no gpu:{name}; there are all, {}", known.join(", ")));
+            }
+        }
+    }
+    Ok(found)
 }
 
 const BLANK: &str = "it names no device; subsweep devices lists them";
@@ -83,6 +117,8 @@ pub struct Numbered {
     pub index: usize,
     /// The device.
     pub candidate: Candidate,
+    /// The compile-only GPU that it is, if it is one.
+    pub gpu: Option<&'static CompileOnlyGpu>,
 }
 
 /// Refuses `--device`, for a command that opens none. `SUBSWEEP_DEVICE` is meant for others.
@@ -99,10 +135,15 @@ impl Numbered {
         match self.candidate.capabilities() {
             Some(capabilities) => {
                 let name = name_with_driver(&capabilities.identity);
-                format!("{}: {}, {} lanes", self.index, words::escaped(&name), capabilities.subgroup_size)
+                format!("{}: {}, {} lanes", self.label(), words::escaped(&name), capabilities.subgroup_size)
             }
-            None => format!("{}: {}", self.index, words::escaped(self.candidate.name())),
+            None => format!("{}: {}", self.label(), words::escaped(self.candidate.name())),
         }
+    }
+
+    /// What `--device` takes.
+    fn label(&self) -> String {
+        label(self.index, self.gpu.map(|gpu| gpu.name))
     }
 
     /// Who it is and what it has, where it has Vulkan 1.2; its features where it is usable.
@@ -122,7 +163,11 @@ pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
             Err(Ended::usage(format!("{command} runs on one device, and {said_by} says all; name one")))
         }
         // What is listed may be the name of one.
-        DeviceChoice::Unsaid | DeviceChoice::One(_) | DeviceChoice::Listed { .. } => Ok(()),
+        DeviceChoice::Unsaid
+        | DeviceChoice::One(_)
+        | DeviceChoice::Listed { .. }
+        // It was refused by its name before.
+        | DeviceChoice::Gpus(_) => Ok(()),
     }
 }
 
@@ -135,7 +180,8 @@ pub fn list(instance: &Arc<Instance>) -> Result<Vec<Numbered>> {
     if list.is_empty() {
         return Err(subsweep::Error::NoDevice.into());
     }
-    Ok(list.into_iter().enumerate().map(|(index, candidate)| Numbered { index, candidate }).collect())
+    let numbered = |(index, candidate)| Numbered { index, candidate, gpu: None };
+    Ok(list.into_iter().enumerate().map(numbered).collect())
 }
 
 /// The one device of `list` that is meant.
@@ -157,6 +203,10 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
         DeviceChoice::Unsaid => vec![select(&list, &DeviceSelector::Best)?],
         DeviceChoice::One(selector) => vec![select(&list, selector)?],
         DeviceChoice::All => list,
+        // The child of such a device has its driver and no other.
+        DeviceChoice::Gpus(_) => {
+            vec![Numbered { gpu: gpus::of_child(), ..select(&list, &DeviceSelector::Best)? }]
+        }
         DeviceChoice::Listed { name, list: selectors } => match select(&list, name) {
             Ok(device) => vec![device],
             // One that is listed twice is taken twice, and can be compared with itself.
@@ -178,10 +228,15 @@ pub fn open(common: &Common) -> Result<CachedGpu> {
             Ended::usage("this command runs on one device, and --device lists several; name one").into()
         );
     }
-    let Numbered { index, candidate } = devices.swap_remove(0);
+    let Numbered { index, candidate, .. } = devices.swap_remove(0);
     let gpu = CachedGpu::open(candidate, !common.no_pipeline_cache)?;
     words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
+}
+
+/// What `--device` takes: a number, or the name of a compile-only GPU.
+pub fn label(index: usize, gpu: Option<&str>) -> String {
+    gpu.map_or_else(|| index.to_string(), |name| format!("gpu:{name}"))
 }
 
 /// What a report must name, on one line.
@@ -220,6 +275,20 @@ mod tests {
         let list = vec![DeviceSelector::Index(0), DeviceSelector::Driver("radv".into())];
         let name = DeviceSelector::Name("0, driver:radv".into());
         assert_eq!("0, driver:RADV".parse(), Ok(DeviceChoice::Listed { name, list }));
+        for text in ["gpu:amd-rdna2", " GPU:AMD-RDNA2 ", "gpu: amd-rdna2"] {
+            let Ok(DeviceChoice::Gpus(gpus)) = text.parse() else { panic!("{text}") };
+            assert_eq!(gpus.iter().map(|gpu| gpu.name).collect::<Vec<_>>(), ["amd-rdna2"]);
+        }
+        assert_eq!("gpu:all".parse(), Ok(DeviceChoice::Gpus(CompileOnlyGpu::all().iter().collect())));
+        let Ok(DeviceChoice::Gpus(gpus)) = "gpu:apple-m1,gpu:amd-gcn5".parse() else { panic!() };
+        assert_eq!(gpus.iter().map(|gpu| gpu.name).collect::<Vec<_>>(), ["apple-m1", "amd-gcn5"]);
+        for (text, words) in [
+            ("gpu:", "there is no gpu:; there are all, nvidia-turing, "),
+            ("gpu:voodoo", "there is no gpu:voodoo; there are all, nvidia-turing, "),
+            ("gpu:apple-m1,0", "and '0' is none of them; list it apart"),
+        ] {
+            assert!(text.parse::<DeviceChoice>().is_err_and(|error| error.contains(words)), "{text}");
+        }
         for text in ["0,", "all,", "all,driver:"] {
             assert_eq!(text.parse::<DeviceChoice>(), Err(BLANK.into()), "{text}");
         }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use subsweep::ash::vk;
+use subsweep::harness::gpus::NotSetUp;
 use subsweep::table::TableError;
 
 use crate::files::input::{InputError, InputProblem};
@@ -23,6 +24,14 @@ pub enum Exit {
     NoDevice = 3,
     /// The device failed on the way, or there is too little memory.
     Failed = 4,
+}
+
+impl Exit {
+    /// Of the code that this program, as a child, has ended with. A loader that finds no library has codes of its own.
+    pub fn of_code(code: i32) -> Self {
+        let all = [Self::Done, Self::Wrong, Self::Usage, Self::NoDevice];
+        all.into_iter().find(|exit| *exit as i32 == code).unwrap_or(Self::Failed)
+    }
 }
 
 /// An end that a command comes to by itself. The text says what to do.
@@ -48,7 +57,22 @@ impl Ended {
     pub fn unable(text: impl Into<String>) -> Self {
         Self { exit: Exit::NoDevice, text: text.into() }
     }
+
+    /// The device, or its driver, failed on the way.
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self { exit: Exit::Failed, text: text.into() }
+    }
+
+    /// As another process has ended.
+    pub fn with(exit: Exit, text: impl Into<String>) -> Self {
+        Self { exit, text: text.into() }
+    }
 }
+
+/// The end of a child, which has said why.
+#[derive(Debug, thiserror::Error)]
+#[error("a child ended with {}", self.0 as u8)]
+pub struct Said(pub Exit);
 
 /// What clap says against the command line, in one line; none of help and version, which are no refusals.
 pub fn usage_of(error: &clap::Error) -> Option<Ended> {
@@ -90,6 +114,8 @@ pub fn report(result: anyhow::Result<()>) -> ExitCode {
                 .is_some_and(|error| matches!(error.problem, OutputProblem::BrokenPipe));
             if is_broken_pipe {
                 Exit::Done
+            } else if let Some(Said(exit)) = error.downcast_ref() {
+                *exit
             } else {
                 words::say(format_args!("{error:#}{}", hint(error)));
                 of(error)
@@ -148,6 +174,7 @@ fn of(error: &anyhow::Error) -> Exit {
             .or_else(|| cause.downcast_ref::<InputError>().map(|error| of_input(&error.problem)))
             .or_else(|| cause.downcast_ref::<OutputError>().map(|_| Exit::Usage))
             .or_else(|| cause.downcast_ref::<Ended>().map(|ended| ended.exit))
+            .or_else(|| cause.downcast_ref::<NotSetUp>().map(|_| Exit::NoDevice))
     });
     // An error without a type of ours comes from a file, as no Vulkan function returns one.
     typed.unwrap_or(Exit::Usage)

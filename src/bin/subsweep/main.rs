@@ -9,6 +9,7 @@ mod devices;
 mod error;
 mod files;
 mod gather;
+mod gpus;
 mod inspect;
 mod number;
 mod pattern;
@@ -28,6 +29,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use args::{Cli, Command};
+use device::DeviceChoice;
 use files::output::{OutputProblem, of_stdout};
 
 fn main() -> ExitCode {
@@ -35,9 +37,12 @@ fn main() -> ExitCode {
     unsafe { cache::separate_shader_caches() };
     let result = match Cli::try_parse() {
         Ok(cli) => run(&cli),
-        // Like --help, it needs no INPUT.
-        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && asks_for_algorithms() => {
+        // Like --help, they need no INPUT.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && asks_for("--list-algorithms") => {
             list_algorithms()
+        }
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && asks_for("--list-gpus") => {
+            gpus::list()
         }
         Err(error) => match error::usage_of(&error) {
             Some(usage) => Err(usage.into()),
@@ -57,7 +62,16 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     if common.list_algorithms {
         return list_algorithms();
     }
+    if common.list_gpus {
+        return gpus::list();
+    }
     device::check_said(&common.device)?;
+    if let (DeviceChoice::Gpus(chosen), Some(command), None) =
+        (&common.device, &cli.command, gpus::of_child())
+        && let Some(result) = gpus::run(chosen, command)
+    {
+        return result;
+    }
     match &cli.command {
         None => Err(error::Ended::usage("a command is missing; subsweep --help lists them").into()),
         Some(Command::Devices(args)) => devices::run(args, common),
@@ -71,8 +85,8 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     }
 }
 
-fn asks_for_algorithms() -> bool {
-    std::env::args_os().any(|argument| argument == "--list-algorithms")
+fn asks_for(list: &str) -> bool {
+    std::env::args_os().any(|argument| argument == list)
 }
 
 fn list_algorithms() -> anyhow::Result<()> {

@@ -41,6 +41,13 @@ impl Doing {
     }
 }
 
+impl Doing {
+    /// Does what writes to the terminal itself.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.0.suspend(write)
+    }
+}
+
 impl Drop for Doing {
     fn drop(&mut self) {
         self.0.finish_and_clear();

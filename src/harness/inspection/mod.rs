@@ -7,18 +7,18 @@ mod summary;
 
 use std::collections::HashSet;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use plans::PlanConfig;
 pub use summary::Summary;
 
 use super::verify::Outcome;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernels::SpecConstant;
-use crate::vk::{Device, Pipeline, Specialization, StatisticValue};
+use crate::vk::{Device, Pipeline, Specialization, Statistic, StatisticValue};
 
 /// What a driver tells of the pipelines of plans.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
     /// Each pipeline once, by kernel, specialization and lanes.
     pub pipelines: Vec<InspectedPipeline>,
@@ -27,7 +27,7 @@ pub struct Inspection {
 }
 
 /// What a driver tells of one pipeline.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectedPipeline {
     /// The kernel's name: its source's path without the extension, and the variant after a colon if it has one.
     pub kernel: String,
@@ -42,7 +42,7 @@ pub struct InspectedPipeline {
 }
 
 /// One program of a pipeline.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectedExecutable {
     /// Its name, in the driver's words.
     pub name: String,
@@ -53,46 +53,115 @@ pub struct InspectedExecutable {
 }
 
 /// One number, under the driver's own name for it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectedStatistic {
     /// What is counted, in the driver's words.
     pub name: String,
     /// How much of it: a number, or true or false.
-    #[serde(serialize_with = "serialize_value")]
+    #[serde(serialize_with = "serialize_value", deserialize_with = "deserialize_value")]
     pub value: StatisticValue,
 }
 
-impl Inspection {
-    /// Compiles the pipelines of `plans`; `begin` is told before each plan. What is beyond the device is written down.
+/// The pipelines of plans, each once, before any is compiled.
+#[derive(Debug, Default)]
+pub struct PipelineSet {
+    pipelines: Vec<Pipeline>,
+    not_supported: Vec<String>,
+}
+
+impl PipelineSet {
+    /// The pipelines of `plans`, by kernel and specialization. What is beyond the device is written down.
     ///
     /// # Errors
-    /// That the device was not made to tell; other errors of plans.
-    pub fn new(device: &Device, plans: &[PlanConfig], mut begin: impl FnMut(&PlanConfig)) -> Result<Self> {
-        let (mut found, mut seen) = (Self::default(), HashSet::new());
+    /// Those of plans but for the compiler's.
+    pub fn new(device: &Device, plans: &[PlanConfig]) -> Result<Self> {
+        let (mut set, mut seen) = (Self::default(), HashSet::new());
         for plan in plans {
-            begin(plan);
-            let added: Result<()> = plan.for_each_pipeline(device, |pipeline| {
-                let told = InspectedPipeline::new(pipeline)?;
-                if seen.insert((told.kernel.clone(), constants(pipeline), told.lanes)) {
-                    found.pipelines.push(told);
+            match plan.declare(device) {
+                Ok(declared) => {
+                    let is_new = |one: &Pipeline| {
+                        let lanes = one.specialization().subgroup_size;
+                        seen.insert((one.kernel().name, constants(one), lanes))
+                    };
+                    set.pipelines.extend(declared.into_iter().filter(is_new));
                 }
-                Ok(())
-            });
-            if let Err(error) = added {
-                match Outcome::of_error(error.clone())? {
-                    Outcome::NotSupported(reason) if !found.not_supported.contains(&reason) => {
-                        found.not_supported.push(reason);
-                    }
-                    Outcome::NotSupported(_) => {}
-                    Outcome::Pass | Outcome::Fail(_) => return Err(error),
+                Err(error) => set.refuse(error)?,
+            }
+        }
+        set.pipelines.sort_by_cached_key(name_of);
+        Ok(set)
+    }
+
+    /// The names of the pipelines, in their order: the kernel, and `WORKGROUP_SIZE=256 NAME=VALUE …`.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.pipelines.iter().map(name_of)
+    }
+
+    /// How many pipelines there are.
+    pub fn len(&self) -> usize {
+        self.pipelines.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.pipelines.is_empty()
+    }
+
+    /// Leaves those whose [name](Self::names) is wanted.
+    pub fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
+        self.pipelines.retain(|pipeline| is_wanted(&name_of(pipeline)));
+    }
+
+    /// Compiles the pipelines, on up to [`Device::pipeline_threads`] threads, and asks the driver about each; `begin` is told
+    /// the name of each before that.
+    ///
+    /// # Errors
+    /// That the device was not made to tell; what the driver's compiler says.
+    pub fn compile(mut self, device: &Device, begin: impl Fn(&str) + Sync) -> Result<Inspection> {
+        let pipelines = std::mem::take(&mut self.pipelines);
+        let compiled = Pipeline::compile_each(device, &pipelines, &|pipeline| begin(&name_of(pipeline)));
+        let (mut told, mut seen) = (Vec::new(), HashSet::new());
+        for (pipeline, result) in pipelines.iter().zip(compiled) {
+            match result.and_then(|()| InspectedPipeline::new(pipeline)) {
+                Ok(one) if seen.insert((one.kernel.clone(), constants(pipeline), one.lanes)) => {
+                    told.push(one)
                 }
+                // The lanes that were asked for are those that the driver takes by itself.
+                Ok(_) => {}
+                Err(error) => self.refuse(error)?,
             }
         }
         let order = |one: &InspectedPipeline| (one.kernel.clone(), one.specialization.clone(), one.lanes);
-        found.pipelines.sort_by_cached_key(order);
-        Ok(found)
+        told.sort_by_cached_key(order);
+        Ok(Inspection { pipelines: told, not_supported: self.not_supported })
     }
 
+    /// Writes down what is beyond the device.
+    ///
+    /// # Errors
+    /// Any other error.
+    fn refuse(&mut self, error: Error) -> Result<()> {
+        match Outcome::of_error(error.clone())? {
+            Outcome::NotSupported(reason) if !self.not_supported.contains(&reason) => {
+                self.not_supported.push(reason);
+                Ok(())
+            }
+            Outcome::NotSupported(_) => Ok(()),
+            Outcome::Pass | Outcome::Fail(_) => Err(error),
+        }
+    }
+}
+
+/// Kernel and specialization. The lanes have a field of their own.
+fn name_of(pipeline: &Pipeline) -> String {
+    format!("{} {}", pipeline.kernel().name, without_lanes(pipeline))
+}
+
+fn without_lanes(pipeline: &Pipeline) -> Specialization {
+    Specialization { subgroup_size: None, ..pipeline.specialization().clone() }
+}
+
+impl Inspection {
     /// Whether there is a number about any pipeline.
     pub fn has_statistics(&self) -> bool {
         self.pipelines.iter().any(|pipeline| !pipeline.executables.is_empty())
@@ -105,32 +174,34 @@ impl InspectedPipeline {
     /// # Errors
     /// Those of [`Pipeline::statistics`].
     pub fn new(pipeline: &Pipeline) -> Result<Self> {
-        let mut executables = Vec::<InspectedExecutable>::new();
-        for statistic in pipeline.statistics()? {
-            let told = InspectedStatistic { name: statistic.name, value: statistic.value };
-            match executables.last_mut() {
-                Some(last)
-                    if (&last.name, last.subgroup_size)
-                        == (&statistic.executable, statistic.subgroup_size) =>
-                {
-                    last.statistics.push(told);
-                }
-                _ => executables.push(InspectedExecutable {
-                    name: statistic.executable,
-                    subgroup_size: statistic.subgroup_size,
-                    statistics: vec![told],
-                }),
-            }
-        }
-        // The lanes have a field of their own.
-        let specialization = Specialization { subgroup_size: None, ..pipeline.specialization().clone() };
+        let executables = InspectedExecutable::of_statistics(pipeline.statistics()?);
+        let specialization = without_lanes(pipeline);
+        let workgroup_size = specialization.workgroup_size;
+        let driver = pipeline.device().capabilities().identity.driver_id;
         Ok(Self {
             kernel: pipeline.kernel().name.to_owned(),
             specialization: specialization.to_string(),
             lanes: executables.first().map_or(0, |executable| executable.subgroup_size),
-            summary: Summary::new(pipeline.device().capabilities().identity.driver_id, &executables),
+            summary: Summary::new(driver, workgroup_size, &executables),
             executables,
         })
+    }
+}
+
+impl InspectedExecutable {
+    /// Statistics by the executable that they are of, in their order.
+    fn of_statistics(statistics: Vec<Statistic>) -> Vec<Self> {
+        let mut executables = Vec::<Self>::new();
+        for Statistic { executable: name, subgroup_size, name: what, value } in statistics {
+            let told = InspectedStatistic { name: what, value };
+            match executables.last_mut() {
+                Some(last) if (&last.name, last.subgroup_size) == (&name, subgroup_size) => {
+                    last.statistics.push(told);
+                }
+                _ => executables.push(Self { name, subgroup_size, statistics: vec![told] }),
+            }
+        }
+        executables
     }
 }
 
@@ -153,4 +224,23 @@ fn serialize_value<S: Serializer>(value: &StatisticValue, serializer: S) -> Resu
         StatisticValue::U64(value) => serializer.serialize_u64(value),
         StatisticValue::F64(value) => serializer.serialize_f64(value),
     }
+}
+
+fn deserialize_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StatisticValue, D::Error> {
+    /// Those that JSON tells apart: the first that fits.
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Value {
+        Bool(bool),
+        U64(u64),
+        I64(i64),
+        F64(f64),
+    }
+
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Bool(value) => StatisticValue::Bool(value),
+        Value::U64(value) => StatisticValue::U64(value),
+        Value::I64(value) => StatisticValue::I64(value),
+        Value::F64(value) => StatisticValue::F64(value),
+    })
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::gather::{GatherConfig, GatherPlan, GatherPolicy};
 use crate::harness::cases::{Work, selectable_works};
+use crate::primitives::scan::Ranges;
 use crate::scan::{ScanConfig, ScanPlan, ScanPolicy};
 use crate::sort::{
     SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortConfig, SortPlan, SortPolicy,
@@ -46,6 +47,23 @@ impl PlanConfig {
             }
             Self::Gather(config) => GatherPlan::new(device, config)?.pipelines().try_for_each(visit),
         }
+    }
+
+    /// The plan's pipelines, none of them compiled.
+    ///
+    /// # Errors
+    /// Those of the plan but for the compiler's.
+    pub(super) fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
+        Ok(match *self {
+            Self::Scan(config) => {
+                ScanPlan::declare(device, config, Ranges::AnyAddress)?.pipelines().cloned().collect()
+            }
+            Self::Sort(config) => SortPlan::declare(device, config)?.pipelines().cloned().collect(),
+            Self::SegmentedSort(config) => {
+                SegmentedSortPlan::declare(device, config)?.pipelines().cloned().collect()
+            }
+            Self::Gather(config) => GatherPlan::declare(device, config)?.pipelines().cloned().collect(),
+        })
     }
 
     fn of_work(work: &Work, capabilities: &Capabilities, lanes: Option<u32>) -> Self {

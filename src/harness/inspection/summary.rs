@@ -1,26 +1,34 @@
 //! What drivers tell under names of their own, by names that are the same for all of them.
 
 use ash::vk;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::InspectedExecutable;
-use crate::vk::StatisticValue;
+use crate::vk::{HONEYKRISP, StatisticValue};
 
 /// What the driver tells of a pipeline, as far as the names are known by which it tells it; null is what it does not
 /// tell. Of several executables it is the worst.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
-    /// Registers of a lane: AMD's VGPRs, of 32 bits; other vendors' general-purpose registers, of their width.
+    /// Registers of a lane: AMD's VGPRs and NVIDIA's GPRs, of 32 bits; Qualcomm's of 4 x 32 bits; Apple's of 16 bits.
+    /// With ANV registers of a whole subgroup, of 32 bytes, that are live at once.
     pub registers: Option<u64>,
     /// Registers of a whole subgroup: AMD's SGPRs.
     pub scalar_registers: Option<u64>,
-    /// What went to memory, or to registers of another kind, for want of registers: on AMD's GPUs registers, elsewhere
-    /// instructions that store one.
+    /// What went to memory for want of registers: on AMD's GPUs registers, elsewhere instructions that store one.
     pub spills: Option<u64>,
+    /// What went to registers of another kind for want of registers, which costs a move each: AMD's SGPRs to VGPRs,
+    /// NVIDIA's uniform registers and predicates to GPRs.
+    pub register_spills: Option<u64>,
     /// Bytes of memory for spilled registers and arrays: of a subgroup on AMD's GPUs, else as the driver counts them.
     pub scratch_size: Option<u64>,
-    /// Subgroups, or threads where that is what the driver counts, that fit at once: with RADV into a SIMD.
+    /// Subgroups, or threads where that is what the driver counts, that fit at once: with RADV into a SIMD, with NVK into
+    /// an SM, with Turnip and Honeykrisp into a core.
     pub occupancy: Option<u64>,
+    /// Whole workgroups that fit at once, by `occupancy` and the size of a workgroup: with RADV into a CU of GCN or a WGP of
+    /// RDNA, with NVK into an SM, with Turnip and Honeykrisp into a core.
+    pub workgroups: Option<u64>,
     /// Bytes of machine code.
     pub code_size: Option<u64>,
     /// Bytes of shared memory of a workgroup.
@@ -33,14 +41,25 @@ pub struct Summary {
     pub inverse_throughput: Option<u64>,
 }
 
-/// A field of [`Summary`].
+/// The shape of what a pipeline dispatches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct WorkgroupShape {
+    /// Invocations in a workgroup.
+    workgroup_size: u32,
+    /// Lanes that the driver compiled for; 0 where it does not say.
+    lanes: u32,
+}
+
+/// A field of [`Summary`] that a driver tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quantity {
     Registers,
     ScalarRegisters,
     Spills,
+    RegisterSpills,
     ScratchSize,
     Occupancy,
+    Workgroups,
     CodeSize,
     SharedMemorySize,
     Instructions,
@@ -50,91 +69,150 @@ enum Quantity {
 
 use Quantity as Q;
 
-/// A driver's name for a quantity, and how many of ours one of its units is.
+/// A driver's name for a quantity, and how many of ours one of its units is. Capitals do not matter: versions differ in
+/// them.
 type Names = [(&'static str, Quantity, u64)];
 
-/// Seen with Mesa 22.3 and 25.0.
-const RADV: &Names = &[
-    ("VGPRs", Q::Registers, 1),
-    ("SGPRs", Q::ScalarRegisters, 1),
-    ("Spilled VGPRs", Q::Spills, 1),
-    ("Spilled SGPRs", Q::Spills, 1),
-    ("Scratch size", Q::ScratchSize, 1),
-    ("Subgroups per SIMD", Q::Occupancy, 1),
-    ("Code size", Q::CodeSize, 1),
-    ("LDS size", Q::SharedMemorySize, 1),
-    ("Instructions", Q::Instructions, 1),
-    ("Latency", Q::Latency, 1),
-    ("Inverse Throughput", Q::InverseThroughput, 1),
-];
+/// Whole workgroups, of what the driver tells as occupancy.
+type Workgroups = fn(u64, WorkgroupShape) -> Option<u64>;
 
-/// From Mesa's `anv_pipeline.c`, and newer ones from its `shader_stats.h`. The oldest tell scratch as workgroup memory.
-const ANV: &Names = &[
-    ("GRF registers", Q::Registers, 1),
-    ("Spill Count", Q::Spills, 1),
-    ("Spills", Q::Spills, 1),
-    ("Scratch Memory Size", Q::ScratchSize, 1),
-    ("Code size", Q::CodeSize, 1),
-    ("Workgroup Memory Size", Q::SharedMemorySize, 1),
-    ("Instruction Count", Q::Instructions, 1),
-    ("Instructions", Q::Instructions, 1),
-    ("Cycle Count", Q::Latency, 1),
-    ("Cycles", Q::Latency, 1),
-];
+/// How one driver tells what.
+struct Dialect {
+    driver: vk::DriverId,
+    names: &'static Names,
+    /// None where the driver tells nothing that workgroups could be counted by.
+    workgroups: Option<Workgroups>,
+}
 
-/// From Mesa's `shader_stats.xml`; code is counted in words.
-const TURNIP: &Names = &[
-    ("Registers used", Q::Registers, 1),
-    ("STP Count", Q::Spills, 1),
-    ("Max Waves Per Core", Q::Occupancy, 1),
-    ("Code size", Q::CodeSize, 4),
-    ("Instruction Count", Q::Instructions, 1),
-];
-
-/// From Mesa's `shader_stats.xml`: Valhall and Bifrost, which do not tell registers.
-const PANVK: &Names = &[
-    ("Spills", Q::Spills, 1),
-    ("Threads", Q::Occupancy, 1),
-    ("Code size", Q::CodeSize, 1),
-    ("Instructions", Q::Instructions, 1),
-];
-
-/// From Mesa's `shader_stats.xml`.
-const V3DV: &Names = &[
-    ("TMU Spills", Q::Spills, 1),
-    ("Spill Size", Q::ScratchSize, 1),
-    ("Thread Count", Q::Occupancy, 1),
-    ("Instruction Count", Q::Instructions, 1),
-];
-
-/// From Mesa's `shader_stats.h`, of Imagination's GPUs.
-const PVR: &Names = &[
-    ("Temp count", Q::Registers, 1),
-    ("Spill count", Q::Spills, 1),
-    ("Scratch size", Q::ScratchSize, 1),
-    ("Code size", Q::CodeSize, 1),
-    ("Inst group count", Q::Instructions, 1),
-];
-
-/// From Mesa's `nvk_shader.c`; names from "Static cycle count" on are of later versions, and not verified.
-const NVK: &Names = &[
-    ("Number of GPRs", Q::Registers, 1),
-    ("SLM Size", Q::ScratchSize, 1),
-    ("Code Size", Q::CodeSize, 1),
-    ("Instruction count", Q::Instructions, 1),
-    ("Static cycle count", Q::Latency, 1),
-    ("Max warps/SM", Q::Occupancy, 1),
-    ("Spills to memory", Q::Spills, 1),
-    ("Spills to reg", Q::Spills, 1),
-];
-
-/// The first two are in reports of those who have asked; the others are not verified.
-const NVIDIA: &Names = &[
-    ("Register Count", Q::Registers, 1),
-    ("Binary Size", Q::CodeSize, 1),
-    ("Stack Size", Q::ScratchSize, 1),
-    ("Local Memory Size", Q::ScratchSize, 1),
-    ("Shared Memory Size", Q::SharedMemorySize, 1),
+/// The drivers whose words are known. The names of the first five were read in the output of Mesa 26.1, RADV's also of 22.3
+/// and 25.0; lists of all five are in the tests.
+const DIALECTS: &[Dialect] = &[
+    Dialect {
+        driver: vk::DriverId::MESA_RADV,
+        names: &[
+            ("VGPRs", Q::Registers, 1),
+            ("SGPRs", Q::ScalarRegisters, 1),
+            ("Spilled VGPRs", Q::Spills, 1),
+            ("Spilled SGPRs", Q::RegisterSpills, 1),
+            ("Scratch size", Q::ScratchSize, 1),
+            ("Subgroups per SIMD", Q::Occupancy, 1),
+            ("Code size", Q::CodeSize, 1),
+            ("LDS size", Q::SharedMemorySize, 1),
+            ("Instructions", Q::Instructions, 1),
+            ("Latency", Q::Latency, 1),
+            ("Inverse Throughput", Q::InverseThroughput, 1),
+        ],
+        workgroups: Some(of_four_simds),
+    },
+    Dialect {
+        driver: vk::DriverId::MESA_NVK,
+        names: &[
+            ("Number of GPRs", Q::Registers, 1),
+            ("Spills to memory", Q::Spills, 1),
+            ("Spills to reg", Q::RegisterSpills, 1),
+            ("SLM size", Q::ScratchSize, 1),
+            ("Max warps/SM", Q::Occupancy, 1),
+            ("Code size", Q::CodeSize, 1),
+            ("Instruction count", Q::Instructions, 1),
+            ("Static cycle count", Q::Latency, 1),
+        ],
+        workgroups: Some(of_an_sm),
+    },
+    // Older versions have the longer names. Those from 24 on leave "GRF registers" at 0 on all but the newest GPUs, and the
+    // oldest tell scratch as workgroup memory.
+    Dialect {
+        driver: vk::DriverId::INTEL_OPEN_SOURCE_MESA,
+        names: &[
+            ("GRF registers", Q::Registers, 1),
+            ("Max live registers", Q::Registers, 1),
+            ("Spill Count", Q::Spills, 1),
+            ("Spills", Q::Spills, 1),
+            ("Scratch Memory Size", Q::ScratchSize, 1),
+            ("Code size", Q::CodeSize, 1),
+            ("Workgroup Memory Size", Q::SharedMemorySize, 1),
+            ("Instruction Count", Q::Instructions, 1),
+            ("Instructions", Q::Instructions, 1),
+            ("Cycle Count", Q::Latency, 1),
+            ("Cycles", Q::Latency, 1),
+        ],
+        workgroups: None,
+    },
+    // Code is counted in words; stores to private memory are those of spills.
+    Dialect {
+        driver: vk::DriverId::MESA_TURNIP,
+        names: &[
+            ("Registers used", Q::Registers, 1),
+            ("STP Count", Q::Spills, 1),
+            ("Max Waves Per Core", Q::Occupancy, 1),
+            ("Code size", Q::CodeSize, 4),
+            ("Instruction Count", Q::Instructions, 1),
+        ],
+        workgroups: Some(of_an_adreno_core),
+    },
+    // Three units work side by side: the busiest one counts.
+    Dialect {
+        driver: HONEYKRISP,
+        names: &[
+            ("GPRs", Q::Registers, 1),
+            ("Spills", Q::Spills, 1),
+            ("Scratch", Q::ScratchSize, 1),
+            ("Threads", Q::Occupancy, 1),
+            ("Code size", Q::CodeSize, 1),
+            ("Instructions", Q::Instructions, 1),
+            ("ALU", Q::InverseThroughput, 1),
+            ("FSCIB", Q::InverseThroughput, 1),
+            ("IC", Q::InverseThroughput, 1),
+        ],
+        workgroups: Some(of_an_apple_core),
+    },
+    // From Mesa's `shader_stats.xml`: Valhall and Bifrost, which do not tell registers.
+    Dialect {
+        driver: vk::DriverId::MESA_PANVK,
+        names: &[
+            ("Spills", Q::Spills, 1),
+            ("Threads", Q::Occupancy, 1),
+            ("Code size", Q::CodeSize, 1),
+            ("Instructions", Q::Instructions, 1),
+        ],
+        workgroups: None,
+    },
+    // From Mesa's `shader_stats.xml`.
+    Dialect {
+        driver: vk::DriverId::MESA_V3DV,
+        names: &[
+            ("TMU Spills", Q::Spills, 1),
+            ("Spill Size", Q::ScratchSize, 1),
+            ("Thread Count", Q::Occupancy, 1),
+            ("Instruction Count", Q::Instructions, 1),
+        ],
+        workgroups: None,
+    },
+    // From Mesa's `shader_stats.h`, of Imagination's GPUs.
+    Dialect {
+        driver: vk::DriverId::IMAGINATION_OPEN_SOURCE_MESA,
+        names: &[
+            ("Temp count", Q::Registers, 1),
+            ("Spill count", Q::Spills, 1),
+            ("Scratch size", Q::ScratchSize, 1),
+            ("Code size", Q::CodeSize, 1),
+            ("Inst group count", Q::Instructions, 1),
+        ],
+        workgroups: None,
+    },
+    // The first two are in reports of those who have asked; the others are not verified.
+    Dialect {
+        driver: vk::DriverId::NVIDIA_PROPRIETARY,
+        names: &[
+            ("Register Count", Q::Registers, 1),
+            ("Binary Size", Q::CodeSize, 1),
+            ("Stack Size", Q::ScratchSize, 1),
+            ("Local Memory Size", Q::ScratchSize, 1),
+            ("Shared Memory Size", Q::SharedMemorySize, 1),
+        ],
+        workgroups: None,
+    },
+    Dialect { driver: vk::DriverId::AMD_PROPRIETARY, names: AMD, workgroups: None },
+    Dialect { driver: vk::DriverId::AMD_OPEN_SOURCE, names: AMD, workgroups: None },
 ];
 
 /// The first two are in reports of those who have asked; the others, members of `VkShaderResourceUsageAMD` as these are,
@@ -146,43 +224,67 @@ const AMD: &Names = &[
     ("ldsUsageSizeInBytes", Q::SharedMemorySize, 1),
 ];
 
-fn names_of(driver: vk::DriverId) -> &'static Names {
-    match driver {
-        vk::DriverId::MESA_RADV => RADV,
-        vk::DriverId::INTEL_OPEN_SOURCE_MESA => ANV,
-        vk::DriverId::MESA_TURNIP => TURNIP,
-        vk::DriverId::MESA_PANVK => PANVK,
-        vk::DriverId::MESA_V3DV => V3DV,
-        vk::DriverId::IMAGINATION_OPEN_SOURCE_MESA => PVR,
-        vk::DriverId::MESA_NVK => NVK,
-        vk::DriverId::NVIDIA_PROPRIETARY => NVIDIA,
-        vk::DriverId::AMD_PROPRIETARY | vk::DriverId::AMD_OPEN_SOURCE => AMD,
-        _ => &[],
+/// RADV: `4 * (subgroups per SIMD) / subgroups`, rounded down. A CU of GCN and a WGP of RDNA, in whose mode RADV compiles
+/// compute shaders, have 4 SIMDs each. The driver's figure has registers and shared memory in it; it is rounded up to a
+/// subgroup for each SIMD, so that workgroups of fewer than 4 subgroups may be counted too high.
+fn of_four_simds(subgroups_per_simd: u64, shape: WorkgroupShape) -> Option<u64> {
+    Some(4 * subgroups_per_simd / shape.subgroups()?)
+}
+
+/// NVK: `(warps of an SM) / subgroups`, rounded down. The driver's figure has registers in it alone: shared memory may leave
+/// fewer.
+fn of_an_sm(warps: u64, shape: WorkgroupShape) -> Option<u64> {
+    Some(warps / shape.subgroups()?)
+}
+
+/// Turnip: `(waves of a core) / subgroups`, rounded down, where subgroups are rounded up to an even number: a core takes
+/// waves in twos. The driver's figure has registers and shared memory in it.
+fn of_an_adreno_core(waves: u64, shape: WorkgroupShape) -> Option<u64> {
+    Some(waves / shape.subgroups()?.next_multiple_of(2))
+}
+
+/// Honeykrisp: `(threads of a core) / (lanes * subgroups)`, rounded down. The driver's figure has registers in it alone:
+/// shared memory may leave fewer.
+fn of_an_apple_core(threads: u64, shape: WorkgroupShape) -> Option<u64> {
+    Some(threads / (u64::from(shape.lanes) * shape.subgroups()?))
+}
+
+impl WorkgroupShape {
+    /// Subgroups of a workgroup, the last of which may have lanes to spare; none where either size is not known.
+    fn subgroups(self) -> Option<u64> {
+        let is_known = self.workgroup_size > 0 && self.lanes > 0;
+        is_known.then(|| u64::from(self.workgroup_size.div_ceil(self.lanes)))
     }
 }
 
 impl Summary {
-    /// Of what a driver tells of a pipeline's executables.
-    pub fn new(driver: vk::DriverId, executables: &[InspectedExecutable]) -> Self {
+    /// Of what a driver tells of the executables of a pipeline, in whose workgroups are `workgroup_size` invocations; 0
+    /// where that is not known.
+    pub fn new(driver: vk::DriverId, workgroup_size: u32, executables: &[InspectedExecutable]) -> Self {
+        let Some(dialect) = DIALECTS.iter().find(|dialect| dialect.driver == driver) else {
+            return Self::default();
+        };
         executables.iter().fold(Self::default(), |summary, executable| {
-            summary.worst(&Self::of_executable(names_of(driver), executable))
+            let mut one = Self::of_executable(dialect.names, executable);
+            let shape = WorkgroupShape { workgroup_size, lanes: executable.subgroup_size };
+            let told = dialect.workgroups.zip(one.occupancy);
+            one.workgroups = told.and_then(|(workgroups, occupancy)| workgroups(occupancy, shape));
+            summary.worst(&one)
         })
     }
 
     fn of_executable(names: &Names, executable: &InspectedExecutable) -> Self {
         let mut summary = Self::default();
         for statistic in &executable.statistics {
-            // Versions of a driver differ in their capitals.
             let name = names.iter().find(|(name, ..)| name.eq_ignore_ascii_case(&statistic.name));
-            if let (Some(&(_, quantity, unit)), Some(value)) = (name, whole(statistic.value)) {
-                let field = summary.field(quantity);
-                let value = value.saturating_mul(unit);
-                // Registers of several kinds are spilled; whatever else is told twice is told in other words.
-                *field = Some(match quantity {
-                    Q::Spills => field.unwrap_or(0).saturating_add(value),
-                    _ => field.unwrap_or(0).max(value),
-                });
+            let (Some(&(_, quantity, unit)), Some(value)) = (name, whole(statistic.value)) else { continue };
+            // No program does without registers: that is a number which the driver did not fill in.
+            if quantity == Q::Registers && value == 0 {
+                continue;
             }
+            // What is told twice is told in other words.
+            let field = summary.field(quantity);
+            *field = Some(field.unwrap_or(0).max(value.saturating_mul(unit)));
         }
         summary
     }
@@ -192,7 +294,7 @@ impl Summary {
         for quantity in Q::ALL {
             let (field, other) = (self.field(quantity), *other.field(quantity));
             *field = match (*field, other) {
-                (Some(one), Some(other)) if quantity == Q::Occupancy => Some(one.min(other)),
+                (Some(one), Some(other)) if quantity.is_good() => Some(one.min(other)),
                 (Some(one), Some(other)) => Some(one.max(other)),
                 (one, other) => one.or(other),
             };
@@ -205,8 +307,10 @@ impl Summary {
             Q::Registers => &mut self.registers,
             Q::ScalarRegisters => &mut self.scalar_registers,
             Q::Spills => &mut self.spills,
+            Q::RegisterSpills => &mut self.register_spills,
             Q::ScratchSize => &mut self.scratch_size,
             Q::Occupancy => &mut self.occupancy,
+            Q::Workgroups => &mut self.workgroups,
             Q::CodeSize => &mut self.code_size,
             Q::SharedMemorySize => &mut self.shared_memory_size,
             Q::Instructions => &mut self.instructions,
@@ -220,29 +324,38 @@ impl Summary {
         *self == Self::default()
     }
 
-    /// Whether registers went to memory, where the driver tells of spills or of scratch. No kernel has arrays that need
-    /// scratch of themselves.
+    /// Whether registers went to memory, where the driver tells of spills; where it tells of scratch alone, whether
+    /// there is any.
     pub fn is_spilling(&self) -> Option<bool> {
-        match (self.spills, self.scratch_size) {
-            (None, None) => None,
-            (spills, scratch) => Some(spills.unwrap_or(0) > 0 || scratch.unwrap_or(0) > 0),
-        }
+        self.spills.or(self.scratch_size).map(|count| count > 0)
+    }
+
+    /// Whether an array is in memory that could be in registers: there is scratch, and no spill that needs it.
+    pub fn has_array_in_memory(&self) -> bool {
+        self.spills == Some(0) && self.scratch_size.is_some_and(|size| size > 0)
     }
 }
 
 impl Quantity {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Q::Registers,
         Q::ScalarRegisters,
         Q::Spills,
+        Q::RegisterSpills,
         Q::ScratchSize,
         Q::Occupancy,
+        Q::Workgroups,
         Q::CodeSize,
         Q::SharedMemorySize,
         Q::Instructions,
         Q::Latency,
         Q::InverseThroughput,
     ];
+
+    /// Whether more of it is better.
+    fn is_good(self) -> bool {
+        matches!(self, Q::Occupancy | Q::Workgroups)
+    }
 }
 
 /// A number that counts something.
@@ -260,90 +373,272 @@ mod tests {
     use super::super::InspectedStatistic;
     use super::*;
 
-    fn executable(statistics: &[(&str, u64)]) -> InspectedExecutable {
+    fn executable_of(lanes: u32, statistics: &[(&str, u64)]) -> InspectedExecutable {
         let statistic = |&(name, value): &(&str, u64)| InspectedStatistic {
             name: name.into(),
             value: StatisticValue::U64(value),
         };
         InspectedExecutable {
             name: "compute".into(),
-            subgroup_size: 32,
+            subgroup_size: lanes,
             statistics: statistics.iter().map(statistic).collect(),
         }
     }
 
+    fn executable(statistics: &[(&str, u64)]) -> InspectedExecutable {
+        executable_of(32, statistics)
+    }
+
+    /// One pipeline of 256 invocations in a workgroup.
+    fn summary(driver: vk::DriverId, lanes: u32, statistics: &[(&str, u64)]) -> Summary {
+        Summary::new(driver, 256, &[executable_of(lanes, statistics)])
+    }
+
+    /// All that Mesa 26.1.6 tells of one compilation of `sort/onesweep:key1`, at 256 invocations.
     #[test]
-    fn the_names_of_drivers_lead_to_one_summary() {
-        let radv = executable(&[
-            ("Driver pipeline hash", 77),
-            ("SGPRs", 128),
-            ("VGPRs", 48),
-            ("Spilled SGPRs", 2),
-            ("Spilled VGPRs", 3),
-            ("Code size", 1200),
-            ("LDS size", 1024),
-            ("Scratch size", 512),
-            ("Subgroups per SIMD", 16),
-            ("Instructions", 300),
-            ("Latency", 4000),
-            ("Inverse Throughput", 500),
-        ]);
+    fn what_radv_tells_is_understood() {
+        let told = [
+            ("Driver pipeline hash", 10_251_303_603_930_488_485),
+            ("SGPRs", 108),
+            ("VGPRs", 128),
+            ("Spilled SGPRs", 0),
+            ("Spilled VGPRs", 0),
+            ("Code size", 22_744),
+            ("LDS size", 2048),
+            ("Scratch size", 0),
+            ("Subgroups per SIMD", 8),
+            ("Combined inputs", 0),
+            ("Combined outputs", 0),
+            ("Hash", 2_323_741_595),
+            ("Instructions", 4272),
+            ("Copies", 528),
+            ("Branches", 224),
+            ("Latency", 112_629),
+            ("Inverse Throughput", 901_034),
+            ("VMEM Clause", 165),
+            ("SMEM Clause", 83),
+            ("Pre-Sched SGPRs", 43),
+            ("Pre-Sched VGPRs", 122),
+            ("VALU", 2257),
+            ("SALU", 1070),
+            ("VMEM", 180),
+            ("SMEM", 84),
+            ("VOPD", 0),
+        ];
+        let expected = Summary {
+            registers: Some(128),
+            scalar_registers: Some(108),
+            spills: Some(0),
+            register_spills: Some(0),
+            scratch_size: Some(0),
+            occupancy: Some(8),
+            // 8 subgroups on each of 4 SIMDs, of which a workgroup takes 8.
+            workgroups: Some(4),
+            code_size: Some(22_744),
+            shared_memory_size: Some(2048),
+            instructions: Some(4272),
+            latency: Some(112_629),
+            inverse_throughput: Some(901_034),
+        };
+        assert_eq!(summary(vk::DriverId::MESA_RADV, 32, &told), expected);
+        // A subgroup of 64 lanes fills two of 32, so that half as many of a workgroup's are twice as many workgroups.
+        assert_eq!(summary(vk::DriverId::MESA_RADV, 64, &told).workgroups, Some(8));
+    }
+
+    #[test]
+    fn what_nvk_tells_is_understood_and_spills_to_registers_are_no_spills() {
+        let told = [
+            ("Instruction count", 4791),
+            ("Static cycle count", 151_197),
+            ("Max warps/SM", 16),
+            ("Spills to memory", 0),
+            ("Fills from memory", 0),
+            ("Spills to reg", 112),
+            ("Fills from reg", 115),
+            ("Code size", 76_656),
+            ("Number of GPRs", 120),
+            ("SLM size", 128),
+        ];
+        let found = summary(vk::DriverId::MESA_NVK, 32, &told);
+        let expected = Summary {
+            registers: Some(120),
+            spills: Some(0),
+            register_spills: Some(112),
+            scratch_size: Some(128),
+            occupancy: Some(16),
+            // 16 warps, of which a workgroup takes 8.
+            workgroups: Some(2),
+            code_size: Some(76_656),
+            instructions: Some(4791),
+            latency: Some(151_197),
+            ..Summary::default()
+        };
+        assert_eq!(found, expected);
+        assert_eq!((found.is_spilling(), found.has_array_in_memory()), (Some(false), true));
+        // Older versions have other capitals.
+        assert_eq!(summary(vk::DriverId::MESA_NVK, 32, &[("SLM Size", 16)]).scratch_size, Some(16));
+    }
+
+    #[test]
+    fn what_anv_tells_is_understood_and_an_empty_number_is_none() {
+        let told = [
+            ("Instructions", 5091),
+            ("Code size", 75_840),
+            ("SENDs", 373),
+            ("Loops", 3),
+            ("Cycles", 727_596),
+            ("Spills", 17),
+            ("Fills", 39),
+            ("Scratch Memory Size", 0),
+            ("GRF registers", 0),
+            ("Max dispatch width", 8),
+            ("Max live registers", 134),
+            ("Workgroup Memory Size", 1104),
+            ("Non SSA regs after NIR", 170),
+            ("Source hash", 294_343_937),
+        ];
+        let found = summary(vk::DriverId::INTEL_OPEN_SOURCE_MESA, 8, &told);
+        let expected = Summary {
+            registers: Some(134),
+            spills: Some(17),
+            scratch_size: Some(0),
+            code_size: Some(75_840),
+            shared_memory_size: Some(1104),
+            instructions: Some(5091),
+            latency: Some(727_596),
+            ..Summary::default()
+        };
+        assert_eq!(found, expected);
+        assert_eq!((found.is_spilling(), found.has_array_in_memory()), (Some(true), false));
+    }
+
+    #[test]
+    fn what_turnip_tells_is_understood() {
+        let told = [
+            ("Max Waves Per Core", 4),
+            ("Instruction Count", 7140),
+            ("Code size", 8032),
+            ("NOPs Count", 2948),
+            ("MOV Count", 400),
+            ("COV Count", 166),
+            ("Registers used", 48),
+            ("Half-registers used", 0),
+            ("Last interpolation instruction", 0),
+            ("Last helper instruction", 0),
+            ("Instructions with SS sync bit", 232),
+            ("Instructions with SY sync bit", 107),
+            ("Estimated cycles stalled on SS", 642),
+            ("Estimated cycles stalled on SY", 4680),
+            ("cat0 instructions", 3242),
+            ("Loops", 5),
+            ("STP Count", 0),
+            ("LDP Count", 0),
+            ("Preamble Instruction Count", 186),
+            ("Early preamble", 0),
+            ("Const file size", 32),
+        ];
         let expected = Summary {
             registers: Some(48),
-            scalar_registers: Some(128),
-            spills: Some(5),
-            scratch_size: Some(512),
-            occupancy: Some(16),
-            code_size: Some(1200),
-            shared_memory_size: Some(1024),
-            instructions: Some(300),
-            latency: Some(4000),
-            inverse_throughput: Some(500),
+            spills: Some(0),
+            occupancy: Some(4),
+            // A workgroup takes all 4 waves.
+            workgroups: Some(1),
+            code_size: Some(32_128),
+            instructions: Some(7140),
+            ..Summary::default()
         };
-        assert_eq!(Summary::new(vk::DriverId::MESA_RADV, &[radv]), expected);
+        assert_eq!(summary(vk::DriverId::MESA_TURNIP, 64, &told), expected);
+        // Two waves of 128 lanes. Of a single wave, two are taken, as if by a workgroup twice as large.
+        assert_eq!(summary(vk::DriverId::MESA_TURNIP, 128, &told).workgroups, Some(2));
+        let narrow = Summary::new(vk::DriverId::MESA_TURNIP, 64, &[executable_of(128, &told)]);
+        assert_eq!(narrow.workgroups, Some(2));
+    }
 
-        let nvidia = executable(&[("Register Count", 40), ("Binary Size", 5376), ("Stack Size", 0)]);
-        let nvidia = Summary::new(vk::DriverId::NVIDIA_PROPRIETARY, &[nvidia]);
+    #[test]
+    fn what_honeykrisp_tells_is_understood() {
+        let told = [
+            ("Instructions", 3187),
+            ("ALU", 2240),
+            ("FSCIB", 2241),
+            ("IC", 1708),
+            ("Code size", 23_122),
+            ("GPRs", 255),
+            ("Uniforms", 504),
+            ("Scratch", 0),
+            ("Threads", 384),
+            ("Loops", 3),
+            ("Spills", 0),
+            ("Fills", 0),
+            ("Preamble instructions", 196),
+        ];
+        let expected = Summary {
+            registers: Some(255),
+            spills: Some(0),
+            scratch_size: Some(0),
+            occupancy: Some(384),
+            workgroups: Some(1),
+            code_size: Some(23_122),
+            instructions: Some(3187),
+            inverse_throughput: Some(2241),
+            ..Summary::default()
+        };
+        assert_eq!(summary(HONEYKRISP, 32, &told), expected);
+    }
+
+    #[test]
+    fn what_nvidias_driver_tells_is_understood() {
+        let told = [("Register Count", 40), ("Binary Size", 5376), ("Stack Size", 0)];
         let expected = Summary {
             registers: Some(40),
             code_size: Some(5376),
             scratch_size: Some(0),
             ..Summary::default()
         };
-        assert_eq!(nvidia, expected);
+        assert_eq!(summary(vk::DriverId::NVIDIA_PROPRIETARY, 32, &told), expected);
+    }
 
-        // Turnip counts words, and other capitals are as good.
-        let turnip = executable(&[("code SIZE", 100), ("Max Waves Per Core", 16)]);
-        let turnip = Summary::new(vk::DriverId::MESA_TURNIP, &[turnip]);
-        assert_eq!((turnip.code_size, turnip.occupancy), (Some(400), Some(16)));
+    #[test]
+    fn workgroups_are_not_counted_by_what_is_not_known() {
+        let told = [executable_of(0, &[("Max warps/SM", 16)])];
+        assert_eq!(Summary::new(vk::DriverId::MESA_NVK, 256, &told).workgroups, None);
+        let told = [executable(&[("Max warps/SM", 16)])];
+        assert_eq!(Summary::new(vk::DriverId::MESA_NVK, 0, &told).workgroups, None);
+        assert_eq!(Summary::new(vk::DriverId::MESA_NVK, 1, &told).workgroups, Some(16));
+        // Not even one fits.
+        assert_eq!(Summary::new(vk::DriverId::MESA_NVK, 1024, &told).workgroups, Some(0));
     }
 
     #[test]
     fn a_name_is_known_of_its_driver_only() {
-        let told = [executable(&[("VGPRs", 48), ("Instructions", 300)])];
-        assert!(Summary::new(vk::DriverId::MESA_LLVMPIPE, &told).is_empty());
-        let anv = Summary::new(vk::DriverId::INTEL_OPEN_SOURCE_MESA, &told);
+        let told = [("VGPRs", 48), ("Instructions", 300)];
+        assert!(summary(vk::DriverId::MESA_LLVMPIPE, 32, &told).is_empty());
+        let anv = summary(vk::DriverId::INTEL_OPEN_SOURCE_MESA, 32, &told);
         assert_eq!(anv, Summary { instructions: Some(300), ..Summary::default() });
     }
 
     #[test]
     fn the_worst_executable_counts() {
         let names = |instructions, spills| {
-            [("Instructions", instructions), ("Spills", spills), ("Threads", 4 + spills)]
+            [("Instructions", instructions), ("Spills", spills), ("Threads", 256 + 512 * spills)]
         };
-        let executables = [executable(&names(300, 0)), executable(&names(200, 7))];
-        let summary = Summary::new(vk::DriverId::MESA_PANVK, &executables);
-        assert_eq!((summary.instructions, summary.spills, summary.occupancy), (Some(300), Some(7), Some(4)));
+        let executables = [executable(&names(300, 0)), executable(&names(200, 1))];
+        let summary = Summary::new(HONEYKRISP, 128, &executables);
+        assert_eq!((summary.instructions, summary.spills), (Some(300), Some(1)));
+        assert_eq!((summary.occupancy, summary.workgroups), (Some(256), Some(2)));
     }
 
     #[test]
     fn spills_are_told_by_either_of_two_names() {
-        let of = |spills, scratch_size| Summary { spills, scratch_size, ..Summary::default() }.is_spilling();
-        assert_eq!(of(None, None), None);
-        assert_eq!(of(Some(0), None), Some(false));
-        assert_eq!(of(None, Some(0)), Some(false));
-        assert_eq!(of(Some(0), Some(4)), Some(true));
-        assert_eq!(of(Some(1), Some(0)), Some(true));
+        let of = |spills, scratch_size| {
+            let summary = Summary { spills, scratch_size, ..Summary::default() };
+            (summary.is_spilling(), summary.has_array_in_memory())
+        };
+        assert_eq!(of(None, None), (None, false));
+        assert_eq!(of(Some(0), None), (Some(false), false));
+        assert_eq!(of(None, Some(0)), (Some(false), false));
+        assert_eq!(of(None, Some(4)), (Some(true), false));
+        assert_eq!(of(Some(0), Some(4)), (Some(false), true));
+        assert_eq!(of(Some(1), Some(4)), (Some(true), false));
     }
 
     #[test]

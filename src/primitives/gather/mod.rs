@@ -112,6 +112,13 @@ impl GatherPlan {
     /// and [`Error::PolicyBeyondDevice`] for a policy that does not fit the device, and whatever the driver's compiler
     /// says.
     pub fn new(device: &Device, config: GatherConfig) -> Result<Self> {
+        let plan = Self::declare(device, config)?;
+        Pipeline::compile_all(device, plan.pipelines())?;
+        Ok(plan)
+    }
+
+    /// As [`Self::new`], with pipelines that are not compiled yet.
+    pub(crate) fn declare(device: &Device, config: GatherConfig) -> Result<Self> {
         config.check()?;
         let capabilities = device.capabilities();
         let policy = config.policy.unwrap_or_else(|| GatherPolicy::choose(capabilities, &config).policy);
@@ -120,16 +127,14 @@ impl GatherPlan {
         let wide =
             [4, 2].into_iter().find(|&unit_words| config.words_per_element().is_multiple_of(unit_words));
         let prepare = || Prepare::new(device, policy.subgroup_size);
-        let plan = Self {
+        Ok(Self {
             device: device.clone(),
             config,
             policy,
             any_address: mover(1)?,
             aligned: wide.map(mover).transpose()?,
             prepare: config.counts_on_device.then(prepare).transpose()?,
-        };
-        Pipeline::compile_all(device, plan.pipelines())?;
-        Ok(plan)
+        })
     }
 
     /// What the plan was made for.

@@ -67,7 +67,7 @@ enum Strategy {
 
 /// Where source and destination of a plan's recordings begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ranges {
+pub(crate) enum Ranges {
     /// Wherever the caller's ranges do.
     AnyAddress,
     /// At multiples of 16 bytes, as arrays in scratch do, with elements that fill whole quads.
@@ -95,7 +95,7 @@ impl ScanPlan {
     }
 
     /// As [`Self::new`], of ranges that lie as `ranges` says, and with pipelines that are not compiled yet.
-    pub(super) fn declare(device: &Device, config: ScanConfig, ranges: Ranges) -> Result<Self, Error> {
+    pub(crate) fn declare(device: &Device, config: ScanConfig, ranges: Ranges) -> Result<Self, Error> {
         config.check(device.capabilities())?;
         let policy =
             config.policy.unwrap_or_else(|| ScanPolicy::choose(device.capabilities(), &config).policy);

@@ -118,6 +118,13 @@ impl SortPlan {
     /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself, nor wide counts, nor
     /// the device, and whatever the driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
+        let plan = Self::declare(device, config)?;
+        Pipeline::compile_all(device, plan.pipelines())?;
+        Ok(plan)
+    }
+
+    /// As [`Self::new`], with pipelines that are not compiled yet.
+    pub(crate) fn declare(device: &Device, config: SortConfig) -> Result<Self> {
         config.check()?;
         let capabilities = device.capabilities();
         let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(capabilities, &config).policy);
@@ -133,9 +140,7 @@ impl SortPlan {
                 Some(Strategy::Onesweep(Box::new(Onesweep::new(device, &config, &policy)?)))
             }
         };
-        let plan = Self { device: device.clone(), config, policy, single_workgroup, strategy };
-        Pipeline::compile_all(device, plan.pipelines())?;
-        Ok(plan)
+        Ok(Self { device: device.clone(), config, policy, single_workgroup, strategy })
     }
 
     /// What the plan was made for.

@@ -7,12 +7,22 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use anyhow::Result;
+use subsweep::harness::gpus::CompileOnlyGpu;
 use subsweep::headless::Instance;
 
 use crate::args::{Common, DevicesArgs};
 use crate::device::{self, DeviceChoice};
 use crate::files::output::print;
 use report::DeviceReport;
+
+/// What is printed for a compile-only GPU of which nothing but the reason is known.
+pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, args: &DevicesArgs) -> Result<String> {
+    let report = DeviceReport::refused(gpu, reason);
+    if args.json {
+        return Ok(serde_json::to_string_pretty(&[report])? + "\n");
+    }
+    Ok(text::block(&report))
+}
 
 /// Lists the devices.
 pub fn run(args: &DevicesArgs, common: &Common) -> Result<()> {

@@ -4,10 +4,11 @@ use std::fmt::Display;
 
 use serde::Serialize;
 use subsweep::gather::{GatherConfig, GatherPolicy};
+use subsweep::harness::gpus::CompileOnlyGpu;
 use subsweep::harness::{Description, SelfTest};
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
 use subsweep::scan::ScanConfig;
-use subsweep::sort::{SegmentedSortPolicy, SortConfig};
+use subsweep::sort::{SegmentedSortPolicy, SortConfig, ValueSize};
 use subsweep::{Choice, ElementType};
 
 use crate::args::Common;
@@ -17,8 +18,10 @@ use crate::policy;
 /// One device.
 #[derive(Debug, Serialize)]
 pub struct DeviceReport {
-    /// What `--device` takes.
+    /// What `--device` takes; 0 of a compile-only GPU.
     pub index: usize,
+    /// What `--device gpu:` takes, for a compile-only GPU.
+    pub gpu: Option<&'static str>,
     /// `deviceName`.
     pub name: String,
     /// Whether it can run the kernels.
@@ -50,8 +53,14 @@ pub struct Policies {
     pub scan: Policy,
     /// Of one that is promised never to be.
     pub scan_out_of_place: Policy,
-    /// Of a sort.
+    /// Of a scan of u64.
+    pub scan_u64: Policy,
+    /// Of a sort of u32 keys.
     pub sort: Policy,
+    /// Of u32 keys with values of 4 bytes.
+    pub sort_pairs: Policy,
+    /// Of u64 keys.
+    pub sort_u64: Policy,
     /// Of a gather of single numbers.
     pub gather: Policy,
     /// Of a sort in segments, which no option leads to.
@@ -74,6 +83,7 @@ impl DeviceReport {
         let requirements = candidate.requirements();
         Self {
             index: device.index,
+            gpu: device.gpu.map(|gpu| gpu.name),
             name: candidate.name().to_owned(),
             usable: requirements.is_ok(),
             reason: requirements.as_ref().err().map(|error| match error {
@@ -83,14 +93,14 @@ impl DeviceReport {
             details: device.description().zip(candidate.capabilities()).map(|(description, capabilities)| {
                 let is_usable = requirements.is_ok();
                 let scan = |config| Policy::new(policy::of_scan(common, capabilities, &config));
+                let sort = |config| Policy::new(policy::of_sort(common, capabilities, &config));
                 let policies = || Policies {
                     scan: scan(ScanConfig::inclusive()),
                     scan_out_of_place: scan(ScanConfig::inclusive().out_of_place()),
-                    sort: Policy::new(policy::of_sort(
-                        common,
-                        capabilities,
-                        &SortConfig::keys(ElementType::U32),
-                    )),
+                    scan_u64: scan(ScanConfig::inclusive().element(ElementType::U64)),
+                    sort: sort(SortConfig::keys(ElementType::U32)),
+                    sort_pairs: sort(SortConfig::pairs(ElementType::U32, ValueSize::B4)),
+                    sort_u64: sort(SortConfig::keys(ElementType::U64)),
                     segmented_sort: Policy::new(SegmentedSortPolicy::choose(
                         capabilities,
                         &SortConfig::keys(ElementType::U32).into(),
@@ -99,10 +109,25 @@ impl DeviceReport {
                 };
                 Details {
                     description,
-                    self_test: is_usable.then(|| self_test(candidate)),
+                    // A compile-only GPU would run nothing of it.
+                    self_test: (is_usable && device.gpu.is_none()).then(|| self_test(candidate)),
                     policies: is_usable.then(policies),
                 }
             }),
+        }
+    }
+}
+
+impl DeviceReport {
+    /// Of a compile-only GPU of which nothing but the reason is known.
+    pub fn refused(gpu: &'static CompileOnlyGpu, reason: &str) -> Self {
+        Self {
+            index: 0,
+            gpu: Some(gpu.name),
+            name: gpu.what.to_owned(),
+            usable: false,
+            reason: Some(reason.to_owned()),
+            details: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use subsweep::harness::{Description, Driver, Limits, Subgroups};
 
 use super::report::{Details, DeviceReport, Policy};
+use crate::device::label;
 use crate::words::escaped;
 
 const LABEL_WIDTH: usize = 14;
@@ -12,7 +13,10 @@ const LINE_WIDTH: usize = 100;
 
 /// The heading and what is below it.
 pub fn block(report: &DeviceReport) -> String {
-    let mut text = format!("{}: {}\n", report.index, escaped(&report.name));
+    let mut text = format!("{}: {}\n", label(report.index, report.gpu), escaped(&report.name));
+    if report.gpu.is_some() {
+        row(&mut text, "compile-only", "runs nothing: its compiler is here, and no hardware is needed");
+    }
     if let Some(reason) = &report.reason {
         row(&mut text, "not usable", reason);
     }
@@ -70,7 +74,10 @@ fn rows(text: &mut String, details: &Details) {
         for (label, Policy { policy, reason }) in [
             ("scan policy", &policies.scan),
             ("out of place", &policies.scan_out_of_place),
+            ("scan of u64", &policies.scan_u64),
             ("sort policy", &policies.sort),
+            ("sort of pairs", &policies.sort_pairs),
+            ("sort of u64", &policies.sort_u64),
             ("in segments", &policies.segmented_sort),
             ("gather policy", &policies.gather),
         ] {
@@ -190,6 +197,7 @@ mod tests {
     fn a_device_below_the_floor_is_listed_with_what_it_lacks() {
         let report = DeviceReport {
             index: 1,
+            gpu: None,
             name: "Old GPU".into(),
             usable: false,
             reason: Some("it lacks Vulkan 1.2 (its driver has 1.1; a newer driver may have it)".into()),

@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use serde::Serialize;
-use subsweep::harness::{Description, Inspection, PlanConfig};
+use subsweep::harness::gpus::CompileOnlyGpu;
+use subsweep::harness::{Description, Inspection, PipelineSet};
 use subsweep::headless::Instance;
 
 use crate::args::{Common, InspectArgs};
 use crate::device::{self, Numbered};
 use crate::error::Ended;
 use crate::files::output::print;
+use crate::gpus;
 use crate::pattern::matches;
 use crate::suite::is_missing_feature;
 use crate::words::Progress;
@@ -21,8 +23,10 @@ use crate::words::Progress;
 /// One device. The fields' names are those of `--json`: a promise to scripts.
 #[derive(Debug, Serialize)]
 struct DeviceReport {
-    /// What `--device` takes.
+    /// What `--device` takes; 0 of a compile-only GPU.
     index: usize,
+    /// What `--device gpu:` takes, for a compile-only GPU.
+    gpu: Option<&'static str>,
     /// `deviceName`.
     name: String,
     /// Why nothing is told, where it is not.
@@ -73,6 +77,7 @@ impl DeviceReport {
     fn new(device: &Numbered, inspection: Inspection, reason: Option<String>) -> Self {
         Self {
             index: device.index,
+            gpu: device.gpu.map(|gpu| gpu.name),
             name: device.candidate.name().to_owned(),
             reason,
             description: device.description(),
@@ -83,21 +88,36 @@ impl DeviceReport {
 
 fn inspect(device: &Numbered, args: &InspectArgs, common: &Common) -> Result<Inspection> {
     let opened = device.candidate.open_to_compile()?;
-    let plans = plans::all(common, opened.capabilities());
-    let progress = Progress::new(plans.len());
-    let mut inspection = Inspection::new(&opened, &plans, |plan| progress.begin(name(plan)))?;
+    opened.set_pipeline_threads(gpus::compiler_threads());
+    let mut pipelines = PipelineSet::new(&opened, &plans::all(common, opened.capabilities()))?;
+    if let Some(pattern) = &args.filter {
+        let example = pipelines.names().next().unwrap_or_default();
+        pipelines.retain(|name| matches(pattern, name));
+        if pipelines.is_empty() {
+            let refusal = format!("no pipeline's name has '{pattern}' in it; names are like {example}");
+            return Err(Ended::usage(refusal).into());
+        }
+    }
+    let progress = Progress::new(pipelines.len());
+    let inspection = pipelines.compile(&opened, |name| progress.begin(name))?;
     drop(progress);
-    if !inspection.has_statistics() {
-        return Err(silent(device).into());
+    if inspection.has_statistics() { Ok(inspection) } else { Err(silent(device).into()) }
+}
+
+/// What is printed for a compile-only GPU of which nothing but the reason is known.
+pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, is_json: bool) -> Result<String> {
+    let report = DeviceReport {
+        index: 0,
+        gpu: Some(gpu.name),
+        name: gpu.what.to_owned(),
+        reason: Some(reason.to_owned()),
+        description: None,
+        inspection: Inspection::default(),
+    };
+    if is_json {
+        return Ok(serde_json::to_string_pretty(&[report])? + "\n");
     }
-    let Some(pattern) = &args.filter else { return Ok(inspection) };
-    let example = inspection.pipelines.first().map(text::full_name).unwrap_or_default();
-    inspection.pipelines.retain(|pipeline| matches(pattern, &text::full_name(pipeline)));
-    if inspection.pipelines.is_empty() {
-        let refusal = format!("no pipeline's name has '{pattern}' in it; names are like {example}");
-        return Err(Ended::usage(refusal).into());
-    }
-    Ok(inspection)
+    Ok(format!("gpu:{}: {}\n{}", gpu.name, gpu.what, text::block(&report)))
 }
 
 /// A driver that has the functions and nothing to say.
@@ -105,14 +125,5 @@ fn silent(device: &Numbered) -> subsweep::Error {
     subsweep::Error::MissingFeature {
         device: device.candidate.name().to_owned(),
         missing: "anything that its driver would tell about pipelines".to_owned(),
-    }
-}
-
-fn name(plan: &PlanConfig) -> &'static str {
-    match plan {
-        PlanConfig::Scan(_) => "scans",
-        PlanConfig::Sort(_) => "sorts",
-        PlanConfig::SegmentedSort(_) => "sorts in segments",
-        PlanConfig::Gather(_) => "gathers",
     }
 }

@@ -116,6 +116,7 @@ mod tests {
             policy,
             no_pipeline_cache: false,
             list_algorithms: false,
+            list_gpus: false,
         }
     }
 

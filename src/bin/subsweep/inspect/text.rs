@@ -9,21 +9,19 @@ use super::DeviceReport;
 /// A heading, and what is below it.
 type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 11] = [
     ("registers", |summary| summary.registers),
     ("scalar", |summary| summary.scalar_registers),
     ("spills", |summary| summary.spills),
+    ("to registers", |summary| summary.register_spills),
     ("scratch", |summary| summary.scratch_size),
     ("occupancy", |summary| summary.occupancy),
+    ("workgroups", |summary| summary.workgroups),
     ("code", |summary| summary.code_size),
     ("shared", |summary| summary.shared_memory_size),
     ("instructions", |summary| summary.instructions),
+    ("cycles", |summary| summary.latency.or(summary.inverse_throughput)),
 ];
-
-/// The name that `--filter` looks at, and that is a pipeline's own but for its lanes.
-pub fn full_name(pipeline: &InspectedPipeline) -> String {
-    format!("{} {}", pipeline.kernel, pipeline.specialization)
-}
 
 /// What is below a device's heading.
 pub fn block(report: &DeviceReport) -> String {
@@ -36,6 +34,11 @@ pub fn block(report: &DeviceReport) -> String {
         let _ = writeln!(text, "  not supported: {reason}");
     }
     let _ = writeln!(text, "  {}: {}", counted(pipelines.len()), spills(pipelines));
+    let arrays = names(pipelines, |pipeline| pipeline.summary.has_array_in_memory());
+    if !arrays.is_empty() {
+        let keep = if arrays.len() == 1 { "keeps" } else { "keep" };
+        let _ = writeln!(text, "  {} {keep} an array in memory: {}", arrays.len(), arrays.join(", "));
+    }
     text
 }
 
@@ -92,14 +95,19 @@ fn spills(pipelines: &[InspectedPipeline]) -> String {
     if pipelines.iter().all(|pipeline| pipeline.summary.is_spilling().is_none()) {
         return "the driver does not tell of spills".into();
     }
-    let spilling = pipelines.iter().filter(|pipeline| pipeline.summary.is_spilling() == Some(true));
-    let names: Vec<_> =
-        spilling.map(|pipeline| format!("{} {}", pipeline.kernel, short(&pipeline.specialization))).collect();
+    let names = names(pipelines, |pipeline| pipeline.summary.is_spilling() == Some(true));
     match names.len() {
         0 => "no pipeline spills".into(),
         1 => format!("1 spills: {}", names[0]),
         count => format!("{count} spill: {}", names.join(", ")),
     }
+}
+
+/// Of which pipelines something holds.
+fn names(pipelines: &[InspectedPipeline], holds: impl Fn(&InspectedPipeline) -> bool) -> Vec<String> {
+    let name =
+        |pipeline: &InspectedPipeline| format!("{} {}", pipeline.kernel, short(&pipeline.specialization));
+    pipelines.iter().filter(|pipeline| holds(pipeline)).map(name).collect()
 }
 
 #[cfg(test)]
@@ -121,7 +129,7 @@ mod tests {
 
     fn report(pipelines: Vec<InspectedPipeline>) -> DeviceReport {
         let inspection = Inspection { pipelines, not_supported: Vec::new() };
-        DeviceReport { index: 0, name: "GPU".into(), reason: None, description: None, inspection }
+        DeviceReport { index: 0, gpu: None, name: "GPU".into(), reason: None, description: None, inspection }
     }
 
     #[test]
@@ -134,10 +142,10 @@ mod tests {
         };
         assert_eq!(
             block(&report(vec![pipeline("sort/count", summary)])),
-            "  kernel      lanes  registers  scalar  spills  scratch  occupancy   code  shared  instructions  \
-             specialization\n  \
-             sort/count     32         48       -       0        -          -  12345       -             -  \
-             256 RADIX_BITS=4\n  \
+            "  kernel      lanes  registers  scalar  spills  to registers  scratch  occupancy  workgroups   code  \
+             shared  instructions  cycles  specialization\n  \
+             sort/count     32         48       -       0             -        -          -           -  12345       \
+             -             -       -  256 RADIX_BITS=4\n  \
              1 pipeline: no pipeline spills\n"
         );
     }
@@ -152,6 +160,11 @@ mod tests {
         assert_eq!(
             told(vec![bad.clone(), bad]),
             "  2 pipelines: 2 spill: sort/scatter 256 RADIX_BITS=4, sort/scatter 256 RADIX_BITS=4"
+        );
+        let local = PipelineSummary { spills: Some(0), scratch_size: Some(16), ..PipelineSummary::default() };
+        assert_eq!(
+            block(&report(vec![pipeline("sort/count", local)])).lines().rev().take(2).collect::<Vec<_>>(),
+            ["  1 keeps an array in memory: sort/count 256 RADIX_BITS=4", "  1 pipeline: no pipeline spills"]
         );
         let nothing = pipeline("sort/count", PipelineSummary::default());
         assert_eq!(told(vec![nothing]), "  1 pipeline: the driver does not tell of spills");

@@ -111,7 +111,13 @@ impl SegmentedSortPlan {
     /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device,
     /// and whatever the driver's compiler says.
     pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {
-        let config = config.into();
+        let plan = Self::declare(device, config.into())?;
+        Pipeline::compile_all(device, plan.pipelines())?;
+        Ok(plan)
+    }
+
+    /// As [`Self::new`], with pipelines that are not compiled yet.
+    pub(crate) fn declare(device: &Device, config: SegmentedSortConfig) -> Result<Self> {
         config.check()?;
         let capabilities = device.capabilities();
         let policy =
@@ -132,7 +138,7 @@ impl SegmentedSortPlan {
         let workgroup_size = cluster.workgroup_size;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let prepare = || Prepare::new(device, subgroup_size);
-        let plan = Self {
+        Ok(Self {
             device: device.clone(),
             config,
             policy,
@@ -140,9 +146,7 @@ impl SegmentedSortPlan {
             classify: Pipeline::declare(device, &kernels::SORT_CLASSIFY, options)?,
             in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
-        };
-        Pipeline::compile_all(device, plan.pipelines())?;
-        Ok(plan)
+        })
     }
 
     /// What the plan was made for.

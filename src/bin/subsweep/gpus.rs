@@ -1,0 +1,335 @@
+//! `--device gpu:NAME`: commands that only compile, in a process of their own for each such device.
+//!
+//! The program starts itself again by [`CompileOnlyGpu::command`] with the arguments that it has, and [`CHILD`] in the
+//! environment, which tells the child that the one device it finds is the one that is meant.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io::{BufRead, BufReader, Read};
+use std::num::NonZeroUsize;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use anyhow::{Context as _, Result};
+use subsweep::harness::gpus::{CompileOnlyGpu, is_shim_noise};
+
+use crate::args::Command;
+use crate::error::{Ended, Exit, Said};
+use crate::files::output::print;
+use crate::words::{self, Doing, Progress};
+use crate::{devices, inspect};
+
+/// The name of the GPU, in a child's environment.
+const CHILD: &str = "SUBSWEEP_GPU_CHILD";
+
+/// On how many threads a child compiles, in its environment.
+const THREADS: &str = "SUBSWEEP_GPU_THREADS";
+
+/// What a command does with its device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// It opens none.
+    Nothing,
+    /// It compiles, or asks what the device is: a compile-only GPU will do.
+    Compiler,
+    /// It runs kernels.
+    Hardware,
+}
+
+/// Which commands take a compile-only GPU: here and nowhere else.
+fn need(command: &Command) -> Need {
+    match command {
+        Command::Compare(_) => Need::Nothing,
+        Command::Devices(_) | Command::Inspect(_) => Need::Compiler,
+        Command::Scan(_) | Command::Sort(_) | Command::Gather(_) | Command::Verify(_) | Command::Bench(_) => {
+            Need::Hardware
+        }
+    }
+}
+
+/// The GPU that this process was started for as a child, if it was.
+pub fn of_child() -> Option<&'static CompileOnlyGpu> {
+    std::env::var(CHILD).ok().and_then(|name| CompileOnlyGpu::find(&name))
+}
+
+/// Threads to compile on: all, but of several children each has its share.
+pub fn compiler_threads() -> NonZeroUsize {
+    let share = std::env::var(THREADS).ok().and_then(|count| count.parse().ok());
+    share.or(thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// Prints the table of `--list-gpus`.
+pub fn list() -> Result<()> {
+    let all = CompileOnlyGpu::all();
+    let width = |text: fn(&CompileOnlyGpu) -> &str| all.iter().map(|gpu| text(gpu).len()).max().unwrap_or(0);
+    let widths = [width(|gpu| gpu.name), width(|gpu| gpu.what), width(|gpu| gpu.driver)];
+    let mut table = String::new();
+    let mut row = |name, what, driver, state: &str| {
+        let [a, b, c] = widths;
+        let _ = writeln!(table, "{name:a$}  {what:b$}  {driver:c$}  {state}");
+    };
+    row("gpu:", "stands for", "Mesa's driver", "set up");
+    for gpu in all {
+        let state = match gpu.check() {
+            Ok(()) => "yes",
+            Err(_) => "no: run tools/setup gpus",
+        };
+        row(gpu.name, gpu.what, gpu.driver, state);
+    }
+    Ok(print(&table)?)
+}
+
+/// Runs the command once for each of `gpus`, if it is one that compile-only GPUs will do for; none for a command that opens
+/// no device.
+///
+/// # Errors
+/// That the command runs kernels, or that a GPU is not set up; the child's.
+pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command) -> Option<Result<()>> {
+    match (need(command), gpus) {
+        (Need::Nothing, _) => None,
+        (Need::Hardware, _) => Some(Err(Ended::usage(format!(
+            "{} compiles and runs nothing; inspect and devices take it, the other commands a device that runs",
+            gpus.iter().map(|gpu| format!("gpu:{}", gpu.name)).collect::<Vec<_>>().join(",")
+        ))
+        .into())),
+        (Need::Compiler, [gpu]) => Some(run_one(gpu)),
+        (Need::Compiler, gpus) => Some(run_all(gpus, command)),
+    }
+}
+
+/// One child in this process's place.
+fn run_one(gpu: &'static CompileOnlyGpu) -> Result<()> {
+    let mut child = spawn(gpu, compiler_threads(), Stdio::inherit())?;
+    let doing = Doing::new(format_args!("compiling for gpu:{}", gpu.name));
+    let stderr = child.stderr.take();
+    forward(stderr.into_iter(), |line| doing.aside(|| words::print(line)));
+    let status = child.wait().context("the child that compiles cannot be waited for")?;
+    drop(doing);
+    match code_of(gpu, status)? {
+        Exit::Done => Ok(()),
+        // The child has said why.
+        exit => Err(Said(exit).into()),
+    }
+}
+
+/// How a child, or what stands for it, has ended.
+struct Ran {
+    exit: Exit,
+    /// What it printed.
+    stdout: String,
+    /// Why it ended otherwise than well.
+    reason: Option<String>,
+}
+
+/// Children on all cores, whose output is printed in the order of `gpus`.
+fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command) -> Result<()> {
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
+    let child_count = cores.min(gpus.len());
+    let share = NonZeroUsize::new(cores.div_ceil(child_count)).unwrap_or(NonZeroUsize::MIN);
+    let (next, progress) = (AtomicUsize::new(0), Progress::new(gpus.len()));
+    let (sender, receiver) = mpsc::channel();
+    let work = |sender: mpsc::Sender<(usize, Result<Ran>)>| {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(gpu) = gpus.get(at) else { break };
+            progress.begin(gpu.name);
+            if sender.send((at, run_captured(gpu, share, &progress))).is_err() {
+                break;
+            }
+        }
+    };
+    let mut printer = Printer { command, gpus, progress: &progress, json: Vec::new(), failures: Vec::new() };
+    thread::scope(|scope| {
+        for _ in 0..child_count {
+            let sender = sender.clone();
+            scope.spawn(|| work(sender));
+        }
+        drop(sender);
+        printer.print_all(receiver).inspect_err(|_| next.store(gpus.len(), Ordering::Relaxed))
+    })?;
+    printer.finish()
+}
+
+/// One child, with what it prints kept; what it says beside its last word goes on.
+fn run_captured(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, progress: &Progress) -> Result<Ran> {
+    let mut child = match spawn(gpu, threads, Stdio::piped()) {
+        Ok(child) => child,
+        Err(error) if error.is::<subsweep::harness::gpus::NotSetUp>() => {
+            return Ok(Ran { exit: Exit::NoDevice, stdout: String::new(), reason: Some(error.to_string()) });
+        }
+        Err(error) => return Err(error),
+    };
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (mut printed, mut reason) = (String::new(), None);
+    let read = thread::scope(|scope| {
+        scope.spawn(|| {
+            forward(stderr.into_iter(), |line| match line.strip_prefix("subsweep: ") {
+                Some(word) => reason = Some(word.trim_end().to_owned()),
+                None => progress.aside(|| words::print(line)),
+            });
+        });
+        stdout.map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut printed))
+    });
+    let status = child.wait().context("the child that compiles cannot be waited for")?;
+    read.context("what the child printed cannot be read")?;
+    match code_of(gpu, status) {
+        Ok(Exit::Done) => Ok(Ran { exit: Exit::Done, stdout: printed, reason: None }),
+        Ok(exit) => {
+            let reason = reason.unwrap_or_else(|| format!("ended with {}", exit as u8));
+            Ok(Ran { exit, stdout: printed, reason: Some(reason) })
+        }
+        Err(ended) => Ok(Ran { exit: Exit::Failed, stdout: String::new(), reason: Some(ended.to_string()) }),
+    }
+}
+
+fn spawn(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, stdout: Stdio) -> Result<Child> {
+    let program = std::env::current_exe().context("the path of this program is not known")?;
+    let mut command = gpu.command(program)?;
+    command.args(std::env::args_os().skip(1)).env(CHILD, gpu.name).env(THREADS, threads.to_string());
+    let spawned = command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped()).spawn();
+    spawned.with_context(|| format!("gpu:{}: its loader does not start; run tools/setup gpus", gpu.name))
+}
+
+/// Gives `line` every line of a child's standard error but a shim's remarks, line end included.
+fn forward(stderr: impl Iterator<Item = impl Read>, mut line: impl FnMut(&str)) {
+    for stream in stderr {
+        let mut reader = BufReader::new(stream);
+        let mut bytes = Vec::new();
+        while reader.read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
+            let text = String::from_utf8_lossy(&bytes);
+            if !is_shim_noise(&text) {
+                line(&text);
+            }
+            bytes.clear();
+        }
+    }
+}
+
+/// The code that a child ended with, by itself.
+fn code_of(gpu: &CompileOnlyGpu, status: ExitStatus) -> Result<Exit, Ended> {
+    match status.code() {
+        Some(code) => Ok(Exit::of_code(code)),
+        None => Err(Ended::failed(format!("the driver of gpu:{} crashed ({status})", gpu.name))),
+    }
+}
+
+/// Puts together what children print.
+struct Printer<'a> {
+    command: &'a Command,
+    gpus: &'a [&'static CompileOnlyGpu],
+    progress: &'a Progress,
+    /// The elements of the array, with `--json`.
+    json: Vec<String>,
+    /// Of those who did not end well.
+    failures: Vec<(Exit, String)>,
+}
+
+impl Printer<'_> {
+    /// Takes all that comes, and prints each device as soon as those before it are printed.
+    fn print_all(&mut self, receiver: mpsc::Receiver<(usize, Result<Ran>)>) -> Result<()> {
+        let (mut waiting, mut next) = (BTreeMap::new(), 0);
+        for (at, ran) in receiver {
+            waiting.insert(at, ran);
+            while let Some(ran) = waiting.remove(&next) {
+                self.print_one(next, ran?)?;
+                next += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn print_one(&mut self, at: usize, ran: Ran) -> Result<()> {
+        let gpu = self.gpus[at];
+        let stdout = match &ran.reason {
+            None => ran.stdout,
+            Some(reason) => refusal(gpu, reason, self.command)?,
+        };
+        if let Some(reason) = ran.reason {
+            let name = format!("gpu:{}", gpu.name);
+            let text = if reason.contains(&name) { reason } else { format!("{name}: {reason}") };
+            self.failures.push((ran.exit, text));
+        }
+        if prints_json(self.command) {
+            self.json.push(elements(&stdout).to_owned());
+            return Ok(());
+        }
+        let blank = if at > 0 { "\n" } else { "" };
+        Ok(self.progress.aside(|| print(&format!("{blank}{stdout}")))?)
+    }
+
+    fn finish(self) -> Result<()> {
+        if prints_json(self.command) {
+            let array = format!("[\n{}\n]\n", self.json.join(",\n"));
+            self.progress.aside(|| print(&array))?;
+        }
+        let is_told = self.failures.len() < self.gpus.len();
+        // A device that is not set up, or has no such pipeline, takes nothing from the others.
+        let is_harmless = |exit| is_told && matches!(exit, Exit::NoDevice | Exit::Usage);
+        match self.failures.into_iter().find(|(exit, _)| !is_harmless(*exit)) {
+            Some((exit, text)) => Err(Ended::with(exit, text).into()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn prints_json(command: &Command) -> bool {
+    match command {
+        Command::Inspect(args) => args.json,
+        Command::Devices(args) => args.json,
+        _ => false,
+    }
+}
+
+/// What the command prints for a GPU of which it has nothing but the reason.
+fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, command: &Command) -> Result<String> {
+    match command {
+        Command::Devices(args) => devices::refusal(gpu, reason, args),
+        _ => inspect::refusal(gpu, reason, prints_json(command)),
+    }
+}
+
+/// What is between the brackets of a JSON array that this program has printed.
+fn elements(array: &str) -> &str {
+    let trimmed = array.trim();
+    let inner = trimmed.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(trimmed);
+    inner.trim_matches('\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::Cli;
+
+    #[test]
+    fn only_what_compiles_takes_such_a_device() {
+        let need_of = |line: &str| {
+            let cli = Cli::try_parse_from(["subsweep"].into_iter().chain(line.split(' '))).unwrap();
+            need(&cli.command.unwrap())
+        };
+        for line in ["scan a", "sort a", "gather a --indices b", "verify", "bench"] {
+            assert_eq!(need_of(line), Need::Hardware, "{line}");
+        }
+        for line in ["inspect", "devices"] {
+            assert_eq!(need_of(line), Need::Compiler, "{line}");
+        }
+        assert_eq!(need_of("compare a b"), Need::Nothing);
+    }
+
+    #[test]
+    fn arrays_of_several_children_make_one() {
+        let arrays = [r#"[1]"#, "[\n  {\n    \"a\": [2]\n  }\n]\n"].map(elements);
+        assert_eq!(arrays, ["1", "  {\n    \"a\": [2]\n  }"]);
+    }
+
+    #[test]
+    fn remarks_of_shims_stay_behind() {
+        let mut lines = Vec::new();
+        let stderr = &b"DRM_SHIM: odd\nsubsweep: no\nUnknown DRM_IOCTL 5\n\xff\nlast"[..];
+        forward([stderr].into_iter(), |line| lines.push(line.to_owned()));
+        assert_eq!(lines, ["subsweep: no\n", "\u{fffd}\n", "last"]);
+    }
+}

@@ -1,0 +1,246 @@
+//! GPUs that compile and run nothing: Mesa's drivers over `drm-shim`, which answers the kernel's ioctls.
+//!
+//! `tools/setup gpus` unpacks the drivers with the glibc that they were built for. A driver opens its device only in a
+//! process that was started by that glibc's loader with the shim of the device preloaded: [`CompileOnlyGpu::command`].
+//!
+//! ```text
+//!   root/usr/lib/x86_64-linux-gnu/   loader, libraries, drivers and shims, from Debian's packages
+//!   intel/                           Intel's shim, which Debian does not package
+//!   icd/                             a manifest for each driver
+//! ```
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A GPU whose compiler is here and whose hardware need not be.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CompileOnlyGpu {
+    /// The name that `--device gpu:NAME` takes.
+    pub name: &'static str,
+    /// The architecture, in its vendor's words, and the product or chip that the shim stands for.
+    pub what: &'static str,
+    /// The driver, and its shader compiler.
+    pub driver: &'static str,
+    /// The manifest's name, without its ending.
+    manifest: &'static str,
+    /// The shim, from the folder of GPUs on.
+    shim: &'static str,
+    /// What tells driver and shim which chip to be.
+    environment: &'static [(&'static str, &'static str)],
+}
+
+/// A compile-only GPU without its files.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("gpu:{name} is not set up ({} is missing); run tools/setup gpus{}", missing.display(), note(missing))]
+pub struct NotSetUp {
+    /// The GPU's name.
+    pub name: &'static str,
+    /// The first file that was not found.
+    pub missing: PathBuf,
+}
+
+/// Debian has every shim but Intel's, and set-up goes on without it.
+fn note(missing: &Path) -> &'static str {
+    if missing.ends_with(INTEL_SHIM) { ", which names what it needs to build Intel's shim" } else { "" }
+}
+
+const LIBRARIES: &str = "root/usr/lib/x86_64-linux-gnu";
+const INTEL_SHIM: &str = "intel/libintel_noop_drm_shim.so";
+const LOADER: &str = "ld-linux-x86-64.so.2";
+
+const NVK: &str = "NVK (compiler: NAK)";
+const RADV: &str = "RADV (compiler: ACO)";
+const ANV: &str = "ANV (compiler: brw)";
+const TURNIP: &str = "Turnip (compiler: ir3)";
+
+const fn nvidia(
+    name: &'static str,
+    what: &'static str,
+    environment: &'static [(&'static str, &'static str)],
+) -> CompileOnlyGpu {
+    let shim = "root/usr/lib/x86_64-linux-gnu/libnouveau_noop_drm_shim.so";
+    CompileOnlyGpu { name, what, driver: NVK, manifest: "nouveau", shim, environment }
+}
+
+const fn amd(
+    name: &'static str,
+    what: &'static str,
+    environment: &'static [(&'static str, &'static str)],
+) -> CompileOnlyGpu {
+    let shim = "root/usr/lib/x86_64-linux-gnu/libamdgpu_noop_drm_shim.so";
+    CompileOnlyGpu { name, what, driver: RADV, manifest: "radeon", shim, environment }
+}
+
+const fn intel(
+    name: &'static str,
+    what: &'static str,
+    environment: &'static [(&'static str, &'static str)],
+) -> CompileOnlyGpu {
+    CompileOnlyGpu { name, what, driver: ANV, manifest: "intel", shim: INTEL_SHIM, environment }
+}
+
+const fn adreno(
+    name: &'static str,
+    what: &'static str,
+    environment: &'static [(&'static str, &'static str)],
+) -> CompileOnlyGpu {
+    let shim = "root/usr/lib/x86_64-linux-gnu/libfreedreno_noop_drm_shim.so";
+    CompileOnlyGpu { name, what, driver: TURNIP, manifest: "freedreno", shim, environment }
+}
+
+/// NVK's name for its consent to hardware that it does not support yet, or no more.
+const UNSUPPORTED_HARDWARE: (&str, &str) = ("NVK_I_WANT_A_BROKEN_VULKAN_DRIVER", "1");
+
+const ALL: &[CompileOnlyGpu] = &[
+    nvidia("nvidia-turing", "NVIDIA Turing, TU102", &[("NOUVEAU_CHIPSET", "162"), UNSUPPORTED_HARDWARE]),
+    nvidia("nvidia-ampere", "NVIDIA Ampere, GA102", &[("NOUVEAU_CHIPSET", "172"), UNSUPPORTED_HARDWARE]),
+    amd("amd-rdna2", "AMD RDNA 2, Navi 21", &[("AMDGPU_GPU_ID", "navi21")]),
+    amd("amd-rdna3", "AMD RDNA 3, Navi 31", &[("AMDGPU_GPU_ID", "navi31")]),
+    amd("amd-rdna4", "AMD RDNA 4, Navi 48", &[("AMDGPU_GPU_ID", "gfx1201")]),
+    amd("amd-gcn5", "AMD GCN 5, Vega 10", &[("AMDGPU_GPU_ID", "vega10")]),
+    intel("intel-tgl", "Intel Xe, Tiger Lake", &[("INTEL_STUB_GPU_PLATFORM", "tgl")]),
+    intel("intel-dg2", "Intel Xe HPG, Arc A770M", &[("INTEL_STUB_GPU_PLATFORM", "dg2")]),
+    intel("intel-lnl", "Intel Xe2, Lunar Lake", &[("INTEL_STUB_GPU_PLATFORM", "lnl")]),
+    adreno("adreno-630", "Qualcomm Adreno 630", &[("FD_GPU_ID", "630")]),
+    adreno("adreno-740", "Qualcomm Adreno 740", &[("FD_GPU_ID", "740")]),
+    adreno("adreno-830", "Qualcomm Adreno 830", &[("FD_GPU_ID", "830")]),
+    CompileOnlyGpu {
+        name: "apple-m1",
+        what: "Apple M1, G13G",
+        driver: "Honeykrisp (compiler: agx)",
+        manifest: "asahi",
+        shim: "root/usr/lib/x86_64-linux-gnu/libasahi_noop_drm_shim.so",
+        environment: &[],
+    },
+];
+
+/// What would lead the Vulkan loader to other drivers, RADV to a device without the shim, or the loader of programs to
+/// other libraries.
+const CLEARED: [&str; 9] = [
+    "VK_ICD_FILENAMES",
+    "VK_ADD_DRIVER_FILES",
+    "VK_LOADER_DRIVERS_SELECT",
+    "VK_LOADER_DRIVERS_DISABLE",
+    "VK_LOADER_DEVICE_SELECT",
+    "VK_INSTANCE_LAYERS",
+    "RADV_FORCE_FAMILY",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+];
+
+impl CompileOnlyGpu {
+    /// Every one that is known, in the order of `--list-gpus`.
+    pub const fn all() -> &'static [Self] {
+        ALL
+    }
+
+    /// The one of this name, whatever its case.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|gpu| gpu.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether all of its files are there.
+    ///
+    /// # Errors
+    /// [`NotSetUp`], with the first that is missing.
+    pub fn check(&self) -> Result<(), NotSetUp> {
+        let folder = folder().unwrap_or_default();
+        let missing = self.files().into_iter().map(|file| folder.join(file)).find(|file| !file.is_file());
+        missing.map_or(Ok(()), |missing| Err(NotSetUp { name: self.name, missing }))
+    }
+
+    /// A command that starts `executable`, an ELF file for x86-64 Linux, in a process whose one Vulkan driver opens this
+    /// GPU. Arguments of the executable are added to the command, and there is no shell on the way.
+    ///
+    /// The process must not submit work: the shim takes it and does nothing. Mesa's shader cache is off, so that statistics
+    /// are of what the process itself has compiled. The shim writes lines to standard error that are of no use to a reader:
+    /// see [`is_shim_noise`].
+    ///
+    /// # Errors
+    /// [`NotSetUp`].
+    pub fn command(&self, executable: impl AsRef<OsStr>) -> Result<Command, NotSetUp> {
+        self.check()?;
+        let folder = folder().unwrap_or_default();
+        let libraries = folder.join(LIBRARIES);
+        let mut command = Command::new(libraries.join(LOADER));
+        command.arg("--library-path").arg(&libraries);
+        command.arg("--preload").arg(folder.join(self.shim)).arg(executable);
+        CLEARED.iter().for_each(|name| {
+            command.env_remove(name);
+        });
+        command.env("VK_DRIVER_FILES", folder.join(self.manifest_path()));
+        // Layers of the system may reorder devices, and are built for another C library.
+        command.env("VK_LOADER_LAYERS_DISABLE", "~implicit~").env("MESA_SHADER_CACHE_DISABLE", "true");
+        command.envs(self.environment.iter().copied());
+        Ok(command)
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        PathBuf::from("icd").join(self.manifest).with_extension("json")
+    }
+
+    /// What [`Self::command`] names, from the folder on.
+    fn files(&self) -> [PathBuf; 3] {
+        [PathBuf::from(LIBRARIES).join(LOADER), self.manifest_path(), self.shim.into()]
+    }
+}
+
+/// Whether a line of standard error is a shim's remark about an ioctl that it does not know. Drivers do without.
+pub fn is_shim_noise(line: &str) -> bool {
+    ["DRM_SHIM: ", "Unknown DRM_IOCTL", "Unknown drm_"].iter().any(|start| line.starts_with(start))
+}
+
+/// `SUBSWEEP_GPUS_DIR`, or `gpus/` in `SUBSWEEP_CACHE` or in `subsweep/` of the user's cache folder.
+fn folder() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|folder: &OsString| !folder.is_empty()).map(PathBuf::from);
+    let cache = || set("SUBSWEEP_CACHE").or_else(|| Some(dirs::cache_dir()?.join("subsweep")));
+    let folder = set("SUBSWEEP_GPUS_DIR").or_else(|| Some(cache()?.join("gpus")))?;
+    // The Vulkan loader takes relative paths of manifests from elsewhere.
+    std::path::absolute(folder).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_no_two_are_alike() {
+        for (at, gpu) in ALL.iter().enumerate() {
+            assert_eq!(CompileOnlyGpu::find(&gpu.name.to_uppercase()), Some(gpu));
+            assert!(
+                ALL[..at].iter().all(|other| other.name != gpu.name && other.what != gpu.what),
+                "{gpu:?}"
+            );
+            // What --device reads as a list, or as all of them.
+            assert!(!gpu.name.contains(',') && gpu.name != "all", "{gpu:?}");
+        }
+        assert_eq!(CompileOnlyGpu::find("nvidia"), None);
+    }
+
+    #[test]
+    fn a_gpu_without_files_says_what_to_run() {
+        let error = |name, missing: &str| NotSetUp { name, missing: missing.into() }.to_string();
+        assert_eq!(
+            error("apple-m1", "/gpus/icd/asahi.json"),
+            "gpu:apple-m1 is not set up (/gpus/icd/asahi.json is missing); run tools/setup gpus"
+        );
+        assert_eq!(
+            error("intel-dg2", "/gpus/intel/libintel_noop_drm_shim.so"),
+            "gpu:intel-dg2 is not set up (/gpus/intel/libintel_noop_drm_shim.so is missing); run tools/setup gpus, \
+             which names what it needs to build Intel's shim"
+        );
+    }
+
+    #[test]
+    fn remarks_of_shims_are_told_from_words() {
+        for line in [
+            "DRM_SHIM: unhandled core DRM ioctl 0x2D (0xc00c642d)",
+            "Unknown DRM_IOCTL_MSM_GET_PARAM 21",
+            "Unknown drm_i915_query_item id=5",
+        ] {
+            assert!(is_shim_noise(line), "{line}");
+        }
+        assert!(!is_shim_noise("subsweep: no pipeline's name has 'x' in it"));
+    }
+}
