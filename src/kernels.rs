@@ -53,6 +53,14 @@ impl Kernel {
         Self { name, spirv, hash: 0, workgroup_size_id: None, push_constants, spec_constants }
     }
 
+    /// A kernel of the same interface with another module.
+    ///
+    /// # Safety
+    /// As of [`Self::new`].
+    pub const unsafe fn with_module(&self, name: &'static str, spirv: &'static [u8]) -> Self {
+        Self { name, spirv, hash: 0, ..*self }
+    }
+
     /// Bytes of the push-constant block.
     pub const fn push_constant_size(&self) -> u32 {
         match self.push_constants.last() {

@@ -6,9 +6,8 @@
 mod children;
 mod libraries;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use children::{Missing, is_gate_on, only_driver};
@@ -39,7 +38,7 @@ impl children::Row for Row {
         self.device == "SwiftShader"
     }
 
-    fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
+    fn command(&self, executable: &Path) -> Result<Command, Missing> {
         if !cfg!(target_os = "linux") {
             return Err(Missing { what: "the programs are built on Linux alone".into(), is_failure: false });
         }
@@ -51,13 +50,13 @@ impl children::Row for Row {
             }
         };
         let what = "the driver is missing; tools/setup test installs it".to_owned();
-        let mut environment = only_driver(&manifest.ok_or(Missing { what, is_failure })?);
-        environment.push(("LP_NATIVE_VECTOR_WIDTH", "256".into()));
+        let mut command = Command::new(executable);
+        command.envs(only_driver(&manifest.ok_or(Missing { what, is_failure })?));
+        command.env("LP_NATIVE_VECTOR_WIDTH", "256");
         // The programs know of no layer: the loader puts it there, and what it has to say goes to the standard output.
-        environment.push(("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation".into()));
-        environment
-            .push(("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT".into()));
-        Ok(environment)
+        command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
+        command.env("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT");
+        Ok(command)
     }
 
     fn ending(&self) -> String {

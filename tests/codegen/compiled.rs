@@ -1,108 +1,100 @@
-//! What a compiler makes of pipelines, on a device that only compiles.
+//! What a compiler makes of pipelines, on a GPU that only compiles.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use anyhow::{Context as _, Result, ensure};
+use subsweep::Error;
+use subsweep::harness::{InspectedPipeline, PlanConfig};
+use subsweep::vk::{Device, Pipeline};
 
-use anyhow::{Context as _, Result, bail, ensure};
-use subsweep::harness::PlanConfig;
-use subsweep::headless::Instance;
-use subsweep::vk::{Device, Pipeline, Specialization, StatisticValue};
+use super::reduced::reduced;
 
-use super::table::{COLUMNS, Key, Numbers, STATISTICS};
-
-/// What became of one pipeline.
+/// One pipeline, and what the driver says of it.
 #[derive(Debug)]
 pub struct Compiled {
-    pub numbers: Numbers,
-    /// Whether no policy has chosen another specialization of the kernel before.
+    pub told: InspectedPipeline,
+    /// Whether no plan before has another specialization of the kernel.
     pub is_first: bool,
-    /// Lanes that the compiler took.
-    lanes: u32,
-    /// Everything that went to memory for want of registers, by the compiler's name for it.
-    spills: Vec<(String, u64)>,
+    /// Lanes that the policy asks for.
+    asked_lanes: Option<u32>,
+    /// Instructions that access 16 bytes of memory for each lane, where the assembly is AMD's.
+    pub wide_accesses: Option<u64>,
+    /// As [`reduced`] has it.
+    pub reduced: String,
 }
 
 impl Compiled {
     pub fn new(pipeline: &Pipeline) -> Result<Self> {
-        let statistics = pipeline.statistics()?;
-        let number = |name: &str| {
-            let mut found = statistics.iter().filter(|statistic| statistic.name == name);
-            match (found.next(), found.next()) {
-                (Some(statistic), None) => match statistic.value {
-                    StatisticValue::U64(value) => Ok(value),
-                    StatisticValue::I64(value) => Ok(u64::try_from(value)?),
-                    value => bail!("{name} is {value}, and no whole number"),
-                },
-                // A compiler that has lost its word for spills would pass for one that spills nothing.
-                (None, _) => bail!("the compiler does not tell its {name}"),
-                _ => bail!("the compiler tells its {name} more than once"),
-            }
-        };
-        let mut numbers = Numbers::default();
-        for (to, column) in numbers.iter_mut().zip(COLUMNS).take(STATISTICS) {
-            *to = number(column)?;
-        }
-        numbers[STATISTICS] = wide_accesses(pipeline)?;
-        let spills = ["Spilled VGPRs", "Spilled SGPRs", "Scratch size"];
-        let spills = spills.map(|name| Ok((name.to_owned(), number(name)?)));
         Ok(Self {
-            numbers,
+            told: InspectedPipeline::new(pipeline)?,
             is_first: false,
-            lanes: statistics.first().map_or(0, |statistic| statistic.subgroup_size),
-            spills: spills.into_iter().collect::<Result<_>>()?,
+            asked_lanes: pipeline.specialization().subgroup_size,
+            wide_accesses: wide_accesses(pipeline)?,
+            reduced: reduced(pipeline.kernel().name, pipeline.specialization().constants.iter().copied()),
         })
     }
 
-    /// Everything stayed in registers.
+    pub fn name(&self) -> String {
+        format!("{} {} at {} lanes", self.told.kernel, self.told.specialization, self.told.lanes)
+    }
+
+    /// Everything stayed in registers, in subgroups of the size that was asked for.
     pub fn check(&self) -> Result<()> {
-        for (name, count) in &self.spills {
-            ensure!(*count == 0, "{name}: {count}");
-        }
+        let summary = &self.told.summary;
+        // A compiler that has lost its word for spills would pass for one that spills nothing.
+        let spills = summary.spills.context("the compiler does not tell its spills")?;
+        let scratch_size = summary.scratch_size.unwrap_or(0);
+        let lanes = self.told.lanes;
+        ensure!(self.is_of_seed() || spills == 0, "spills to memory: {spills}");
+        ensure!(self.is_of_seed() || scratch_size == 0, "bytes of scratch: {scratch_size}");
+        ensure!(lanes > 0, "the compiler does not tell its lanes");
+        ensure!(
+            self.asked_lanes.is_none_or(|asked| asked == lanes),
+            "{lanes} lanes, where {:?} were asked for",
+            self.asked_lanes
+        );
         Ok(())
+    }
+
+    /// The seeds' own chunks are as they were written: an invocation has an array of its own. The tables list what they spill.
+    fn is_of_seed(&self) -> bool {
+        self.told.kernel.contains("/chunk_")
     }
 }
 
-/// Instructions that load or store 16 bytes of memory for each lane.
-fn wide_accesses(pipeline: &Pipeline) -> Result<u64> {
+/// Instructions that load or store 16 bytes of memory for each lane, in AMD's assembly.
+fn wide_accesses(pipeline: &Pipeline) -> Result<Option<u64>> {
     let representations = pipeline.representations()?;
     let assembly = representations.iter().find(|one| one.name == "Assembly");
-    let assembly = assembly.context("the compiler does not show its assembly")?;
     // The names of GCN and RDNA up to 2, and those of later ones.
     let is_wide =
         |line: &&str| line.contains("global_") && (line.contains("_dwordx4") || line.contains("_b128"));
-    Ok(assembly.text.lines().filter(is_wide).count() as u64)
+    let is_of_amd = |text: &&str| text.contains("s_endpgm");
+    let assembly = assembly.map(|assembly| &*assembly.text).filter(is_of_amd);
+    Ok(assembly.map(|text| text.lines().filter(is_wide).count() as u64))
 }
 
-/// The one device that the row's environment leaves, and the instance that keeps what validation says.
-pub fn open() -> Result<(Arc<Instance>, Device)> {
-    let instance = Arc::new(Instance::new(true)?);
-    let candidate = instance.candidates()?.into_iter().next().context("the driver has no such target")?;
-    let device = candidate.open_to_compile()?;
-    Ok((instance, device))
-}
-
-/// [Every pipeline that a policy can choose](PlanConfig::every), in subgroups of `asked` lanes, or of what the driver
-/// takes by itself.
-pub fn all(device: &Device, asked: Option<u32>) -> Result<BTreeMap<Key, Compiled>> {
-    let mut compiled = BTreeMap::new();
+/// [Every pipeline that a policy can choose](PlanConfig::every), each once, in the order in which plans have them. What takes
+/// a feature that the GPU lacks is left out.
+pub fn all(device: &Device) -> Result<Vec<Compiled>> {
+    let mut compiled = Vec::<Compiled>::new();
     // What is held is not compiled again for the next plan.
     let mut held = Vec::<Pipeline>::new();
-    for plan in PlanConfig::every(device.capabilities(), asked) {
-        plan.for_each_pipeline(device, |pipeline| -> Result<()> {
+    for plan in PlanConfig::every(device.capabilities()) {
+        let visited = plan.for_each_pipeline(device, |pipeline| -> Result<()> {
             if held.iter().any(|other| other.is_same(pipeline)) {
                 return Ok(());
             }
+            let kernel = pipeline.kernel().name;
+            let is_first = held.iter().all(|other| other.kernel().name != kernel);
             held.push(pipeline.clone());
-            let (kernel, specialization) = (pipeline.kernel().name, pipeline.specialization());
-            let mut one = Compiled::new(pipeline).with_context(|| format!("{kernel} {specialization}"))?;
-            one.is_first = held.iter().filter(|other| other.kernel().name == kernel).count() == 1;
-            // The lanes have a column of their own in the table.
-            let specialization = Specialization { subgroup_size: None, ..specialization.clone() }.to_string();
-            let key = Key { kernel: kernel.to_owned(), specialization, lanes: one.lanes };
-            ensure!(asked.is_none_or(|asked| asked == key.lanes), "{key}, where {asked:?} were asked for");
-            compiled.insert(key, one);
+            let one =
+                Compiled::new(pipeline).with_context(|| format!("{kernel} {}", pipeline.specialization()))?;
+            compiled.push(Compiled { is_first, ..one });
             Ok(())
-        })?;
+        });
+        match visited {
+            Err(error) if matches!(error.downcast_ref(), Some(Error::MissingFeature { .. })) => {}
+            visited => visited?,
+        }
     }
     Ok(compiled)
 }

@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use subsweep::kernels;
 
 use super::children::announce;
-use super::radv::trial;
+use super::gpu::trial;
 
 /// The first line that `spirv-val` says of itself, if it is there.
 pub fn spirv_val_version() -> Option<String> {

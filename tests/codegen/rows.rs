@@ -1,62 +1,57 @@
-//! The compilers and their targets.
+//! The compilers and their GPUs.
 
-use std::ffi::OsString;
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{Command, ExitCode};
 
 use libtest_mimic::Arguments;
+use subsweep::harness::gpus::CompileOnlyGpu;
 
 use super::children::{self, Missing, is_gate_on};
-use super::{modules, radv};
+use super::chosen::Folder;
+use super::{gpu, modules};
 
 pub struct Row {
+    /// That of a [`CompileOnlyGpu`], or [`SPIRV_VAL`].
     name: &'static str,
-    judge: Judge,
+    is_of_full_suite: bool,
 }
 
-enum Judge {
-    /// RADV for a family of GPUs.
-    Radv {
-        family: &'static str,
-        mesa: Mesa,
-        /// The subgroup sizes to ask for. A target that has one only is never asked for another: RADV's compiler
-        /// aborts when GCN is to have 32.
-        lanes: &'static [u32],
-        is_of_full_suite: bool,
-    },
-    SpirvVal,
+const SPIRV_VAL: &str = "spirv-val";
+
+/// In the short suite one of each vendor.
+const fn short(name: &'static str) -> Row {
+    Row { name, is_of_full_suite: false }
 }
 
-enum Mesa {
-    Installed,
-    /// The one that `tools/setup test` unpacks, for targets that Debian 12's own does not know.
-    Newer,
+const fn full(name: &'static str) -> Row {
+    Row { name, is_of_full_suite: true }
 }
 
 impl Row {
-    const fn radv(name: &'static str, family: &'static str, mesa: Mesa, lanes: &'static [u32]) -> Self {
-        Self { name, judge: Judge::Radv { family, mesa, lanes, is_of_full_suite: false } }
-    }
-
-    /// A target whose compiler and instructions another row has nearly the same.
-    const fn in_full_suite(self) -> Self {
-        match self.judge {
-            Judge::Radv { family, mesa, lanes, .. } => {
-                Self { judge: Judge::Radv { family, mesa, lanes, is_of_full_suite: true }, ..self }
-            }
-            Judge::SpirvVal => self,
-        }
+    fn gpu(&self) -> Option<&'static CompileOnlyGpu> {
+        CompileOnlyGpu::find(self.name)
     }
 }
 
 impl children::Row for Row {
-    type Together = ();
+    type Together = Folder;
 
     const ALL: &'static [Self] = &[
-        Row::radv("navi21", "navi21", Mesa::Installed, &[32, 64]),
-        Row::radv("gfx1100", "gfx1100", Mesa::Installed, &[32, 64]).in_full_suite(),
-        Row::radv("vega10", "vega10", Mesa::Installed, &[64]).in_full_suite(),
-        Row::radv("gfx1200", "gfx1200", Mesa::Newer, &[32, 64]),
-        Row { name: "spirv-val", judge: Judge::SpirvVal },
+        // Those that take longest come first, so that the last do not run alone.
+        short("intel-tgl"),
+        short("adreno-740"),
+        short("nvidia-ampere"),
+        short("apple-m1"),
+        short("amd-rdna2"),
+        full("nvidia-turing"),
+        full("amd-rdna3"),
+        full("amd-rdna4"),
+        full("amd-gcn5"),
+        full("intel-dg2"),
+        full("intel-lnl"),
+        full("adreno-630"),
+        full("adreno-830"),
+        short(SPIRV_VAL),
     ];
 
     fn name(&self) -> &'static str {
@@ -64,34 +59,25 @@ impl children::Row for Row {
     }
 
     fn is_of_full_suite(&self) -> bool {
-        matches!(self.judge, Judge::Radv { is_of_full_suite: true, .. })
+        self.is_of_full_suite
     }
 
-    fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
-        match &self.judge {
-            Judge::Radv { family, mesa, .. } => {
-                let mut environment = match mesa {
-                    Mesa::Installed => children::radv()?,
-                    Mesa::Newer => children::mesa25("radeon")?,
-                };
-                environment.push(("RADV_FORCE_FAMILY", family.into()));
-                // Statistics are to be of this compilation.
-                environment.push(("MESA_SHADER_CACHE_DISABLE", "true".into()));
-                Ok(environment)
-            }
-            Judge::SpirvVal if modules::spirv_val_version().is_none() => Err(Missing {
+    fn command(&self, executable: &Path) -> Result<Command, Missing> {
+        let is_failure = is_gate_on(&["debian 12"]);
+        match self.gpu() {
+            Some(gpu) => gpu
+                .command(executable)
+                .map_err(|not_set_up| Missing { what: not_set_up.to_string(), is_failure }),
+            None if modules::spirv_val_version().is_none() => Err(Missing {
                 what: "spirv-val is missing; tools/setup test installs it".to_owned(),
-                is_failure: is_gate_on(&["debian 12"]),
+                is_failure,
             }),
-            Judge::SpirvVal => Ok(Vec::new()),
+            None => Ok(Command::new(executable)),
         }
     }
 
     fn ending(&self) -> String {
-        match self.judge {
-            Judge::Radv { .. } => " by RADV".to_owned(),
-            Judge::SpirvVal => String::new(),
-        }
+        String::new()
     }
 
     /// A compiler that cannot do with a shader says so, and makes a pipeline of it nevertheless.
@@ -100,9 +86,9 @@ impl children::Row for Row {
     }
 
     fn run(&self, arguments: &Arguments) -> ExitCode {
-        let trials = match &self.judge {
-            Judge::Radv { lanes, .. } => radv::trials(self.name, lanes),
-            Judge::SpirvVal => Ok(modules::trials()),
+        let trials = match self.gpu() {
+            Some(gpu) => gpu::trials(gpu.name),
+            None => Ok(modules::trials()),
         };
         match trials {
             Ok(trials) => libtest_mimic::run(arguments, trials).exit_code(),

@@ -4,82 +4,104 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use subsweep::harness::PipelineSummary;
 
-/// The numbers of a row: by the compiler's own names, and what is counted in its assembly.
-pub const COLUMNS: [&str; 6] =
-    ["VGPRs", "LDS size", "Instructions", "Latency", "Inverse Throughput", "16-byte loads and stores"];
-/// How many of them have the compiler's names.
-pub const STATISTICS: usize = COLUMNS.len() - 1;
+use super::compiled::Compiled;
+use super::main_path::MainPath;
 
-pub type Numbers = [u64; COLUMNS.len()];
+/// The numbers of a pipeline, and their headings; none where the driver does not tell.
+pub type Numbers = [Option<u64>; COLUMNS.len()];
+type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
+pub const COLUMNS: [Column; 6] = [
+    ("registers", |summary| summary.registers),
+    ("workgroups", |summary| summary.workgroups),
+    ("shared", |summary| summary.shared_memory_size),
+    ("instructions", |summary| summary.instructions),
+    ("spills", |summary| summary.spills),
+    ("scratch", |summary| summary.scratch_size),
+];
 
-/// Which pipeline a row is about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
-    pub kernel: String,
+/// A kernel at its default shape: as the first plan has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
     pub specialization: String,
     pub lanes: u32,
+    pub numbers: Numbers,
 }
 
-/// One target's numbers, by one pair of compilers.
+/// One GPU's numbers, by one pair of compilers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     /// GPU and Mesa.
-    pub target: String,
+    pub gpu: String,
     /// What made the SPIR-V.
     pub shaders: String,
-    /// What ranks a key, and its instructions for each.
-    pub rankings: BTreeMap<String, u64>,
-    pub rows: BTreeMap<Key, Numbers>,
+    /// By kernel.
+    pub lines: BTreeMap<String, Line>,
+    /// By kernel, shape and variant.
+    pub main_paths: BTreeMap<String, MainPath>,
 }
 
-const TITLE: &str = "# What a compiler makes of each kernel as it is chosen first. Written by tools/codegen.";
-const TARGET: &str = "# target:  ";
+const TITLE: &str = "# What a compiler makes of each kernel at its default shape. Written by tools/codegen.";
+const GPU: &str = "# GPU:     ";
 const SHADERS: &str = "# shaders: ";
-const RANKING: &str = "# instructions to rank a key by ";
-const HEADINGS: [&str; COLUMNS.len()] = ["VGPRs", "LDS", "instr", "latency", "inv-thr", "16-byte"];
+const MAIN_PATHS: &str = "\n# Main path: a full tile, without the fallback for stalled tiles. Instructions, items of an \
+                          invocation, instructions an item.\n";
+const MAIN_PATH: &str = "main path: ";
+
+impl Line {
+    pub fn new(compiled: &Compiled) -> Self {
+        Self {
+            specialization: compiled.told.specialization.clone(),
+            lanes: compiled.told.lanes,
+            numbers: COLUMNS.map(|(_, number)| number(&compiled.told.summary)),
+        }
+    }
+}
 
 impl Table {
-    /// Whether a pipeline's numbers are those of the table, give or take a tenth, or 2 where they are small.
-    pub fn check(&self, key: &Key, numbers: &Numbers) -> Result<()> {
-        let told = self.rows.get(key).context("the table has no such row: run tools/codegen")?;
-        for ((name, told), got) in COLUMNS.iter().zip(told).zip(numbers) {
+    /// Whether a kernel's line is that of the table, give or take a tenth of each number, or 2 where it is small.
+    pub fn check(&self, kernel: &str, found: &Line) -> Result<()> {
+        let line = self.lines.get(kernel).context("the table has no such line: run tools/codegen")?;
+        let (shape, told_shape) = ((&found.specialization, found.lanes), (&line.specialization, line.lanes));
+        ensure!(
+            shape == told_shape,
+            "{shape:?}, where the table has {told_shape:?}; if that is well, run tools/codegen"
+        );
+        for (((name, _), told), got) in COLUMNS.iter().zip(&line.numbers).zip(&found.numbers) {
+            let is_near =
+                told.zip(*got).map_or(told == got, |(told, got)| told.abs_diff(got) <= tolerance(told));
             ensure!(
-                told.abs_diff(*got) <= tolerance(*told),
-                "{name}: {got}, where the table has {told}; if that is well, run tools/codegen"
+                is_near,
+                "{name}: {}, where the table has {}; if that is well, run tools/codegen",
+                number(*got),
+                number(*told)
             );
         }
         Ok(())
     }
 
-    /// Whether ranking a key takes as many instructions as the table has, by the same tolerance.
-    pub fn check_ranking(&self, name: &str, instructions: u64) -> Result<()> {
-        let told = *self.rankings.get(name).context("the table does not tell: run tools/codegen")?;
+    /// Whether a main path has as many instructions as the table tells, by the same tolerance.
+    pub fn check_main_path(&self, name: &str, found: MainPath) -> Result<()> {
+        let told = self.main_paths.get(name).context("the table has no such main path: run tools/codegen")?;
         ensure!(
-            told.abs_diff(instructions) <= tolerance(told),
-            "{instructions}, where the table has {told}; if that is well, run tools/codegen"
+            told.items == found.items
+                && told.instructions.abs_diff(found.instructions) <= tolerance(told.instructions),
+            "{found:?}, where the table has {told:?}; if that is well, run tools/codegen"
         );
         Ok(())
     }
 
-    /// No ranking is told of that nobody counts.
-    pub fn check_rankings(&self, found: &Self) -> Result<()> {
-        match self.rankings.keys().find(|name| !found.rankings.contains_key(*name)) {
-            None => Ok(()),
-            Some(name) => bail!("the table tells of {name}, which nothing ranks by: run tools/codegen"),
+    /// No line is about what is gone. Main paths are counted where a shader compiler made the kernels.
+    pub fn check_names(&self, found: &Self) -> Result<()> {
+        if let Some(name) = self.lines.keys().find(|name| !found.lines.contains_key(*name)) {
+            bail!("the table has a line for {name}, which nothing chooses: run tools/codegen");
         }
-    }
-
-    /// No row is about a pipeline that is gone.
-    pub fn check_rows<'a>(&self, keys: impl IntoIterator<Item = &'a Key>) -> Result<()> {
-        let mut rows = self.rows.clone();
-        for key in keys {
-            rows.remove(key);
-        }
-        match rows.first_key_value() {
+        let is_gone = |name: &&String| !found.main_paths.is_empty() && !found.main_paths.contains_key(*name);
+        match self.main_paths.keys().find(is_gone) {
             None => Ok(()),
-            Some((key, _)) => {
-                bail!("the table has a row for {key}, which nothing chooses: run tools/codegen")
+            Some(name) => {
+                bail!("the table has a main path for {name}, which nothing takes: run tools/codegen")
             }
         }
     }
@@ -89,20 +111,22 @@ impl Table {
             let line = text.lines().find_map(|line| line.strip_prefix(prefix));
             line.map(str::to_owned).with_context(|| format!("no line begins with '{prefix}'"))
         };
-        let ranking = |line: &str| {
-            let (name, instructions) = line.split_once(": ")?;
-            Some((name.to_owned(), instructions.parse().ok()?))
-        };
-        let rankings = text.lines().filter_map(|line| line.strip_prefix(RANKING));
-        let rankings = rankings.map(|line| ranking(line).with_context(|| format!("no number: '{line}'")));
-        let rankings = rankings.collect::<Result<_>>()?;
-        let mut rows = BTreeMap::new();
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            for (key, numbers) in rows_of(line).with_context(|| format!("no row: '{line}'"))? {
-                ensure!(rows.insert(key, numbers).is_none(), "twice: '{line}'");
-            }
+        let (mut lines, mut main_paths) = (BTreeMap::new(), BTreeMap::new());
+        for text in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            let explain = || format!("not a line of the table: '{text}'");
+            let is_new = match text.strip_prefix(MAIN_PATH) {
+                Some(rest) => {
+                    let (name, main_path) = main_path_of(rest).with_context(explain)?;
+                    main_paths.insert(name, main_path).is_none()
+                }
+                None => {
+                    let (kernel, line) = line_of(text).with_context(explain)?;
+                    lines.insert(kernel, line).is_none()
+                }
+            };
+            ensure!(is_new, "twice: '{text}'");
         }
-        Ok(Self { target: head(TARGET)?, shaders: head(SHADERS)?, rankings, rows })
+        Ok(Self { gpu: head(GPU)?, shaders: head(SHADERS)?, lines, main_paths })
     }
 }
 
@@ -111,50 +135,54 @@ pub fn tolerance(told: u64) -> u64 {
     (told / 10).max(2)
 }
 
-/// A pipeline's rows, one for each number of lanes, which stand in one line.
-fn rows_of(line: &str) -> Option<Vec<(Key, Numbers)>> {
-    let (kernel, rest) = line.split_once(' ')?;
-    let mut words = rest.split_whitespace().peekable();
-    let mut by_lanes = Vec::new();
-    while let Some(lanes) = words.next_if(|word| word.ends_with(':')) {
-        let mut numbers = Numbers::default();
-        for number in &mut numbers {
-            *number = words.next()?.parse().ok()?;
-        }
-        by_lanes.push((lanes.trim_end_matches(':').parse().ok()?, numbers));
+fn number(number: Option<u64>) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| number.to_string())
+}
+
+fn line_of(text: &str) -> Option<(String, Line)> {
+    let mut words = text.split_whitespace();
+    let (kernel, lanes) = (words.next()?.to_owned(), words.next()?.parse().ok()?);
+    let mut numbers = Numbers::default();
+    for number in &mut numbers {
+        let word = words.next()?;
+        *number = if word == "-" { None } else { Some(word.parse().ok()?) };
     }
     let specialization = words.collect::<Vec<_>>().join(" ");
-    let key = |lanes| Key { kernel: kernel.to_owned(), specialization: specialization.clone(), lanes };
-    Some(by_lanes.into_iter().map(|(lanes, numbers)| (key(lanes), numbers)).collect())
+    Some((kernel, Line { specialization, lanes, numbers }))
+}
+
+fn main_path_of(text: &str) -> Option<(String, MainPath)> {
+    let (name, counts) = text.split_once(": ")?;
+    // The kernel's own name has a colon without a space.
+    let mut counts = counts.split_whitespace();
+    let mut next = || counts.next()?.parse().ok();
+    Some((name.to_owned(), MainPath { instructions: next()?, items: next()? }))
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{TITLE}\n{TARGET}{}\n{SHADERS}{}", self.target, self.shaders)?;
-        for (name, instructions) in &self.rankings {
-            writeln!(f, "{RANKING}{name}: {instructions}")?;
-        }
-        writeln!(f, "#\n# kernel, for each number of lanes {}, and specialization", HEADINGS.join(", "))?;
-        let width = self.rows.keys().map(|key| key.kernel.len()).max().unwrap_or(0);
-        let rows: Vec<_> = self.rows.iter().collect();
-        let is_one = |(a, _): &(&Key, _), (b, _): &(&Key, _)| {
-            (&a.kernel, &a.specialization) == (&b.kernel, &b.specialization)
-        };
-        for pipeline in rows.chunk_by(is_one) {
-            let (Key { kernel, specialization, .. }, _) = pipeline[0];
-            write!(f, "{kernel:width$}")?;
-            for (Key { lanes, .. }, numbers) in pipeline {
-                write!(f, "  {lanes}:")?;
-                numbers.iter().try_for_each(|number| write!(f, " {number:>5}"))?;
+        writeln!(f, "{TITLE}\n{GPU}{}\n{SHADERS}{}\n#", self.gpu, self.shaders)?;
+        let width = self.lines.keys().map(String::len).max().unwrap_or(0);
+        write!(f, "# {:1$}  lanes", "kernel", width.saturating_sub(2))?;
+        COLUMNS.iter().try_for_each(|(name, _)| write!(f, "  {name}"))?;
+        writeln!(f, "  specialization")?;
+        for (kernel, Line { specialization, lanes, numbers }) in &self.lines {
+            write!(f, "{kernel:width$}  {lanes:>5}")?;
+            for ((heading, _), told) in COLUMNS.iter().zip(numbers) {
+                write!(f, "  {:>1$}", number(*told), heading.len())?;
             }
             writeln!(f, "  {specialization}")?;
         }
+        if !self.main_paths.is_empty() {
+            f.write_str(MAIN_PATHS)?;
+        }
+        for (name, &MainPath { instructions, items }) in &self.main_paths {
+            writeln!(
+                f,
+                "{MAIN_PATH}{name}: {instructions} {items} {:.1}",
+                instructions as f64 / items as f64
+            )?;
+        }
         Ok(())
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} at {} lanes", self.kernel, self.specialization, self.lanes)
     }
 }

@@ -21,7 +21,10 @@ use super::rows::{Row, Watch};
 pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let layout = row.watch.layout();
     let by_name = grouped(cases_of(gpu.capabilities(), row));
-    let taken = by_name.into_iter().enumerate().filter(|(index, _)| row.takes(*index));
+    let taken = by_name
+        .into_iter()
+        .enumerate()
+        .filter(|(index, (_, cases))| row.takes(*index, depends_on_progress(&cases[0].work)));
     let mut groups: BTreeMap<_, _> = taken.map(|(_, group)| group).collect();
     if row.has_lane_sensitive_besides() {
         for (name, cases) in grouped(lane_sensitive_cases(gpu.capabilities())) {
@@ -33,6 +36,15 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
         Trial::test(name, move || verify(&gpu, &cases, layout))
     };
     groups.into_iter().map(trial).collect()
+}
+
+/// Whether workgroups wait for the progress of others, or may, where the library chooses for the driver.
+fn depends_on_progress(work: &Work) -> bool {
+    match work {
+        Work::Scan(scan) => scan.algorithm == ScanAlgorithm::Chained || scan.policy == PolicyName::Chosen,
+        Work::Sort(sort) => sort.algorithm == SortAlgorithm::Onesweep || sort.policy == PolicyName::Chosen,
+        Work::SegmentedSort(_) | Work::Gather(_) => false,
+    }
 }
 
 /// Cases by the work that they have in common.
@@ -64,7 +76,12 @@ fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
     }
     if row.effort() == Effort::Full && !row.has_products() {
         let products = ids(&product_cases(capabilities));
-        cases.retain(|case| case.count <= MAX_COUNT_OF_MOST && !products.contains(&case.id()));
+        let is_taken = |case: &Case| {
+            let is_small = case.count <= MAX_COUNT_OF_MOST && !products.contains(&case.id());
+            // A look-back over many tiles is another thing on each driver.
+            is_small || depends_on_progress(&case.work) && case.count.abs_diff(1 << 20) == 1
+        };
+        cases.retain(is_taken);
     }
     if row.watch == Watch::Bounds {
         cases.retain(|case| is_worth_watching(case) && case.count <= MAX_COUNT);

@@ -1,9 +1,6 @@
 //! Which pipelines the rows have dispatched between them, of those that a policy can choose.
 //!
-//! What can be chosen stands in a table of `tests/codegen`, which that test holds to the plans. Two pipelines are the same
-//! here if they differ in constants alone that say nothing of a kernel's ways: those of the shape of a tile, which differs
-//! from device to device, and those of what is done to one element, whose pairs with everything else are in the table of
-//! cases.
+//! `tests/common/reduced.rs` says which pipelines are the same here.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -21,36 +18,10 @@ use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::vk::{Command, HazardChecker, Trace};
 
 use super::children::Together;
-
-/// Every pipeline that a policy can choose on one target.
-const CHOSEN: &str = include_str!("../codegen/RADV-navi21.txt");
+use super::reduced::{CHOSEN, reduced};
 
 /// Names a folder in which each row lists what it has dispatched.
 const FOLDER: &str = "SUBSWEEP_DISPATCHED";
-
-/// Constants of the shape of a tile, and of what is done to one element.
-const LEFT_OUT: &[&str] = &[
-    "DESCENDING",
-    "KEY_NUMBERS",
-    "NUMBERS",
-    "OPERATOR",
-    "BATCHES_PER_CHUNK",
-    "CLUSTER_LANES",
-    "ITEMS_PER_INVOCATION",
-    "MAX_LARGE",
-    "MAX_SHORT",
-    "MAX_SMALL",
-    "MAX_SUBGROUPS",
-    "PACKS_PER_RUN",
-    "PARTS_PER_ELEMENT",
-    "QUADS_PER_INVOCATION",
-    "RUNS_PER_INVOCATION",
-    "SHORT_PER_WORKGROUP",
-    "TILE_ELEMENTS",
-    "TILE_ITEMS",
-    "UNITS_PER_INVOCATION",
-    "WORKGROUP_SIZE",
-];
 
 /// The process's listener: it notes every dispatch, and has the hazard checker see every command.
 #[derive(Default)]
@@ -81,8 +52,7 @@ impl Listener {
 impl Trace for Listener {
     fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>) {
         if let Command::Dispatch { kernel, constants, .. } = command {
-            let constants = constants.iter().map(|(name, value)| (*name, value.to_string()));
-            let line = line(kernel.name, constants);
+            let line = reduced(kernel.name, constants.iter().copied());
             self.dispatched.lock().unwrap_or_else(PoisonError::into_inner).insert(line);
         }
         self.hazards.record(command_buffer, command);
@@ -135,13 +105,6 @@ fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
     Ok(kernels)
 }
 
-/// A pipeline without what is left out.
-fn line<'a>(kernel: &str, constants: impl Iterator<Item = (&'a str, String)>) -> String {
-    let mut constants: Vec<_> = constants.filter(|(name, _)| !LEFT_OUT.contains(name)).collect();
-    constants.sort();
-    constants.iter().fold(kernel.to_owned(), |line, (name, value)| format!("{line} {name}={value}"))
-}
-
 /// What the parent has its rows fill.
 pub struct Folder(tempfile::TempDir);
 
@@ -163,8 +126,8 @@ impl Together for Folder {
         let lists = rows.and_then(|rows| rows.into_iter().map(read).collect::<Result<Vec<_>, _>>());
         let lists = lists.map_err(|error| format!("what rows have dispatched cannot be read: {error}"))?;
         let dispatched: BTreeSet<_> = lists.iter().flat_map(|list| list.lines()).collect();
-        let chosen = chosen();
-        let missing: Vec<_> = chosen.iter().filter(|line| !dispatched.contains(line.as_str())).collect();
+        let chosen: Vec<_> = CHOSEN.lines().collect();
+        let missing: Vec<_> = chosen.iter().filter(|line| !dispatched.contains(*line)).collect();
         match &missing[..] {
             [] => Ok(format!("all {} pipelines that policies choose were dispatched\n", chosen.len())),
             [first, ..] => {
@@ -173,14 +136,4 @@ impl Together for Folder {
             }
         }
     }
-}
-
-fn chosen() -> BTreeSet<String> {
-    let rows = CHOSEN.lines().filter(|row| !row.starts_with('#'));
-    let pipelines = rows.filter_map(|row| {
-        let kernel = row.split_whitespace().next()?;
-        let constants = row.split_whitespace().filter_map(|word| word.split_once('='));
-        Some(line(kernel, constants.map(|(name, value)| (name, value.to_owned()))))
-    });
-    pipelines.collect()
 }

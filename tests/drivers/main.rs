@@ -23,6 +23,8 @@ mod long_work;
 mod narrow;
 mod passes;
 mod races;
+#[path = "../common/reduced.rs"]
+mod reduced;
 mod rows;
 mod segmented;
 mod slices;

@@ -1,8 +1,7 @@
 //! The drivers and lane counts of the matrix, and who watches each.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
 use libtest_mimic::Arguments;
 use subsweep::harness::{Effort, Layout};
@@ -30,8 +29,8 @@ pub struct Row {
 enum Share {
     /// Those of `verify --quick`.
     Quick,
-    /// Every second group of them.
-    HalfOfQuick,
+    /// Every third group of them, and those that wait for other workgroups or that a driver chooses by itself.
+    PartOfQuick,
     /// Of what `verify` has besides, every second group from this one on; and the lane-sensitive ones.
     Specializations(usize),
     /// Those of the kernels that depend on the lanes, at their smallest shapes.
@@ -81,12 +80,13 @@ impl Row {
         is_full() || self.has_faults()
     }
 
-    /// Whether this row runs the group of cases that is the `index`-th by name.
-    pub fn takes(&self, index: usize) -> bool {
+    /// Whether this row runs the group of cases that is the `index`-th by name, whose work may depend on the progress of other
+    /// workgroups.
+    pub fn takes(&self, index: usize, depends_on_progress: bool) -> bool {
         match self.share {
             _ if is_full() => true,
             Share::Quick | Share::LaneSensitive => true,
-            Share::HalfOfQuick => index.is_multiple_of(2),
+            Share::PartOfQuick => depends_on_progress || index.is_multiple_of(3),
             Share::Specializations(first) => index % 2 == first,
         }
     }
@@ -119,7 +119,7 @@ impl Row {
 
     /// Whether this row runs what a program calls, too, such as sorts of slices.
     pub fn has_calls(&self) -> bool {
-        let is_chosen = matches!(self.share, Share::Quick | Share::HalfOfQuick) && self.watch == Watch::Usual;
+        let is_chosen = matches!(self.share, Share::Quick | Share::PartOfQuick) && self.watch == Watch::Usual;
         is_chosen || is_full() && self.has_passes() && self.share != Share::LaneSensitive
     }
 
@@ -181,7 +181,7 @@ impl children::Row for Row {
             driver: Driver::SwiftShader,
             lanes: 4,
             watch: Watch::Usual,
-            share: Share::HalfOfQuick,
+            share: Share::PartOfQuick,
         },
         lavapipe("lavapipe-wide-64", Mesa::Wide, 64, Watch::Usual, Share::LaneSensitive),
         lavapipe("lavapipe-32", Mesa::Installed, 32, Watch::Bug("LANES_END_AT_16"), Share::Quick),
@@ -199,7 +199,11 @@ impl children::Row for Row {
         (self.lanes > 32 || is_newer) && !matches!(self.watch, Watch::Bug(_))
     }
 
-    fn environment(&self) -> Result<Vec<(&'static str, OsString)>, Missing> {
+    fn has_large_inputs(&self) -> bool {
+        self.has_products()
+    }
+
+    fn command(&self, executable: &Path) -> Result<Command, Missing> {
         let missing = |what: &str, is_failure| Missing {
             what: format!("{what} is missing; tools/setup test installs it"),
             is_failure,
@@ -236,7 +240,9 @@ impl children::Row for Row {
             environment.push(("GALLIVM_PERF", "nopt".into()));
             environment.push(("VK_LAYER_SETTINGS_PATH", settings.into()));
         }
-        Ok(environment)
+        let mut command = Command::new(executable);
+        command.envs(environment);
+        Ok(command)
     }
 
     fn ending(&self) -> String {

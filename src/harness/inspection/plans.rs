@@ -1,13 +1,11 @@
 //! Which plans there are, as far as their pipelines go.
 
 use crate::error::{Error, Result};
-use crate::gather::{GatherConfig, GatherPlan, GatherPolicy};
+use crate::gather::{GatherConfig, GatherPlan};
 use crate::harness::cases::{Work, selectable_works};
 use crate::primitives::scan::Ranges;
-use crate::scan::{ScanConfig, ScanPlan, ScanPolicy};
-use crate::sort::{
-    SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortConfig, SortPlan, SortPolicy,
-};
+use crate::scan::{ScanConfig, ScanPlan};
+use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
 use crate::vk::{Capabilities, Device, Pipeline};
 
 /// What a plan is made for: a piece of work when memory and elements are of no matter.
@@ -24,10 +22,9 @@ pub enum PlanConfig {
 }
 
 impl PlanConfig {
-    /// Those that have every kernel as every policy that can be chosen specializes it, but for the order of keys, in subgroups
-    /// of `lanes`, or of what the driver takes by itself.
-    pub fn every(capabilities: &Capabilities, lanes: Option<u32>) -> Vec<Self> {
-        selectable_works(capabilities).iter().map(|work| Self::of_work(work, capabilities, lanes)).collect()
+    /// Those that have every kernel as every policy that can be chosen specializes it, but for the order of keys.
+    pub fn every(capabilities: &Capabilities) -> Vec<Self> {
+        selectable_works(capabilities).iter().map(|work| Self::of_work(work, capabilities)).collect()
     }
 
     /// Compiles the plan's pipelines, and shows each of them.
@@ -66,32 +63,12 @@ impl PlanConfig {
         })
     }
 
-    fn of_work(work: &Work, capabilities: &Capabilities, lanes: Option<u32>) -> Self {
+    fn of_work(work: &Work, capabilities: &Capabilities) -> Self {
         match work {
-            Work::Scan(scan) => {
-                let policy = in_lanes(lanes, scan.policy(capabilities), ScanPolicy::with_subgroup_size);
-                Self::Scan(scan.config().policy(policy))
-            }
-            Work::Sort(sort) => {
-                let policy = in_lanes(lanes, sort.policy(capabilities), SortPolicy::with_subgroup_size);
-                Self::Sort(sort.config().policy(policy))
-            }
-            Work::SegmentedSort(sort) => {
-                let with = SegmentedSortPolicy::with_subgroup_size;
-                Self::SegmentedSort(sort.config().policy(in_lanes(lanes, sort.policy(capabilities), with)))
-            }
-            Work::Gather(gather) => {
-                let policy = in_lanes(lanes, gather.policy(capabilities), GatherPolicy::with_subgroup_size);
-                Self::Gather(gather.config().policy(policy))
-            }
+            Work::Scan(scan) => Self::Scan(scan.config().policy(scan.policy(capabilities))),
+            Work::Sort(sort) => Self::Sort(sort.config().policy(sort.policy(capabilities))),
+            Work::SegmentedSort(sort) => Self::SegmentedSort(sort.config().policy(sort.policy(capabilities))),
+            Work::Gather(gather) => Self::Gather(gather.config().policy(gather.policy(capabilities))),
         }
-    }
-}
-
-/// A policy with subgroups of `lanes`, if they are asked for.
-fn in_lanes<P>(lanes: Option<u32>, policy: P, with: impl FnOnce(P, u32) -> P) -> P {
-    match lanes {
-        Some(lanes) => with(policy, lanes),
-        None => policy,
     }
 }

@@ -1,0 +1,162 @@
+//! The trials of one GPU: nothing spills, and all is as the committed table says.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, ensure};
+use libtest_mimic::{Failed, Trial};
+use subsweep::headless::Instance;
+use subsweep::kernels;
+use subsweep::vk::Device;
+
+use super::children::{announce, note};
+use super::compiled::{self, Compiled};
+use super::table::{COLUMNS, Line, Table, tolerance};
+use super::{chosen, main_path, spilling};
+
+/// Compiles everything, and rewrites the GPU's table if that is asked for.
+pub fn trials(name: &str) -> Result<Vec<Trial>> {
+    let (instance, device) = open()?;
+    let identity = &device.capabilities().identity;
+    announce(&format!("{}, {}", identity.name, identity.driver_text()));
+    let compiled = compiled::all(&device)?;
+    let first = compiled.iter().filter(|one| one.is_first);
+    let found = Table {
+        gpu: format!("{}, {}", identity.name, identity.driver_text()),
+        shaders: kernels::COMPILER.to_owned(),
+        lines: first.map(|one| (one.told.kernel.clone(), Line::new(one))).collect(),
+        main_paths: main_path::counts(&device)?.into_iter().collect(),
+    };
+    let mut trials = vec![
+        complete(&found, device.capabilities().enabled.shader_float64),
+        chosen::trial_of(name, &compiled)?,
+        doctored(found.clone()),
+        wide(&compiled),
+        spilling::trial(&device),
+    ];
+    trials.extend(compared(&found, &committed(name, &found)?));
+    trials.extend(
+        compiled.into_iter().map(|one| trial(&format!("no spills: {}", one.name()), move || one.check())),
+    );
+    // All is compiled by now.
+    let messages = instance.take_messages();
+    trials.push(trial("validation is silent", move || {
+        ensure!(messages.is_empty(), "{}", messages.join("\n"));
+        Ok(())
+    }));
+    Ok(trials)
+}
+
+/// The one device that the row's environment leaves, and the instance that keeps what validation says.
+fn open() -> Result<(Arc<Instance>, Device)> {
+    let instance = Arc::new(Instance::new(true)?);
+    let candidate = instance.candidates()?.into_iter().next().context("the driver has no such GPU")?;
+    let device = candidate.open_to_compile()?;
+    Ok((instance, device))
+}
+
+/// The table that is committed for a GPU; with `SUBSWEEP_BLESS=1` what was found becomes it.
+fn committed(name: &str, found: &Table) -> Result<Table> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/codegen/{name}.txt"));
+    let explain = || path.display().to_string();
+    if chosen::is_blessing() {
+        fs::write(&path, found.to_string()).with_context(explain)?;
+    }
+    Table::parse(&fs::read_to_string(&path).with_context(explain)?).with_context(explain)
+}
+
+/// Numbers of other compilers say nothing about the kernels: then all of these are skipped.
+fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
+    let compilers = [(&found.gpu, &committed.gpu), (&found.shaders, &committed.shaders)];
+    let other = compilers.iter().find(|(found, committed)| found != committed);
+    if let Some((found, committed)) = other {
+        note(&format!("SKIPPED: the table is of {committed}, this is {found}; tools/codegen writes another"));
+    }
+    let lines = found.lines.iter().map(|(kernel, line)| {
+        let (kernel, line, committed) = (kernel.clone(), line.clone(), committed.clone());
+        trial(&format!("table: {kernel}"), move || committed.check(&kernel, &line))
+    });
+    let main_paths = found.main_paths.iter().map(|(name, &counts)| {
+        let (name, committed) = (name.clone(), committed.clone());
+        trial(&format!("main path: {name}"), move || committed.check_main_path(&name, counts))
+    });
+    let names = {
+        let (found, committed) = (found.clone(), committed.clone());
+        trial("table: no other lines", move || committed.check_names(&found))
+    };
+    lines.chain(main_paths).chain([names]).map(|trial| trial.with_ignored_flag(other.is_some())).collect()
+}
+
+/// Every kernel is among the pipelines, but for those that no policy runs, and those of doubles on a GPU without.
+fn complete(found: &Table, has_float64: bool) -> Trial {
+    let found: Vec<_> = found.lines.keys().cloned().collect();
+    trial("every kernel is compiled", move || {
+        let is_chosen = |name: &str| {
+            let is_meant = has_float64 || !name.contains(":float64");
+            is_meant && !name.starts_with("probe/") && !name.ends_with("_counted")
+        };
+        for kernel in kernels::ALL.iter().filter(|kernel| is_chosen(kernel.name)) {
+            ensure!(found.iter().any(|name| name == kernel.name), "{} is not", kernel.name);
+        }
+        Ok(())
+    })
+}
+
+/// Kernels that may take 16 bytes at a time do, as far as the driver shows assembly that can be read. Others may as well,
+/// where the compiler knows that it may.
+fn wide(compiled: &[Compiled]) -> Trial {
+    let is_meant = |one: &&Compiled| {
+        ["QUAD_ACCESS=1", "UNIT_WORDS=4"].iter().any(|name| one.told.specialization.contains(name))
+    };
+    let accesses: Option<Vec<_>> =
+        compiled.iter().filter(is_meant).map(|one| Some((one.name(), one.wide_accesses?))).collect();
+    let is_ignored = accesses.is_none();
+    let run = move || {
+        let accesses = accesses.unwrap_or_default();
+        ensure!(!accesses.is_empty(), "no pipeline is made for quads");
+        for (name, count) in accesses {
+            ensure!(count > 0, "{name} has no access of 16 bytes");
+        }
+        Ok(())
+    };
+    trial("quads are loaded and stored whole", run).with_ignored_flag(is_ignored)
+}
+
+/// A canary: a table that differs by more than it may is refused.
+fn doctored(found: Table) -> Trial {
+    trial("a doctored table is refused", move || {
+        ensure!(Table::parse(&found.to_string())? == found, "a table is not what was written");
+        let (kernel, line) = found.lines.first_key_value().context("nothing was compiled")?;
+        for column in 0..COLUMNS.len() {
+            let Some(number) = line.numbers[column] else { continue };
+            let changed_by = |more| {
+                let mut table = found.clone();
+                let changed = |line: &mut Line| line.numbers[column] = Some(number + more);
+                table.lines.entry(kernel.clone()).and_modify(changed);
+                table.check(kernel, line)
+            };
+            let name = COLUMNS[column].0;
+            ensure!(changed_by(tolerance(number)).is_ok(), "{name} may differ a little");
+            ensure!(changed_by(number / 8 + 3).is_err(), "{name} may differ by an eighth");
+        }
+        let mut other = line.clone();
+        other.lanes *= 2;
+        ensure!(found.check(kernel, &other).is_err(), "the lanes may be others");
+        let mut shorter = found.clone();
+        shorter.lines.remove(kernel);
+        ensure!(shorter.check(kernel, line).is_err(), "a line may be missing");
+        ensure!(found.check_names(&shorter).is_err(), "a line may be about nothing");
+        for (name, &counts) in &found.main_paths {
+            ensure!(found.check_main_path(name, counts).is_ok(), "a main path is not what it is");
+            let longer = main_path::MainPath { instructions: counts.instructions * 9 / 8 + 3, ..counts };
+            ensure!(found.check_main_path(name, longer).is_err(), "a main path may be longer");
+        }
+        Ok(())
+    })
+}
+
+/// A trial whose errors are told with their causes.
+pub fn trial(name: &str, run: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
+    Trial::test(name, move || run().map_err(|error| Failed::from(format!("{error:#}"))))
+}
