@@ -5,6 +5,7 @@
 #ifndef SUBSWEEP_SUBGROUP_BY_SHUFFLE
 #define SUBSWEEP_SUBGROUP_BY_SHUFFLE
 
+#extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 
@@ -13,7 +14,7 @@ Value value_of_lane(Value value, uint lane) {
 #if ELEMENT_WORDS <= 4
     return subgroupShuffle(value, lane);
 #else
-    for (uint w = 0; w < ELEMENT_WORDS; w++) {
+    [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
         value[w] = subgroupShuffle(value[w], lane);
     }
     return value;
@@ -29,30 +30,46 @@ Element element_of_lane(Element element, uint lane) {
 }
 
 // Every lane of the subgroup must call these, and there must be a whole subgroup.
-Element subgroup_inclusive_scan(Element value) {
+
+Element element_of_last_lane(Element element) {
+    return element_of_lane(element, gl_SubgroupSize - 1);
+}
+
+// One step of an inclusive scan: combines with what the lane `distance` before holds, if there is one.
+Element combine_earlier(Element value, uint distance) {
     uint lane = gl_SubgroupInvocationID;
-    for (uint distance = 1; distance < gl_SubgroupSize; distance *= 2) {
-        bool has_earlier = lane >= distance;
-        Element earlier = element_of_lane(value, has_earlier ? lane - distance : lane);
-        if (has_earlier) {
-            value = combine(earlier, value);
-        }
+    bool has_earlier = lane >= distance;
+    Element earlier = element_of_lane(value, has_earlier ? lane - distance : lane);
+    if (has_earlier) {
+        value = combine(earlier, value);
     }
     return value;
 }
 
-Element subgroup_reduce(Element value) {
-    return element_of_lane(subgroup_inclusive_scan(value), gl_SubgroupSize - 1);
+Element subgroup_inclusive_scan(Element value) {
+    for (uint distance = 1; distance < gl_SubgroupSize; distance *= 2) {
+        value = combine_earlier(value, distance);
+    }
+    return value;
 }
 
-Element subgroup_exclusive_scan(Element value, out Element total) {
-    Element scanned = subgroup_inclusive_scan(value);
-    total = element_of_lane(scanned, gl_SubgroupSize - 1);
+// The exclusive scan, out of the inclusive one.
+Element exclusive_of_inclusive(Element scanned) {
     Element prefix = element_of_lane(scanned, max(gl_SubgroupInvocationID, 1) - 1);
     if (gl_SubgroupInvocationID == 0) {
         prefix = identity();
     }
     return prefix;
+}
+
+Element subgroup_reduce(Element value) {
+    return element_of_last_lane(subgroup_inclusive_scan(value));
+}
+
+Element subgroup_exclusive_scan(Element value, out Element total) {
+    Element scanned = subgroup_inclusive_scan(value);
+    total = element_of_last_lane(scanned);
+    return exclusive_of_inclusive(scanned);
 }
 
 #endif

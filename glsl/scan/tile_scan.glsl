@@ -101,12 +101,39 @@ Element reduce_run(uint round, uint heads) {
     return total;
 }
 
+#ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
+// Inclusive scans over the subgroup, one for each round. A loop over rounds around a loop over distances would not be
+// unrolled, and arrays with an element for each round would leave the registers.
+void subgroup_inclusive_scans(inout Element totals[RUNS_PER_INVOCATION]) {
+    for (uint distance = 1; distance < gl_SubgroupSize; distance *= 2) {
+        [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
+            totals[round] = combine_earlier(totals[round], distance);
+        }
+    }
+}
+#endif
+
+// The totals of the invocation's runs.
+void reduce_runs(uint heads, out Element totals[RUNS_PER_INVOCATION]) {
+    [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
+        totals[round] = reduce_run(round, heads);
+    }
+}
+
 // The total of a tile that is loaded. Every invocation of the workgroup must call it, with a barrier since the workgroup scan
 // was last used.
 Element reduce_tile(uint heads) {
+    Element totals[RUNS_PER_INVOCATION];
+    reduce_runs(heads, totals);
+#ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
+    subgroup_inclusive_scans(totals);
+#define subgroup_total_of(scanned) element_of_last_lane(scanned)
+#else
+#define subgroup_total_of(total) subgroup_reduce(total)
+#endif
     Element subgroup_total = identity();
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        subgroup_total = combine(subgroup_total, subgroup_reduce(reduce_run(round, heads)));
+        subgroup_total = combine(subgroup_total, subgroup_total_of(totals[round]));
     }
     Element tile_total;
     workgroup_exclusive_scan(subgroup_total, tile_total);
@@ -116,21 +143,26 @@ Element reduce_tile(uint heads) {
 // Upsweep of a tile that is loaded: what comes before the subgroup within it; before the invocation, where the workgroup scan
 // is of invocations, each of which then has one run. Every invocation of the workgroup must call it, once.
 Element scan_runs(uint heads, out Element tile_total) {
+#ifdef SCANS_INVOCATIONS
+    run_prefix[0] = identity();
+    return invocations_exclusive_scan(reduce_run(0, heads), tile_total);
+#else
+    reduce_runs(heads, run_prefix);
+#ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
+    subgroup_inclusive_scans(run_prefix);
+#endif
     Element subgroup_total = identity();
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-        Element run_total = reduce_run(round, heads);
-#ifdef SCANS_INVOCATIONS
-        run_prefix[round] = identity();
-        subgroup_total = run_total;
+#ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
+        Element round_total = element_of_last_lane(run_prefix[round]);
+        Element lane_prefix = exclusive_of_inclusive(run_prefix[round]);
 #else
         Element round_total;
-        run_prefix[round] = combine(subgroup_total, subgroup_exclusive_scan(run_total, round_total));
-        subgroup_total = combine(subgroup_total, round_total);
+        Element lane_prefix = subgroup_exclusive_scan(run_prefix[round], round_total);
 #endif
+        run_prefix[round] = combine(subgroup_total, lane_prefix);
+        subgroup_total = combine(subgroup_total, round_total);
     }
-#ifdef SCANS_INVOCATIONS
-    return invocations_exclusive_scan(subgroup_total, tile_total);
-#else
     return workgroup_exclusive_scan(subgroup_total, tile_total);
 #endif
 }

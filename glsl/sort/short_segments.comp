@@ -73,6 +73,7 @@ void main() {
     Words keys = advance_words(push.keys, segment.begin, KEY_WORDS);
     Key key[ITEMS_PER_INVOCATION];
     Key own[ITEMS_PER_INVOCATION];
+    Key others[ITEMS_PER_INVOCATION];
     uint rank[ITEMS_PER_INVOCATION];
 #if VALUE_WORDS > 0
     // Even where there are none: SwiftShader crashes on a pointer that a branch has chosen.
@@ -88,6 +89,7 @@ void main() {
             key[i] = load_key(keys, place);
         }
         own[i] = compared(key[i]);
+        others[i] = own[i];
 #if VALUE_WORDS > 0
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
             value[w][i] = segment.begin + place;
@@ -98,16 +100,21 @@ void main() {
 #endif
     }
 
+    // Both loops stay loops, as long as the longest segment: what the others hold moves to the array's first element, for
+    // an array that such a loop indexes leaves the registers.
     uint longest = subgroupMax(extent);
-    [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+    for (uint k = 0; k < ITEMS_PER_INVOCATION && k * CLUSTER_LANES < longest; k++) {
         for (uint l = 0; l < CLUSTER_LANES && k * CLUSTER_LANES + l < longest; l++) {
             uint place = k * CLUSTER_LANES + l;
-            Key other = subgroupShuffle(own[k], first_lane + l);
+            Key other = subgroupShuffle(others[0], first_lane + l);
             [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
                 bool is_earlier = place < i * CLUSTER_LANES + lane;
                 bool is_before = is_less(other, own[i]) || (is_earlier && other == own[i]);
                 rank[i] += place < extent && is_before ? 1 : 0;
             }
+        }
+        [[unroll]] for (uint i = 1; i < ITEMS_PER_INVOCATION; i++) {
+            others[i - 1] = others[i];
         }
     }
 

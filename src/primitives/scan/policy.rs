@@ -59,7 +59,7 @@ impl ScanPolicy {
 
     /// Reduce-then-scan in tiles as the device likes them.
     fn tiles(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
-        let ScanTuning { workgroup_size, words_per_invocation, mixed_access, reason } =
+        let ScanTuning { workgroup_size, words_per_invocation, subgroup_size, mixed_access, reason } =
             ScanTuning::of(capabilities);
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
@@ -67,7 +67,7 @@ impl ScanPolicy {
         // Heads of segments are bits of a word.
         let items = if config.segments.is_some() { items.min(32) } else { items };
         let tiled = Self::tiled(workgroup_size.min(capabilities.max_workgroup_invocations), items, pack);
-        Choice { policy: Self { mixed_access, ..tiled }, reason }
+        Choice { policy: Self { subgroup_size, mixed_access, ..tiled }, reason }
     }
 
     /// Reduce-then-scan with sums in scratch.

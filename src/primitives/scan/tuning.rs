@@ -14,6 +14,8 @@ pub(super) struct ScanTuning {
     pub(super) workgroup_size: u32,
     /// Words of an invocation's elements.
     pub(super) words_per_invocation: u32,
+    /// `None` leaves it to the driver.
+    pub(super) subgroup_size: Option<u32>,
     pub(super) mixed_access: bool,
     pub(super) reason: &'static str,
 }
@@ -21,6 +23,7 @@ pub(super) struct ScanTuning {
 const GPU: ScanTuning = ScanTuning {
     workgroup_size: 256,
     words_per_invocation: 16,
+    subgroup_size: None,
     mixed_access: true,
     reason: "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
 };
@@ -29,18 +32,32 @@ const GPU: ScanTuning = ScanTuning {
 const CPU: ScanTuning = ScanTuning {
     workgroup_size: 256,
     words_per_invocation: 64,
+    subgroup_size: None,
     mixed_access: false,
     reason: "reduce-then-scan needs no forward progress; large tiles, of which a CPU takes a quad at a time",
 };
 
-const ROWS: &[(Architecture, ScanTuning)] =
-    &[(Architecture::Lavapipe, CPU), (Architecture::SwiftShader, CPU)];
+/// Derived: brw, Mesa 26.1, Tiger Lake and Arc: 32 lanes spill, and so do larger tiles.
+const INTEL_XE: ScanTuning = ScanTuning { words_per_invocation: 12, subgroup_size: Some(16), ..GPU };
+
+/// Derived: brw, Mesa 26.1, Lunar Lake: 32 lanes spill.
+const INTEL_XE2: ScanTuning = ScanTuning { subgroup_size: Some(16), ..GPU };
+
+const ROWS: &[(Architecture, ScanTuning)] = &[
+    (Architecture::IntelXe, INTEL_XE),
+    (Architecture::IntelXe2, INTEL_XE2),
+    (Architecture::Lavapipe, CPU),
+    (Architecture::SwiftShader, CPU),
+];
 
 impl ScanTuning {
     pub(super) fn of(capabilities: &Capabilities) -> Self {
         let architecture = capabilities.architecture();
         let row = ROWS.iter().find(|(of_row, _)| Some(*of_row) == architecture);
-        row.map_or(if capabilities.is_cpu() { CPU } else { GPU }, |(_, tuning)| *tuning)
+        let tuning = row.map_or(if capabilities.is_cpu() { CPU } else { GPU }, |(_, tuning)| *tuning);
+        // Only where the device lets subgroups be asked for.
+        let subgroup_size = tuning.subgroup_size.filter(|&size| capabilities.can_have_subgroups_of(size));
+        Self { subgroup_size, ..tuning }
     }
 }
 

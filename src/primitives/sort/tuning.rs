@@ -73,7 +73,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         architecture: Architecture::AmdRdna,
-        matched: Some((384, [[20, 18, 16], [18, 16, 14]])),
+        matched: Some((384, [[20, 18, 16], [16, 16, 14]])),
         subgroup_size: Some(32),
         histogram_subgroup_size: Some(64),
         source: "derived: ACO, Mesa 26.1, Navi 21: 32 lanes match in fewer cycles than 64, which count in fewer; ballots \
