@@ -154,8 +154,8 @@ impl CompileOnlyGpu {
     /// GPU. Arguments of the executable are added to the command, and there is no shell on the way.
     ///
     /// The process must not submit work: the shim takes it and does nothing. Mesa's shader cache is off, so that statistics
-    /// are of what the process itself has compiled. The shim writes lines to standard error that are of no use to a reader:
-    /// see [`is_shim_noise`].
+    /// are of what the process itself has compiled. Shim and driver write lines to standard error that are of no use to a
+    /// reader: see [`is_noise`].
     ///
     /// # Errors
     /// [`NotSetUp`].
@@ -186,9 +186,11 @@ impl CompileOnlyGpu {
     }
 }
 
-/// Whether a line of standard error is a shim's remark about an ioctl that it does not know. Drivers do without.
-pub fn is_shim_noise(line: &str) -> bool {
+/// Whether a line of standard error is a shim's remark about an ioctl that it does not know, which drivers do without, or a
+/// driver's about its conformance.
+pub fn is_noise(line: &str) -> bool {
     ["DRM_SHIM: ", "Unknown DRM_IOCTL", "Unknown drm_"].iter().any(|start| line.starts_with(start))
+        || line.contains("is not a conformant Vulkan implementation")
 }
 
 /// `SUBSWEEP_GPUS_DIR`, or `gpus/` in `SUBSWEEP_CACHE` or in `subsweep/` of the user's cache folder.
@@ -233,14 +235,15 @@ mod tests {
     }
 
     #[test]
-    fn remarks_of_shims_are_told_from_words() {
+    fn remarks_are_told_from_words() {
         for line in [
             "DRM_SHIM: unhandled core DRM ioctl 0x2D (0xc00c642d)",
             "Unknown DRM_IOCTL_MSM_GET_PARAM 21",
             "Unknown drm_i915_query_item id=5",
+            "WARNING: radv is not a conformant Vulkan implementation, testing use only.",
         ] {
-            assert!(is_shim_noise(line), "{line}");
+            assert!(is_noise(line), "{line}");
         }
-        assert!(!is_shim_noise("subsweep: no pipeline's name has 'x' in it"));
+        assert!(!is_noise("subsweep: no pipeline's name has 'x' in it"));
     }
 }

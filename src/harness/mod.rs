@@ -37,8 +37,8 @@ pub use comparison::{
 pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;
 pub use inspection::{
-    InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection, PipelineSet, PlanConfig,
-    Summary as PipelineSummary,
+    ForeignModule, InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection, ModuleError,
+    PipelineSet, PlanConfig, SpecializedModule, Summary as PipelineSummary,
 };
 pub use layout::Layout;
 pub use report::{

@@ -194,6 +194,18 @@ impl Candidate {
         self.physical_device
     }
 
+    /// The instance that it is of.
+    #[cfg(feature = "cli")]
+    pub(crate) fn instance(&self) -> &Arc<Instance> {
+        &self.instance
+    }
+
+    /// The queue family to compute on.
+    #[cfg(feature = "cli")]
+    pub(crate) fn compute_family(&self) -> Result<(u32, vk::QueueFamilyProperties)> {
+        self.instance.compute_family(self.physical_device)
+    }
+
     /// Its name, whatever it has.
     pub fn name(&self) -> &str {
         &self.name

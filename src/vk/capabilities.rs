@@ -172,7 +172,7 @@ impl Capabilities {
     ///
     /// # Errors
     /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a size that the device cannot promise.
-    pub(super) fn requested_subgroup_size(
+    pub(crate) fn requested_subgroup_size(
         &self,
         asked: Option<u32>,
         workgroup_size: u32,

@@ -44,6 +44,8 @@ pub(crate) use recorder::Pacing;
 pub use recorder::{CommandCounts, Recorder};
 pub use registry::PipelineCounts;
 pub use requirements::{DeviceRequirements, EnabledFeatures};
+#[cfg(feature = "cli")]
+pub(crate) use statistics::statistics_of;
 pub use statistics::{Representation, Statistic, StatisticValue};
 pub use timestamps::Timestamps;
 pub use trace::{Command, Trace, Workgroups};

@@ -54,21 +54,8 @@ impl Pipeline {
     /// [`DeviceRequirements::with_pipeline_statistics`](super::DeviceRequirements::with_pipeline_statistics), or
     /// cannot tell; else whatever Vulkan says.
     pub fn statistics(&self) -> Result<Vec<Statistic>> {
-        let (functions, executables) = self.executables()?;
-        let mut statistics = Vec::new();
-        for (index, executable) in (0..).zip(executables) {
-            let info = vk::PipelineExecutableInfoKHR::default().pipeline(self.raw()).executable_index(index);
-            // SAFETY: as above; the pipeline was made to keep its statistics, and has this executable.
-            let found = unsafe { functions.get_pipeline_executable_statistics(&info) }
-                .map_err(Error::vulkan("vkGetPipelineExecutableStatisticsKHR"))?;
-            statistics.extend(found.iter().map(|statistic| Statistic {
-                executable: text(executable.name_as_c_str()),
-                subgroup_size: executable.subgroup_size,
-                name: text(statistic.name_as_c_str()),
-                value: StatisticValue::read(statistic),
-            }));
-        }
-        Ok(statistics)
+        // SAFETY: the pipeline is alive, and of the functions' device; it was made to keep its statistics.
+        unsafe { statistics_of(self.executable_functions()?, self.raw()) }
     }
 
     /// What the driver's compiler shows of the pipeline as text, in its order: mostly what it read, what it made of that
@@ -113,15 +100,57 @@ impl Pipeline {
 
     /// The programs that the pipeline became, and the functions that tell of them.
     fn executables(&self) -> Result<(&executables::Device, Vec<vk::PipelineExecutablePropertiesKHR<'_>>)> {
-        let functions = self.device().executables().ok_or(Error::Unsupported {
-            reason: "the device was made without pipeline statistics, or has none",
-        })?;
-        let pipeline = vk::PipelineInfoKHR::default().pipeline(self.raw());
+        let functions = self.executable_functions()?;
         // SAFETY: the pipeline is alive, and of the functions' device, which has the feature.
-        let executables = unsafe { functions.get_pipeline_executable_properties(&pipeline) }
-            .map_err(Error::vulkan("vkGetPipelineExecutablePropertiesKHR"))?;
-        Ok((functions, executables))
+        Ok((functions, unsafe { executables_of(functions, self.raw()) }?))
     }
+
+    fn executable_functions(&self) -> Result<&executables::Device> {
+        self.device().executables().ok_or(Error::Unsupported {
+            reason: "the device was made without pipeline statistics, or has none",
+        })
+    }
+}
+
+/// What the driver's compiler tells about a pipeline, in its order.
+///
+/// # Safety
+/// The pipeline is alive, of the functions' device, which has the feature `pipelineExecutableInfo`, and was made to keep its
+/// statistics.
+pub(crate) unsafe fn statistics_of(
+    functions: &executables::Device,
+    pipeline: vk::Pipeline,
+) -> Result<Vec<Statistic>> {
+    let mut statistics = Vec::new();
+    // SAFETY: as the caller promises.
+    let executables = unsafe { executables_of(functions, pipeline) }?;
+    for (index, executable) in (0..).zip(executables) {
+        let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline).executable_index(index);
+        // SAFETY: as the caller promises; the pipeline has this executable.
+        let found = unsafe { functions.get_pipeline_executable_statistics(&info) }
+            .map_err(Error::vulkan("vkGetPipelineExecutableStatisticsKHR"))?;
+        statistics.extend(found.iter().map(|statistic| Statistic {
+            executable: text(executable.name_as_c_str()),
+            subgroup_size: executable.subgroup_size,
+            name: text(statistic.name_as_c_str()),
+            value: StatisticValue::read(statistic),
+        }));
+    }
+    Ok(statistics)
+}
+
+/// The programs that a pipeline became.
+///
+/// # Safety
+/// Those of [`statistics_of`] but for the statistics.
+unsafe fn executables_of(
+    functions: &executables::Device,
+    pipeline: vk::Pipeline,
+) -> Result<Vec<vk::PipelineExecutablePropertiesKHR<'_>>> {
+    let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
+    // SAFETY: as the caller promises.
+    unsafe { functions.get_pipeline_executable_properties(&info) }
+        .map_err(Error::vulkan("vkGetPipelineExecutablePropertiesKHR"))
 }
 
 impl StatisticValue {

@@ -320,12 +320,35 @@ pub struct BenchArgs {
 /// Compiles the pipelines that plans take on the device, those of every algorithm among them, and prints what the driver
 /// tells of each; - is what it does not tell. Nothing runs on the device. --algorithm and --policy leave the pipelines of
 /// one. Exits with 3 where a driver tells nothing (it lacks VK_KHR_pipeline_executable_properties).
+///
+/// Spills go to memory, and those "to registers" to registers of another kind. Occupancy is in the driver's unit (subgroups
+/// of a SIMD with RADV, warps of an SM with NVK, waves or threads of a core with Turnip and Honeykrisp), and workgroups are
+/// whole ones, by that. Cycles are the compiler's estimate of one subgroup.
+///
+/// With --device gpu:NAME the compiler of a GPU that need not be here tells (--list-gpus; tools/setup gpus fetches them).
 #[derive(Debug, Args)]
 pub struct InspectArgs {
     /// Only pipelines whose kernel and specialization hold PATTERN, in which * stands for anything: sort/onesweep,
     /// scan/*REVERSE=1
     #[arg(long, value_name = "PATTERN")]
     pub filter: Option<String>,
+
+    /// Inspect the compute shader of a SPIR-V module instead, with a storage buffer, or what else the module declares, at
+    /// each of its bindings. The module must be valid (spirv-val): a driver may crash on another
+    #[arg(long, value_name = "FILE", conflicts_with = "filter")]
+    pub spirv: Option<OsString>,
+
+    /// Which entry point of the module [default: its first for compute]
+    #[arg(long, value_name = "NAME", requires = "spirv")]
+    pub entry: Option<String>,
+
+    /// Give the specialization constant with this SpecId a value, such as 0=256; once for each
+    #[arg(long, value_name = "ID=VALUE", requires = "spirv", value_parser = parse_constant)]
+    pub constant: Vec<(u32, String)>,
+
+    /// Ask for subgroups of N lanes [default: the driver chooses]
+    #[arg(long, value_name = "N", requires = "spirv")]
+    pub lanes: Option<u32>,
 
     /// Print a JSON array, with every number of the driver's in its own words, sizes in bytes
     #[arg(long)]
@@ -411,6 +434,14 @@ fn parse_bits(text: &str) -> Result<Range<u32>, String> {
         .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 64, such as 8:16".into())
 }
 
+fn parse_constant(text: &str) -> Result<(u32, String), String> {
+    let (id, value) = text.split_once('=').unwrap_or_default();
+    match id.parse() {
+        Ok(id) if !value.is_empty() => Ok((id, value.to_owned())),
+        _ => Err("it is a number and a value, such as 0=256".into()),
+    }
+}
+
 fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=1e6).contains(percent));
     percent.ok_or_else(|| "it is a number of percent from 0, such as 5".into())
@@ -425,6 +456,15 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn constants_have_a_number_and_a_value() {
+        assert_eq!(parse_constant("0=256"), Ok((0, "256".into())));
+        assert_eq!(parse_constant("7=-1.5"), Ok((7, "-1.5".into())));
+        for text in ["", "0", "0=", "=1", "a=1", "-1=1", "4294967296=1"] {
+            assert!(parse_constant(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -13,9 +13,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use anyhow::{Context as _, Result};
-use subsweep::harness::gpus::{CompileOnlyGpu, is_shim_noise};
+use subsweep::harness::gpus::{CompileOnlyGpu, is_noise};
 
-use crate::args::Command;
+use crate::args::{Command, Common};
 use crate::error::{Ended, Exit, Said};
 use crate::files::output::print;
 use crate::words::{self, Doing, Progress};
@@ -86,7 +86,13 @@ pub fn list() -> Result<()> {
 ///
 /// # Errors
 /// That the command runs kernels, or that a GPU is not set up; the child's.
-pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command) -> Option<Result<()>> {
+pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common) -> Option<Result<()>> {
+    // Once, and not by each child.
+    if let Command::Inspect(args) = command
+        && let Err(error) = inspect::check(args, common)
+    {
+        return Some(Err(error));
+    }
     match (need(command), gpus) {
         (Need::Nothing, _) => None,
         (Need::Hardware, _) => Some(Err(Ended::usage(format!(
@@ -199,7 +205,7 @@ fn forward(stderr: impl Iterator<Item = impl Read>, mut line: impl FnMut(&str)) 
         let mut bytes = Vec::new();
         while reader.read_until(b'\n', &mut bytes).is_ok_and(|count| count > 0) {
             let text = String::from_utf8_lossy(&bytes);
-            if !is_shim_noise(&text) {
+            if !is_noise(&text) {
                 line(&text);
             }
             bytes.clear();

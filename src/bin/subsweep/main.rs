@@ -68,7 +68,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     device::check_said(&common.device)?;
     if let (DeviceChoice::Gpus(chosen), Some(command), None) =
         (&common.device, &cli.command, gpus::of_child())
-        && let Some(result) = gpus::run(chosen, command)
+        && let Some(result) = gpus::run(chosen, command, common)
     {
         return result;
     }

@@ -2,6 +2,7 @@
 //! [`Candidate::open_to_compile`](crate::headless::Candidate::open_to_compile). Names of fields are a promise to
 //! scripts, as `inspect --json` prints them.
 
+mod foreign;
 mod plans;
 mod summary;
 
@@ -9,6 +10,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use foreign::{ForeignModule, ModuleError, SpecializedModule};
 pub use plans::PlanConfig;
 pub use summary::Summary;
 

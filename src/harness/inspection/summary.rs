@@ -389,12 +389,13 @@ mod tests {
         executable_of(32, statistics)
     }
 
-    /// One pipeline of 256 invocations in a workgroup.
+    /// One pipeline, as if in workgroups of 256 invocations.
     fn summary(driver: vk::DriverId, lanes: u32, statistics: &[(&str, u64)]) -> Summary {
         Summary::new(driver, 256, &[executable_of(lanes, statistics)])
     }
 
-    /// All that Mesa 26.1.6 tells of one compilation of `sort/onesweep:key1`, at 256 invocations.
+    // Lists are what Mesa 26.1.6 told of `sort/onesweep:key1` with its constants at their defaults.
+
     #[test]
     fn what_radv_tells_is_understood() {
         let told = [

@@ -1,5 +1,6 @@
 //! `subsweep inspect`.
 
+mod module;
 mod plans;
 mod text;
 
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde::Serialize;
 use subsweep::harness::gpus::CompileOnlyGpu;
-use subsweep::harness::{Description, Inspection, PipelineSet};
+use subsweep::harness::{Description, ForeignModule, Inspection, PipelineSet};
 use subsweep::headless::Instance;
 
 use crate::args::{Common, InspectArgs};
@@ -41,13 +42,17 @@ struct DeviceReport {
 
 /// Shows what drivers make of the kernels.
 pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
-    plans::check(common)?;
+    let module = check(args, common)?;
     let instance = Arc::new(Instance::new(false)?);
     let devices = device::choose(&instance, &common.device)?;
     let is_alone = devices.len() == 1;
     let (mut reports, mut first_error) = (Vec::new(), None);
     for device in devices {
-        let report = match inspect(&device, args, common) {
+        let inspected = match &module {
+            Some(module) => module::inspect(&device, module, args),
+            None => inspect(&device, args, common),
+        };
+        let report = match inspected {
             Ok(inspection) => DeviceReport::new(&device, inspection, None),
             Err(error) if is_alone => return Err(error),
             Err(error) => {
@@ -71,6 +76,17 @@ pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
         Some(error) if !(is_told && (is_missing_feature(&error) || error.is::<Ended>())) => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Refuses what no device is needed to refuse. Returns the module of `--spirv`, if it is asked for.
+pub fn check(args: &InspectArgs, common: &Common) -> Result<Option<ForeignModule>> {
+    plans::check(common)?;
+    let Some(file) = &args.spirv else { return Ok(None) };
+    if common.algorithm.is_some() || common.policy.is_some() {
+        let text = "--spirv inspects a module as it is; leave --algorithm and --policy out";
+        return Err(Ended::usage(text).into());
+    }
+    module::read(file, args).map(Some)
 }
 
 impl DeviceReport {

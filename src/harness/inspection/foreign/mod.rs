@@ -1,0 +1,6 @@
+//! Compute shaders of others, from SPIR-V, so that they can stand beside the kernels.
+
+mod module;
+mod pipeline;
+
+pub use module::{ForeignModule, ModuleError, SpecializedModule};
