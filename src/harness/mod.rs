@@ -37,8 +37,9 @@ pub use comparison::{
 pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;
 pub use inspection::{
-    ForeignModule, InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection, ModuleError,
-    PipelineSet, PlanConfig, SpecializedModule, Summary as PipelineSummary,
+    ForeignModule, InspectedDevice, InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection,
+    InspectionComparison, InspectionSide, ModuleError, PipelineComparison, PipelineSet, PipelineSide,
+    PlanConfig, SpecializedModule, Summary as PipelineSummary,
 };
 pub use layout::Layout;
 pub use report::{

@@ -367,7 +367,10 @@ pub enum Preset {
     Scaling,
 }
 
-/// Compare reports of bench, case by case
+/// Compare reports of bench, case by case, or inspections, pipeline by pipeline
+///
+/// Of files that inspect wrote with --json each pipeline is set beside itself: what was and what is, where they differ, of
+/// registers, spills, occupancy, instructions and cycles. What follows is of reports.
 ///
 /// The first report is the base, and every other is compared with it; of one report alone the first device is the base.
 /// What differs in device, driver, machine, build, policies and samples is told first. A case is FASTER or SLOWER where
@@ -377,7 +380,7 @@ pub enum Preset {
 /// It opens no device, and takes none of --device, --algorithm and --policy.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Reports that bench wrote with --json; - is standard input
+    /// Reports that bench, or inspections that inspect, wrote with --json; - is standard input
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<OsString>,
 

@@ -1,5 +1,7 @@
 //! `subsweep compare`.
 
+mod inspections;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -17,7 +19,7 @@ use crate::args::{Common, CompareArgs};
 use crate::device;
 use crate::error::Ended;
 use crate::files::output::tell;
-use crate::files::{Source, read_report};
+use crate::files::{Compared, Source, read_compared};
 use crate::reports::{Format, Reports};
 use crate::words::escaped;
 
@@ -46,7 +48,7 @@ impl Unpaired<'_> {
     }
 }
 
-/// Compares reports.
+/// Compares reports of one kind, which their content tells.
 pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     device::check_none("compare")?;
     if common.algorithm.is_some() || common.policy.is_some() {
@@ -58,12 +60,30 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     if sources.iter().filter(|source| **source == Source::Stdin).count() > 1 {
         return Err(Ended::usage("only one report can come from standard input; name files").into());
     }
-    let read =
-        sources.iter().map(|source| Ok(Named { title: source.to_string(), report: read_report(source)? }));
-    let reports: Vec<Named> = read.collect::<Result<_>>()?;
+    let (mut reports, mut inspections) = (Vec::new(), Vec::new());
+    for source in &sources {
+        let title = source.to_string();
+        match read_compared(source)? {
+            Compared::Report(report) => reports.push(Named { title, report: *report }),
+            Compared::Inspection(devices) => inspections.push(inspections::Named { title, devices }),
+        }
+    }
     let inputs: Vec<&Source> = sources.iter().collect();
-    let outputs = Reports::prepare(&[(Format::Json, &args.json), (Format::Html, &args.html)], &inputs)?;
-    let (comparisons, unpaired) = compare(&reports, args.tolerance)?;
+    match (&reports[..], &inspections[..]) {
+        (_, []) => compare_reports(&reports, args, &inputs),
+        ([], _) => inspections::run(&inspections, args, &inputs),
+        ([report, ..], [inspection, ..]) => Err(Ended::usage(format!(
+            "{} is a report and {} an inspection; compare like with like",
+            report.title, inspection.title
+        ))
+        .into()),
+    }
+}
+
+/// Compares reports of bench.
+fn compare_reports(reports: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Result<()> {
+    let outputs = Reports::prepare(&[(Format::Json, &args.json), (Format::Html, &args.html)], inputs)?;
+    let (comparisons, unpaired) = compare(reports, args.tolerance)?;
     let mut text = comparisons.iter().map(text).collect::<Vec<_>>().join("\n");
     for device in &unpaired {
         let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(&device.name()));
@@ -71,7 +91,7 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     tell(&text, outputs.have_stdout())?;
     outputs.commit_rendered(|format| match format {
         Format::Html => {
-            let short = short_titles(&reports);
+            let short = short_titles(reports);
             let mut comparisons = comparisons.clone();
             for side in comparisons.iter_mut().flat_map(|one| [&mut one.base, &mut one.new]) {
                 let at = reports.iter().position(|report| report.title == side.report);

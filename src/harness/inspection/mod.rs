@@ -2,6 +2,8 @@
 //! [`Candidate::open_to_compile`](crate::headless::Candidate::open_to_compile). Names of fields are a promise to
 //! scripts, as `inspect --json` prints them.
 
+mod comparison;
+mod device;
 mod foreign;
 mod plans;
 mod summary;
@@ -10,6 +12,8 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use comparison::{InspectionComparison, InspectionSide, PipelineComparison, PipelineSide};
+pub use device::InspectedDevice;
 pub use foreign::{ForeignModule, ModuleError, SpecializedModule};
 pub use plans::PlanConfig;
 pub use summary::Summary;

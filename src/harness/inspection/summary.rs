@@ -319,6 +319,24 @@ impl Summary {
         }
     }
 
+    /// Every number, by its name here.
+    pub fn numbers(&self) -> [(&'static str, Option<u64>); 12] {
+        [
+            ("registers", self.registers),
+            ("scalar_registers", self.scalar_registers),
+            ("spills", self.spills),
+            ("register_spills", self.register_spills),
+            ("scratch_size", self.scratch_size),
+            ("occupancy", self.occupancy),
+            ("workgroups", self.workgroups),
+            ("code_size", self.code_size),
+            ("shared_memory_size", self.shared_memory_size),
+            ("instructions", self.instructions),
+            ("latency", self.latency),
+            ("inverse_throughput", self.inverse_throughput),
+        ]
+    }
+
     /// Whether nothing is told by a known name.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -40,6 +40,19 @@ pub enum ReportError {
         /// Where in the line, in bytes.
         column: usize,
     },
+    /// JSON of something else that is an array.
+    #[error(
+        "is a JSON array, but no inspection ({what} at line {line}, column {column}); \
+         name a file that inspect wrote with --json"
+    )]
+    NotInspection {
+        /// What is wrong.
+        what: String,
+        /// Where, from 1.
+        line: usize,
+        /// Where in the line, in bytes.
+        column: usize,
+    },
     /// Another layout.
     #[error(
         "is a report of schema {found}, and this build reads {}; use the build that wrote it",
@@ -125,6 +138,13 @@ impl Report {
             device.check(&format!("devices[{index}]"))?;
         }
         Ok(report)
+    }
+}
+
+impl ReportError {
+    /// What the parser says, as of a report.
+    pub(crate) fn of_parser(error: serde_json::Error) -> Self {
+        of_parser(error)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, StdinLock};
 use std::path::Path;
 
-use subsweep::harness::{Report, ReportError};
+use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::table::{Bytes, ElementType, Table, TableError, Taken};
 
 use super::{Source, memory, streams};
@@ -56,8 +56,18 @@ pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, Inpu
     Ok(table.words)
 }
 
-/// Reads all of `source` as a report, by [`Report::from_json`].
-pub fn read_report(source: &Source) -> Result<Report, InputError> {
+/// What `compare` takes.
+#[derive(Debug)]
+pub enum Compared {
+    /// That `bench` or `verify` wrote.
+    Report(Box<Report>),
+    /// That `inspect` wrote.
+    Inspection(Vec<InspectedDevice>),
+}
+
+/// Reads all of `source`: a JSON object as a report, by [`Report::from_json`], and an array as an inspection, by
+/// [`InspectedDevice::all_from_json`].
+pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
     /// Bytes of memory that the reader says it may take for one of the file's, and that byte.
     const GROWTH: u64 = 25;
     let max_size = memory::available().unwrap_or(u64::MAX) / GROWTH;
@@ -66,21 +76,25 @@ pub fn read_report(source: &Source) -> Result<Report, InputError> {
     let read = |stream: &mut dyn Read| {
         let mut json = Vec::new();
         stream.take(HEAD).read_to_end(&mut json).map_err(InputProblem::Read)?;
-        if json.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
+        let first = json.trim_ascii_start().first().copied();
+        if first.is_some_and(|byte| byte != b'{' && byte != b'[') {
             Report::from_json(&json)?;
         }
         stream.take(max_size.saturating_add(1)).read_to_end(&mut json).map_err(InputProblem::Read)?;
         if json.len() as u64 > max_size {
             return Err(InputProblem::LargeReport { max_size });
         }
-        Ok(Report::from_json(&json)?)
+        Ok(match first {
+            Some(b'[') => Compared::Inspection(InspectedDevice::all_from_json(&json)?),
+            _ => Compared::Report(Box::new(Report::from_json(&json)?)),
+        })
     };
-    let report = match source {
+    let compared = match source {
         Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
         Source::Stdin => read(&mut io::stdin().lock()),
         Source::File(path) => open(path).and_then(|(mut file, _)| read(&mut file)),
     };
-    report.map_err(|problem| InputError { input: source.to_string(), problem })
+    compared.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
 /// Why nothing was read. One line, with the file's name and what to do.

@@ -7,9 +7,8 @@ mod text;
 use std::sync::Arc;
 
 use anyhow::Result;
-use serde::Serialize;
 use subsweep::harness::gpus::CompileOnlyGpu;
-use subsweep::harness::{Description, ForeignModule, Inspection, PipelineSet};
+use subsweep::harness::{ForeignModule, InspectedDevice, Inspection, PipelineSet};
 use subsweep::headless::Instance;
 
 use crate::args::{Common, InspectArgs};
@@ -20,25 +19,7 @@ use crate::gpus;
 use crate::pattern::matches;
 use crate::suite::is_missing_feature;
 use crate::words::Progress;
-
-/// One device. The fields' names are those of `--json`: a promise to scripts.
-#[derive(Debug, Serialize)]
-struct DeviceReport {
-    /// What `--device` takes; 0 of a compile-only GPU.
-    index: usize,
-    /// What `--device gpu:` takes, for a compile-only GPU.
-    gpu: Option<&'static str>,
-    /// `deviceName`.
-    name: String,
-    /// Why nothing is told, where it is not.
-    reason: Option<String>,
-    /// Who it is and what it has, where it has Vulkan 1.2.
-    #[serde(flatten)]
-    description: Option<Description>,
-    /// What is told.
-    #[serde(flatten)]
-    inspection: Inspection,
-}
+pub use text::short;
 
 /// Shows what drivers make of the kernels.
 pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
@@ -53,12 +34,12 @@ pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
             None => inspect(&device, args, common),
         };
         let report = match inspected {
-            Ok(inspection) => DeviceReport::new(&device, inspection, None),
+            Ok(inspection) => report_of(&device, inspection, None),
             Err(error) if is_alone => return Err(error),
             Err(error) => {
                 let reason = error.to_string();
                 first_error.get_or_insert(error);
-                DeviceReport::new(&device, Inspection::default(), Some(reason))
+                report_of(&device, Inspection::default(), Some(reason))
             }
         };
         if !args.json {
@@ -89,16 +70,14 @@ pub fn check(args: &InspectArgs, common: &Common) -> Result<Option<ForeignModule
     module::read(file, args).map(Some)
 }
 
-impl DeviceReport {
-    fn new(device: &Numbered, inspection: Inspection, reason: Option<String>) -> Self {
-        Self {
-            index: device.index,
-            gpu: device.gpu.map(|gpu| gpu.name),
-            name: device.candidate.name().to_owned(),
-            reason,
-            description: device.description(),
-            inspection,
-        }
+fn report_of(device: &Numbered, inspection: Inspection, reason: Option<String>) -> InspectedDevice {
+    InspectedDevice {
+        index: device.index,
+        gpu: device.gpu.map(|gpu| gpu.name.to_owned()),
+        name: device.candidate.name().to_owned(),
+        reason,
+        description: device.description(),
+        inspection,
     }
 }
 
@@ -122,9 +101,9 @@ fn inspect(device: &Numbered, args: &InspectArgs, common: &Common) -> Result<Ins
 
 /// What is printed for a compile-only GPU of which nothing but the reason is known.
 pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, is_json: bool) -> Result<String> {
-    let report = DeviceReport {
+    let report = InspectedDevice {
         index: 0,
-        gpu: Some(gpu.name),
+        gpu: Some(gpu.name.to_owned()),
         name: gpu.what.to_owned(),
         reason: Some(reason.to_owned()),
         description: None,

@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use subsweep::harness::{InspectedPipeline, PipelineSummary};
-
-use super::DeviceReport;
+use subsweep::harness::{InspectedDevice, InspectedPipeline, PipelineSummary};
 
 /// A heading, and what is below it.
 type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
@@ -24,7 +22,7 @@ const COLUMNS: [Column; 11] = [
 ];
 
 /// What is below a device's heading.
-pub fn block(report: &DeviceReport) -> String {
+pub fn block(report: &InspectedDevice) -> String {
     if let Some(reason) = &report.reason {
         return format!("  {reason}\n");
     }
@@ -73,7 +71,7 @@ fn number(value: Option<u64>) -> String {
 }
 
 /// The workgroup size, and the constants that are not 0.
-fn short(specialization: &str) -> String {
+pub fn short(specialization: &str) -> String {
     let words = specialization.split(' ').filter(|word| !word.ends_with("=0"));
     words.map(|word| word.strip_prefix("WORKGROUP_SIZE=").unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
@@ -127,9 +125,16 @@ mod tests {
         }
     }
 
-    fn report(pipelines: Vec<InspectedPipeline>) -> DeviceReport {
+    fn report(pipelines: Vec<InspectedPipeline>) -> InspectedDevice {
         let inspection = Inspection { pipelines, not_supported: Vec::new() };
-        DeviceReport { index: 0, gpu: None, name: "GPU".into(), reason: None, description: None, inspection }
+        InspectedDevice {
+            index: 0,
+            gpu: None,
+            name: "GPU".into(),
+            reason: None,
+            description: None,
+            inspection,
+        }
     }
 
     #[test]

@@ -1,0 +1,214 @@
+//! `subsweep compare` of inspections.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use serde::Serialize;
+use subsweep::harness::{InspectedDevice, InspectionComparison, PipelineComparison, PipelineSummary};
+
+use crate::args::CompareArgs;
+use crate::error::Ended;
+use crate::files::Source;
+use crate::files::output::tell;
+use crate::inspect::short;
+use crate::reports::{Format, Reports};
+use crate::words::escaped;
+
+/// What `--json` writes. The names of its fields are a promise to scripts.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    /// The version of this layout.
+    inspection_comparison_schema: u32,
+    /// One for each pair of devices.
+    comparisons: &'a [InspectionComparison],
+    /// Devices that there is nothing to compare with.
+    unpaired: &'a [String],
+}
+
+/// An inspection and where it came from.
+#[derive(Debug)]
+pub struct Named {
+    /// The file.
+    pub title: String,
+    /// Its devices.
+    pub devices: Vec<InspectedDevice>,
+}
+
+/// Sets inspections side by side.
+pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Result<()> {
+    if args.fail_on_regression.is_some() {
+        let text = "inspections have no times; leave --fail-on-regression out";
+        return Err(Ended::usage(text).into());
+    }
+    if args.html.is_some() {
+        let text = "inspections are compared in words and as JSON; leave --html out";
+        return Err(Ended::usage(text).into());
+    }
+    let outputs = Reports::prepare(&[(Format::Json, &args.json)], inputs)?;
+    let (comparisons, unpaired) = compare(inspections)?;
+    let mut text = comparisons.iter().map(text).collect::<Vec<_>>().join("\n");
+    for device in &unpaired {
+        let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(device));
+    }
+    tell(&text, outputs.have_stdout())?;
+    outputs.commit_rendered(|_| {
+        let document =
+            Document { inspection_comparison_schema: 1, comparisons: &comparisons, unpaired: &unpaired };
+        let mut json = serde_json::to_vec_pretty(&document)?;
+        json.push(b'\n');
+        Ok(json)
+    })
+}
+
+/// The base beside each of the others, device by device; or, of one inspection alone, its first device beside its others.
+/// The second is what has no other.
+fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<String>), Ended> {
+    let [base, others @ ..] = inspections else { return Ok((Vec::new(), Vec::new())) };
+    let (mut pairs, mut unpaired) = (Vec::new(), Vec::new());
+    let of_base = told(base)?;
+    if others.is_empty() {
+        let [first, rest @ ..] = &of_base[..] else { return Ok((Vec::new(), Vec::new())) };
+        if rest.is_empty() {
+            return Err(Ended::usage(
+                "there is one inspection of one device; name another inspection to compare it with",
+            ));
+        }
+        pairs.extend(rest.iter().map(|new| ((&base.title, *first), (&base.title, *new))));
+    }
+    for new in others {
+        let mut left: Vec<_> = told(new)?;
+        let are_alone = of_base.len() == 1 && left.len() == 1;
+        for device in &of_base {
+            match left.iter().position(|other| are_alone || device.is_like(other)) {
+                Some(at) => pairs.push(((&base.title, *device), (&new.title, left.remove(at)))),
+                None => unpaired.push(format!("{}: {}", base.title, device.title())),
+            }
+        }
+        unpaired.extend(left.iter().map(|device| format!("{}: {}", new.title, device.title())));
+    }
+    let comparisons =
+        pairs.into_iter().map(|((a, base), (b, new))| InspectionComparison::new((a, base), (b, new)));
+    let comparisons: Vec<_> = comparisons.collect();
+    if comparisons.iter().all(|one| one.pipelines.is_empty()) {
+        return Err(Ended::usage(
+            "the inspections have no pipeline in common; inspect the same kernels and devices in both",
+        ));
+    }
+    Ok((comparisons, unpaired))
+}
+
+/// The devices of which something is told.
+fn told(inspection: &Named) -> Result<Vec<&InspectedDevice>, Ended> {
+    let devices: Vec<_> =
+        inspection.devices.iter().filter(|device| !device.inspection.pipelines.is_empty()).collect();
+    if devices.is_empty() {
+        return Err(Ended::usage(format!(
+            "{}: has no pipelines; inspect a device that tells",
+            inspection.title
+        )));
+    }
+    Ok(devices)
+}
+
+/// A heading, and what is below it.
+type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
+
+const COLUMNS: [Column; 8] = [
+    ("registers", |summary| summary.registers),
+    ("spills", |summary| summary.spills),
+    ("to registers", |summary| summary.register_spills),
+    ("scratch", |summary| summary.scratch_size),
+    ("occupancy", |summary| summary.occupancy),
+    ("workgroups", |summary| summary.workgroups),
+    ("instructions", |summary| summary.instructions),
+    ("cycles", |summary| summary.latency.or(summary.inverse_throughput)),
+];
+
+/// All of a comparison, for people.
+fn text(comparison: &InspectionComparison) -> String {
+    let mut text = String::new();
+    for (label, side) in [("base", &comparison.base), ("new", &comparison.new)] {
+        let driver = side.driver.as_ref().map(|driver| format!(", driver {driver}")).unwrap_or_default();
+        let line = format!("{}: {}{driver}", side.report, side.device);
+        let _ = writeln!(text, "{label:4}  {}", escaped(&line));
+    }
+    text.push('\n');
+    table(&mut text, &comparison.pipelines);
+    summary(&mut text, comparison);
+    text
+}
+
+/// A line for each pipeline, changed ones with a star and what was before.
+fn table(text: &mut String, pipelines: &[PipelineComparison]) {
+    let mut rows = vec![
+        ["kernel".to_owned()]
+            .into_iter()
+            .chain(COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()))
+            .chain(["specialization".to_owned()])
+            .collect::<Vec<_>>(),
+    ];
+    for one in pipelines {
+        let (base, new) = (&one.base.summary, &one.new.summary);
+        let numbers = COLUMNS.iter().map(|(_, value)| change(number(value(base)), number(value(new))));
+        let lanes = change(one.base.lanes.to_string(), one.new.lanes.to_string());
+        let shapes = change(short(&one.base.specialization), short(&one.new.specialization));
+        let kernel = escaped(&one.kernel);
+        rows.push(
+            [kernel]
+                .into_iter()
+                .chain(numbers)
+                .chain([escaped(&format!("{shapes}, {lanes} lanes"))])
+                .collect(),
+        );
+    }
+    let last = COLUMNS.len() + 1;
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..last).map(width).collect();
+    let marks = std::iter::once(" ")
+        .chain(pipelines.iter().map(|one| if one.changed.is_empty() { " " } else { "*" }));
+    for (row, mark) in rows.iter().zip(marks) {
+        let _ = write!(text, "{mark} {:1$}", row[0], widths[0]);
+        for column in 1..last {
+            let _ = write!(text, "  {:>1$}", row[column], widths[column]);
+        }
+        let _ = writeln!(text, "  {}", row[last]);
+    }
+}
+
+fn number(value: Option<u64>) -> String {
+    value.map_or("-".into(), |value| value.to_string())
+}
+
+fn change(base: String, new: String) -> String {
+    if base == new { new } else { format!("{base} → {new}") }
+}
+
+/// How many changed, and what that comes to.
+fn summary(text: &mut String, comparison: &InspectionComparison) {
+    let pipelines = &comparison.pipelines;
+    let changed = pipelines.iter().filter(|one| !one.changed.is_empty()).count();
+    let _ = write!(text, "  {} pipelines in both, {changed} changed (*)", pipelines.len());
+    let count = |of: fn(u64, u64) -> bool| {
+        let told = pipelines
+            .iter()
+            .filter_map(|one| Some(of(one.new.summary.instructions?, one.base.summary.instructions?)));
+        told.filter(|is_so| *is_so).count()
+    };
+    if let Some(ratio) = comparison.instructions_ratio() {
+        let (fewer, more) = (count(|new, base| new < base), count(|new, base| new > base));
+        let _ = write!(
+            text,
+            "; fewer instructions in {fewer}, more in {more}, {ratio:.3} times in the geometric mean"
+        );
+    }
+    let spilling = |side: fn(&PipelineComparison) -> &PipelineSummary| {
+        pipelines.iter().filter(|one| side(one).is_spilling() == Some(true)).count()
+    };
+    let (base, new) = (spilling(|one| &one.base.summary), spilling(|one| &one.new.summary));
+    let _ = writeln!(text, "; {} spill", change(base.to_string(), new.to_string()));
+    for (list, side) in [(&comparison.only_in_base, "base"), (&comparison.only_in_new, "new")] {
+        if let [first, ..] = &list[..] {
+            let _ = writeln!(text, "  {} in the {side} one alone, such as {}", list.len(), escaped(first));
+        }
+    }
+}
