@@ -14,6 +14,7 @@ mod children;
 mod compare;
 mod data;
 mod devices;
+mod gpus;
 mod inspect;
 mod refusals;
 mod reports;

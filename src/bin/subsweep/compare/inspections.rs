@@ -151,7 +151,7 @@ fn table(text: &mut String, pipelines: &[PipelineComparison]) {
         let (base, new) = (&one.base.summary, &one.new.summary);
         let numbers = COLUMNS.iter().map(|(_, value)| change(number(value(base)), number(value(new))));
         let lanes = change(one.base.lanes.to_string(), one.new.lanes.to_string());
-        let shapes = change(short(&one.base.specialization), short(&one.new.specialization));
+        let shapes = shape(&short(&one.base.specialization), &short(&one.new.specialization));
         let kernel = escaped(&one.kernel);
         rows.push(
             [kernel]
@@ -181,6 +181,16 @@ fn number(value: Option<u64>) -> String {
 
 fn change(base: String, new: String) -> String {
     if base == new { new } else { format!("{base} → {new}") }
+}
+
+/// The new specialization, and the words of the old one that it lacks.
+fn shape(base: &str, new: &str) -> String {
+    let gone: Vec<_> = base.split(' ').filter(|word| new.split(' ').all(|other| other != *word)).collect();
+    match (base == new, gone.is_empty()) {
+        (true, _) => new.to_owned(),
+        (false, false) => format!("{new} (was {})", gone.join(" ")),
+        (false, true) => format!("{new} (was {base})"),
+    }
 }
 
 /// How many changed, and what that comes to.

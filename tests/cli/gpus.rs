@@ -1,0 +1,422 @@
+//! GPUs that compile and run nothing, by `--device gpu:NAME`, and inspections side by side.
+
+use ::subsweep::harness::gpus::CompileOnlyGpu;
+use ::subsweep::harness::{PipelineSet, PlanConfig};
+use ::subsweep::headless::{Gpu, GpuOptions};
+use ::subsweep::scan::ScanConfig;
+use ::subsweep::sort::SortConfig;
+use ::subsweep::{ElementType, kernels};
+use serde_json::{Value, json};
+
+use super::children::is_gate_on;
+use super::*;
+
+/// One GPU for each of the five drivers, and the names that its driver has for instructions and registers.
+const DRIVERS: [(&str, &str, &str, &str); 5] = [
+    ("nvidia-ampere", "MESA_NVK", "Instruction count", "Number of GPRs"),
+    ("amd-rdna3", "MESA_RADV", "Instructions", "VGPRs"),
+    ("intel-dg2", "INTEL_OPEN_SOURCE_MESA", "Instructions", "Max live registers"),
+    ("adreno-740", "MESA_TURNIP", "Instruction Count", "Registers used"),
+    ("apple-m1", "26", "Instructions", "GPRs"),
+];
+
+/// Whether a GPU is set up; where it is not that is said, and fails the gate: but for Intel's shim, which must be built.
+fn is_here(name: &str) -> bool {
+    let gpu = CompileOnlyGpu::find(name).unwrap_or_else(|| panic!("{name}"));
+    match gpu.check() {
+        Ok(()) => true,
+        Err(error) => {
+            assert!(!is_gate_on(&["debian 12"]) || name.starts_with("intel-"), "{error}");
+            let _ = writeln!(std::io::stderr(), "SKIPPED: {error}");
+            false
+        }
+    }
+}
+
+fn parse(ended: &Ended) -> Value {
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    serde_json::from_slice(&ended.stdout).unwrap()
+}
+
+fn text(ended: &Ended) -> String {
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    String::from_utf8(ended.stdout.clone()).unwrap()
+}
+
+/// A run that finds no GPU set up.
+fn without_gpus(arguments: &[&str]) -> Ended {
+    run(without_drivers(&mut subsweep(arguments)).env("SUBSWEEP_GPUS_DIR", "/nowhere"))
+}
+
+#[test]
+fn gpus_are_listed_with_what_is_set_up() {
+    for arguments in [&["--list-gpus"][..], &["inspect", "--list-gpus"], &["sort", "--list-gpus"]] {
+        let table = text(&without_gpus(arguments));
+        assert_eq!(table.lines().count(), CompileOnlyGpu::all().len() + 1, "{table}");
+        for (gpu, line) in CompileOnlyGpu::all().iter().zip(table.lines().skip(1)) {
+            let parts = line.starts_with(gpu.name) && line.contains(gpu.what) && line.contains(gpu.driver);
+            assert!(parts && line.ends_with("  no: run tools/setup gpus"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_gpu_that_is_not_set_up_is_refused_with_what_to_run() {
+    for command in ["inspect", "devices"] {
+        let ended = without_gpus(&[command, "--device", "gpu:intel-dg2"]);
+        ended.refused(3, "gpu:intel-dg2 is not set up (/nowhere/");
+        assert!(ended.stderr.contains("run tools/setup gpus"), "{}", ended.stderr);
+        let ended = without_gpus(&[command, "--device", "gpu:all", "--json"]);
+        ended.refused_with_words(3, "gpu:nvidia-turing is not set up (/nowhere/");
+        let devices: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        let names = devices.as_array().unwrap().iter().map(|device| device["gpu"].as_str().unwrap());
+        assert!(names.eq(CompileOnlyGpu::all().iter().map(|gpu| gpu.name)), "{devices}");
+        for device in devices.as_array().unwrap() {
+            assert!(device["reason"].as_str().unwrap().contains("run tools/setup gpus"), "{device}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_gpu_is_refused_with_those_that_are_known() {
+    let known = CompileOnlyGpu::all().iter().map(|gpu| gpu.name).collect::<Vec<_>>().join(", ");
+    for (device, words) in [
+        ("gpu:voodoo", format!("there is no gpu:voodoo; there are all, {known}")),
+        ("gpu:", format!("there is no gpu:; there are all, {known}")),
+        ("gpu:apple-m1,0", "'0' is none of them; list it apart".to_owned()),
+    ] {
+        without_gpus(&["inspect", "--device", device]).refused(2, &words);
+    }
+}
+
+#[test]
+fn commands_that_run_kernels_take_no_such_gpu() {
+    let folder = Folder::new();
+    let input = folder.file("keys", bytes(&[3, 1, 2]));
+    for arguments in [
+        &["scan", &input, "--type", "u32"][..],
+        &["sort", &input, "--type", "u32"],
+        &["gather", &input, "--type", "u32", "--indices", &input],
+        &["verify", "--quick"],
+        &["bench", "--quick"],
+    ] {
+        let words = "gpu:apple-m1 compiles and runs nothing";
+        without_gpus(&[arguments, &["--device", "gpu:apple-m1"]].concat()).refused(2, words);
+        let mut command = subsweep(arguments);
+        run(without_drivers(command.env("SUBSWEEP_DEVICE", "gpu:apple-m1"))).refused(2, words);
+    }
+}
+
+#[test]
+fn the_compilers_of_five_vendors_tell() {
+    for (name, driver, instructions, registers) in DRIVERS.into_iter().filter(|(name, ..)| is_here(name)) {
+        let device = format!("gpu:{name}");
+        // From the environment as from the command line.
+        let mut command = subsweep(["inspect", "--filter", "scan/reduce:u32x1", "--json"]);
+        let devices = parse(&run(command.env("SUBSWEEP_DEVICE", &device)));
+        let [device] = &devices.as_array().unwrap()[..] else { panic!("{devices}") };
+        assert_eq!((&device["gpu"], &device["reason"]), (&json!(name), &Value::Null));
+        assert_eq!(device["driver"]["id"], driver);
+        let pipelines = device["pipelines"].as_array().unwrap();
+        assert!(!pipelines.is_empty());
+        for pipeline in pipelines {
+            assert_eq!(pipeline["kernel"], "scan/reduce:u32x1");
+            let summary = &pipeline["summary"];
+            let statistics = pipeline["executables"][0]["statistics"].as_array().unwrap();
+            let told = |name: &str| {
+                let found = statistics.iter().find(|statistic| statistic["name"] == name);
+                found.unwrap_or_else(|| panic!("{name}: {pipeline}"))["value"].as_u64().unwrap()
+            };
+            assert_eq!(summary["instructions"], told(instructions), "{pipeline}");
+            assert_eq!(summary["registers"], told(registers), "{pipeline}");
+            assert!(told(instructions) > 0 && told(registers) > 0, "{pipeline}");
+            assert_eq!(summary["spills"], 0, "{pipeline}");
+            // ANV tells nothing of how many fit.
+            let workgroups = summary["workgroups"].as_u64();
+            assert_eq!(workgroups.is_some_and(|count| count > 0), driver != "INTEL_OPEN_SOURCE_MESA");
+        }
+    }
+}
+
+#[test]
+fn several_gpus_come_in_their_order() {
+    let names = ["apple-m1", "nvidia-turing", "amd-gcn5"];
+    if !names.into_iter().all(is_here) {
+        return;
+    }
+    let device = names.map(|name| format!("gpu:{name}")).join(",");
+    let arguments = ["inspect", "--filter", "gather/gather", "--device", &device];
+    let devices = parse(&run(&mut subsweep(arguments.iter().chain(&["--json"]))));
+    let found: Vec<_> =
+        devices.as_array().unwrap().iter().map(|device| device["gpu"].as_str().unwrap()).collect();
+    assert_eq!(found, names);
+    let table = text(&run(&mut subsweep(arguments)));
+    let blocks: Vec<_> = table.split("\n\n").collect();
+    for (block, name) in blocks.iter().zip(names) {
+        assert!(block.starts_with(&format!("gpu:{name}: ")) && block.contains("gather/gather"), "{table}");
+    }
+    // What one of them lacks takes nothing from the others, but of all of them it is the end.
+    let ended = run(&mut subsweep(["inspect", "--filter", "no such kernel", "--device", &device]));
+    ended.refused_with_words(2, "gpu:apple-m1: no pipeline's name has 'no such kernel' in it");
+}
+
+#[test]
+fn a_gpu_that_is_not_here_shows_its_limits_and_policies() {
+    if !is_here("apple-m1") {
+        return;
+    }
+    let arguments = ["devices", "--device", "gpu:apple-m1"];
+    let devices = parse(&run(&mut subsweep(arguments.iter().chain(&["--json"]))));
+    let [device] = &devices.as_array().unwrap()[..] else { panic!("{devices}") };
+    assert_eq!((&device["gpu"], &device["usable"]), (&json!("apple-m1"), &json!(true)));
+    // It would run.
+    assert!(device["self_test"].is_null(), "{device}");
+    for policy in ["scan", "scan_u64", "sort", "sort_pairs", "sort_u64"] {
+        assert!(!device["policies"][policy]["policy"].as_str().unwrap().is_empty(), "{device}");
+    }
+    let text = text(&run(&mut subsweep(arguments)));
+    assert!(text.starts_with("gpu:apple-m1: Apple M1"), "{text}");
+    for label in ["compile-only", "workgroups", "sort of pairs", "sort of u64", "scan of u64"] {
+        assert!(text.contains(label), "{label}: {text}");
+    }
+    assert!(!text.contains("self-test"), "{text}");
+}
+
+/// A kernel as a module of somebody else, with the constants of a pipeline of ours.
+#[test]
+fn a_module_is_inspected_as_a_kernel_is() {
+    if !is_here("nvidia-ampere") {
+        return;
+    }
+    let gpu = ["--device", "gpu:nvidia-ampere", "--json"];
+    let devices = parse(&run(&mut subsweep(["inspect", "--filter", "gather/gather"].iter().chain(&gpu))));
+    let ours = &devices[0]["pipelines"][0];
+    let kernel = &kernels::GATHER_GATHER;
+    let mut constants = Vec::new();
+    for word in ours["specialization"].as_str().unwrap().split(' ') {
+        let (name, value) = word.split_once('=').unwrap();
+        let constant = kernel.spec_constants.iter().find(|constant| constant.name == name);
+        let id = constant.map_or(0, |constant| constant.id);
+        constants.extend(["--constant".to_owned(), format!("{id}={value}")]);
+    }
+    let folder = Folder::new();
+    let file = folder.file("gather.spv", kernel.spirv);
+    let arguments = ["inspect", "--spirv", &file].map(str::to_owned).into_iter().chain(constants);
+    let devices = parse(&run(&mut subsweep(arguments.chain(gpu.map(str::to_owned)))));
+    let theirs = &devices[0]["pipelines"][0];
+    assert_eq!((&theirs["kernel"], &theirs["lanes"]), (&json!(file), &json!(32)));
+    assert!(theirs["specialization"].as_str().unwrap().starts_with("main 0="), "{theirs}");
+    assert_eq!(theirs["summary"], ours["summary"]);
+    run(&mut subsweep(["inspect", "--spirv", &file, "--lanes", "64"].iter().chain(&gpu)))
+        .refused(2, "--lanes 64: the device has subgroups of 32 to 32 lanes");
+}
+
+#[test]
+fn what_is_no_module_is_refused_before_a_device_is_opened() {
+    let folder = Folder::new();
+    let module = kernels::GATHER_GATHER.spirv;
+    let whole = folder.file("whole.spv", module);
+    let turned: Vec<u8> = module.chunks_exact(4).flat_map(|word| word.iter().rev().copied()).collect();
+    let mut future = module.to_vec();
+    future[4..8].copy_from_slice(&0x2_0000u32.to_ne_bytes());
+    let mut bound = module.to_vec();
+    bound[12..16].copy_from_slice(&u32::MAX.to_ne_bytes());
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+    let header = [0x0723_0203, 0x1_0500, 0, 10, 0];
+    for (name, bytes, what) in [
+        ("empty.spv", Vec::new(), "it does not begin with SPIR-V's magic number"),
+        ("text.spv", b"; SPIR-V".to_vec(), "it does not begin with SPIR-V's magic number"),
+        ("turned.spv", turned, "its bytes are in another order"),
+        ("odd.spv", module[..module.len() - 1].to_vec(), "its length is no multiple of 4 bytes"),
+        ("head.spv", module[..16].to_vec(), "it ends in its header"),
+        ("future.spv", future, "its version is not 1.0 to 1.6"),
+        ("bound.spv", bound, "its bound on ids is 0 or beyond"),
+        ("short.spv", module[..module.len() - 4].to_vec(), "is cut off or damaged at byte "),
+        ("half.spv", module[..module.len() / 8 * 4].to_vec(), "is cut off or damaged at byte "),
+        ("zero.spv", words(&[&header[..], &[0]].concat()), "is cut off or damaged at byte 20"),
+        // A function that begins with nothing, and its end.
+        ("none.spv", words(&[&header[..], &[0x1_0038]].concat()), "has no entry point for compute"),
+    ] {
+        let file = folder.file(name, bytes);
+        let ended = without_gpus(&["inspect", "--spirv", &file]);
+        ended.refused(2, what);
+        assert!(ended.stderr.contains(name), "{}", ended.stderr);
+        // Once, and not by each child.
+        without_gpus(&["inspect", "--spirv", &file, "--device", "gpu:all"]).refused(2, what);
+    }
+    let nowhere = folder.argument("nowhere.spv");
+    for (arguments, what) in [
+        (&["--spirv", &nowhere][..], "nowhere.spv: cannot be opened"),
+        (&["--spirv", &folder.argument("")], "is a directory"),
+        (&["--spirv", &whole, "--entry", "other"], "has no entry point 'other' for compute; it has main"),
+        (&["--spirv", &whole, "--constant", "99=1"], "has no specialization constant 99; it has 0, "),
+        (&["--spirv", &whole, "--constant", "0=-1"], "without a sign for constant 0, and not '-1'"),
+        (&["--spirv", &whole, "--constant", "0=0x100000000"], "for constant 0, and not '0x100000000'"),
+        (&["--spirv", &whole, "--constant", "0"], "such as 0=256"),
+        (&["--spirv", &whole, "--policy", "seed"], "leave --algorithm and --policy out"),
+        (&["--spirv", &whole, "--filter", "gather"], "cannot be used with"),
+        (&["--lanes", "32"], "were not provided"),
+    ] {
+        without_gpus(&[&["inspect"], arguments].concat()).refused(2, what);
+    }
+}
+
+/// Every truncation and many damages of a module end in words, or where a driver would begin.
+#[test]
+fn no_module_makes_the_reader_panic() {
+    use ::subsweep::harness::ForeignModule;
+    let module = kernels::GATHER_GATHER.spirv;
+    for length in 0..module.len().min(4000) {
+        let _ = ForeignModule::from_bytes(&module[..length]);
+    }
+    let mut damaged = module.to_vec();
+    for (at, noise) in random(4000).into_iter().enumerate() {
+        let place = noise as usize % (damaged.len() / 4) * 4;
+        let before: [u8; 4] = damaged[place..place + 4].try_into().unwrap();
+        let word = if at % 2 == 0 { noise } else { noise >> 24 };
+        damaged[place..place + 4].copy_from_slice(&word.to_ne_bytes());
+        if let Ok(read) = ForeignModule::from_bytes(&damaged) {
+            let _ = read.specialize(None, &[(0, "64".to_owned())]);
+        }
+        damaged[place..place + 4].copy_from_slice(&before);
+    }
+    let read = ForeignModule::from_bytes(&damaged).expect("every damage was repaired");
+    assert!(read.specialize(Some("main"), &[(0, "64".to_owned())]).is_ok());
+}
+
+/// What the filter leaves out is not compiled. Drivers of the CPU do not tell, but count.
+#[test]
+fn only_what_is_wanted_is_compiled() {
+    let gpu = Gpu::open(GpuOptions::default()).unwrap();
+    let device = gpu.device();
+    let plans = [
+        PlanConfig::Scan(ScanConfig::inclusive()),
+        PlanConfig::Sort(SortConfig::keys(ElementType::U32)),
+        PlanConfig::Sort(SortConfig::keys(ElementType::U32)),
+    ];
+    let before = device.pipeline_counts().created;
+    let mut set = PipelineSet::new(device, &plans).unwrap();
+    let declared = set.len();
+    let names: Vec<_> = set.names().collect();
+    assert!(names.is_sorted() && names.iter().any(|name| name.starts_with("scan/reduce")), "{names:?}");
+    set.retain(|name| name.starts_with("sort/onesweep"));
+    let wanted = set.len();
+    assert!(0 < wanted && wanted < declared, "{wanted} of {declared}");
+    assert_eq!(device.pipeline_counts().created, before);
+    let begun = std::sync::atomic::AtomicUsize::new(0);
+    let ended = set.compile(device, |name| {
+        assert!(name.starts_with("sort/onesweep"), "{name}");
+        begun.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    });
+    // The device was not made to tell.
+    assert!(matches!(ended, Err(::subsweep::Error::Unsupported { .. })), "{ended:?}");
+    assert_eq!(begun.into_inner(), wanted);
+    assert_eq!(device.pipeline_counts().created - before, wanted as u64);
+}
+
+/// An inspection of one device with these pipelines: kernel, specialization and instructions.
+fn inspection(gpu: Option<&str>, pipelines: &[(&str, &str, u64)]) -> String {
+    let pipelines: Vec<_> = pipelines
+        .iter()
+        .map(|(kernel, specialization, instructions)| {
+            json!({
+                "kernel": kernel, "specialization": specialization, "lanes": 32, "executables": [],
+                "summary": { "registers": 40, "spills": instructions / 1000, "instructions": instructions },
+            })
+        })
+        .collect();
+    let device = json!({
+        "index": 0, "gpu": gpu, "name": "A GPU", "reason": null, "pipelines": pipelines, "not_supported": [],
+    });
+    json!([device]).to_string()
+}
+
+#[test]
+fn inspections_are_set_side_by_side() {
+    let folder = Folder::new();
+    let base = inspection(
+        Some("apple-m1"),
+        &[
+            ("sort/a", "WORKGROUP_SIZE=256 X=1", 2000),
+            ("sort/b", "WORKGROUP_SIZE=256", 100),
+            ("sort/c", "WORKGROUP_SIZE=256 Y=1", 100),
+            ("sort/old", "WORKGROUP_SIZE=256", 100),
+        ],
+    );
+    let new = inspection(
+        Some("apple-m1"),
+        &[
+            ("sort/a", "WORKGROUP_SIZE=256 X=1", 500),
+            ("sort/b", "WORKGROUP_SIZE=256", 100),
+            ("sort/c", "WORKGROUP_SIZE=512 Y=1", 100),
+            ("sort/fresh", "WORKGROUP_SIZE=256", 100),
+        ],
+    );
+    let (base, new) = (folder.file("base.json", base), folder.file("new.json", new));
+    let json = folder.argument("comparison.json");
+    let compare =
+        |arguments: &[&str]| run(without_drivers(&mut subsweep([&["compare"], arguments].concat())));
+    let text = text(&compare(&[&base, &new, "--json", &json]));
+    assert!(text.starts_with(&format!("base  {base}: gpu:apple-m1, A GPU\nnew   {new}: ")), "{text}");
+    let line = |start: &str| {
+        let found = text.lines().find(|line| line.starts_with(start));
+        found.unwrap_or_else(|| panic!("{start}: {text}"))
+    };
+    assert!(line("* sort/a").contains("2000 → 500") && line("* sort/a").contains("2 → 0"), "{text}");
+    assert!(!line("  sort/b").contains('→'), "{text}");
+    assert!(line("* sort/c").ends_with("512 Y=1 (was 256), 32 lanes"), "{text}");
+    assert!(
+        text.contains("3 pipelines in both, 2 changed (*); fewer instructions in 1, more in 0, 0.630 times")
+    );
+    assert!(text.contains("; 1 → 0 spill\n"), "{text}");
+    assert!(text.contains("1 in the base one alone, such as sort/old WORKGROUP_SIZE=256"), "{text}");
+    assert!(text.contains("1 in the new one alone, such as sort/fresh WORKGROUP_SIZE=256"), "{text}");
+    let document: Value = serde_json::from_slice(&folder.read("comparison.json")).unwrap();
+    assert_eq!(document["inspection_comparison_schema"], 1);
+    let comparison = &document["comparisons"][0];
+    assert_eq!(comparison["pipelines"][0]["changed"], json!(["spills", "instructions"]));
+    assert_eq!(comparison["pipelines"][2]["changed"], json!(["specialization"]));
+    let documented = include_str!("../../docs/reports.md");
+    for object in [comparison, &comparison["pipelines"][0], &comparison["pipelines"][0]["base"]["summary"]] {
+        for field in object.as_object().unwrap().keys() {
+            assert!(documented.contains(&format!("`{field}`")), "{field}");
+        }
+    }
+    // The devices of one inspection, and one that has no other.
+    let other = inspection(Some("amd-gcn5"), &[("sort/a", "WORKGROUP_SIZE=64", 50)]);
+    let both: Vec<Value> = [std::fs::read_to_string(&base).unwrap(), other]
+        .iter()
+        .flat_map(|one| serde_json::from_str::<Vec<Value>>(one).unwrap())
+        .collect();
+    let both = folder.file("both.json", serde_json::to_vec(&both).unwrap());
+    let ended = compare(&[&both]);
+    assert!(String::from_utf8_lossy(&ended.stdout).contains("gpu:amd-gcn5"), "{}", ended.stderr);
+    let ended = compare(&[&base, &both]);
+    let words = "nothing to compare with: ";
+    assert!(String::from_utf8_lossy(&ended.stdout).contains(words), "{}", ended.stderr);
+}
+
+#[test]
+fn inspections_that_cannot_be_compared_are_refused() {
+    let folder = Folder::new();
+    let good = folder.file("good.json", inspection(None, &[("sort/a", "WORKGROUP_SIZE=256", 9)]));
+    let strange = folder.file("strange.json", inspection(None, &[("sort/b", "WORKGROUP_SIZE=256", 9)]));
+    let empty = folder.file("empty.json", "[]");
+    let list = folder.file("list.json", r#"[{"index": 0, "name": "x", "usable": true}]"#);
+    let cut = folder.file("cut.json", r#"[{"index": 0,"#);
+    let report = folder.file("report.json", include_str!("../../src/harness/report/sample.json"));
+    for (arguments, words) in [
+        (&[&good[..], &report][..], "report.json is a report and "),
+        (&[&report, &good], "compare like with like"),
+        (&[&good], "there is one inspection of one device"),
+        (&[&good, &empty], "empty.json: has no pipelines"),
+        (&[&good, &list], "list.json: is a JSON array, but no inspection (missing field"),
+        (&[&good, &cut], "cut.json: cannot be parsed as JSON"),
+        (&[&good, &strange], "the inspections have no pipeline in common"),
+        (&[&good, &good, "--html", "x.html"], "leave --html out"),
+        (&[&good, &good, "--fail-on-regression", "5"], "leave --fail-on-regression out"),
+        (&[&good, &good, "--json", &good], "good.json: is also the input"),
+    ] {
+        run(without_drivers(&mut subsweep([&["compare"], arguments].concat()))).refused(2, words);
+    }
+}
