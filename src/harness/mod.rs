@@ -21,6 +21,7 @@ mod report;
 mod self_test;
 mod sorted;
 mod statistics;
+mod tuning;
 pub mod units;
 mod verify;
 mod workload;
@@ -48,5 +49,6 @@ pub use report::{
 };
 pub use self_test::SelfTest;
 pub use statistics::LinearFit;
+pub use tuning::{TunedAxes, TunedInput, TunedShape, has_single_pass};
 pub use verify::{Failure, Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

@@ -28,6 +28,7 @@ Examples:
   subsweep compare before.json after.json              what became faster, and what slower?
   subsweep inspect --filter onesweep                   what its driver makes of the kernels
   subsweep inspect --device gpu:all                    and what the drivers of GPUs would that are not here
+  subsweep tune sort --device 1                        which shapes are fastest there, as rows of the tuning table
 
 Exit codes:
   0  done
@@ -68,6 +69,7 @@ pub enum Command {
     Bench(BenchArgs),
     Compare(CompareArgs),
     Inspect(InspectArgs),
+    Tune(TuneArgs),
 }
 
 /// Options of every command.
@@ -355,6 +357,72 @@ pub struct InspectArgs {
     pub json: bool,
 }
 
+/// Sweep the shapes that a sort or a scan can have on a device, and print rows for its tuning table
+///
+/// Every shape is verified first: what is wrong is named and left out, and ends the command with 1. Each is measured for
+/// a moment on the first kind of keys or elements, beside a copy of as many bytes; the best are measured by turns in
+/// rounds, and for the best of their rows all other kinds. What is printed are rows of src/primitives/sort/tuning.rs or
+/// src/primitives/scan/tuning.rs, ready to be pasted, the fastest first. A kind that is not measured keeps what the table
+/// has for it. --algorithm leaves the shapes of one.
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// What is tuned
+    #[arg(value_enum)]
+    pub primitive: TunedPrimitive,
+
+    /// Types of the keys or elements, with commas between; rows are for one word and for two [default: u32, of a sort with
+    /// u64, but for --quick]
+    #[arg(long, value_name = "TYPES", value_enum, value_delimiter = ',', hide_possible_values = true)]
+    pub element: Vec<ElementType>,
+
+    /// Bytes of the values that go with keys: 0, 4 or 8, with commas between [default: 0,4,8; with --quick 0]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = parse_value_size)]
+    pub values: Vec<u32>,
+
+    /// How many keys or elements, with commas between, such as 65536 or 2^24; the first of them decides what is measured
+    /// in rounds [default: 2^24; on a CPU 2^20; with --quick 2^16]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_count)]
+    pub count: Vec<u64>,
+
+    /// Sizes of workgroups to try, with commas between [default: 128 to 1024; with --quick 256 and 512]
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub workgroup: Vec<u32>,
+
+    /// Keys of an invocation to try, or of a scan words, with commas between [default: 4 to 24, of a scan 8 to 64; with
+    /// --quick two of them]
+    #[arg(long, value_name = "ITEMS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub items: Vec<u32>,
+
+    /// Rounds in which the best shapes are measured by turns [default: 5; with --quick 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+
+    /// Rows to print at most
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub rows: u32,
+
+    /// Fewer shapes, of u32 keys alone: less than a minute on a CPU driver
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+
+    /// More shapes, and every size of subgroups that the device has: as long as it takes
+    #[arg(long)]
+    pub full: bool,
+
+    /// Print a JSON object, with every number that was measured, times in nanoseconds
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What has a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TunedPrimitive {
+    /// Sorts
+    Sort,
+    /// Scans
+    Scan,
+}
+
 /// Cases for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
@@ -445,6 +513,21 @@ fn parse_constant(text: &str) -> Result<(u32, String), String> {
     }
 }
 
+fn parse_value_size(text: &str) -> Result<u32, String> {
+    let size = text.trim().parse().ok().filter(|size| [0, 4, 8].contains(size));
+    size.ok_or_else(|| "values have 0, 4 or 8 bytes".into())
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    let count = match text.trim().split_once('^') {
+        Some(("2", bits)) => bits.parse().ok().and_then(|bits| 1u64.checked_shl(bits)),
+        Some(_) => None,
+        None => text.trim().parse().ok(),
+    };
+    let count = count.filter(|count| (1..=1 << 30).contains(count));
+    count.ok_or_else(|| "it is a number from 1 to 2^30, such as 65536 or 2^24".into())
+}
+
 fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=1e6).contains(percent));
     percent.ok_or_else(|| "it is a number of percent from 0, such as 5".into())
@@ -467,6 +550,15 @@ mod tests {
         assert_eq!(parse_constant("7=-1.5"), Ok((7, "-1.5".into())));
         for text in ["", "0", "0=", "=1", "a=1", "-1=1", "4294967296=1"] {
             assert!(parse_constant(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_are_numbers_or_powers_of_two() {
+        assert_eq!(parse_count("65536"), Ok(1 << 16));
+        assert_eq!(parse_count("2^24"), Ok(1 << 24));
+        for text in ["", "0", "2^31", "2^99", "3^2", "2^", "-1", "1e6", "1073741825"] {
+            assert!(parse_count(text).is_err(), "{text}");
         }
     }
 

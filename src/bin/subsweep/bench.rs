@@ -36,7 +36,7 @@ pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
 }
 
 /// Refuses cases that this machine has too little memory for.
-fn admit(gpu: &Gpu) -> impl Fn(&Case) -> Result<(), Outcome> + Copy {
+pub fn admit(gpu: &Gpu) -> impl Fn(&Case) -> Result<(), Outcome> + Copy {
     |case| match suite::lacking_memory(gpu, case) {
         Some(reason) => Err(Outcome::NotSupported(reason)),
         None => Ok(()),
@@ -64,7 +64,7 @@ fn options(effort: Effort, slow_down: f64) -> BenchOptions {
 
 /// Bytes of elements that are measured by turns and in rounds, where a case alone has no more. Each case has some arrays of
 /// them.
-fn room(gpu: &Gpu) -> u64 {
+pub fn room(gpu: &Gpu) -> u64 {
     let of_device = (gpu.capabilities().largest_heap_size / 64).max(128 << 20);
     // None is refused for those before it.
     suite::room_for_elements(gpu).map_or(of_device, |of_machine| of_device.min(of_machine))

@@ -19,6 +19,7 @@ mod scan;
 mod segments;
 mod sort;
 mod suite;
+mod tune;
 mod verify;
 mod words;
 mod workers;
@@ -82,6 +83,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Some(Command::Bench(args)) => bench::run(args, common),
         Some(Command::Compare(args)) => compare::run(args, common),
         Some(Command::Inspect(args)) => inspect::run(args, common),
+        Some(Command::Tune(args)) => tune::run(args, common),
     }
 }
 

@@ -36,6 +36,8 @@ pub struct ScanCase {
     pub algorithm: ScanAlgorithm,
     /// How that is tuned.
     pub policy: PolicyName,
+    /// A policy in place of that, which has no name: one of many that are tried.
+    pub tried: Option<ScanPolicy>,
     /// Whether source and destination are one range.
     pub in_place: bool,
     /// Bytes by which the ranges miss a multiple of 16.
@@ -98,6 +100,7 @@ impl ScanCase {
             count_from: CountFrom::Host,
             algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
             policy,
+            tried: None,
             in_place: false,
             misalignment: 0,
         }
@@ -105,7 +108,7 @@ impl ScanCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> ScanPolicy {
-        self.policy.scan(capabilities, self.algorithm, &self.config())
+        self.tried.unwrap_or_else(|| self.policy.scan(capabilities, self.algorithm, &self.config()))
     }
 
     /// What a plan is made for, but for its policy.
@@ -164,14 +167,16 @@ impl fmt::Display for ScanCase {
         }
         write!(
             f,
-            "{};columns={};algorithm={};policy={};place={};misalign={}",
+            "{};columns={};algorithm={};policy=",
             self.count_from.parameter(),
             self.columns,
             self.algorithm.name(),
-            self.policy.name(),
-            if self.in_place { "in" } else { "out" },
-            self.misalignment
-        )
+        )?;
+        match &self.tried {
+            None => f.write_str(self.policy.name())?,
+            Some(policy) => write!(f, "{}", policy.shape_name())?,
+        }
+        write!(f, ";place={};misalign={}", if self.in_place { "in" } else { "out" }, self.misalignment)
     }
 }
 

@@ -33,6 +33,8 @@ pub use config::{InitialRow, InitialValue, ScanBuffers, ScanConfig, ScanKind, Se
 pub use custom::CustomOperator;
 pub use operator::ScanOperator;
 pub use policy::{ScanPolicy, SumsPlacement};
+#[cfg(feature = "cli")]
+pub(crate) use tuning::ScanTuning;
 
 use ash::vk;
 

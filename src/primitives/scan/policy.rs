@@ -59,15 +59,30 @@ impl ScanPolicy {
 
     /// Reduce-then-scan in tiles as the device likes them.
     fn tiles(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
-        let ScanTuning { workgroup_size, words_per_invocation, subgroup_size, mixed_access, reason } =
-            ScanTuning::of(capabilities);
+        let tuning = ScanTuning::of(capabilities);
+        Choice { policy: Self::of_tuning(tuning, capabilities, config), reason: tuning.reason }
+    }
+
+    /// The tiles that a row of the table gives a configuration.
+    pub(crate) fn of_tuning(tuning: ScanTuning, capabilities: &Capabilities, config: &ScanConfig) -> Self {
+        let ScanTuning {
+            workgroup_size,
+            words_per_invocation,
+            packs_per_run,
+            subgroup_size,
+            mixed_access,
+            ..
+        } = tuning;
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
         let items = (words_per_invocation / words).max(1).next_multiple_of(pack);
         // Heads of segments are bits of a word.
         let items = if config.segments.is_some() { items.min(32) } else { items };
-        let tiled = Self::tiled(workgroup_size.min(capabilities.max_workgroup_invocations), items, pack);
-        Choice { policy: Self { subgroup_size, mixed_access, ..tiled }, reason }
+        let run = pack * packs_per_run;
+        // Of few items, as those of wide rows are, there is no such run.
+        let run = if items.is_multiple_of(run) { run } else { pack };
+        let tiled = Self::tiled(workgroup_size.min(capabilities.max_workgroup_invocations), items, run);
+        Self { subgroup_size, mixed_access, ..tiled }
     }
 
     /// Reduce-then-scan with sums in scratch.
@@ -163,7 +178,14 @@ impl ScanPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    pub(super) fn check(&self, config: &ScanConfig, capabilities: &Capabilities) -> Result<()> {
+    /// Its shape in one word, for a name among others that were tried: `256x16/runs4`.
+    #[cfg(feature = "cli")]
+    pub(crate) fn shape_name(&self) -> String {
+        let Self { workgroup_size, items_per_invocation, items_per_run, .. } = self;
+        format!("{workgroup_size}x{items_per_invocation}/runs{items_per_run}")
+    }
+
+    pub(crate) fn check(&self, config: &ScanConfig, capabilities: &Capabilities) -> Result<()> {
         let invalid = |reason| Err(Error::InvalidPolicy { reason });
         if self.workgroup_size == 0 || self.items_per_invocation == 0 || self.items_per_run == 0 {
             return invalid("workgroup_size, items_per_invocation and items_per_run are at least 1");

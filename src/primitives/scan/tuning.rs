@@ -8,21 +8,24 @@ use super::policy::ScanPolicy;
 use crate::primitives::Choice;
 use crate::vk::{Architecture, Capabilities};
 
-/// Tiles of a scan, in runs of one pack: neighbouring lanes access neighbouring quads.
+/// Tiles of a scan. In runs of one pack neighbouring lanes access neighbouring quads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ScanTuning {
-    pub(super) workgroup_size: u32,
+pub(crate) struct ScanTuning {
+    pub(crate) workgroup_size: u32,
     /// Words of an invocation's elements.
-    pub(super) words_per_invocation: u32,
+    pub(crate) words_per_invocation: u32,
+    /// Of as many elements as the fewest quads hold.
+    pub(crate) packs_per_run: u32,
     /// `None` leaves it to the driver.
-    pub(super) subgroup_size: Option<u32>,
-    pub(super) mixed_access: bool,
-    pub(super) reason: &'static str,
+    pub(crate) subgroup_size: Option<u32>,
+    pub(crate) mixed_access: bool,
+    pub(crate) reason: &'static str,
 }
 
 const GPU: ScanTuning = ScanTuning {
     workgroup_size: 256,
     words_per_invocation: 16,
+    packs_per_run: 1,
     subgroup_size: None,
     mixed_access: true,
     reason: "reduce-then-scan needs no forward progress; short runs keep a subgroup's loads together",
@@ -32,6 +35,7 @@ const GPU: ScanTuning = ScanTuning {
 const CPU: ScanTuning = ScanTuning {
     workgroup_size: 256,
     words_per_invocation: 64,
+    packs_per_run: 1,
     subgroup_size: None,
     mixed_access: false,
     reason: "reduce-then-scan needs no forward progress; large tiles, of which a CPU takes a quad at a time",
@@ -51,13 +55,27 @@ const ROWS: &[(Architecture, ScanTuning)] = &[
 ];
 
 impl ScanTuning {
-    pub(super) fn of(capabilities: &Capabilities) -> Self {
+    pub(crate) fn of(capabilities: &Capabilities) -> Self {
         let architecture = capabilities.architecture();
         let row = ROWS.iter().find(|(of_row, _)| Some(*of_row) == architecture);
         let tuning = row.map_or(if capabilities.is_cpu() { CPU } else { GPU }, |(_, tuning)| *tuning);
         // Only where the device lets subgroups be asked for.
         let subgroup_size = tuning.subgroup_size.filter(|&size| capabilities.can_have_subgroups_of(size));
         Self { subgroup_size, ..tuning }
+    }
+
+    /// As a row of the table, in the syntax of this file.
+    #[cfg(feature = "cli")]
+    pub(crate) fn row(&self, capabilities: &Capabilities) -> String {
+        let architecture = capabilities.architecture();
+        let name = architecture.map_or("Unknown".to_owned(), |architecture| format!("{architecture:?}"));
+        format!("    (\n        Architecture::{name},\n        {self:?},\n    ),\n")
+    }
+
+    /// Whether the table has the single pass by default on a device, where it can be.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_single_pass(capabilities: &Capabilities) -> bool {
+        Progress::of(capabilities).is_some()
     }
 }
 

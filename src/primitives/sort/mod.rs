@@ -22,6 +22,8 @@ pub use policy::{ChunkCounting, Matching, Ranking, SortAlgorithm, SortPolicy, Ti
 pub use segmented::{
     ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy,
 };
+#[cfg(feature = "cli")]
+pub(crate) use tuning::{can_be_row, measured_row};
 
 use ash::vk;
 

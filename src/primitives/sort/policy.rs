@@ -367,6 +367,27 @@ impl SortPolicy {
         }
     }
 
+    /// Its shape and its choices in one word, for a name among others that were tried: `384x20/masks/early-counts`.
+    #[cfg(feature = "cli")]
+    pub(crate) fn shape_name(&self) -> String {
+        let Self { workgroup_size, items_per_invocation, .. } = *self;
+        let mut name = format!("{workgroup_size}x{items_per_invocation}");
+        name += match self.ranking {
+            Ranking::CounterScan => "/counters",
+            Ranking::Match(Matching { by_shared_masks: false, .. }) => "/ballots",
+            Ranking::Match(Matching { by_shared_masks: true, .. }) => "/masks",
+            Ranking::Ballot(_) => "/seed",
+        };
+        if self.matching().has_early_counts {
+            name += "/early-counts";
+        }
+        name += if self.has_exchange { "/exchange" } else { "/registers" };
+        match self.subgroup_size {
+            Some(size) => name + &format!("/lanes{size}"),
+            None => name,
+        }
+    }
+
     fn write_subgroups(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.subgroup_size {
             Some(size) => write!(f, ", subgroups of {size}"),

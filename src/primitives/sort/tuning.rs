@@ -4,6 +4,8 @@
 //! shared memory leave room for two workgroups on a compute unit. A measured row names device, driver and command.
 
 use super::policy::{Matching, SortAlgorithm, TileShape};
+#[cfg(feature = "cli")]
+use super::policy::{Ranking, SortPolicy};
 use crate::vk::{Architecture, Capabilities};
 
 /// How sorts of one kind of keys and values are tuned on a device.
@@ -29,7 +31,8 @@ pub(super) struct SortTuning {
 /// Items of an invocation: by the words of a key, one or two, and by those of a value, none to two.
 type Items = [[u32; 3]; 2];
 
-struct Row {
+#[derive(Debug, Clone, Copy)]
+struct Row<'a> {
     architecture: Architecture,
     algorithm: SortAlgorithm,
     /// The workgroup and the items of matched and of counted tiles; `None` leaves them to the formula.
@@ -40,14 +43,14 @@ struct Row {
     histogram_subgroup_size: Option<u32>,
     has_exchange: bool,
     mixed_access: bool,
-    reason: &'static str,
+    reason: &'a str,
     /// Where the numbers come from.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the table"))]
-    source: &'static str,
+    #[cfg_attr(not(any(test, feature = "cli")), expect(dead_code, reason = "for readers of the table"))]
+    source: &'a str,
 }
 
 /// What most rows share.
-const GPU: Row = Row {
+const GPU: Row<'static> = Row {
     architecture: Architecture::Nvidia,
     algorithm: SortAlgorithm::Onesweep,
     matched: None,
@@ -62,7 +65,7 @@ const GPU: Row = Row {
     source: "",
 };
 
-const ROWS: &[Row] = &[
+const ROWS: &[Row<'static>] = &[
     Row {
         architecture: Architecture::Nvidia,
         matched: Some((384, [[20, 18, 18], [18, 18, 14]])),
@@ -150,6 +153,18 @@ impl SortTuning {
         let Some(row) = ROWS.iter().find(|row| Some(row.architecture) == architecture) else {
             return formula;
         };
+        let tuning = Self::of_row(row, formula, capabilities, key_words, value_words);
+        // A device with less than others of its architecture.
+        if tuning.fits(capabilities) { tuning } else { formula }
+    }
+
+    fn of_row(
+        row: &Row<'static>,
+        formula: Self,
+        capabilities: &Capabilities,
+        key_words: u32,
+        value_words: u32,
+    ) -> Self {
         let shape = |of_row: Option<(u32, Items)>, formula: TileShape| match of_row {
             Some((workgroup_size, items)) => TileShape {
                 workgroup_size,
@@ -159,7 +174,7 @@ impl SortTuning {
         };
         // Only where the device lets subgroups be asked for.
         let size = |size: Option<u32>| size.filter(|&size| capabilities.can_have_subgroups_of(size));
-        let tuning = Self {
+        Self {
             algorithm: row.algorithm,
             matched: shape(row.matched, formula.matched),
             matching: row.matching,
@@ -169,9 +184,7 @@ impl SortTuning {
             has_exchange: row.has_exchange,
             mixed_access: row.mixed_access,
             reason: row.reason,
-        };
-        // A device with less than others of its architecture.
-        if tuning.fits(capabilities) { tuning } else { formula }
+        }
     }
 
     fn fits(&self, capabilities: &Capabilities) -> bool {
@@ -206,9 +219,185 @@ impl SortTuning {
     }
 }
 
+/// Whether a row of the table can have the policy: one that does not fit with offsets of two words is passed over.
+#[cfg(feature = "cli")]
+pub(crate) fn can_be_row(policy: &SortPolicy, capabilities: &Capabilities) -> bool {
+    let SortPolicy { workgroup_size, items_per_invocation, subgroup_size, .. } = *policy;
+    let shape = TileShape { workgroup_size, items_per_invocation };
+    match policy.ranking {
+        Ranking::Match(matching) => shape.check_matched(8, 2, matching, subgroup_size, capabilities).is_ok(),
+        _ => shape.check(4, subgroup_size, capabilities).is_ok(),
+    }
+}
+
+/// Policies that share all but their items, by the words of keys and of values, as a row in the syntax of this file. What was
+/// not measured stays as it is, or keeps its keys in a tile where the workgroup is another.
+#[cfg(feature = "cli")]
+pub(crate) fn measured_row(
+    capabilities: &Capabilities,
+    measured: &[([u32; 2], SortPolicy)],
+    source: &str,
+) -> String {
+    let architecture = capabilities.architecture();
+    let name = architecture.map_or("Unknown".to_owned(), |architecture| format!("{architecture:?}"));
+    let mut reason = String::new();
+    row_of(capabilities, measured, source, &mut reason).text(&name)
+}
+
+#[cfg(feature = "cli")]
+fn row_of<'a>(
+    capabilities: &Capabilities,
+    measured: &[([u32; 2], SortPolicy)],
+    source: &'a str,
+    reason: &'a mut String,
+) -> Row<'a> {
+    let architecture = capabilities.architecture();
+    let first = SortTuning::of(capabilities, 1, 0);
+    let known = ROWS.iter().find(|row| Some(row.architecture) == architecture).copied();
+    let base = known.unwrap_or(Row {
+        algorithm: first.algorithm,
+        matching: first.matching,
+        has_exchange: first.has_exchange,
+        mixed_access: first.mixed_access,
+        reason: first.reason,
+        ..GPU
+    });
+    let policy = measured[0].1;
+    let items = |key_words: u32, value_words: u32| {
+        let own = measured.iter().find(|(words, _)| *words == [key_words, value_words]);
+        own.map(|(_, policy)| policy.items_per_invocation).unwrap_or_else(|| {
+            let tuning = SortTuning::of(capabilities, key_words, value_words);
+            match policy.ranking {
+                Ranking::Match(_) => (tuning.matched.tile_items() / policy.workgroup_size).clamp(1, 64),
+                _ => (tuning.counted.tile_items() / policy.workgroup_size / 4 * 4).clamp(4, 252),
+            }
+        })
+    };
+    let shape = (policy.workgroup_size, [1, 2].map(|key| [0, 1, 2].map(|value| items(key, value))));
+    let (matched, counted, matching) = match policy.ranking {
+        Ranking::Match(matching) => {
+            // Those of onesweep alone: another algorithm's row leaves them as they are.
+            let is_early = match policy.algorithm {
+                SortAlgorithm::Onesweep => matching.has_early_counts,
+                _ => base.matching.has_early_counts,
+            };
+            (Some(shape), base.counted, Matching { has_early_counts: is_early, ..matching })
+        }
+        _ => (base.matched, Some(shape), base.matching),
+    };
+    *reason = if policy.algorithm == base.algorithm {
+        base.reason.to_owned()
+    } else if policy.algorithm == GPU.algorithm {
+        GPU.reason.to_owned()
+    } else {
+        let name = policy.algorithm.name();
+        format!("few keys take one dispatch; more are sorted by {name}, the fastest where it was measured")
+    };
+    Row {
+        algorithm: policy.algorithm,
+        matched,
+        counted,
+        matching,
+        subgroup_size: policy.subgroup_size,
+        has_exchange: policy.has_exchange,
+        mixed_access: policy.mixed_access,
+        reason,
+        source,
+        ..base
+    }
+}
+
+#[cfg(any(test, feature = "cli"))]
+impl Row<'_> {
+    /// As it stands in the table: what most rows share is left out.
+    fn text(&self, architecture: &str) -> String {
+        let mut lines = vec![format!("architecture: Architecture::{architecture}")];
+        let mut add = |is_own: bool, line: String| {
+            if is_own {
+                lines.push(line);
+            }
+        };
+        let Self { algorithm, matched, counted, matching, subgroup_size, histogram_subgroup_size, .. } = self;
+        add(*algorithm != GPU.algorithm, format!("algorithm: SortAlgorithm::{algorithm:?}"));
+        add(*matched != GPU.matched, format!("matched: {matched:?}"));
+        add(*counted != GPU.counted, format!("counted: {counted:?}"));
+        add(*matching != GPU.matching, format!("matching: {matching:?}"));
+        add(*subgroup_size != GPU.subgroup_size, format!("subgroup_size: {subgroup_size:?}"));
+        add(
+            *histogram_subgroup_size != GPU.histogram_subgroup_size,
+            format!("histogram_subgroup_size: {histogram_subgroup_size:?}"),
+        );
+        add(self.has_exchange != GPU.has_exchange, format!("has_exchange: {}", self.has_exchange));
+        add(self.mixed_access != GPU.mixed_access, format!("mixed_access: {}", self.mixed_access));
+        add(self.reason != GPU.reason, format!("reason: {:?}", self.reason));
+        add(true, format!("source: {:?}", self.source));
+        let fields: String = lines.iter().map(|line| format!("        {line},\n")).collect();
+        format!("    Row {{\n{fields}        ..GPU\n    }},\n")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Without line ends, those in strings included.
+    fn in_one_line(text: &str) -> String {
+        let joined = text.replace("\\\n", "\n");
+        joined.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn rows_are_printed_as_they_stand_in_the_table() {
+        let table = in_one_line(include_str!("tuning.rs"));
+        for row in ROWS {
+            let text = row.text(&format!("{:?}", row.architecture));
+            assert!(table.contains(&in_one_line(&text)), "{text}");
+        }
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn a_row_of_what_was_measured_leads_to_it_again() {
+        use crate::{ElementType, sort::SortConfig};
+
+        let mut gpu = Capabilities {
+            subgroup_size: 32,
+            min_subgroup_size: 32,
+            max_subgroup_size: 32,
+            max_workgroup_invocations: 1024,
+            shared_memory_size: 48 << 10,
+            ..Capabilities::default()
+        };
+        gpu.identity.device_type = ash::vk::PhysicalDeviceType::DISCRETE_GPU;
+        for (vendor, architecture) in [(0x10de, "Architecture::Nvidia"), (7, "Architecture::Unknown")] {
+            gpu.identity.vendor_id = vendor;
+            let config = SortConfig::keys(ElementType::U32);
+            for algorithm in [SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix4Bit] {
+                let tuned = SortPolicy::tuned(algorithm, &gpu, &config);
+                let keys = SortPolicy { workgroup_size: 256, items_per_invocation: 12, ..tuned };
+                let pairs = SortPolicy { items_per_invocation: 8, ..keys };
+                assert!(can_be_row(&keys, &gpu) && can_be_row(&pairs, &gpu));
+                let measured = [([1, 0], keys), ([1, 1], pairs)];
+                let row = row_of(&gpu, &measured, "a trial", Box::leak(Box::default()));
+                let text = row.text("Here");
+                assert!(measured_row(&gpu, &measured, "a trial").contains(architecture), "{text}");
+                for (words, policy) in measured {
+                    let formula = SortTuning::formula(&gpu);
+                    let tuning =
+                        SortTuning::of_row(Box::leak(Box::new(row)), formula, &gpu, words[0], words[1]);
+                    assert!(tuning.fits(&gpu), "{text}");
+                    let shape = if tuning.algorithm == SortAlgorithm::Radix4Bit {
+                        tuning.counted
+                    } else {
+                        tuning.matched
+                    };
+                    let found = [shape.workgroup_size, shape.items_per_invocation];
+                    assert_eq!(found, [policy.workgroup_size, policy.items_per_invocation], "{text}");
+                    assert_eq!((tuning.algorithm, tuning.has_exchange), (algorithm, policy.has_exchange));
+                }
+            }
+        }
+    }
 
     #[test]
     fn each_architecture_has_one_row() {

@@ -47,6 +47,8 @@ pub struct SortCase {
     pub algorithm: SortAlgorithm,
     /// How it is tuned.
     pub policy: PolicyName,
+    /// A policy in place of that, which has no name: one of many that are tried.
+    pub tried: Option<SortPolicy>,
     /// The bits that are sorted by.
     pub bits: Range<u32>,
     /// Bytes by which the keys miss a multiple of 16.
@@ -120,6 +122,7 @@ impl SortCase {
             is_descending: false,
             algorithm,
             policy,
+            tried: None,
             bits: 0..32,
             misalignment: 0,
             values_misalignment: 0,
@@ -150,7 +153,7 @@ impl SortCase {
 
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> SortPolicy {
-        self.policy.sort(capabilities, self.algorithm, &self.config())
+        self.tried.unwrap_or_else(|| self.policy.sort(capabilities, self.algorithm, &self.config()))
     }
 
     /// What a plan is made for, but for its policy.
@@ -177,14 +180,12 @@ impl fmt::Display for SortCase {
         if self.policy != PolicyName::Chosen {
             write!(f, ";algorithm={}", self.algorithm.name())?;
         }
-        write!(
-            f,
-            ";policy={};bits={}:{};misalign={}",
-            self.policy.name(),
-            self.bits.start,
-            self.bits.end,
-            self.misalignment
-        )?;
+        write!(f, ";policy=")?;
+        match &self.tried {
+            None => f.write_str(self.policy.name())?,
+            Some(policy) => write!(f, "{}", policy.shape_name())?,
+        }
+        write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
         if self.values_misalignment > 0 {
             write!(f, ";values-misalign={}", self.values_misalignment)?;
         }

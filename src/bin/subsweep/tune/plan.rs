@@ -1,0 +1,201 @@
+//! From the options to what is tried, and on what.
+
+use std::time::Duration;
+
+use subsweep::ElementType;
+use subsweep::harness::{BenchOptions, SortValues, TunedAxes, TunedInput, TunedShape};
+use subsweep::vk::Capabilities;
+
+use crate::args::{Common, PolicyKind, TuneArgs, TunedPrimitive};
+use crate::error::Ended;
+use crate::policy::{self, Algorithm};
+
+/// What is tried, and on what.
+#[derive(Debug)]
+pub struct Plan {
+    /// Whether sorts are tuned, and not scans.
+    pub is_sort: bool,
+    /// What is sorted or scanned; the first decides which shapes are measured on the others.
+    pub inputs: Vec<TunedInput>,
+    /// What is tried of each number.
+    pub axes: TunedAxes,
+    /// Rounds by turns.
+    pub rounds: u32,
+    /// Rows to print.
+    pub row_count: usize,
+}
+
+/// Shapes that are measured by turns at first: more than there will be rows.
+const FINALISTS_PER_ROW: usize = 3;
+
+/// Refuses options that contradict each other.
+pub fn check(args: &TuneArgs, common: &Common) -> Result<(), Ended> {
+    if !matches!(common.policy, None | Some(PolicyKind::Default)) {
+        return Err(Ended::usage("tune tries policies of its own; leave out --policy"));
+    }
+    match args.primitive {
+        TunedPrimitive::Sort => policy::check_sort(common)?,
+        TunedPrimitive::Scan => policy::check_scan(common)?,
+    }
+    let refuse = |name: &str, all: Vec<&str>| {
+        let text = format!("no row of the table has {name}; tune tries {}", all.join(", "));
+        Err(Ended::usage(text))
+    };
+    match common.algorithm {
+        Some(Algorithm::Sort(algorithm)) if !TunedAxes::SORTS.contains(&algorithm) => {
+            refuse(algorithm.name(), TunedAxes::SORTS.map(|algorithm| algorithm.name()).into())
+        }
+        Some(Algorithm::Scan(algorithm)) if !TunedAxes::SCANS.contains(&algorithm) => {
+            refuse(algorithm.name(), TunedAxes::SCANS.map(|algorithm| algorithm.name()).into())
+        }
+        _ if args.primitive == TunedPrimitive::Scan && !args.values.is_empty() => {
+            Err(Ended::usage("a scan has no values; leave out --values"))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Plan {
+    /// Of options that [`check`] takes.
+    pub fn new(args: &TuneArgs, common: &Common, capabilities: &Capabilities) -> Self {
+        let is_sort = args.primitive == TunedPrimitive::Sort;
+        Self {
+            is_sort,
+            inputs: inputs(args, is_sort, capabilities),
+            axes: axes(args, common, is_sort),
+            rounds: args.rounds.unwrap_or(if args.quick { 3 } else { 5 }),
+            row_count: args.rows as usize,
+        }
+    }
+
+    /// Every shape, and first what the table has now.
+    pub fn shapes(&self, capabilities: &Capabilities) -> Vec<TunedShape> {
+        let mut shapes = vec![self.current(capabilities)];
+        let all = if self.is_sort { self.axes.sorts(capabilities) } else { self.axes.scans() };
+        shapes.extend(all.into_iter().filter(|shape| *shape != shapes[0]).collect::<Vec<_>>());
+        shapes
+    }
+
+    /// What the table has now for the first input.
+    pub fn current(&self, capabilities: &Capabilities) -> TunedShape {
+        TunedShape::current(self.is_sort, &self.inputs[0], capabilities)
+    }
+
+    /// Shapes that are measured by turns at first.
+    pub const fn finalist_count(&self) -> usize {
+        FINALISTS_PER_ROW * self.row_count
+    }
+
+    /// How a shape is measured for a moment.
+    pub const fn glance(&self) -> BenchOptions {
+        BenchOptions {
+            block_count: 1,
+            warm_up_count: 0,
+            samples_per_block: 3,
+            max_checked_blocks: 1,
+            min_sample: Duration::from_millis(2),
+            budget: Duration::from_millis(200),
+            slow_down: 1.0,
+        }
+    }
+
+    /// How the best are measured.
+    pub const fn rounds(&self) -> BenchOptions {
+        BenchOptions {
+            block_count: self.rounds,
+            warm_up_count: 1,
+            samples_per_block: 3,
+            max_checked_blocks: 2,
+            budget: Duration::from_secs(3),
+            ..self.glance()
+        }
+    }
+}
+
+/// Every count of every type with all of the values.
+fn inputs(args: &TuneArgs, is_sort: bool, capabilities: &Capabilities) -> Vec<TunedInput> {
+    let or = |given: &[ElementType], otherwise: &[ElementType]| -> Vec<ElementType> {
+        if given.is_empty() { otherwise.into() } else { given.into() }
+    };
+    let elements = match (is_sort, args.quick) {
+        (true, false) => or(&args.element, &[ElementType::U32, ElementType::U64]),
+        _ => or(&args.element, &[ElementType::U32]),
+    };
+    let values: Vec<u32> = match (args.values.is_empty(), is_sort && !args.quick) {
+        (false, _) => args.values.clone(),
+        (true, true) => vec![0, 4, 8],
+        (true, false) => vec![0],
+    };
+    let counts = match (args.count.is_empty(), args.quick, capabilities.is_cpu()) {
+        (false, ..) => args.count.clone(),
+        (true, true, _) => vec![1 << 16],
+        (true, false, true) => vec![1 << 20],
+        (true, false, false) => vec![1 << 24],
+    };
+    let mut inputs = Vec::new();
+    for &element in &elements {
+        for values in values.iter().map(|&size| values_of(size)) {
+            for &count in &counts {
+                let input = TunedInput { element, values, count };
+                if !inputs.contains(&input) {
+                    inputs.push(input);
+                }
+            }
+        }
+    }
+    inputs
+}
+
+fn values_of(size: u32) -> SortValues {
+    match size {
+        4 => SortValues::B4,
+        8 => SortValues::B8,
+        _ => SortValues::None,
+    }
+}
+
+fn axes(args: &TuneArgs, common: &Common, is_sort: bool) -> TunedAxes {
+    let chosen = |given: &[u32], quick: &[u32], normal: &[u32], full: Vec<u32>| -> Vec<u32> {
+        let numbers = match (given.is_empty(), args.quick, args.full) {
+            (false, ..) => given.to_vec(),
+            (true, true, _) => quick.to_vec(),
+            (true, false, false) => normal.to_vec(),
+            (true, false, true) => full,
+        };
+        let mut once = Vec::new();
+        for number in numbers {
+            if !once.contains(&number) {
+                once.push(number);
+            }
+        }
+        once
+    };
+    let items = if is_sort {
+        chosen(&args.items, &[8, 16], &[4, 8, 12, 16, 20, 24], (4..=32).step_by(2).collect())
+    } else {
+        chosen(&args.items, &[16, 64], &[8, 16, 32, 64], vec![4, 8, 16, 32, 48, 64, 128])
+    };
+    let sorts = match common.algorithm {
+        Some(Algorithm::Sort(algorithm)) => vec![algorithm],
+        // The last is never the fastest of those that take any count.
+        _ if args.full => TunedAxes::SORTS.into(),
+        _ => TunedAxes::SORTS[..3].into(),
+    };
+    let scans = match common.algorithm {
+        Some(Algorithm::Scan(algorithm)) => vec![algorithm],
+        _ => TunedAxes::SCANS.into(),
+    };
+    TunedAxes {
+        workgroup_sizes: chosen(
+            &args.workgroup,
+            &[256, 512],
+            &[128, 256, 384, 512, 1024],
+            vec![64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 1024],
+        ),
+        items,
+        packs_per_run: chosen(&[], &[1], &[1, 2, 4], vec![1, 2, 4, 8, 16]),
+        sort_algorithms: sorts,
+        scan_algorithms: scans,
+        has_subgroup_sizes: args.full,
+    }
+}

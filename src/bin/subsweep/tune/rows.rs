@@ -1,0 +1,239 @@
+//! From figures of shapes to rows of a table.
+
+use serde::Serialize;
+use subsweep::harness::{Measurement, TunedInput, TunedShape};
+
+/// What was measured of a shape on an input.
+#[derive(Debug, Clone, Copy)]
+pub struct Figure {
+    /// The shape.
+    pub shape: TunedShape,
+    /// Which of the plan's inputs.
+    pub input: usize,
+    /// Of the elements' copy.
+    pub copy_percent: f64,
+    /// By the median.
+    pub elements_per_second: f64,
+    /// Nanoseconds.
+    pub median_ns: f64,
+    /// Between the quartiles, nanoseconds.
+    pub iqr_ns: f64,
+}
+
+impl Figure {
+    /// What a measurement comes to.
+    pub fn new(shape: TunedShape, input: usize, measurement: &Measurement) -> Self {
+        Self {
+            shape,
+            input,
+            copy_percent: measurement.copy_percent,
+            elements_per_second: measurement.elements_per_second,
+            median_ns: measurement.time.median_ns,
+            iqr_ns: measurement.time.iqr_ns,
+        }
+    }
+}
+
+/// Rows, the fastest first.
+#[derive(Debug)]
+pub struct Rows(pub Vec<RankedRow>);
+
+/// A row of a table.
+#[derive(Debug)]
+pub struct RankedRow {
+    /// What its shapes have in common.
+    pub family: TunedShape,
+    /// The best shape for each kind of keys or elements that a row tells apart, and its figures, one for each input.
+    pub best: Vec<Vec<Figure>>,
+    /// Figures of what is as good for a row: of a scan, by the other algorithm.
+    pub others: Vec<Figure>,
+    /// The geometric mean of what its best shapes reach.
+    pub copy_percent: f64,
+}
+
+impl Rows {
+    /// The families of the best figures, and that of now if it was measured.
+    pub fn families(figures: &[Figure], count: usize, current: TunedShape) -> Vec<TunedShape> {
+        let mut ranked: Vec<_> = figures.iter().collect();
+        ranked.sort_by(|a, b| b.copy_percent.total_cmp(&a.copy_percent));
+        let mut families = Vec::new();
+        for family in ranked.iter().map(|figure| figure.shape.family()) {
+            if !families.contains(&family) && (families.len() < count || family == current) {
+                families.push(family);
+            }
+        }
+        families
+    }
+
+    /// Ranks families by the best that they have for each kind of keys or elements.
+    pub fn new(families: &[TunedShape], figures: &[Figure], inputs: &[TunedInput]) -> Self {
+        let mut kinds: Vec<[u32; 2]> = Vec::new();
+        for input in inputs {
+            if !kinds.contains(&input.words()) {
+                kinds.push(input.words());
+            }
+        }
+        let row = |family: &TunedShape| {
+            let own: Vec<Figure> =
+                figures.iter().filter(|figure| figure.shape.family() == *family).copied().collect();
+            let of_kind = |kind: &[u32; 2]| {
+                let needed = inputs.iter().filter(|input| input.words() == *kind).count();
+                best_of(own.iter().filter(|figure| inputs[figure.input].words() == *kind), needed)
+            };
+            let best: Vec<_> = kinds.iter().filter_map(of_kind).collect();
+            let is_best = |figure: &Figure| {
+                best.iter()
+                    .flatten()
+                    .any(|best: &Figure| best.shape == figure.shape && best.input == figure.input)
+            };
+            let others = own.iter().filter(|figure| !is_best(figure)).copied().collect();
+            let copy_percent = mean(best.iter().map(|figures| mean_of(figures)));
+            RankedRow { family: *family, best, others, copy_percent }
+        };
+        let mut rows: Vec<_> = families.iter().map(row).filter(|row| !row.best.is_empty()).collect();
+        // What lacks a kind is not as good as what has all.
+        rows.sort_by(|a, b| b.best.len().cmp(&a.best.len()).then(b.copy_percent.total_cmp(&a.copy_percent)));
+        Self(rows)
+    }
+}
+
+/// The figures of the shape that is the best on all of so many inputs.
+fn best_of<'a>(figures: impl Iterator<Item = &'a Figure>, needed: usize) -> Option<Vec<Figure>> {
+    let mut shapes: Vec<Vec<Figure>> = Vec::new();
+    for figure in figures {
+        match shapes.iter_mut().find(|shape| shape[0].shape == figure.shape) {
+            Some(shape) => shape.push(*figure),
+            None => shapes.push(vec![*figure]),
+        }
+    }
+    let whole = shapes.into_iter().filter(|shape| shape.len() == needed);
+    whole.max_by(|a, b| mean_of(a).total_cmp(&mean_of(b)))
+}
+
+fn mean_of(figures: &[Figure]) -> f64 {
+    mean(figures.iter().map(|figure| figure.copy_percent))
+}
+
+/// The geometric mean; 0 of nothing.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut count, mut sum) = (0, 0.0);
+    for value in values {
+        count += 1;
+        sum += value.ln();
+    }
+    if count == 0 { 0.0 } else { (sum / f64::from(count)).exp() }
+}
+
+/// A figure, as `--json` tells it: names are a promise to scripts.
+#[derive(Debug, Serialize)]
+pub struct ToldFigure {
+    element: String,
+    value_size: u32,
+    count: u64,
+    algorithm: &'static str,
+    policy: String,
+    elements_per_second: f64,
+    copy_percent: f64,
+    median_ns: f64,
+    iqr_ns: f64,
+}
+
+impl ToldFigure {
+    /// Of a figure on one of the inputs, and the policy in words.
+    pub fn new(figure: &Figure, input: &TunedInput, policy: String) -> Self {
+        Self {
+            element: input.element.to_string(),
+            value_size: 4 * input.words()[1],
+            count: input.count,
+            algorithm: figure.shape.algorithm(),
+            policy,
+            elements_per_second: figure.elements_per_second,
+            copy_percent: figure.copy_percent,
+            median_ns: figure.median_ns,
+            iqr_ns: figure.iqr_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use subsweep::ElementType;
+    use subsweep::harness::{SortValues, TunedAxes};
+    use subsweep::sort::{Ranking, SortAlgorithm};
+
+    use super::*;
+
+    fn shape(workgroup_size: u32, items_per_invocation: u32) -> TunedShape {
+        TunedShape::Sort {
+            algorithm: SortAlgorithm::Radix4Bit,
+            ranking: Ranking::CounterScan,
+            workgroup_size,
+            items_per_invocation,
+            has_exchange: true,
+            subgroup_size: None,
+        }
+    }
+
+    fn figure(shape: TunedShape, input: usize, copy_percent: f64) -> Figure {
+        Figure { shape, input, copy_percent, elements_per_second: 1e6, median_ns: 1.0, iqr_ns: 0.0 }
+    }
+
+    fn inputs() -> Vec<TunedInput> {
+        let keys = TunedInput { element: ElementType::U32, values: SortValues::None, count: 1 << 16 };
+        vec![keys, TunedInput { count: 1 << 20, ..keys }, TunedInput { element: ElementType::U64, ..keys }]
+    }
+
+    #[test]
+    fn a_row_has_the_best_items_for_each_kind_of_keys() {
+        let figures = [
+            figure(shape(256, 8), 0, 10.0),
+            figure(shape(256, 8), 1, 10.0),
+            // Better on one count, worse on both.
+            figure(shape(256, 16), 0, 20.0),
+            figure(shape(256, 16), 1, 4.0),
+            // Not measured on the second.
+            figure(shape(256, 4), 0, 90.0),
+            figure(shape(256, 8), 2, 30.0),
+            figure(shape(256, 4), 2, 40.0),
+            figure(shape(512, 8), 0, 50.0),
+            figure(shape(512, 8), 1, 50.0),
+        ];
+        let families = Rows::families(&figures, 2, shape(64, 0).family());
+        assert_eq!(families, [shape(256, 0), shape(512, 0)]);
+        let Rows(rows) = Rows::new(&families, &figures, &inputs());
+        // The faster one lacks u64.
+        assert_eq!(rows.iter().map(|row| row.family).collect::<Vec<_>>(), families);
+        let best: Vec<_> = rows[0].best.iter().map(|figures| (figures[0].shape, figures.len())).collect();
+        assert_eq!(best, [(shape(256, 8), 2), (shape(256, 4), 1)]);
+        assert!((rows[0].copy_percent - 20.0).abs() < 1e-9, "{}", rows[0].copy_percent);
+        assert_eq!(rows[1].best.len(), 1);
+    }
+
+    #[test]
+    fn the_row_of_now_is_kept_to_compare_with() {
+        let figures = [
+            figure(shape(512, 8), 0, 50.0),
+            figure(shape(512, 4), 0, 45.0),
+            figure(shape(256, 8), 0, 40.0),
+            figure(shape(128, 8), 0, 30.0),
+        ];
+        let families = Rows::families(&figures, 1, shape(128, 0));
+        assert_eq!(families, [shape(512, 0), shape(128, 0)]);
+        assert!(Rows::new(&families, &[], &inputs()).0.is_empty());
+    }
+
+    #[test]
+    fn scans_by_either_algorithm_are_of_one_row() {
+        let [chained, two_passes] = TunedAxes::SCANS.map(|algorithm| TunedShape::Scan {
+            algorithm,
+            workgroup_size: 256,
+            words_per_invocation: 16,
+            packs_per_run: 1,
+        });
+        let figures = [figure(chained, 0, 80.0), figure(two_passes, 0, 60.0)];
+        let families = Rows::families(&figures, 3, chained.family());
+        let Rows(rows) = Rows::new(&families, &figures, &inputs()[..1]);
+        assert_eq!((rows.len(), rows[0].best[0][0].shape), (1, chained));
+        assert_eq!(rows[0].others[0].shape, two_passes);
+    }
+}

@@ -1,0 +1,236 @@
+//! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input.
+
+use std::collections::{BTreeMap, HashSet};
+
+use anyhow::Result;
+use subsweep::harness::{BenchGroup, BenchOptions, Case, CopyRoof, Measured, Outcome, TunedShape};
+use subsweep::headless::Gpu;
+
+use super::plan::Plan;
+use super::rows::{Figure, Rows};
+use crate::bench;
+use crate::error::Ended;
+use crate::words::Progress;
+
+/// The most shapes that are measured by turns: what their plans and memory take is given back between.
+const GROUP_SIZE: usize = 16;
+
+/// A sweep over the shapes of a plan.
+pub struct Sweep<'a> {
+    gpu: &'a Gpu,
+    roof: &'a CopyRoof<'a>,
+    plan: &'a Plan,
+    /// What came of shapes.
+    pub tally: Tally,
+}
+
+/// What came of shapes, those apart that were measured.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Shapes that were tried on any input.
+    tried: HashSet<TunedShape>,
+    /// Why the library or the device took none of a shape, and how often.
+    pub refused: BTreeMap<String, u64>,
+    /// The ids of cases that were wrong, and how.
+    pub wrong: Vec<(String, String)>,
+}
+
+impl Tally {
+    /// Shapes that were tried on any input.
+    pub fn tried(&self) -> usize {
+        self.tried.len()
+    }
+
+    fn refuse(&mut self, reason: String) {
+        *self.refused.entry(reason).or_default() += 1;
+    }
+
+    /// Takes what came of a case: its figure, if it was right and measured.
+    fn take(&mut self, shape: TunedShape, input: usize, id: String, measured: Measured) -> Option<Figure> {
+        match measured {
+            Ok(measurement) => {
+                self.tried.insert(shape);
+                Some(Figure::new(shape, input, &measurement))
+            }
+            Err(Outcome::NotSupported(reason)) => {
+                self.refuse(reason);
+                None
+            }
+            Err(outcome @ (Outcome::Fail(_) | Outcome::Pass)) => {
+                self.tried.insert(shape);
+                self.wrong.push((id, outcome.to_string()));
+                None
+            }
+        }
+    }
+}
+
+impl<'a> Sweep<'a> {
+    /// Nothing is measured yet.
+    pub fn new(gpu: &'a Gpu, roof: &'a CopyRoof<'a>, plan: &'a Plan) -> Self {
+        Self { gpu, roof, plan, tally: Tally::default() }
+    }
+
+    /// Measures what there is, and ranks it.
+    ///
+    /// # Errors
+    /// What leaves nothing more to be tried on the device.
+    pub fn run(&mut self) -> Result<Rows> {
+        let capabilities = self.gpu.capabilities();
+        let current = self.plan.current(capabilities);
+        let all = self.plan.shapes(capabilities);
+        let mut seen = self.measure(&all, 0, self.plan.glance(), "all shapes")?;
+        seen.sort_by(|a, b| b.copy_percent.total_cmp(&a.copy_percent));
+        let mut finalists: Vec<_> =
+            seen.iter().take(self.plan.finalist_count()).map(|figure| figure.shape).collect();
+        // To compare with.
+        finalists.extend(seen.iter().map(|figure| figure.shape).filter(|shape| *shape == current));
+        let finalists = with_siblings(finalists, |shape| self.siblings(shape));
+        let mut figures = self.measure(&finalists, 0, self.plan.rounds(), "the best")?;
+        let families = Rows::families(&figures, self.plan.row_count, current.family());
+        for input in 1..self.plan.inputs.len() {
+            let variants = self.variants(&families, &figures, input);
+            figures.extend(self.measure(&variants, input, self.plan.rounds(), "the best rows")?);
+        }
+        Ok(Rows::new(&families, &figures, &self.plan.inputs))
+    }
+
+    /// Whether all went well.
+    ///
+    /// # Errors
+    /// That shapes were wrong, or that none could be tried.
+    pub fn verdict(&self, rows: &Rows) -> Result<()> {
+        let Tally { wrong, refused, .. } = &self.tally;
+        if !wrong.is_empty() {
+            let count = self.tally.tried();
+            let text = format!("{} of {count} shapes gave a wrong result: {}", wrong.len(), wrong[0].0);
+            return Err(Ended::wrong(text).into());
+        }
+        if rows.0.is_empty() {
+            let reason = refused.keys().next().map_or("there are none", String::as_str);
+            let text = format!("the library or the device takes none of these shapes: {reason}; try others");
+            return Err(Ended::unable(text).into());
+        }
+        Ok(())
+    }
+
+    /// What a row says by the same numbers: a scan by the other algorithm.
+    fn siblings(&self, shape: &TunedShape) -> Vec<TunedShape> {
+        match *shape {
+            TunedShape::Sort { .. } => Vec::new(),
+            TunedShape::Scan { workgroup_size, words_per_invocation, packs_per_run, .. } => {
+                let of = |&algorithm| TunedShape::Scan {
+                    algorithm,
+                    workgroup_size,
+                    words_per_invocation,
+                    packs_per_run,
+                };
+                self.plan.axes.scan_algorithms.iter().map(of).collect()
+            }
+        }
+    }
+
+    /// What rows can say for an input: sorts of all items, scans by all algorithms. Of a second count what was measured on
+    /// the first.
+    fn variants(&self, families: &[TunedShape], figures: &[Figure], input: usize) -> Vec<TunedShape> {
+        let inputs = &self.plan.inputs;
+        let before: HashSet<_> = figures
+            .iter()
+            .filter(|figure| inputs[figure.input].words() == inputs[input].words())
+            .map(|figure| figure.shape)
+            .filter(|shape| families.contains(&shape.family()))
+            .collect();
+        if !before.is_empty() {
+            let mut shapes: Vec<_> = before.into_iter().collect();
+            shapes.sort_by_key(|shape| format!("{shape:?}"));
+            return shapes;
+        }
+        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.gpu.capabilities());
+        let mut shapes: Vec<_> = self
+            .plan
+            .shapes(self.gpu.capabilities())
+            .into_iter()
+            .chain([current])
+            .filter(|shape| families.contains(&shape.family()))
+            .collect();
+        shapes.extend(families.iter().flat_map(|family| self.siblings(family)));
+        with_siblings(shapes, |_| Vec::new())
+    }
+
+    fn measure(
+        &mut self,
+        shapes: &[TunedShape],
+        input: usize,
+        options: BenchOptions,
+        what: &str,
+    ) -> Result<Vec<Figure>> {
+        let capabilities = self.gpu.capabilities();
+        let mut taken = Vec::new();
+        for shape in shapes {
+            match shape.case(&self.plan.inputs[input], capabilities) {
+                Ok(case) => taken.push((*shape, case)),
+                Err(error) => self.tally.refuse(error.to_string()),
+            }
+        }
+        let progress = Progress::new(taken.len() * options.block_count as usize);
+        let mut figures = Vec::new();
+        for group in taken.chunks(self.group_size(&taken)) {
+            let cases: Vec<Case> = group.iter().map(|(_, case)| case.clone()).collect();
+            let begin = || progress.begin_all(&format!("{what}: {}", cases[0].variants()), cases.len());
+            begin();
+            let mut bench = BenchGroup::new(self.roof, &cases, options, bench::admit(self.gpu))?;
+            bench.measure_block()?;
+            for _ in 1..options.block_count {
+                begin();
+                bench.measure_block()?;
+            }
+            for ((shape, case), measured) in group.iter().zip(bench.measured()) {
+                figures.extend(self.tally.take(*shape, input, case.id(), measured));
+            }
+        }
+        Ok(figures)
+    }
+
+    /// As many as have room beside one another.
+    fn group_size(&self, taken: &[(TunedShape, Case)]) -> usize {
+        let size = taken.first().map_or(1, |(_, case)| case.size()).max(1);
+        ((bench::room(self.gpu) / size) as usize).clamp(1, GROUP_SIZE)
+    }
+}
+
+/// Each once, in this order, with its siblings behind it.
+fn with_siblings(
+    shapes: Vec<TunedShape>,
+    siblings: impl Fn(&TunedShape) -> Vec<TunedShape>,
+) -> Vec<TunedShape> {
+    let mut seen = HashSet::new();
+    let all = shapes.iter().flat_map(|shape| std::iter::once(*shape).chain(siblings(shape)));
+    all.filter(|shape| seen.insert(*shape)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use subsweep::harness::{Failure, Mismatch, TunedAxes};
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_named_and_left_out() {
+        let shape = TunedShape::Scan {
+            algorithm: TunedAxes::SCANS[0],
+            workgroup_size: 256,
+            words_per_invocation: 16,
+            packs_per_run: 1,
+        };
+        let mut tally = Tally::default();
+        let mismatch = Mismatch { what: "result", index: 3, expected: 2, got: 1 };
+        let outcome = Outcome::Fail(Failure::Wrong { run: 1, seed: 7, mismatch });
+        assert!(tally.take(shape, 0, "scan;256x16".into(), Err(outcome)).is_none());
+        let refused = Outcome::NotSupported("no room".into());
+        assert!(tally.take(shape, 0, "scan;512x16".into(), Err(refused.clone())).is_none());
+        assert!(tally.take(shape, 0, "scan;512x16".into(), Err(refused)).is_none());
+        assert_eq!((tally.wrong.len(), tally.tried()), (1, 1));
+        assert!(tally.wrong[0].0 == "scan;256x16" && tally.wrong[0].1.contains("result[3]"), "{tally:?}");
+        assert_eq!(tally.refused, BTreeMap::from([("no room".to_owned(), 2)]));
+    }
+}

@@ -1,0 +1,185 @@
+//! What a sweep has found, for people, for the table's file, and for scripts.
+
+use std::fmt;
+
+use serde::Serialize;
+use subsweep::harness::units::scaled;
+use subsweep::harness::{TunedInput, TunedShape, Work, has_single_pass};
+use subsweep::headless::Gpu;
+use subsweep::vk::Capabilities;
+
+use super::plan::Plan;
+use super::rows::{Figure, RankedRow, Rows, ToldFigure};
+use super::sweep::Sweep;
+use crate::device::{Numbered, name_with_driver};
+use crate::words::escaped;
+
+/// All of it. The names of fields are those of `--json`: a promise to scripts.
+#[derive(Debug, Serialize)]
+pub struct Told {
+    device: String,
+    primitive: &'static str,
+    /// The file that has the table.
+    table: &'static str,
+    clock: &'static str,
+    tried: usize,
+    wrong: Vec<ToldWrong>,
+    refused: Vec<ToldRefusal>,
+    rows: Vec<ToldRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    has_single_pass: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+struct ToldWrong {
+    id: String,
+    outcome: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ToldRefusal {
+    reason: String,
+    count: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ToldRow {
+    /// In the syntax of the table.
+    row: String,
+    is_current: bool,
+    copy_percent: f64,
+    measured: Vec<ToldFigure>,
+    others: Vec<ToldFigure>,
+    #[serde(skip)]
+    figures: String,
+}
+
+impl Told {
+    /// What there is to tell.
+    pub fn new(device: &Numbered, gpu: &Gpu, plan: &Plan, sweep: &Sweep<'_>, rows: &Rows) -> Self {
+        let capabilities = gpu.capabilities();
+        let tally = &sweep.tally;
+        let current = plan.current(capabilities).family();
+        let row = |row: &RankedRow| ToldRow::new(row, row.family == current, &plan.inputs, gpu);
+        Self {
+            device: device.heading(),
+            primitive: if plan.is_sort { "sort" } else { "scan" },
+            table: if plan.is_sort {
+                "src/primitives/sort/tuning.rs"
+            } else {
+                "src/primitives/scan/tuning.rs"
+            },
+            clock: if gpu.has_timestamps() { "GPU time" } else { "wall-clock time" },
+            tried: tally.tried(),
+            wrong: tally
+                .wrong
+                .iter()
+                .map(|(id, outcome)| ToldWrong { id: id.clone(), outcome: outcome.clone() })
+                .collect(),
+            refused: tally
+                .refused
+                .iter()
+                .map(|(reason, &count)| ToldRefusal { reason: reason.clone(), count })
+                .collect(),
+            rows: rows.0.iter().map(row).collect(),
+            has_single_pass: (!plan.is_sort).then(|| has_single_pass(capabilities)),
+        }
+    }
+}
+
+impl ToldRow {
+    fn new(row: &RankedRow, is_current: bool, inputs: &[TunedInput], gpu: &Gpu) -> Self {
+        let capabilities = gpu.capabilities();
+        let best: Vec<_> =
+            row.best.iter().map(|figures| (inputs[figures[0].input], figures[0].shape)).collect();
+        let told = |figure: &Figure| {
+            let input = &inputs[figure.input];
+            ToldFigure::new(figure, input, policy(&figure.shape, input, capabilities))
+        };
+        let figures = row.best.iter().flatten();
+        Self {
+            row: TunedShape::row(&best, capabilities, &source(row, inputs, gpu)),
+            is_current,
+            copy_percent: row.copy_percent,
+            measured: figures.clone().map(told).collect(),
+            others: row.others.iter().map(told).collect(),
+            figures: figures.chain(others(row)).map(|figure| line(figure, inputs)).collect(),
+        }
+    }
+}
+
+/// Of a scan, by the other algorithm; of sorts by other items there are too many.
+fn others(row: &RankedRow) -> impl Iterator<Item = &Figure> {
+    row.others.iter().filter(|figure| matches!(figure.shape, TunedShape::Scan { .. }))
+}
+
+/// The policy in words, which the library has taken before.
+fn policy(shape: &TunedShape, input: &TunedInput, capabilities: &Capabilities) -> String {
+    match shape.case(input, capabilities).map(|case| case.work) {
+        Ok(Work::Sort(sort)) => sort.policy(capabilities).to_string(),
+        Ok(Work::Scan(scan)) => scan.policy(capabilities).to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Where a row comes from: the device, and what was measured on it.
+fn source(row: &RankedRow, inputs: &[TunedInput], gpu: &Gpu) -> String {
+    let of = row.best.iter().flatten().map(|figure| {
+        let percent = figure.copy_percent;
+        format!("{} at {} {percent:.1} %", kind(&inputs[figure.input]), inputs[figure.input].count)
+    });
+    let of: Vec<_> = of.collect();
+    let name = escaped(&name_with_driver(gpu.identity()));
+    format!("measured: {name}, by subsweep tune: {} of the copy", of.join(", "))
+}
+
+fn kind(input: &TunedInput) -> String {
+    match input.words()[1] {
+        0 => input.element.to_string(),
+        words => format!("{} with {} bytes", input.element, 4 * words),
+    }
+}
+
+fn line(figure: &Figure, inputs: &[TunedInput]) -> String {
+    let input = &inputs[figure.input];
+    let spread = 100.0 * figure.iqr_ns / figure.median_ns;
+    format!(
+        "    //   {:20}  {:>10}  {:16}  {:>7}elements/s  {:>6.1} % of copy  IQR {spread:.1} %\n",
+        kind(input),
+        input.count,
+        figure.shape.algorithm(),
+        scaled(figure.elements_per_second),
+        figure.copy_percent,
+    )
+}
+
+impl fmt::Display for Told {
+    /// Rows with comments between them: all of it can be pasted.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let refused: u64 = self.refused.iter().map(|refusal| refusal.count).sum();
+        writeln!(f, "    // {}", self.device)?;
+        writeln!(f, "    // {}; % of the speed of copying the elements in the same run", self.clock)?;
+        writeln!(f, "    // {} shapes tried, {} wrong, {refused} refused", self.tried, self.wrong.len())?;
+        for ToldRefusal { reason, count } in &self.refused {
+            writeln!(f, "    //   {count} refused: {reason}")?;
+        }
+        for ToldWrong { id, outcome } in &self.wrong {
+            writeln!(f, "    //   WRONG, and left out: {id}: {}", escaped(outcome))?;
+        }
+        if let Some(has_single_pass) = self.has_single_pass {
+            let is = if has_single_pass { "is" } else { "is not" };
+            writeln!(
+                f,
+                "    // chained {is} this driver's default out of place, by Progress::of in {}",
+                self.table
+            )?;
+        }
+        for (at, row) in self.rows.iter().enumerate() {
+            let now = if row.is_current { ", as it is now but for items" } else { "" };
+            writeln!(f, "\n    // {}: {:.1} % of copy{now}; for {}", at + 1, row.copy_percent, self.table)?;
+            f.write_str(&row.figures)?;
+            f.write_str(&row.row)?;
+        }
+        Ok(())
+    }
+}
