@@ -25,6 +25,7 @@ mod software;
 mod sorts;
 mod streams;
 mod suites;
+mod tunes;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -384,7 +384,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_count)]
     pub count: Vec<u64>,
 
-    /// Sizes of workgroups to try, with commas between [default: 128 to 1024; with --quick 256 and 512]
+    /// Sizes of workgroups to try, with commas between [default: 128 to 1024; with --quick 128, 256 and 512]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub workgroup: Vec<u32>,
 

@@ -188,7 +188,7 @@ fn axes(args: &TuneArgs, common: &Common, is_sort: bool) -> TunedAxes {
     TunedAxes {
         workgroup_sizes: chosen(
             &args.workgroup,
-            &[256, 512],
+            &[128, 256, 512],
             &[128, 256, 384, 512, 1024],
             vec![64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 1024],
         ),

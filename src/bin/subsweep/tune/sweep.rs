@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use anyhow::Result;
+use subsweep::Error;
 use subsweep::harness::{BenchGroup, BenchOptions, Case, CopyRoof, Measured, Outcome, TunedShape};
 use subsweep::headless::Gpu;
 
@@ -169,7 +170,7 @@ impl<'a> Sweep<'a> {
         for shape in shapes {
             match shape.case(&self.plan.inputs[input], capabilities) {
                 Ok(case) => taken.push((*shape, case)),
-                Err(error) => self.tally.refuse(error.to_string()),
+                Err(error) => self.tally.refuse(reason(&error)),
             }
         }
         let progress = Progress::new(taken.len() * options.block_count as usize);
@@ -195,6 +196,14 @@ impl<'a> Sweep<'a> {
     fn group_size(&self, taken: &[(TunedShape, Case)]) -> usize {
         let size = taken.first().map_or(1, |(_, case)| case.size()).max(1);
         ((bench::room(self.gpu) / size) as usize).clamp(1, GROUP_SIZE)
+    }
+}
+
+/// Why a shape is refused, in words that many shapes share.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::PolicyBeyondDevice { what, got, .. } => format!("more {what} than the device's {got}"),
+        error => error.to_string(),
     }
 }
 

@@ -130,8 +130,13 @@ fn source(row: &RankedRow, inputs: &[TunedInput], gpu: &Gpu) -> String {
     });
     let of: Vec<_> = of.collect();
     let name = escaped(&name_with_driver(gpu.identity()));
-    format!("measured: {name}, by subsweep tune: {} of the copy", of.join(", "))
+    let is_whole = matches!(row.family, TunedShape::Scan { .. }) || row.best.len() == KINDS_OF_KEYS;
+    let rest = if is_whole { "" } else { "; items of other keys and values not measured" };
+    format!("measured: {name}, by subsweep tune: {} of the copy{rest}", of.join(", "))
 }
+
+/// Keys of one word and two, alone and with values of one word and two.
+const KINDS_OF_KEYS: usize = 6;
 
 fn kind(input: &TunedInput) -> String {
     match input.words()[1] {

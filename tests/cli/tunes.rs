@@ -1,0 +1,133 @@
+//! `tune`: rows of tables, out of what is measured. What shapes are fast is the business of whoever has the device.
+
+use super::*;
+
+/// A sweep of few shapes over few elements.
+fn tune<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Ended {
+    run(&mut subsweep(["tune"].into_iter().chain(arguments)))
+}
+
+fn told(ended: &Ended) -> serde_json::Value {
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    serde_json::from_slice(&ended.stdout).expect("JSON")
+}
+
+const SCAN: [&str; 10] =
+    ["scan", "--count", "4099", "--workgroup", "64,128", "--items", "8,16", "--rounds", "2", "--quick"];
+
+#[test]
+fn scans_are_swept_and_told_as_rows() {
+    let ended = tune(SCAN);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    // Comments and rows: nothing else may stand in a table.
+    let code: Vec<_> = text.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect();
+    let tunings = code.iter().filter(|line| line.starts_with("ScanTuning { workgroup_size: ")).count();
+    let rows = code.iter().filter(|line| **line == "(").count();
+    assert!(tunings == rows && (1..=4).contains(&rows), "{text}");
+    assert!(text.contains("0 wrong, 0 refused") && text.contains("elements/s"), "{text}");
+    assert!(text.contains("// 1: ") && text.contains("src/primitives/scan/tuning.rs"), "{text}");
+}
+
+#[test]
+fn scans_are_ranked_by_their_share_of_the_copy() {
+    let told = told(&tune(SCAN.into_iter().chain(["--json", "--rows", "4"])));
+    assert_eq!((&told["primitive"], told["wrong"].as_array().unwrap().len()), (&"scan".into(), 0));
+    let rows = told["rows"].as_array().unwrap();
+    // Four shapes, and what the table has now.
+    assert!((4..=5).contains(&rows.len()), "{told}");
+    let percents: Vec<_> = rows.iter().map(|row| row["copy_percent"].as_f64().unwrap()).collect();
+    assert!(percents.is_sorted_by(|a, b| a >= b), "{percents:?}");
+    assert_eq!(rows.iter().filter(|row| row["is_current"] == true).count(), 1, "{told}");
+    for row in rows {
+        let best = &row["measured"][0];
+        assert_eq!((&best["element"], &best["count"]), (&"u32".into(), &4099.into()));
+        let seconds = best["median_ns"].as_f64().unwrap() / 1e9;
+        let rate = best["elements_per_second"].as_f64().unwrap();
+        assert!((rate * seconds / 4099.0 - 1.0).abs() < 1e-6, "{best}");
+        // By the other algorithm, too.
+        assert_eq!(row["others"].as_array().unwrap().len(), 1, "{row}");
+        assert!(row["row"].as_str().unwrap().contains("ScanTuning { workgroup_size: "), "{row}");
+    }
+}
+
+#[test]
+fn sorts_are_swept_and_told_with_items_for_each_kind_of_keys() {
+    let arguments = [
+        "sort",
+        "--algorithm",
+        "radix-4bit",
+        "--count",
+        "3000",
+        "--element",
+        "u32,u64",
+        "--values",
+        "0,4",
+        "--workgroup",
+        "64",
+        "--items",
+        "4,8,10",
+        "--rounds",
+        "1",
+        "--rows",
+        "1",
+        "--json",
+    ];
+    let told = told(&tune(arguments));
+    let rows = told["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["is_current"] == false).expect("a row of 64 invocations");
+    let measured: Vec<_> = row["measured"].as_array().unwrap().iter().collect();
+    let kinds: Vec<_> = measured
+        .iter()
+        .map(|one| (one["element"].as_str().unwrap(), one["value_size"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(kinds, [("u32", 0), ("u32", 4), ("u64", 0), ("u64", 4)]);
+    let items = |at: usize| {
+        let policy: &str = measured[at]["policy"].as_str().unwrap();
+        let (before, _) = policy.split_once(" items per invocation").expect(policy);
+        before.rsplit(' ').next().unwrap().parse::<u32>().unwrap()
+    };
+    let text = row["row"].as_str().unwrap();
+    let [keys, pairs, long_keys, long_pairs] = [0, 1, 2, 3].map(items);
+    assert!(text.contains("algorithm: SortAlgorithm::Radix4Bit,"), "{text}");
+    assert!(text.contains(&format!("counted: Some((64, [[{keys}, {pairs}, ")), "{text}");
+    assert!(text.contains(&format!(", [{long_keys}, {long_pairs}, ")), "{text}");
+    assert!(text.contains("items of other keys and values not measured"), "{text}");
+    // Ten keys are no multiple of four: with and without exchange on the first kind, and for each row on others.
+    let refused = told["refused"].as_array().unwrap();
+    assert_eq!(refused.len(), 1, "{told}");
+    assert!(refused[0]["reason"].as_str().unwrap().contains("a multiple of 4"), "{told}");
+    assert!(refused[0]["count"].as_u64().unwrap() >= 2, "{told}");
+}
+
+#[test]
+fn nonsense_is_refused_before_a_device_is_opened() {
+    for (arguments, what) in [
+        (&["tune"][..], "<PRIMITIVE>"),
+        (&["tune", "gather"], "invalid value 'gather'"),
+        (&["tune", "scan", "--values", "4"], "a scan has no values"),
+        (&["tune", "sort", "--values", "3"], "values have 0, 4 or 8 bytes"),
+        (&["tune", "sort", "--items", "0"], "0 is not in 1..=1024"),
+        (&["tune", "sort", "--workgroup", "0"], "0 is not in 1..=65536"),
+        (&["tune", "sort", "--count", "0"], "a number from 1 to 2^30"),
+        (&["tune", "sort", "--rounds", "0"], "0 is not in 1..=1000"),
+        (&["tune", "sort", "--element", "u128"], "invalid value 'u128'"),
+        (&["tune", "sort", "--quick", "--full"], "cannot be used with"),
+        (&["tune", "sort", "--algorithm", "chained"], "chained is the algorithm of a scan"),
+        (&["tune", "sort", "--algorithm", "single-workgroup"], "no row of the table has single-workgroup"),
+        (&["tune", "scan", "--algorithm", "strided"], "no row of the table has strided"),
+        (&["tune", "scan", "--policy", "seed"], "leave out --policy"),
+        (&["tune", "scan", "--device", "all"], "tune runs on one device"),
+    ] {
+        run(without_drivers(&mut subsweep(arguments))).refused(2, what);
+    }
+}
+
+#[test]
+fn shapes_that_no_device_takes_are_refused_with_the_reason() {
+    let ended = tune(["scan", "--quick", "--count", "100", "--items", "6", "--algorithm", "chained"]);
+    // What the table has now is there to compare with.
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert!(text.contains("3 refused: ") && text.contains("as it is now"), "{text}");
+}
