@@ -210,6 +210,32 @@ impl TunedShape {
         }
     }
 
+    /// The kernels that go through all keys or elements in a pass, without variants.
+    pub const fn hot_kernels(&self) -> &'static [&'static str] {
+        match self {
+            Self::Sort { algorithm: SortAlgorithm::Onesweep, .. } => &["sort/onesweep"],
+            Self::Sort { .. } => &["sort/count", "sort/scatter"],
+            Self::Scan { algorithm: ScanAlgorithm::Chained, .. } => &["scan/chained"],
+            Self::Scan { .. } => &["scan/reduce", "scan/downsweep"],
+        }
+    }
+
+    /// Keys or elements of an invocation.
+    pub fn items(&self, input: &TunedInput) -> u32 {
+        match self {
+            Self::Sort { items_per_invocation, .. } => *items_per_invocation,
+            Self::Scan { words_per_invocation, .. } => (words_per_invocation / input.element.words()).max(1),
+        }
+    }
+
+    /// Lanes that are asked for.
+    pub const fn lanes(&self) -> Option<u32> {
+        match self {
+            Self::Sort { subgroup_size, .. } => *subgroup_size,
+            Self::Scan { .. } => None,
+        }
+    }
+
     /// The case that proves and measures it.
     ///
     /// # Errors

@@ -36,11 +36,11 @@ fn scans_are_ranked_by_their_share_of_the_copy() {
     let rows = told["rows"].as_array().unwrap();
     // Four shapes, and what the table has now.
     assert!((4..=5).contains(&rows.len()), "{told}");
-    let percents: Vec<_> = rows.iter().map(|row| row["copy_percent"].as_f64().unwrap()).collect();
+    let percents: Vec<_> = rows.iter().map(|row| row["score"].as_f64().unwrap()).collect();
     assert!(percents.is_sorted_by(|a, b| a >= b), "{percents:?}");
     assert_eq!(rows.iter().filter(|row| row["is_current"] == true).count(), 1, "{told}");
     for row in rows {
-        let best = &row["measured"][0];
+        let best = &row["best"][0];
         assert_eq!((&best["element"], &best["count"]), (&"u32".into(), &4099.into()));
         let seconds = best["median_ns"].as_f64().unwrap() / 1e9;
         let rate = best["elements_per_second"].as_f64().unwrap();
@@ -76,7 +76,7 @@ fn sorts_are_swept_and_told_with_items_for_each_kind_of_keys() {
     let told = told(&tune(arguments));
     let rows = told["rows"].as_array().unwrap();
     let row = rows.iter().find(|row| row["is_current"] == false).expect("a row of 64 invocations");
-    let measured: Vec<_> = row["measured"].as_array().unwrap().iter().collect();
+    let measured: Vec<_> = row["best"].as_array().unwrap().iter().collect();
     let kinds: Vec<_> = measured
         .iter()
         .map(|one| (one["element"].as_str().unwrap(), one["value_size"].as_u64().unwrap()))
@@ -92,7 +92,7 @@ fn sorts_are_swept_and_told_with_items_for_each_kind_of_keys() {
     assert!(text.contains("algorithm: SortAlgorithm::Radix4Bit,"), "{text}");
     assert!(text.contains(&format!("counted: Some((64, [[{keys}, {pairs}, ")), "{text}");
     assert!(text.contains(&format!(", [{long_keys}, {long_pairs}, ")), "{text}");
-    assert!(text.contains("items of other keys and values not measured"), "{text}");
+    assert!(text.contains("items of other keys and values not tried"), "{text}");
     // Ten keys are no multiple of four: with and without exchange on the first kind, and for each row on others.
     let refused = told["refused"].as_array().unwrap();
     assert_eq!(refused.len(), 1, "{told}");

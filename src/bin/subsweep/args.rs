@@ -29,6 +29,7 @@ Examples:
   subsweep inspect --filter onesweep                   what its driver makes of the kernels
   subsweep inspect --device gpu:all                    and what the drivers of GPUs would that are not here
   subsweep tune sort --device 1                        which shapes are fastest there, as rows of the tuning table
+  subsweep tune sort --device gpu:apple-m1             and which its compiler likes best where it is not here
 
 Exit codes:
   0  done
@@ -364,6 +365,11 @@ pub struct InspectArgs {
 /// rounds, and for the best of their rows all other kinds. What is printed are rows of src/primitives/sort/tuning.rs or
 /// src/primitives/scan/tuning.rs, ready to be pasted, the fastest first. A kind that is not measured keeps what the table
 /// has for it. --algorithm leaves the shapes of one.
+///
+/// With --static, as always with --device gpu:NAME, nothing runs: shapes are ranked by the instructions of a key or
+/// element and pass that the driver's compiler makes of the kernels, twice as many where a compute unit has no room for
+/// two workgroups, and those that spill to memory are left out. That does not compare algorithms: it ranks the shapes of
+/// one, the table's, or --algorithm's. Exits with 3 where a driver tells nothing.
 #[derive(Debug, Args)]
 pub struct TuneArgs {
     /// What is tuned
@@ -408,6 +414,10 @@ pub struct TuneArgs {
     /// More shapes, and every size of subgroups that the device has: as long as it takes
     #[arg(long)]
     pub full: bool,
+
+    /// Run nothing: rank by what the driver's compiler makes of the kernels
+    #[arg(long = "static", conflicts_with = "rounds")]
+    pub is_static: bool,
 
     /// Print a JSON object, with every number that was measured, times in nanoseconds
     #[arg(long)]

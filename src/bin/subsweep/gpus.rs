@@ -42,7 +42,7 @@ enum Need {
 fn need(command: &Command) -> Need {
     match command {
         Command::Compare(_) => Need::Nothing,
-        Command::Devices(_) | Command::Inspect(_) => Need::Compiler,
+        Command::Devices(_) | Command::Inspect(_) | Command::Tune(_) => Need::Compiler,
         Command::Scan(_) | Command::Sort(_) | Command::Gather(_) | Command::Verify(_) | Command::Bench(_) => {
             Need::Hardware
         }
@@ -96,11 +96,14 @@ pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common)
     match (need(command), gpus) {
         (Need::Nothing, _) => None,
         (Need::Hardware, _) => Some(Err(Ended::usage(format!(
-            "{} compiles and runs nothing; inspect and devices take it, the other commands a device that runs",
+            "{} compiles and runs nothing; inspect, devices and tune take it, the other commands a device that runs",
             gpus.iter().map(|gpu| format!("gpu:{}", gpu.name)).collect::<Vec<_>>().join(",")
         ))
         .into())),
         (Need::Compiler, [gpu]) => Some(run_one(gpu)),
+        (Need::Compiler, _) if matches!(command, Command::Tune(_)) => {
+            Some(Err(Ended::usage("tune takes one device, and --device lists several; name one").into()))
+        }
         (Need::Compiler, gpus) => Some(run_all(gpus, command)),
     }
 }
@@ -319,7 +322,7 @@ mod tests {
         for line in ["scan a", "sort a", "gather a --indices b", "verify", "bench"] {
             assert_eq!(need_of(line), Need::Hardware, "{line}");
         }
-        for line in ["inspect", "devices"] {
+        for line in ["inspect", "devices", "tune sort"] {
             assert_eq!(need_of(line), Need::Compiler, "{line}");
         }
         assert_eq!(need_of("compare a b"), Need::Nothing);

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::gather::{GatherConfig, GatherPlan};
-use crate::harness::cases::{Work, selectable_works};
+use crate::harness::cases::{Case, Work, selectable_works};
 use crate::primitives::scan::Ranges;
 use crate::scan::{ScanConfig, ScanPlan};
 use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
@@ -25,6 +25,11 @@ impl PlanConfig {
     /// Those that have every kernel as every policy that can be chosen specializes it, but for the order of keys.
     pub fn every(capabilities: &Capabilities) -> Vec<Self> {
         selectable_works(capabilities).iter().map(|work| Self::of_work(work, capabilities)).collect()
+    }
+
+    /// What the plan of a case is made for.
+    pub fn of_case(case: &Case, capabilities: &Capabilities) -> Self {
+        Self::of_work(&case.work, capabilities)
     }
 
     /// Compiles the plan's pipelines, and shows each of them.

@@ -1,5 +1,6 @@
 //! `subsweep tune`.
 
+mod paper;
 mod plan;
 mod rows;
 mod sweep;
@@ -16,9 +17,9 @@ use crate::cache::CachedGpu;
 use crate::device::{self, Numbered};
 use crate::error::Ended;
 use crate::files::output::print;
+use crate::gpus;
 use plan::Plan;
-use rows::Rows;
-use sweep::Sweep;
+use sweep::{Sweep, Way};
 use text::Told;
 
 /// Sweeps the shapes of a sort or a scan on the device that is meant, and prints rows of its table.
@@ -31,24 +32,22 @@ pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
         return Err(Ended::usage("tune runs on one device, and --device lists several; name one").into());
     }
     let device = devices.swap_remove(0);
+    if args.is_static || device.gpu.is_some() {
+        let opened = device.candidate.open_to_compile()?;
+        opened.set_pipeline_threads(gpus::compiler_threads());
+        return sweep(args, common, &device, Way::Compile(&opened));
+    }
     let gpu = CachedGpu::open(device.candidate.clone(), !common.no_pipeline_cache)?;
-    let plan = Plan::new(args, common, gpu.capabilities());
     let roof = CopyRoof::new(&gpu)?;
-    let mut sweep = Sweep::new(&gpu, &roof, &plan);
-    let rows = sweep.run()?;
-    tell(args, &device, &gpu, &plan, &sweep, &rows)?;
-    sweep.verdict(&rows)
+    sweep(args, common, &device, Way::Run(&gpu, &roof))
 }
 
-fn tell(
-    args: &TuneArgs,
-    device: &Numbered,
-    gpu: &CachedGpu,
-    plan: &Plan,
-    sweep: &Sweep<'_>,
-    rows: &Rows,
-) -> Result<()> {
-    let told = Told::new(device, gpu, plan, sweep, rows);
+fn sweep(args: &TuneArgs, common: &Common, device: &Numbered, way: Way<'_>) -> Result<()> {
+    let plan = Plan::new(args, common, way.capabilities(), matches!(way, Way::Compile(_)));
+    let mut sweep = Sweep::new(way, &plan);
+    let rows = sweep.run()?;
+    let told = Told::new(device, way, &plan, &sweep, &rows);
     let text = if args.json { serde_json::to_string_pretty(&told)? + "\n" } else { told.to_string() };
-    Ok(print(&text)?)
+    print(&text)?;
+    sweep.verdict(&rows)
 }

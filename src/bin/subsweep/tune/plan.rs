@@ -57,23 +57,36 @@ pub fn check(args: &TuneArgs, common: &Common) -> Result<(), Ended> {
 
 impl Plan {
     /// Of options that [`check`] takes.
-    pub fn new(args: &TuneArgs, common: &Common, capabilities: &Capabilities) -> Self {
+    pub fn new(args: &TuneArgs, common: &Common, capabilities: &Capabilities, is_static: bool) -> Self {
         let is_sort = args.primitive == TunedPrimitive::Sort;
+        let inputs = inputs(args, is_sort, capabilities);
+        let mut axes = axes(args, common, is_sort);
+        if is_static && common.algorithm.is_none() {
+            // Instructions do not compare algorithms.
+            match TunedShape::current(is_sort, &inputs[0], capabilities) {
+                TunedShape::Sort { algorithm, .. } => axes.sort_algorithms = vec![algorithm],
+                TunedShape::Scan { algorithm, .. } => axes.scan_algorithms = vec![algorithm],
+            }
+        }
         Self {
             is_sort,
-            inputs: inputs(args, is_sort, capabilities),
-            axes: axes(args, common, is_sort),
+            inputs,
+            axes,
             rounds: args.rounds.unwrap_or(if args.quick { 3 } else { 5 }),
             row_count: args.rows as usize,
         }
     }
 
-    /// Every shape, and first what the table has now.
+    /// Every shape, and first what the table has now, if it is by one of the algorithms.
     pub fn shapes(&self, capabilities: &Capabilities) -> Vec<TunedShape> {
-        let mut shapes = vec![self.current(capabilities)];
+        let current = self.current(capabilities);
+        let is_tried = match current {
+            TunedShape::Sort { algorithm, .. } => self.axes.sort_algorithms.contains(&algorithm),
+            TunedShape::Scan { algorithm, .. } => self.axes.scan_algorithms.contains(&algorithm),
+        };
         let all = if self.is_sort { self.axes.sorts(capabilities) } else { self.axes.scans() };
-        shapes.extend(all.into_iter().filter(|shape| *shape != shapes[0]).collect::<Vec<_>>());
-        shapes
+        let others = all.into_iter().filter(|shape| *shape != current);
+        is_tried.then_some(current).into_iter().chain(others).collect()
     }
 
     /// What the table has now for the first input.

@@ -3,34 +3,55 @@
 use serde::Serialize;
 use subsweep::harness::{Measurement, TunedInput, TunedShape};
 
-/// What was measured of a shape on an input.
+/// What is known of a shape on an input.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
     /// The shape.
     pub shape: TunedShape,
     /// Which of the plan's inputs.
     pub input: usize,
-    /// Of the elements' copy.
-    pub copy_percent: f64,
-    /// By the median.
-    pub elements_per_second: f64,
-    /// Nanoseconds.
-    pub median_ns: f64,
-    /// Between the quartiles, nanoseconds.
-    pub iqr_ns: f64,
+    /// What shapes are ranked by: the more the better.
+    pub score: f64,
+    /// What it comes from.
+    pub numbers: Numbers,
+}
+
+/// What a figure comes from. The names of fields are those of `--json`: a promise to scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Numbers {
+    /// It ran; times are in nanoseconds.
+    Measured {
+        /// Of the speed of the elements' copy.
+        copy_percent: f64,
+        /// By the median.
+        elements_per_second: f64,
+        /// Of the samples.
+        median_ns: f64,
+        /// Between the quartiles.
+        iqr_ns: f64,
+    },
+    /// It was compiled.
+    Compiled {
+        /// Of a key or an element, in a pass.
+        instructions: f64,
+        /// Whole workgroups that fit at once, where the driver tells.
+        workgroups: Option<u64>,
+        /// Of a lane.
+        registers: Option<u64>,
+    },
 }
 
 impl Figure {
-    /// What a measurement comes to.
+    /// What a measurement comes to: percents of the copy.
     pub fn new(shape: TunedShape, input: usize, measurement: &Measurement) -> Self {
-        Self {
-            shape,
-            input,
+        let numbers = Numbers::Measured {
             copy_percent: measurement.copy_percent,
             elements_per_second: measurement.elements_per_second,
             median_ns: measurement.time.median_ns,
             iqr_ns: measurement.time.iqr_ns,
-        }
+        };
+        Self { shape, input, score: measurement.copy_percent, numbers }
     }
 }
 
@@ -47,15 +68,15 @@ pub struct RankedRow {
     pub best: Vec<Vec<Figure>>,
     /// Figures of what is as good for a row: of a scan, by the other algorithm.
     pub others: Vec<Figure>,
-    /// The geometric mean of what its best shapes reach.
-    pub copy_percent: f64,
+    /// The geometric mean of the scores of its best shapes.
+    pub score: f64,
 }
 
 impl Rows {
     /// The families of the best figures, and that of now if it was measured.
     pub fn families(figures: &[Figure], count: usize, current: TunedShape) -> Vec<TunedShape> {
         let mut ranked: Vec<_> = figures.iter().collect();
-        ranked.sort_by(|a, b| b.copy_percent.total_cmp(&a.copy_percent));
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         let mut families = Vec::new();
         for family in ranked.iter().map(|figure| figure.shape.family()) {
             if !families.contains(&family) && (families.len() < count || family == current) {
@@ -87,12 +108,12 @@ impl Rows {
                     .any(|best: &Figure| best.shape == figure.shape && best.input == figure.input)
             };
             let others = own.iter().filter(|figure| !is_best(figure)).copied().collect();
-            let copy_percent = mean(best.iter().map(|figures| mean_of(figures)));
-            RankedRow { family: *family, best, others, copy_percent }
+            let score = mean(best.iter().map(|figures| mean_of(figures)));
+            RankedRow { family: *family, best, others, score }
         };
         let mut rows: Vec<_> = families.iter().map(row).filter(|row| !row.best.is_empty()).collect();
         // What lacks a kind is not as good as what has all.
-        rows.sort_by(|a, b| b.best.len().cmp(&a.best.len()).then(b.copy_percent.total_cmp(&a.copy_percent)));
+        rows.sort_by(|a, b| b.best.len().cmp(&a.best.len()).then(b.score.total_cmp(&a.score)));
         Self(rows)
     }
 }
@@ -111,7 +132,7 @@ fn best_of<'a>(figures: impl Iterator<Item = &'a Figure>, needed: usize) -> Opti
 }
 
 fn mean_of(figures: &[Figure]) -> f64 {
-    mean(figures.iter().map(|figure| figure.copy_percent))
+    mean(figures.iter().map(|figure| figure.score))
 }
 
 /// The geometric mean; 0 of nothing.
@@ -132,10 +153,8 @@ pub struct ToldFigure {
     count: u64,
     algorithm: &'static str,
     policy: String,
-    elements_per_second: f64,
-    copy_percent: f64,
-    median_ns: f64,
-    iqr_ns: f64,
+    #[serde(flatten)]
+    numbers: Numbers,
 }
 
 impl ToldFigure {
@@ -147,10 +166,7 @@ impl ToldFigure {
             count: input.count,
             algorithm: figure.shape.algorithm(),
             policy,
-            elements_per_second: figure.elements_per_second,
-            copy_percent: figure.copy_percent,
-            median_ns: figure.median_ns,
-            iqr_ns: figure.iqr_ns,
+            numbers: figure.numbers,
         }
     }
 }
@@ -174,8 +190,9 @@ mod tests {
         }
     }
 
-    fn figure(shape: TunedShape, input: usize, copy_percent: f64) -> Figure {
-        Figure { shape, input, copy_percent, elements_per_second: 1e6, median_ns: 1.0, iqr_ns: 0.0 }
+    fn figure(shape: TunedShape, input: usize, score: f64) -> Figure {
+        let numbers = Numbers::Compiled { instructions: 1.0, workgroups: None, registers: None };
+        Figure { shape, input, score, numbers }
     }
 
     fn inputs() -> Vec<TunedInput> {
@@ -205,7 +222,7 @@ mod tests {
         assert_eq!(rows.iter().map(|row| row.family).collect::<Vec<_>>(), families);
         let best: Vec<_> = rows[0].best.iter().map(|figures| (figures[0].shape, figures.len())).collect();
         assert_eq!(best, [(shape(256, 8), 2), (shape(256, 4), 1)]);
-        assert!((rows[0].copy_percent - 20.0).abs() < 1e-9, "{}", rows[0].copy_percent);
+        assert!((rows[0].score - 20.0).abs() < 1e-9, "{}", rows[0].score);
         assert_eq!(rows[1].best.len(), 1);
     }
 

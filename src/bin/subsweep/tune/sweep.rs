@@ -1,12 +1,17 @@
-//! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input.
+//! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input. On paper all of
+//! them are compiled, and none runs.
 
 use std::collections::{BTreeMap, HashSet};
 
 use anyhow::Result;
 use subsweep::Error;
-use subsweep::harness::{BenchGroup, BenchOptions, Case, CopyRoof, Measured, Outcome, TunedShape};
+use subsweep::harness::{
+    BenchGroup, BenchOptions, Case, CopyRoof, Measured, Outcome, PipelineSet, PlanConfig, TunedShape,
+};
 use subsweep::headless::Gpu;
+use subsweep::vk::{Capabilities, Device};
 
+use super::paper::figure_of;
 use super::plan::Plan;
 use super::rows::{Figure, Rows};
 use crate::bench;
@@ -16,10 +21,28 @@ use crate::words::Progress;
 /// The most shapes that are measured by turns: what their plans and memory take is given back between.
 const GROUP_SIZE: usize = 16;
 
+/// How shapes are told apart.
+#[derive(Clone, Copy)]
+pub enum Way<'a> {
+    /// They run, beside a copy.
+    Run(&'a Gpu, &'a CopyRoof<'a>),
+    /// They are compiled.
+    Compile(&'a Device),
+}
+
+impl Way<'_> {
+    /// Those of the device.
+    pub fn capabilities(&self) -> &Capabilities {
+        match self {
+            Self::Run(gpu, _) => gpu.capabilities(),
+            Self::Compile(device) => device.capabilities(),
+        }
+    }
+}
+
 /// A sweep over the shapes of a plan.
 pub struct Sweep<'a> {
-    gpu: &'a Gpu,
-    roof: &'a CopyRoof<'a>,
+    way: Way<'a>,
     plan: &'a Plan,
     /// What came of shapes.
     pub tally: Tally,
@@ -68,8 +91,15 @@ impl Tally {
 
 impl<'a> Sweep<'a> {
     /// Nothing is measured yet.
-    pub fn new(gpu: &'a Gpu, roof: &'a CopyRoof<'a>, plan: &'a Plan) -> Self {
-        Self { gpu, roof, plan, tally: Tally::default() }
+    pub fn new(way: Way<'a>, plan: &'a Plan) -> Self {
+        Self { way, plan, tally: Tally::default() }
+    }
+
+    fn capabilities(&self) -> &'a Capabilities {
+        match self.way {
+            Way::Run(gpu, _) => gpu.capabilities(),
+            Way::Compile(device) => device.capabilities(),
+        }
     }
 
     /// Measures what there is, and ranks it.
@@ -77,17 +107,22 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// What leaves nothing more to be tried on the device.
     pub fn run(&mut self) -> Result<Rows> {
-        let capabilities = self.gpu.capabilities();
+        let capabilities = self.capabilities();
         let current = self.plan.current(capabilities);
         let all = self.plan.shapes(capabilities);
         let mut seen = self.measure(&all, 0, self.plan.glance(), "all shapes")?;
-        seen.sort_by(|a, b| b.copy_percent.total_cmp(&a.copy_percent));
-        let mut finalists: Vec<_> =
-            seen.iter().take(self.plan.finalist_count()).map(|figure| figure.shape).collect();
-        // To compare with.
-        finalists.extend(seen.iter().map(|figure| figure.shape).filter(|shape| *shape == current));
-        let finalists = with_siblings(finalists, |shape| self.siblings(shape));
-        let mut figures = self.measure(&finalists, 0, self.plan.rounds(), "the best")?;
+        seen.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let mut figures = match self.way {
+            Way::Run(..) => {
+                let best = seen.iter().take(self.plan.finalist_count()).map(|figure| figure.shape);
+                // To compare with.
+                let current = seen.iter().map(|figure| figure.shape).filter(|shape| *shape == current);
+                let finalists = with_siblings(best.chain(current).collect(), |shape| self.siblings(shape));
+                self.measure(&finalists, 0, self.plan.rounds(), "the best")?
+            }
+            // A compiler says the same again.
+            Way::Compile(_) => seen,
+        };
         let families = Rows::families(&figures, self.plan.row_count, current.family());
         for input in 1..self.plan.inputs.len() {
             let variants = self.variants(&families, &figures, input);
@@ -146,10 +181,10 @@ impl<'a> Sweep<'a> {
             shapes.sort_by_key(|shape| format!("{shape:?}"));
             return shapes;
         }
-        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.gpu.capabilities());
+        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.capabilities());
         let mut shapes: Vec<_> = self
             .plan
-            .shapes(self.gpu.capabilities())
+            .shapes(self.capabilities())
             .into_iter()
             .chain([current])
             .filter(|shape| families.contains(&shape.family()))
@@ -165,7 +200,7 @@ impl<'a> Sweep<'a> {
         options: BenchOptions,
         what: &str,
     ) -> Result<Vec<Figure>> {
-        let capabilities = self.gpu.capabilities();
+        let capabilities = self.capabilities();
         let mut taken = Vec::new();
         for shape in shapes {
             match shape.case(&self.plan.inputs[input], capabilities) {
@@ -173,13 +208,28 @@ impl<'a> Sweep<'a> {
                 Err(error) => self.tally.refuse(reason(&error)),
             }
         }
+        match self.way {
+            Way::Run(gpu, roof) => self.run_all(gpu, roof, &taken, input, options, what),
+            Way::Compile(device) => self.compile_all(device, &taken, input),
+        }
+    }
+
+    fn run_all(
+        &mut self,
+        gpu: &'a Gpu,
+        roof: &'a CopyRoof<'a>,
+        taken: &[(TunedShape, Case)],
+        input: usize,
+        options: BenchOptions,
+        what: &str,
+    ) -> Result<Vec<Figure>> {
         let progress = Progress::new(taken.len() * options.block_count as usize);
         let mut figures = Vec::new();
-        for group in taken.chunks(self.group_size(&taken)) {
+        for group in taken.chunks(group_size(gpu, taken)) {
             let cases: Vec<Case> = group.iter().map(|(_, case)| case.clone()).collect();
             let begin = || progress.begin_all(&format!("{what}: {}", cases[0].variants()), cases.len());
             begin();
-            let mut bench = BenchGroup::new(self.roof, &cases, options, bench::admit(self.gpu))?;
+            let mut bench = BenchGroup::new(roof, &cases, options, bench::admit(gpu))?;
             bench.measure_block()?;
             for _ in 1..options.block_count {
                 begin();
@@ -192,11 +242,52 @@ impl<'a> Sweep<'a> {
         Ok(figures)
     }
 
-    /// As many as have room beside one another.
-    fn group_size(&self, taken: &[(TunedShape, Case)]) -> usize {
-        let size = taken.first().map_or(1, |(_, case)| case.size()).max(1);
-        ((bench::room(self.gpu) / size) as usize).clamp(1, GROUP_SIZE)
+    /// Compiles the kernels that go through all keys or elements, all at once, on all cores.
+    fn compile_all(
+        &mut self,
+        device: &'a Device,
+        taken: &[(TunedShape, Case)],
+        input: usize,
+    ) -> Result<Vec<Figure>> {
+        let capabilities = device.capabilities();
+        let plans: Vec<_> = taken.iter().map(|(_, case)| PlanConfig::of_case(case, capabilities)).collect();
+        let mut pipelines = PipelineSet::new(device, &plans)?;
+        let hot: HashSet<_> = taken.iter().flat_map(|(shape, _)| shape.hot_kernels()).collect();
+        let is_hot = |name: &str| hot.iter().any(|kernel| kernel_of(name) == **kernel);
+        pipelines.retain(is_hot);
+        let progress = Progress::new(pipelines.len());
+        let inspection = pipelines.compile(device, |name| progress.begin(name))?;
+        drop(progress);
+        if !inspection.has_statistics() && !taken.is_empty() {
+            let device = capabilities.identity.name.clone();
+            let missing = "anything that its driver would tell about pipelines".to_owned();
+            return Err(Error::MissingFeature { device, missing }.into());
+        }
+        let mut figures = Vec::new();
+        for ((shape, _), plan) in taken.iter().zip(&plans) {
+            let mut own = PipelineSet::new(device, &[*plan])?;
+            own.retain(is_hot);
+            match figure_of(*shape, input, &self.plan.inputs[input], own.names(), &inspection) {
+                Ok(figure) => {
+                    self.tally.tried.insert(*shape);
+                    figures.push(figure);
+                }
+                Err(reason) => self.tally.refuse(reason),
+            }
+        }
+        Ok(figures)
     }
+}
+
+/// As many as have room beside one another.
+fn group_size(gpu: &Gpu, taken: &[(TunedShape, Case)]) -> usize {
+    let size = taken.first().map_or(1, |(_, case)| case.size()).max(1);
+    ((bench::room(gpu) / size) as usize).clamp(1, GROUP_SIZE)
+}
+
+/// The kernel of a pipeline's name, without its variant.
+fn kernel_of(name: &str) -> &str {
+    name.split([':', ' ']).next().unwrap_or(name)
 }
 
 /// Why a shape is refused, in words that many shapes share.

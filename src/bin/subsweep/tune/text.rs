@@ -5,12 +5,11 @@ use std::fmt;
 use serde::Serialize;
 use subsweep::harness::units::scaled;
 use subsweep::harness::{TunedInput, TunedShape, Work, has_single_pass};
-use subsweep::headless::Gpu;
 use subsweep::vk::Capabilities;
 
 use super::plan::Plan;
-use super::rows::{Figure, RankedRow, Rows, ToldFigure};
-use super::sweep::Sweep;
+use super::rows::{Figure, Numbers, RankedRow, Rows, ToldFigure};
+use super::sweep::{Sweep, Way};
 use crate::device::{Numbered, name_with_driver};
 use crate::words::escaped;
 
@@ -47,8 +46,9 @@ struct ToldRow {
     /// In the syntax of the table.
     row: String,
     is_current: bool,
-    copy_percent: f64,
-    measured: Vec<ToldFigure>,
+    /// Percents of the copy's speed; of what was compiled, keys or elements an instruction.
+    score: f64,
+    best: Vec<ToldFigure>,
     others: Vec<ToldFigure>,
     #[serde(skip)]
     figures: String,
@@ -56,11 +56,11 @@ struct ToldRow {
 
 impl Told {
     /// What there is to tell.
-    pub fn new(device: &Numbered, gpu: &Gpu, plan: &Plan, sweep: &Sweep<'_>, rows: &Rows) -> Self {
-        let capabilities = gpu.capabilities();
+    pub fn new(device: &Numbered, way: Way<'_>, plan: &Plan, sweep: &Sweep<'_>, rows: &Rows) -> Self {
+        let capabilities = way.capabilities();
         let tally = &sweep.tally;
         let current = plan.current(capabilities).family();
-        let row = |row: &RankedRow| ToldRow::new(row, row.family == current, &plan.inputs, gpu);
+        let row = |row: &RankedRow| ToldRow::new(row, row.family == current, &plan.inputs, capabilities);
         Self {
             device: device.heading(),
             primitive: if plan.is_sort { "sort" } else { "scan" },
@@ -69,7 +69,11 @@ impl Told {
             } else {
                 "src/primitives/scan/tuning.rs"
             },
-            clock: if gpu.has_timestamps() { "GPU time" } else { "wall-clock time" },
+            clock: match way {
+                Way::Run(gpu, _) if gpu.has_timestamps() => "GPU time",
+                Way::Run(..) => "wall-clock time",
+                Way::Compile(_) => NOTHING_RAN,
+            },
             tried: tally.tried(),
             wrong: tally
                 .wrong
@@ -87,9 +91,11 @@ impl Told {
     }
 }
 
+/// In place of a clock.
+const NOTHING_RAN: &str = "nothing ran";
+
 impl ToldRow {
-    fn new(row: &RankedRow, is_current: bool, inputs: &[TunedInput], gpu: &Gpu) -> Self {
-        let capabilities = gpu.capabilities();
+    fn new(row: &RankedRow, is_current: bool, inputs: &[TunedInput], capabilities: &Capabilities) -> Self {
         let best: Vec<_> =
             row.best.iter().map(|figures| (inputs[figures[0].input], figures[0].shape)).collect();
         let told = |figure: &Figure| {
@@ -98,10 +104,10 @@ impl ToldRow {
         };
         let figures = row.best.iter().flatten();
         Self {
-            row: TunedShape::row(&best, capabilities, &source(row, inputs, gpu)),
+            row: TunedShape::row(&best, capabilities, &source(row, inputs, capabilities)),
             is_current,
-            copy_percent: row.copy_percent,
-            measured: figures.clone().map(told).collect(),
+            score: row.score,
+            best: figures.clone().map(told).collect(),
             others: row.others.iter().map(told).collect(),
             figures: figures.chain(others(row)).map(|figure| line(figure, inputs)).collect(),
         }
@@ -122,17 +128,26 @@ fn policy(shape: &TunedShape, input: &TunedInput, capabilities: &Capabilities) -
     }
 }
 
-/// Where a row comes from: the device, and what was measured on it.
-fn source(row: &RankedRow, inputs: &[TunedInput], gpu: &Gpu) -> String {
-    let of = row.best.iter().flatten().map(|figure| {
-        let percent = figure.copy_percent;
-        format!("{} at {} {percent:.1} %", kind(&inputs[figure.input]), inputs[figure.input].count)
+/// Where a row comes from: the device, and what is known of it there.
+fn source(row: &RankedRow, inputs: &[TunedInput], capabilities: &Capabilities) -> String {
+    let name = escaped(&name_with_driver(&capabilities.identity));
+    let kind = |figure: &Figure| kind(&inputs[figure.input]);
+    let of = row.best.iter().flatten().map(|figure| match figure.numbers {
+        Numbers::Measured { copy_percent, .. } => {
+            format!("{} at {} {copy_percent:.1} % of the copy", kind(figure), inputs[figure.input].count)
+        }
+        Numbers::Compiled { instructions, .. } => {
+            format!("{} {instructions:.0} instructions a pass", kind(figure))
+        }
     });
     let of: Vec<_> = of.collect();
-    let name = escaped(&name_with_driver(gpu.identity()));
+    let known = match row.best[0][0].numbers {
+        Numbers::Measured { .. } => "measured",
+        Numbers::Compiled { .. } => "derived",
+    };
     let is_whole = matches!(row.family, TunedShape::Scan { .. }) || row.best.len() == KINDS_OF_KEYS;
-    let rest = if is_whole { "" } else { "; items of other keys and values not measured" };
-    format!("measured: {name}, by subsweep tune: {} of the copy{rest}", of.join(", "))
+    let rest = if is_whole { "" } else { "; items of other keys and values not tried" };
+    format!("{known}: {name}, by subsweep tune: {}{rest}", of.join(", "))
 }
 
 /// Keys of one word and two, alone and with values of one word and two.
@@ -147,15 +162,24 @@ fn kind(input: &TunedInput) -> String {
 
 fn line(figure: &Figure, inputs: &[TunedInput]) -> String {
     let input = &inputs[figure.input];
-    let spread = 100.0 * figure.iqr_ns / figure.median_ns;
-    format!(
-        "    //   {:20}  {:>10}  {:16}  {:>7}elements/s  {:>6.1} % of copy  IQR {spread:.1} %\n",
-        kind(input),
-        input.count,
-        figure.shape.algorithm(),
-        scaled(figure.elements_per_second),
-        figure.copy_percent,
-    )
+    let what = format!("    //   {:20}  {:16}", kind(input), figure.shape.algorithm());
+    match figure.numbers {
+        Numbers::Measured { copy_percent, elements_per_second, median_ns, iqr_ns } => format!(
+            "{what}  {:>10}  {:>7}elements/s  {copy_percent:>6.1} % of copy  IQR {:.1} %\n",
+            input.count,
+            scaled(elements_per_second),
+            100.0 * iqr_ns / median_ns,
+        ),
+        Numbers::Compiled { instructions, workgroups, registers } => {
+            let told = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
+            format!(
+                "{what}  {:>2} items  {instructions:>6.1} instructions a pass  {} workgroups  {} registers\n",
+                figure.shape.items(input),
+                told(workgroups),
+                told(registers)
+            )
+        }
+    }
 }
 
 impl fmt::Display for Told {
@@ -163,7 +187,13 @@ impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let refused: u64 = self.refused.iter().map(|refusal| refusal.count).sum();
         writeln!(f, "    // {}", self.device)?;
-        writeln!(f, "    // {}; % of the speed of copying the elements in the same run", self.clock)?;
+        let is_static = self.clock == NOTHING_RAN;
+        let by = if is_static {
+            "by instructions of the code, twice as many where no two workgroups fit"
+        } else {
+            "% of the speed of copying the elements in the same run"
+        };
+        writeln!(f, "    // {}; {by}", self.clock)?;
         writeln!(f, "    // {} shapes tried, {} wrong, {refused} refused", self.tried, self.wrong.len())?;
         for ToldRefusal { reason, count } in &self.refused {
             writeln!(f, "    //   {count} refused: {reason}")?;
@@ -181,7 +211,12 @@ impl fmt::Display for Told {
         }
         for (at, row) in self.rows.iter().enumerate() {
             let now = if row.is_current { ", as it is now but for items" } else { "" };
-            writeln!(f, "\n    // {}: {:.1} % of copy{now}; for {}", at + 1, row.copy_percent, self.table)?;
+            let score = if is_static {
+                format!("as {:.1} instructions", 1.0 / row.score)
+            } else {
+                format!("{:.1} % of copy", row.score)
+            };
+            writeln!(f, "\n    // {}: {score}{now}; for {}", at + 1, self.table)?;
             f.write_str(&row.figures)?;
             f.write_str(&row.row)?;
         }

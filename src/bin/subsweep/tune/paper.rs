@@ -1,0 +1,136 @@
+//! What a compiler makes of a shape, as a figure.
+
+use subsweep::harness::{InspectedPipeline, Inspection, PipelineSummary, TunedInput, TunedShape};
+
+use super::rows::{Figure, Numbers};
+
+/// Workgroups of which one works while another waits at a barrier.
+const WORKGROUPS: u64 = 2;
+
+/// The figure of a shape whose pipelines have these names: instructions of a key or an element and a pass, as if twice as
+/// many where there is no room for two workgroups.
+///
+/// # Errors
+/// Why there is none: it spills, or its driver does not tell.
+pub fn figure_of(
+    shape: TunedShape,
+    input: usize,
+    tuned: &TunedInput,
+    names: impl Iterator<Item = String>,
+    inspection: &Inspection,
+) -> Result<Figure, String> {
+    let names: Vec<_> = names.collect();
+    let mut instructions = 0;
+    let (mut workgroups, mut registers) = (None, None);
+    for kernel in shape.hot_kernels() {
+        let own =
+            inspection.pipelines.iter().filter(|pipeline| is_of(pipeline, kernel, &names, shape.lanes()));
+        let summary = main_path(own).ok_or_else(|| format!("{kernel} is not compiled"))?;
+        if summary.is_spilling() == Some(true) {
+            return Err("registers go to memory".to_owned());
+        }
+        instructions += summary.instructions.ok_or("the driver tells no instructions")?;
+        workgroups = least(workgroups, summary.workgroups);
+        registers = summary.registers.max(registers);
+    }
+    let instructions = instructions as f64 / f64::from(shape.items(tuned));
+    let fit = workgroups.unwrap_or(WORKGROUPS).clamp(1, WORKGROUPS);
+    let cost = instructions * (WORKGROUPS / fit) as f64;
+    Ok(Figure {
+        shape,
+        input,
+        score: 1.0 / cost,
+        numbers: Numbers::Compiled { instructions, workgroups, registers },
+    })
+}
+
+fn is_of(pipeline: &InspectedPipeline, kernel: &str, names: &[String], lanes: Option<u32>) -> bool {
+    pipeline.kernel.split(':').next() == Some(kernel)
+        && lanes.is_none_or(|lanes| pipeline.lanes == lanes)
+        && names.contains(&format!("{} {}", pipeline.kernel, pipeline.specialization))
+}
+
+/// Of a kernel's pipelines that of aligned memory, which takes quads.
+fn main_path<'a>(pipelines: impl Iterator<Item = &'a InspectedPipeline>) -> Option<PipelineSummary> {
+    let takes_quads = |pipeline: &&InspectedPipeline| pipeline.specialization.contains("QUAD_ACCESS=1");
+    pipelines.max_by_key(takes_quads).map(|pipeline| pipeline.summary)
+}
+
+fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use subsweep::ElementType;
+    use subsweep::harness::{SortValues, TunedAxes};
+
+    use super::*;
+
+    const INPUT: TunedInput =
+        TunedInput { element: ElementType::U64, values: SortValues::None, count: 1 << 16 };
+
+    fn pipeline(kernel: &str, quads: u32, summary: PipelineSummary) -> InspectedPipeline {
+        InspectedPipeline {
+            kernel: kernel.into(),
+            specialization: format!("WORKGROUP_SIZE=256 QUAD_ACCESS={quads}"),
+            lanes: 32,
+            summary,
+            executables: Vec::new(),
+        }
+    }
+
+    fn figure(algorithm: usize, pipelines: Vec<InspectedPipeline>) -> Result<Figure, String> {
+        let shape = TunedShape::Scan {
+            algorithm: TunedAxes::SCANS[algorithm],
+            workgroup_size: 256,
+            words_per_invocation: 16,
+            packs_per_run: 1,
+        };
+        let names: Vec<_> =
+            pipelines.iter().map(|one| format!("{} {}", one.kernel, one.specialization)).collect();
+        let inspection = Inspection { pipelines, not_supported: Vec::new() };
+        figure_of(shape, 0, &INPUT, names.into_iter(), &inspection)
+    }
+
+    #[test]
+    fn a_figure_is_that_of_quads_and_of_all_kernels_together() {
+        let of = |instructions, workgroups| PipelineSummary {
+            instructions: Some(instructions),
+            workgroups,
+            spills: Some(0),
+            ..PipelineSummary::default()
+        };
+        let two = figure(
+            1,
+            vec![
+                pipeline("scan/reduce:words64x1", 0, of(999, Some(9))),
+                pipeline("scan/reduce:words64x1", 1, of(80, Some(6))),
+                pipeline("scan/downsweep:words64x1", 1, of(240, Some(3))),
+                pipeline("scan/reduced", 1, of(5, Some(1))),
+            ],
+        )
+        .unwrap();
+        let expected = Numbers::Compiled { instructions: 40.0, workgroups: Some(3), registers: None };
+        assert_eq!((two.numbers, two.score), (expected, 1.0 / 40.0));
+        // A lone workgroup.
+        let lone = figure(0, vec![pipeline("scan/chained:words64x1", 1, of(320, Some(1)))]).unwrap();
+        assert_eq!(lone.score, 1.0 / 80.0);
+        let untold = figure(0, vec![pipeline("scan/chained:words64x1", 1, of(320, None))]).unwrap();
+        assert_eq!(untold.score, 1.0 / 40.0);
+    }
+
+    #[test]
+    fn what_spills_or_is_not_told_has_none() {
+        let spilling =
+            PipelineSummary { instructions: Some(80), spills: Some(3), ..PipelineSummary::default() };
+        let refused = figure(0, vec![pipeline("scan/chained:words64x1", 1, spilling)]);
+        assert_eq!(refused.unwrap_err(), "registers go to memory");
+        let silent = figure(0, vec![pipeline("scan/chained:words64x1", 1, PipelineSummary::default())]);
+        assert_eq!(silent.unwrap_err(), "the driver tells no instructions");
+        assert_eq!(figure(0, Vec::new()).unwrap_err(), "scan/chained is not compiled");
+    }
+}
