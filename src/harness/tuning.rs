@@ -70,6 +70,8 @@ pub struct TunedAxes {
     pub sort_algorithms: Vec<SortAlgorithm>,
     /// Of a scan.
     pub scan_algorithms: Vec<ScanAlgorithm>,
+    /// Of a sort: whether ranked tiles are scattered from shared memory.
+    pub exchanges: Vec<bool>,
     /// Of a sort: all sizes of subgroups that the device has, and not the table's alone.
     pub has_subgroup_sizes: bool,
 }
@@ -91,7 +93,7 @@ impl TunedAxes {
         let mut shapes = Vec::new();
         for &algorithm in &self.sort_algorithms {
             for ranking in rankings(algorithm) {
-                for has_exchange in [true, false] {
+                for &has_exchange in &self.exchanges {
                     for subgroup_size in self.subgroup_sizes(capabilities) {
                         for &workgroup_size in &self.workgroup_sizes {
                             shapes.extend(self.items.iter().map(|&items_per_invocation| TunedShape::Sort {
@@ -366,6 +368,7 @@ mod tests {
             packs_per_run: vec![1, 2],
             sort_algorithms: TunedAxes::SORTS.into(),
             scan_algorithms: TunedAxes::SCANS.into(),
+            exchanges: vec![true, false],
             has_subgroup_sizes: false,
         }
     }

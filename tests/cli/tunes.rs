@@ -1,5 +1,6 @@
 //! `tune`: rows of tables, out of what is measured. What shapes are fast is the business of whoever has the device.
 
+use super::children::{self, Missing};
 use super::*;
 
 /// A sweep of few shapes over few elements.
@@ -70,7 +71,7 @@ fn sorts_are_swept_and_told_with_items_for_each_kind_of_keys() {
         "--rounds",
         "1",
         "--rows",
-        "1",
+        "2",
         "--json",
     ];
     let told = told(&tune(arguments));
@@ -130,4 +131,48 @@ fn shapes_that_no_device_takes_are_refused_with_the_reason() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let text = String::from_utf8(ended.stdout).unwrap();
     assert!(text.contains("3 refused: ") && text.contains("as it is now"), "{text}");
+}
+
+#[test]
+fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
+    let environment = match children::radv() {
+        Ok(environment) => environment,
+        Err(Missing { what, is_failure }) => {
+            assert!(!is_failure, "{what}");
+            let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
+            return;
+        }
+    };
+    let tune = |arguments: &[&str]| {
+        let shapes = ["tune", "sort", "--workgroup", "128,256", "--items", "8,16", "--quick", "--json"];
+        let mut command = subsweep(shapes.iter().chain(arguments));
+        command.envs(environment.clone()).env("RADV_FORCE_FAMILY", "navi21");
+        run(command.env("MESA_SHADER_CACHE_DISABLE", "true"))
+    };
+    let told = told(&tune(&["--static", "--algorithm", "onesweep"]));
+    assert_eq!((&told["clock"], &told["wrong"]), (&"nothing ran".into(), &serde_json::json!([])));
+    // Two workgroups, two numbers of items and four rankings, and what the table has now.
+    assert_eq!(told["tried"], 17);
+    let rows = told["rows"].as_array().unwrap();
+    let mut last = f64::INFINITY;
+    for row in rows {
+        let (best, score) = (&row["best"][0], row["score"].as_f64().unwrap());
+        let instructions = best["instructions"].as_f64().unwrap();
+        let fit = best["workgroups"].as_u64().unwrap().clamp(1, 2) as f64;
+        assert!((score * instructions * 2.0 / fit - 1.0).abs() < 1e-9, "{row}");
+        assert!(score <= last && instructions > 20.0, "{told}");
+        assert!(row["row"].as_str().unwrap().contains("architecture: Architecture::AmdRdna,"), "{row}");
+        assert!(row["row"].as_str().unwrap().contains("derived: "), "{row}");
+        last = score;
+    }
+    assert_eq!(rows.iter().filter(|row| row["is_current"] == true).count(), 1);
+    tune(&[]).refused(3, "is for inspect and tune --static");
+}
+
+#[test]
+fn drivers_that_tell_nothing_are_said() {
+    let ended = tune(["scan", "--static", "--quick"]);
+    ended.refused(3, "pipeline");
+    let several = tune(["scan", "--device", "gpu:apple-m1,gpu:amd-gcn5"]);
+    several.refused(2, "tune takes one device");
 }

@@ -368,8 +368,9 @@ pub struct InspectArgs {
 ///
 /// With --static, as always with --device gpu:NAME, nothing runs: shapes are ranked by the instructions of a key or
 /// element and pass that the driver's compiler makes of the kernels, twice as many where a compute unit has no room for
-/// two workgroups, and those that spill to memory are left out. That does not compare algorithms: it ranks the shapes of
-/// one, the table's, or --algorithm's. Exits with 3 where a driver tells nothing.
+/// two workgroups, and those that spill to memory are left out. Branches that few tiles take count as all others. That does
+/// not compare algorithms, nor how tiles are scattered: these are the table's, or --algorithm's. Exits with 3 where a
+/// driver tells nothing.
 #[derive(Debug, Args)]
 pub struct TuneArgs {
     /// What is tuned

@@ -152,7 +152,8 @@ fn hint(error: &anyhow::Error) -> String {
         Some(subsweep::Error::Vulkan { result: vk::Result::ERROR_INVALID_EXTERNAL_HANDLE, .. })
     ) && std::env::var_os("RADV_FORCE_FAMILY").is_some();
     if is_without_hardware {
-        return "; RADV_FORCE_FAMILY makes a device that runs nothing, and is for inspect".to_owned();
+        return "; RADV_FORCE_FAMILY makes a device that runs nothing, and is for inspect and tune --static"
+            .to_owned();
     }
     if !matches!(error.downcast_ref(), Some(subsweep::Error::NoDevice)) {
         return String::new();

@@ -49,5 +49,5 @@ fn sweep(args: &TuneArgs, common: &Common, device: &Numbered, way: Way<'_>) -> R
     let told = Told::new(device, way, &plan, &sweep, &rows);
     let text = if args.json { serde_json::to_string_pretty(&told)? + "\n" } else { told.to_string() };
     print(&text)?;
-    sweep.verdict(&rows)
+    Ok(sweep.tally.verdict(&rows)?)
 }

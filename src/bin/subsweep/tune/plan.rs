@@ -61,11 +61,18 @@ impl Plan {
         let is_sort = args.primitive == TunedPrimitive::Sort;
         let inputs = inputs(args, is_sort, capabilities);
         let mut axes = axes(args, common, is_sort);
-        if is_static && common.algorithm.is_none() {
-            // Instructions do not compare algorithms.
+        if is_static {
+            // Instructions compare neither algorithms, which move more or fewer bytes, nor runs with scattered stores.
+            let is_free = common.algorithm.is_none();
             match TunedShape::current(is_sort, &inputs[0], capabilities) {
-                TunedShape::Sort { algorithm, .. } => axes.sort_algorithms = vec![algorithm],
-                TunedShape::Scan { algorithm, .. } => axes.scan_algorithms = vec![algorithm],
+                TunedShape::Sort { algorithm, has_exchange, .. } => {
+                    axes.exchanges = vec![has_exchange];
+                    if is_free {
+                        axes.sort_algorithms = vec![algorithm];
+                    }
+                }
+                TunedShape::Scan { algorithm, .. } if is_free => axes.scan_algorithms = vec![algorithm],
+                TunedShape::Scan { .. } => {}
             }
         }
         Self {
@@ -209,6 +216,7 @@ fn axes(args: &TuneArgs, common: &Common, is_sort: bool) -> TunedAxes {
         packs_per_run: chosen(&[], &[1], &[1, 2, 4], vec![1, 2, 4, 8, 16]),
         sort_algorithms: sorts,
         scan_algorithms: scans,
+        exchanges: vec![true, false],
         has_subgroup_sizes: args.full,
     }
 }

@@ -65,6 +65,23 @@ impl Tally {
         self.tried.len()
     }
 
+    /// Whether all went well.
+    ///
+    /// # Errors
+    /// That shapes were wrong, or that none could be tried.
+    pub fn verdict(&self, rows: &Rows) -> Result<(), Ended> {
+        if let [(first, _), ..] = &self.wrong[..] {
+            let (wrong, count) = (self.wrong.len(), self.tried());
+            return Err(Ended::wrong(format!("{wrong} of {count} shapes gave a wrong result: {first}")));
+        }
+        if rows.0.is_empty() {
+            let reason = self.refused.keys().next().map_or("there are none", String::as_str);
+            let text = format!("the library or the device takes none of these shapes: {reason}; try others");
+            return Err(Ended::unable(text));
+        }
+        Ok(())
+    }
+
     fn refuse(&mut self, reason: String) {
         *self.refused.entry(reason).or_default() += 1;
     }
@@ -129,25 +146,6 @@ impl<'a> Sweep<'a> {
             figures.extend(self.measure(&variants, input, self.plan.rounds(), "the best rows")?);
         }
         Ok(Rows::new(&families, &figures, &self.plan.inputs))
-    }
-
-    /// Whether all went well.
-    ///
-    /// # Errors
-    /// That shapes were wrong, or that none could be tried.
-    pub fn verdict(&self, rows: &Rows) -> Result<()> {
-        let Tally { wrong, refused, .. } = &self.tally;
-        if !wrong.is_empty() {
-            let count = self.tally.tried();
-            let text = format!("{} of {count} shapes gave a wrong result: {}", wrong.len(), wrong[0].0);
-            return Err(Ended::wrong(text).into());
-        }
-        if rows.0.is_empty() {
-            let reason = refused.keys().next().map_or("there are none", String::as_str);
-            let text = format!("the library or the device takes none of these shapes: {reason}; try others");
-            return Err(Ended::unable(text).into());
-        }
-        Ok(())
     }
 
     /// What a row says by the same numbers: a scan by the other algorithm.
@@ -332,5 +330,10 @@ mod tests {
         assert_eq!((tally.wrong.len(), tally.tried()), (1, 1));
         assert!(tally.wrong[0].0 == "scan;256x16" && tally.wrong[0].1.contains("result[3]"), "{tally:?}");
         assert_eq!(tally.refused, BTreeMap::from([("no room".to_owned(), 2)]));
+        let verdict = tally.verdict(&Rows(Vec::new())).unwrap_err();
+        assert_eq!(verdict.to_string(), "1 of 1 shapes gave a wrong result: scan;256x16");
+        tally.wrong.clear();
+        let verdict = tally.verdict(&Rows(Vec::new())).unwrap_err();
+        assert!(verdict.to_string().contains("takes none of these shapes: no room"), "{verdict}");
     }
 }
