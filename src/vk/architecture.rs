@@ -28,7 +28,7 @@ pub enum Architecture {
     SwiftShader,
 }
 
-/// `VK_DRIVER_ID_MESA_HONEYKRISP`, which is newer than the bindings, and whose devices have Mesa's number of a vendor.
+/// `VK_DRIVER_ID_MESA_HONEYKRISP`, which the bindings have by an older name, and whose devices have Mesa's number of a vendor.
 pub(crate) const HONEYKRISP: vk::DriverId = vk::DriverId::from_raw(26);
 
 impl Capabilities {
