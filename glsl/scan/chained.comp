@@ -281,6 +281,13 @@ Element reduce_stalled_tile(uint tile) {
     return tile_total;
 }
 
+// The first subgroup looks back for its workgroup. OTHER_SUBGROUPS is for a MAIN_PATH build: what the others execute.
+#ifdef OTHER_SUBGROUPS
+#define LOOKS_BACK false
+#else
+#define LOOKS_BACK (gl_SubgroupID == 0)
+#endif
+
 // What all tiles before `tile`, which is not 0, come to, in every invocation. All of the workgroup must call it.
 Element carry_into(uint tile) {
     // Of the first subgroup alone: what lies in [end, tile).
@@ -291,7 +298,7 @@ Element carry_into(uint tile) {
         walk = walk_towards(tile);
     }
     for (;;) {
-        if (gl_SubgroupID == 0) {
+        if (LOOKS_BACK) {
             uint silent;
             if (FIXED_TREE) {
                 silent = walk_on(walk, tile, tells(tile));

@@ -1,0 +1,24 @@
+//! Other programs.
+
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+/// Runs a program, and returns what it prints.
+///
+/// # Errors
+/// It is not there; what it says when it fails.
+pub fn run(program: &str, arguments: &[String]) -> Result<String> {
+    let output = Command::new(program).args(arguments).output().with_context(|| match program {
+        "glslangValidator" | "spirv-opt" => format!("{program} is missing; run tools/setup test"),
+        _ => format!("{program} cannot be run"),
+    })?;
+    if !output.status.success() {
+        // Compilers explain themselves on either.
+        let text = [output.stderr, output.stdout].concat();
+        let text = String::from_utf8_lossy(&text);
+        let line = text.lines().find(|line| line.to_lowercase().contains("error")).or(text.lines().next());
+        bail!("{program} failed: {}", line.unwrap_or("without a word"));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
