@@ -94,12 +94,20 @@ impl<'g> CopyRoof<'g> {
         Ok(Self { gpu, pipeline, tile_quads: workgroup_size * Self::QUADS_PER_INVOCATION })
     }
 
-    /// Copies the whole quads of `source` to the start of `memory` by the kernel: nanoseconds.
-    fn copy(&self, source: BufferRange, memory: &GpuBuffer) -> Result<f64> {
+    /// Records a copy of the whole quads of `source` to the start of `destination` by the kernel.
+    ///
+    /// # Errors
+    /// [`Error::TooManyElements`], and those of [`Recorder::dispatch`].
+    pub fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        source: BufferRange,
+        destination: BufferRange,
+    ) -> Result<()> {
         let size = source.size / 16 * 16;
         let push = CopyPush {
             source: source.slice(0, size).addresses(),
-            destination: memory.range().slice(0, size).addresses(),
+            destination: destination.slice(0, size).addresses(),
             quad_count: u32::try_from(size / 16).map_err(|_| Error::TooManyElements {
                 count: size / 16,
                 max: u32::MAX.into(),
@@ -107,7 +115,12 @@ impl<'g> CopyRoof<'g> {
             })?,
         };
         let workgroup_count = push.quad_count.div_ceil(self.tile_quads).into();
-        self.time(|recorder| recorder.dispatch(&self.pipeline, &push, workgroup_count))
+        recorder.dispatch(&self.pipeline, &push, workgroup_count)
+    }
+
+    /// Copies the whole quads of `source` to the start of `memory` by the kernel: nanoseconds.
+    fn copy(&self, source: BufferRange, memory: &GpuBuffer) -> Result<f64> {
+        self.time(|recorder| self.record(recorder, source, memory.range()))
     }
 
     /// The same bytes by `vkCmdCopyBuffer`.

@@ -1,0 +1,89 @@
+//! What is sorted and scanned, and what must come out.
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    Keys,
+    Pairs,
+    Scan,
+}
+
+impl Work {
+    pub const ALL: [Self; 3] = [Self::Keys, Self::Pairs, Self::Scan];
+
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Keys => "sort of u32 keys",
+            Self::Pairs => "sort of u32 keys with u32 values",
+            Self::Scan => "inclusive sum of u32",
+        }
+    }
+
+    /// Words of an element.
+    pub const fn words(self) -> usize {
+        match self {
+            Self::Keys | Self::Scan => 1,
+            Self::Pairs => 2,
+        }
+    }
+}
+
+/// Keys, or what is summed up; and of pairs the values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    pub keys: Vec<u32>,
+    pub values: Vec<u32>,
+}
+
+/// The input of some work. Sums stay below 2^30, which the kernels of GPUPrefixSums that look back need.
+pub fn input(work: Work, count: usize) -> Columns {
+    let uniform = subsweep::harness::Input::Uniform.generate(count, count as u64);
+    match work {
+        Work::Keys => Columns { keys: uniform, values: Vec::new() },
+        Work::Pairs => Columns { keys: uniform, values: (0..count as u32).collect() },
+        Work::Scan => {
+            Columns { keys: uniform.into_iter().map(|word| word >> 27).collect(), values: Vec::new() }
+        }
+    }
+}
+
+/// What must come of it: pairs in a stable order.
+pub fn expected(work: Work, input: &Columns) -> Columns {
+    match work {
+        Work::Keys | Work::Pairs => {
+            let mut order: Vec<_> = (0..input.keys.len()).collect();
+            order.sort_by_key(|&index| input.keys[index]);
+            let in_order = |words: &[u32]| {
+                if words.is_empty() { Vec::new() } else { order.iter().map(|&index| words[index]).collect() }
+            };
+            Columns { keys: in_order(&input.keys), values: in_order(&input.values) }
+        }
+        Work::Scan => {
+            let mut sum = 0_u32;
+            let sums = input.keys.iter().map(|word| {
+                sum = sum.wrapping_add(*word);
+                sum
+            });
+            Columns { keys: sums.collect(), values: Vec::new() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_must_come_out_is_plain() {
+        let columns = |keys: &[u32], values: &[u32]| Columns { keys: keys.into(), values: values.into() };
+        let input = columns(&[3, 1, 3, 2], &[0, 1, 2, 3]);
+        assert_eq!(expected(Work::Pairs, &input), columns(&[1, 2, 3, 3], &[1, 3, 0, 2]));
+        assert_eq!(expected(Work::Scan, &columns(&[3, 1, 3], &[])), columns(&[3, 4, 7], &[]));
+    }
+
+    #[test]
+    fn sums_leave_room_for_two_bits() {
+        let input = input(Work::Scan, 1 << 24);
+        assert!(expected(Work::Scan, &input).keys.last().is_some_and(|sum| *sum < 1 << 30));
+    }
+}

@@ -1,0 +1,218 @@
+//! Sorts and scans of peers beside subsweep's, on one Vulkan device. See ../README.md; `run` calls this.
+//!
+//! Every result is verified before it is measured, and after. Who is measured takes turns: a round is some samples of each,
+//! one after the other, and rounds follow each other.
+
+mod gpu;
+mod inputs;
+mod subject;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use subsweep::harness::CopyRoof;
+use subsweep::headless::{Gpu, GpuOptions};
+
+use gpu::Wgpu;
+use inputs::{Columns, Work};
+use subject::{Copy, Lampshade, Ours, PrefixSums, Subject, Variant};
+
+const USAGE: &str =
+    "usage: benches/peers/vulkan/run [--max COUNT] [--rounds COUNT] [--device DEVICE] [--prefix-sums FOLDER]";
+
+const MIN_COUNT: usize = 1 << 16;
+const MAX_COUNT: usize = 1 << 24;
+/// Elements of one size over those of the size before.
+const STEP: usize = 4;
+/// Runs of each subject in a round, before its samples and as such.
+const WARM_UP_COUNT: usize = 1;
+const SAMPLE_COUNT: usize = 5;
+
+struct Options {
+    max_count: usize,
+    round_count: usize,
+    device: String,
+    prefix_sums: Option<PathBuf>,
+}
+
+fn options() -> Option<Options> {
+    let mut options = Options {
+        max_count: MAX_COUNT,
+        round_count: 3,
+        device: "driver:llvmpipe".to_owned(),
+        prefix_sums: None,
+    };
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(name) = arguments.next() {
+        let value = arguments.next()?;
+        match name.to_str()? {
+            "--max" => options.max_count = value.to_str()?.parse().ok()?,
+            "--rounds" => options.round_count = value.to_str()?.parse().ok()?,
+            "--device" => options.device = value.to_str()?.to_owned(),
+            "--prefix-sums" => options.prefix_sums = Some(PathBuf::from(value)),
+            _ => return None,
+        }
+    }
+    let is_valid = (MIN_COUNT..=1 << 27).contains(&options.max_count) && options.round_count > 0;
+    is_valid.then_some(options)
+}
+
+/// Somebody's median, or none where the result is wrong.
+struct Measured {
+    name: String,
+    median: Option<Duration>,
+}
+
+/// All subjects of some work by turns.
+fn measure(
+    subjects: &mut [Box<dyn Subject + '_>],
+    expected: &[&Columns],
+    round_count: usize,
+) -> Result<Vec<Measured>> {
+    let is_right =
+        |subject: &mut Box<dyn Subject + '_>, expected: &Columns| anyhow::Ok(subject.result()? == *expected);
+    let mut right = Vec::new();
+    for (subject, expected) in subjects.iter_mut().zip(expected) {
+        subject.reset()?;
+        subject.run()?;
+        right.push(is_right(subject, expected)?);
+    }
+    let mut samples = vec![Vec::new(); subjects.len()];
+    for _ in 0..round_count {
+        for (index, subject) in subjects.iter_mut().enumerate().filter(|(index, _)| right[*index]) {
+            for _ in 0..WARM_UP_COUNT {
+                subject.time()?;
+            }
+            for _ in 0..SAMPLE_COUNT {
+                samples[index].push(subject.time()?);
+            }
+        }
+    }
+    let mut measured = Vec::new();
+    for (index, subject) in subjects.iter_mut().enumerate() {
+        let is_right = right[index] && is_right(subject, expected[index])?;
+        measured
+            .push(Measured { name: subject.name(), median: is_right.then(|| median(&mut samples[index])) });
+    }
+    Ok(measured)
+}
+
+fn median(samples: &mut [Duration]) -> Duration {
+    samples.sort_unstable();
+    samples[samples.len() / 2]
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// The rows of some work on so many elements: the copy kernel, subsweep, and the peers.
+fn print_rows(work: Work, count: usize, measured: &[Measured]) {
+    let ratio = |time: Duration, to: usize| {
+        measured[to]
+            .median
+            .map_or("-".to_owned(), |to| format!("{:.2}", milliseconds(time) / milliseconds(to)))
+    };
+    for Measured { name, median } in measured {
+        let exponent = count.ilog2();
+        let count = if count.is_power_of_two() { format!("2^{exponent}") } else { count.to_string() };
+        match median {
+            Some(time) => {
+                let ms = milliseconds(*time);
+                println!(
+                    "| {} | {count} | {name} | {ms:.3} | {} | {} |",
+                    work.title(),
+                    ratio(*time, 1),
+                    ratio(*time, 0)
+                );
+            }
+            None => println!("| {} | {count} | {name} | WRONG | - | - |", work.title()),
+        }
+    }
+}
+
+/// From the least number of elements to the most.
+fn counts(max_count: usize) -> Vec<usize> {
+    let mut counts: Vec<_> = std::iter::successors(Some(MIN_COUNT), |count| Some(count * STEP))
+        .take_while(|count| *count < max_count)
+        .collect();
+    counts.push(max_count);
+    counts
+}
+
+/// Whether every result is right.
+fn table(options: &Options) -> Result<bool> {
+    let gpu = Gpu::open(GpuOptions {
+        device: options.device.parse().unwrap_or_default(),
+        ..GpuOptions::default()
+    })?;
+    let wgpu = match Wgpu::like(&gpu) {
+        Ok(wgpu) => Some(wgpu),
+        Err(error) => {
+            eprintln!("vulkan: no peers, for {error:#}");
+            None
+        }
+    };
+    let roof = CopyRoof::new(&gpu)?;
+    if options.prefix_sums.is_none() {
+        eprintln!("vulkan: no --prefix-sums FOLDER: GPUPrefixSums is left out");
+    }
+    println!(
+        "{}, driver {}, {} lanes; lampshade 0.13.0 by wgpu 30",
+        gpu.identity().name,
+        gpu.identity().driver_text(),
+        gpu.capabilities().subgroup_size,
+    );
+    println!(
+        "Wall-clock time of recording, submitting and waiting, of subsweep and of every peer; medians of {} samples in {} \
+         rounds, in which they took turns.\n",
+        SAMPLE_COUNT * options.round_count,
+        options.round_count,
+    );
+    println!("| work | elements | who | ms | over subsweep's | over the copy kernel's |");
+    println!("|---|---|---|---|---|---|");
+    let mut is_right = true;
+    for work in Work::ALL {
+        for count in counts(options.max_count) {
+            let input = inputs::input(work, count);
+            let sorted = inputs::expected(work, &input);
+            let mut subjects: Vec<Box<dyn Subject + '_>> =
+                vec![Box::new(Copy::new(&gpu, &roof, &input)?), Box::new(Ours::new(&gpu, work, &input)?)];
+            if let Some(wgpu) = &wgpu {
+                subjects.push(Box::new(Lampshade::new(wgpu, work, &input)));
+                if let (Work::Scan, Some(folder)) = (work, &options.prefix_sums) {
+                    for variant in Variant::ALL {
+                        subjects.push(Box::new(PrefixSums::new(wgpu, folder, variant, &input)?));
+                    }
+                }
+            }
+            let mut expected = vec![&sorted; subjects.len()];
+            expected[0] = &input;
+            let measured = measure(&mut subjects, &expected, options.round_count)
+                .with_context(|| format!("{}, {count} elements", work.title()))?;
+            is_right &= measured.iter().all(|one| one.median.is_some());
+            print_rows(work, count, &measured);
+        }
+    }
+    Ok(is_right)
+}
+
+fn main() -> ExitCode {
+    let Some(options) = options() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match table(&options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            eprintln!("vulkan: a result is WRONG");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("vulkan: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
