@@ -126,7 +126,11 @@ impl Cubin {
     /// The only function with this in its mangled name.
     fn name_with(&self, part: &str) -> Result<&str> {
         let mut names = self.functions.keys().filter(|name| name.contains(part));
-        names.next().map(String::as_str).with_context(|| format!("CUB has no {part}"))
+        match (names.next(), names.next()) {
+            (Some(name), None) => Ok(name),
+            (None, _) => bail!("CUB has no {part}"),
+            (Some(_), Some(_)) => bail!("CUB has several kernels with {part} in their names"),
+        }
     }
 
     fn main_path(&self) -> Result<u32> {

@@ -97,7 +97,10 @@ fn rows(
         begin(&format!("lampshade by {}", target.name));
         rows.extend(lampshade::rows(&inspector, target, &lampshade, work)?);
         for module in &modules {
-            rows.push(module.row(&inspector, target, work)?);
+            match module.row(&inspector, target, work) {
+                Ok(row) => rows.push(row),
+                Err(error) => begin(&format!("{} by {} is left out: {error:#}", module.name, target.name)),
+            }
         }
     }
     Ok((versions, rows))

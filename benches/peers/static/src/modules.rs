@@ -27,7 +27,7 @@ struct Notes {
 /// A peer's module.
 #[derive(Debug)]
 pub struct Module {
-    name: String,
+    pub name: String,
     path: PathBuf,
     notes: Notes,
 }
