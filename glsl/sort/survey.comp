@@ -27,6 +27,9 @@
 
 layout(constant_id = 7) const uint PASS_COUNT = 4;
 
+// Of ITEMS_PER_INVOCATION, which is a multiple.
+const uint ITEMS_PER_ROUND = 4;
+
 layout(push_constant, std430) uniform Push {
     Words keys;
     Words state;
@@ -238,17 +241,21 @@ void main() {
 
     Key set = Key(0);
     Key clear = Key(0);
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (striped_index(i) < extent) {
-            Key order = ordered(load_key(keys, striped_index(i)));
-            set |= order;
-            clear |= ~order;
+    // Some at a time: all of them, in every pass, would be more code than the cache of a GPU's instructions holds.
+    [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += ITEMS_PER_ROUND) {
+        [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
+            uint i = first + k;
+            if (striped_index(i) < extent) {
+                Key order = ordered(load_key(keys, striped_index(i)));
+                set |= order;
+                clear |= ~order;
 #ifdef BINS
-            for (uint pass = 0; pass < PASS_COUNT; pass++) {
-                Digit digit = digit_of_pass(pass);
-                atomicAdd(s_bins[pass * RADIX + bits_of(order, digit.shift, digit.mask)], 1u);
-            }
+                for (uint pass = 0; pass < PASS_COUNT; pass++) {
+                    Digit digit = digit_of_pass(pass);
+                    atomicAdd(s_bins[pass * RADIX + bits_of(order, digit.shift, digit.mask)], 1u);
+                }
 #endif
+            }
         }
     }
     set = subgroupOr(set);

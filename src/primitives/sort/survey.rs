@@ -50,7 +50,8 @@ push_constants! {
     }
 }
 
-/// Keys that an invocation looks at: so many that few workgroups add to one count.
+/// Keys that an invocation looks at: so many that few workgroups add to one count; a multiple of those that the kernel
+/// takes in a round.
 const ITEMS_PER_INVOCATION: u32 = 32;
 /// What is known of the bits of all keys, and how many workgroups are done.
 const STATE_SIZE: u64 = 32;
