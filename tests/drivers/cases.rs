@@ -21,15 +21,19 @@ use super::rows::{Row, Watch};
 pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let layout = row.watch.layout();
     let by_name = grouped(cases_of(gpu.capabilities(), row));
-    let taken = by_name
-        .into_iter()
-        .enumerate()
-        .filter(|(index, (_, cases))| row.takes(*index, depends_on_progress(&cases[0].work)));
-    let mut groups: BTreeMap<_, _> = taken.map(|(_, group)| group).collect();
+    let is_taken = |(name, cases): &(String, Vec<Case>)| {
+        let work = &cases[0].work;
+        row.takes(name, depends_on_progress(work), is_match_of_digits(work))
+    };
+    let mut groups: BTreeMap<_, _> = by_name.into_iter().filter(is_taken).collect();
     if row.has_lane_sensitive_besides() {
         for (name, cases) in grouped(lane_sensitive_cases(gpu.capabilities())) {
             groups.entry(name).or_default().extend(cases);
         }
+    }
+    if row.has_shared_masks() && !is_full() {
+        let masked = chosen(gpu.capabilities(), is_segmented_by_tiles).collect();
+        groups.extend(grouped(masked));
     }
     let trial = |(name, cases): (String, Vec<Case>)| {
         let gpu = Arc::clone(gpu);
@@ -44,6 +48,29 @@ fn depends_on_progress(work: &Work) -> bool {
         Work::Scan(scan) => scan.algorithm == ScanAlgorithm::Chained || scan.policy == PolicyName::Chosen,
         Work::Sort(sort) => sort.algorithm == SortAlgorithm::Onesweep || sort.policy == PolicyName::Chosen,
         Work::SegmentedSort(_) | Work::Gather(_) => false,
+    }
+}
+
+/// Whether digits are matched, which is done by ballots or by masks in shared memory, as the lanes let it.
+fn is_match_of_digits(work: &Work) -> bool {
+    let is_matching = [SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit];
+    matches!(work, Work::Sort(sort) if is_matching.contains(&sort.algorithm) && sort.misalignment == 0)
+}
+
+/// Sorts of long segments by small tiles: those of each size of keys and values.
+fn is_segmented_by_tiles(case: &Case) -> bool {
+    match &case.work {
+        Work::SegmentedSort(sort) => {
+            sort.has_small_tiles
+                && sort.segments == SegmentMix::Seams
+                && (sort.misalignment, sort.values_misalignment) == (0, 0)
+                && sort.values != SortValues::Places
+                && [ElementType::U32, ElementType::U64].contains(&sort.element)
+                && !sort.is_descending
+                && sort.count_from == CountFrom::Host
+                && sort.bits == (0..8 * sort.element.size() as u32)
+        }
+        _ => false,
     }
 }
 

@@ -29,9 +29,9 @@ pub struct Row {
 enum Share {
     /// Those of `verify --quick`.
     Quick,
-    /// Every third group of them, and those that wait for other workgroups or that a driver chooses by itself.
+    /// A third of the groups, and those that wait for other workgroups or that a driver chooses by itself.
     PartOfQuick,
-    /// Of what `verify` has besides, every second group from this one on; and the lane-sensitive ones.
+    /// Of what `verify` has besides, this half of the groups; and the lane-sensitive ones.
     Specializations(usize),
     /// Those of the kernels that depend on the lanes, at their smallest shapes.
     LaneSensitive,
@@ -80,15 +80,25 @@ impl Row {
         is_full() || self.has_faults()
     }
 
-    /// Whether this row runs the group of cases that is the `index`-th by name, whose work may depend on the progress of other
-    /// workgroups.
-    pub fn takes(&self, index: usize, depends_on_progress: bool) -> bool {
+    /// Whether this row runs the group of cases of this name, whose work may depend on the progress of other workgroups, or
+    /// match digits.
+    pub fn takes(&self, name: &str, depends_on_progress: bool, matches_digits: bool) -> bool {
+        // By the name alone: rows whose devices have other groups, too, share these in the same way.
+        let part_of = |count: usize| {
+            name.bytes().fold(0, |hash: usize, byte| hash.wrapping_mul(31) ^ usize::from(byte)) % count
+        };
         match self.share {
             _ if is_full() => true,
             Share::Quick | Share::LaneSensitive => true,
-            Share::PartOfQuick => depends_on_progress || index.is_multiple_of(3),
-            Share::Specializations(first) => index % 2 == first,
+            Share::PartOfQuick => depends_on_progress || part_of(3) == 0,
+            Share::Specializations(part) => matches_digits || part_of(2) == part,
         }
+    }
+
+    /// Whether this row is the one, of those that share specializations, with enough lanes to match digits by masks in shared
+    /// memory.
+    pub fn has_shared_masks(&self) -> bool {
+        self.lanes == 16 && matches!(self.share, Share::Specializations(_))
     }
 
     /// Whether this row runs the lane-sensitive cases alone. The more lanes, the longer compiling takes.

@@ -224,7 +224,9 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     for (index, scan) in selectable_works(capabilities).into_iter().enumerate() {
         let tile = u64::from(scan.policy(capabilities).tile_items());
         for (place, misalignment) in [0, 4].into_iter().enumerate() {
-            for (turn, count) in [5, 2 * tile + 1].into_iter().enumerate() {
+            // Where quads are not mixed with words, a whole number of quads.
+            let few = if misalignment == 0 { 8 } else { 5 };
+            for (turn, count) in [few, 2 * tile + 1].into_iter().enumerate() {
                 let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
                 let input = [Input::Telling, Input::Extremes][(index + place + turn) % 2];
                 cases.push(Case { work, count, input });
