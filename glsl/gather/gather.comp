@@ -15,7 +15,7 @@
 // Writes:   destination, element_count elements.
 // Shared:   nothing.
 // Limits:   an element is less than 2^29 words.
-// CPU twin: reference::gather::gather.
+// Pass model: reference::oracle::gather.
 // Source:   He, Govindaraju, Luo and Smith, "Efficient Gather and Scatter Operations on Graphics Processors", SC 2007:
 //           what a gather costs is decided by how its reads fall into lines of memory.
 

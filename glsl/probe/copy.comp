@@ -3,7 +3,7 @@
 // Dispatch: ceil(quad_count / (WORKGROUP_SIZE * QUADS_PER_INVOCATION)) workgroups.
 // Reads:    source, quad_count quads.
 // Writes:   destination, quad_count quads.
-// CPU twin: none; the destination is the source.
+// Pass model: none; the destination is the source.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -4,7 +4,7 @@
 // Reads:    nothing.
 // Writes:   verdict, 2 words, which begin as 0: the bits of the checks that failed; how many invocations there were.
 // Shared:   2 * WORKGROUP_SIZE words.
-// CPU twin: none; right is a verdict of 0 and every invocation counted.
+// Pass model: none; right is a verdict of 0 and every invocation counted.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -20,7 +20,7 @@
 //           FIXED_TREE as many for each group.
 //           With COUNTED counts, 4 words, which go on from what they were.
 // Shared:   the workgroup scan's, and 2 words and an element.
-// CPU twin: reference::scan::chained.
+// Pass model: reference::passes::scan::chained.
 // Source:   Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; Smith, Levien
 //           and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 

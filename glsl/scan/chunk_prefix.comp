@@ -5,7 +5,7 @@
 // Writes:   table, the chunks' entries, inclusive; with HAS_SUMS all but the last of a full chunk, which the level
 //           above has finished already. So no workgroup writes what another reads.
 // Shared:   the workgroup scan's.
-// CPU twin: reference::scan::chunk_prefix.
+// Pass model: reference::passes::scan::chunk_prefix.
 // Source:   tutorial 14, cmk_prefix.
 
 #version 460

@@ -4,7 +4,7 @@
 // Reads:    table, the chunks' entries of COLUMNS words.
 // Writes:   table, the last entry of each chunk.
 // Shared:   the workgroup scan's.
-// CPU twin: reference::scan::chunk_sum.
+// Pass model: reference::passes::scan::chunk_sum.
 // Limits:   the operator must commute, for an invocation adds up entries that lie a batch apart.
 // Source:   tutorial 14, cmk_sum_tuple_count.
 

@@ -16,7 +16,7 @@
 //           FROM_SOURCE, where it may be.
 // Shared:   none.
 // Limits:   WORKGROUP_SIZE is a power of two.
-// CPU twin: reference::scan::double_blocks.
+// Pass model: reference::passes::scan::double_blocks.
 // Source:   Rosenberg, "Mr. Peabody and Sherman: Cumulative Sum", University of Miami, 2022, method 1; the network is
 //           Sklansky's, "Conditional-Sum Addition Logic", IRE Transactions on Electronic Computers, 1960.
 

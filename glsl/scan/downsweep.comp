@@ -8,7 +8,7 @@
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
 //           elements.
 // Shared:   the workgroup scan's.
-// CPU twin: reference::scan::downsweep; with SEGMENTED over reference::scan::segmented::Headed.
+// Pass model: reference::passes::scan::scan_tiles; with SEGMENTED of rows of reference::passes::segmented_scan::Headed.
 // Source:   tutorial 14, "global prefix sum"; Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 11.
 
 #version 460

@@ -4,7 +4,7 @@
 // Reads:    offsets, offset_count words: the rows at which segments begin. Those at and beyond row_count begin nothing.
 // Writes:   heads, a bit for each of row_count rows, which begin as 0.
 // Shared:   nothing.
-// CPU twin: reference::scan::segmented::mark_segments.
+// Pass model: reference::passes::segmented_scan::mark_segments.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

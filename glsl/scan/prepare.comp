@@ -5,7 +5,7 @@
 // Writes:   levels, 8 words for each of level_count: the workgroups of an indirect dispatch in three dimensions, its
 //           tiles and the rows in the last of them, and 3 words of nothing, which are left alone.
 // Shared:   nothing.
-// CPU twin: reference::scan::prepare.
+// Pass model: reference::passes::scan::level_args.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

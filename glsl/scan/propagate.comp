@@ -5,7 +5,7 @@
 //           tiles' sums.
 // Writes:   table, the same elements; an invocation reads and writes the same ones.
 // Shared:   none.
-// CPU twin: reference::scan::propagate.
+// Pass model: reference::passes::scan::propagate.
 // Source:   Sun, OpenCL exercise 5, "Prefix sum", kernel 2; Hwu, Kirk and El Hajj, Programming Massively Parallel
 //           Processors, 2022, ch. 11.6.
 

@@ -5,7 +5,7 @@
 //           says (only with SEGMENTED); tiles_on_device, tile_count and last_extent, where it is not null.
 // Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with SEGMENTED).
 // Shared:   the workgroup scan's.
-// CPU twin: reference::scan::reduce; with SEGMENTED over reference::scan::segmented::Headed.
+// Pass model: reference::passes::scan::tile_totals; with SEGMENTED of rows of reference::passes::segmented_scan::Headed.
 // Source:   tutorial 14, "local count"; with sums in their own array.
 
 #version 460

@@ -5,7 +5,7 @@
 // Writes:   destination, element_count elements, each tile's own prefixes; may be source itself, since an invocation
 //           reads and writes the same elements; sums, tile_count elements (only with KEEPS_SUMS).
 // Shared:   the workgroup scan's.
-// CPU twin: reference::scan::scan_tiles.
+// Pass model: reference::passes::scan::scan_tiles.
 // Source:   Sun, OpenCL exercise 5, "Prefix sum", kernel 1; Hwu, Kirk and El Hajj, Programming Massively Parallel
 //           Processors, 2022, ch. 11.6.
 

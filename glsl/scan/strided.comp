@@ -13,7 +13,7 @@
 // Writes:   destination, element_count elements.
 // Shared:   none.
 // Limits:   the operator must commute, for chains interleave.
-// CPU twin: reference::scan::strided.
+// Pass model: reference::passes::scan::strided.
 // Source:   Rosenberg, "Mr. Peabody and Sherman: Cumulative Sum", University of Miami, 2022, method 2.
 
 #version 460

@@ -5,7 +5,7 @@
 //           offsets, RADIX * tile_count words: the exclusive scan of the counts; schedule.
 // Writes:   another array of keys, and of values (only with VALUE_WORDS).
 // Shared:   2 * RADIX words.
-// CPU twin: reference::sort::chunk_bucket.
+// Pass model: reference::passes::sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket. Its cm_pack_mask, which makes one 32-bit word of 32 lanes' truth values, is
 //           a subgroup ballot; subgroups of fewer lanes put their ballots together in shared memory. Its cm_cbit is
 //           bitCount.

@@ -5,7 +5,7 @@
 // Reads:    an array of keys, as the schedule says: all of them; schedule.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   RADIX / 2 words, or RADIX.
-// CPU twin: reference::sort::chunk_count, or chunk_count_bin_by_bin.
+// Pass model: reference::passes::sort::tile_counts.
 // Source:   tutorial 13, cmk_radix_count: each lane counts for itself, then the counters of all digits are added up
 //           together. Its one 64-bit add for four 16-bit counters is a subgroup addition of a uvec2 here, and the
 //           cm_sum of each row a subgroup addition of each digit's counter.

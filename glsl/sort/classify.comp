@@ -10,7 +10,7 @@
 //           short_capacity, small_capacity and large_capacity entries of LIST_WORDS; long_segments, up to long_capacity
 //           of LONG_WORDS; schedule, SCHEDULE_WORDS for each of 5 dispatches.
 // Shared:   1 word.
-// CPU twin: reference::sort::segments::classify.
+// Pass model: reference::passes::segmented_sort::classify.
 // Source:   bins of segments by their lengths are those of Hou, Liu, Wang and Feng, "Fast Segmented Sort on GPUs",
 //           ICS 2017, and of CUB's DeviceSegmentedSort.
 

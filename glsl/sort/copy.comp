@@ -4,7 +4,7 @@
 // Reads:    keys_aside, element_count * key_words words, and values_aside, element_count * value_words words; schedule.
 // Writes:   keys and values, as many words.
 // Shared:   nothing.
-// CPU twin: a copy is its own.
+// Pass model: none; a copy is its source.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

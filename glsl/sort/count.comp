@@ -4,7 +4,7 @@
 // Reads:    an array of keys, as the schedule says: all of them; schedule.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   8 words.
-// CPU twin: reference::sort::count.
+// Pass model: reference::passes::sort::tile_counts.
 // Source:   tutorial 13, cmk_radix_count: counters of all digits packed into words and reduced together.
 
 #version 460

@@ -5,7 +5,7 @@
 //           the long_segments that they are of; schedule.
 // Writes:   counts, RADIX * tile_count words, digit-major; with LISTED segment by segment.
 // Shared:   RADIX words.
-// CPU twin: reference::sort::count_bins, and with LISTED reference::sort::segments::count_bins.
+// Pass model: reference::passes::sort::tile_counts, and with LISTED reference::passes::segmented_sort::tile_counts.
 // Source:   the histograms of Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 9.
 
 #version 460

@@ -4,7 +4,7 @@
 // Reads:    long_segments, as many as schedule counts; schedule.
 // Writes:   tiles, a word for each tile of these segments.
 // Shared:   nothing.
-// CPU twin: reference::sort::segments::list_tiles.
+// Pass model: reference::passes::segmented_sort::queue_tiles.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

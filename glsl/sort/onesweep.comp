@@ -18,7 +18,7 @@
 //           next portion; state of the portion, which begins as 0: 4 words, of which two are the next tile of even and odd
 //           passes, and RADIX descriptors for each tile. With COUNTED counts, 4 words, which go on from what they were.
 // Shared:   the ranking's, HISTOGRAM_WORDS words and 3 words.
-// Pass model: reference::passes::sort.
+// Pass model: reference::passes::sort::onesweep.
 // Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback is that
 //           of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 

@@ -9,7 +9,7 @@
 // Writes:   another array of keys, and of values (only with VALUE_WORDS); with LISTED sorted and sorted_values, those of
 //           the segments.
 // Shared:   the ranking's, and RADIX words.
-// CPU twin: reference::sort::scatter, and with LISTED reference::sort::segments::scatter.
+// Pass model: reference::passes::sort::scatter, and with LISTED reference::passes::segmented_sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket.
 
 #version 460

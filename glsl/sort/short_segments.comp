@@ -7,7 +7,7 @@
 // Writes:   sorted, the keys of these segments, or nothing where it is null; sorted_values, as many values (only with
 //           VALUE_WORDS). They may be what is read.
 // Shared:   nothing.
-// CPU twin: reference::sort::segments::short_segments.
+// Pass model: reference::passes::segmented_sort::sort_segments.
 // Source:   sorting by counting is that of Knuth, The Art of Computer Programming, vol. 3, section 5.2.
 
 #version 460

@@ -8,7 +8,7 @@
 // Writes:   sorted, element_count keys, or nothing where it is null; sorted_values, as many values (only with
 //           VALUE_WORDS); with LISTED those of the segments. They may be what is read.
 // Shared:   the ranking's.
-// CPU twin: reference::sort::single_workgroup, and with LISTED reference::sort::segments::sort_each of it.
+// Pass model: reference::passes::sort::stable_order, and with LISTED reference::passes::segmented_sort::sort_segments.
 // Source:   scatter.comp, a pass of which is a round here; CUB's DeviceRadixSort has a kernel for a single tile, too.
 
 #version 460

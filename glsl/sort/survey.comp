@@ -8,7 +8,7 @@
 //           for the copy behind them; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for each portion of each pass, of
 //           which those of the first in the end tell where the first key of each digit goes.
 // Shared:   the workgroup scan's, 1 word, and with BINS RADIX * PASS_COUNT words.
-// CPU twin: reference::sort::survey.
+// Pass model: reference::passes::digit_histogram::Config::histogram.
 // Source:   the one histogram of Adinets and Merrill, "Onesweep", 2022; that what all keys agree in need not be sorted by is
 //           as old as radix sort.
 

@@ -5,7 +5,7 @@
 // same operations as with one buffer, N log2 N - (N - 1), and twice the shared memory.
 //
 // Shared:   2 * WORKGROUP_SIZE elements.
-// CPU twin: reference::workgroup_scan::kogge_stone_double_buffered.
+// Model:    reference::workgroup_scan::kogge_stone_double_buffered.
 // Source:   Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.2; the network as in
 //           `kogge_stone.glsl`.
 

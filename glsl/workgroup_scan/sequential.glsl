@@ -3,7 +3,7 @@
 // The fewest operations, N - 1, one after the other, while all others wait: what work-efficiency is measured against.
 //
 // Shared:   WORKGROUP_SIZE elements.
-// CPU twin: reference::workgroup_scan::sequential.
+// Model:    reference::workgroup_scan::sequential.
 // Source:   Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.1.
 
 #ifndef SUBSWEEP_WORKGROUP_SCAN_SEQUENTIAL

@@ -6,7 +6,7 @@
 // does the same with the whole device.
 //
 // Shared:   WORKGROUP_SIZE elements.
-// CPU twin: reference::workgroup_scan::sklansky.
+// Model:    reference::workgroup_scan::sklansky.
 // Source:   Sklansky, "Conditional-Sum Addition Logic", IRE Transactions on Electronic Computers, 1960.
 
 #ifndef SUBSWEEP_WORKGROUP_SCAN_SKLANSKY

@@ -1,6 +1,8 @@
 //! The models hold: the passes of each algorithm, one after the other, give the oracle's result.
 
+use std::fs;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use super::digit_histogram::{Buffer, Config, Counted, Output, PassArgs, PingPong};
 use super::scan::*;
@@ -503,4 +505,60 @@ fn a_class_that_overflows_does_not_run() {
     let queues = classify(&classes, &[0, 9, 1, 10, 12, 14], 14, &room);
     assert_eq!((queues.in_place[0].len(), queues.long.len()), (1, 1));
     assert!(queues.args.iter().all(|args| args[3] == 0), "{:?}", queues.args);
+}
+
+/// Every file below `folder`, with its text.
+fn sources(folder: &Path, extension: &str) -> Vec<(PathBuf, String)> {
+    let (mut folders, mut sources) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder of the package") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|other| other == extension) {
+                sources.push((path.clone(), fs::read_to_string(&path).expect("text")));
+            }
+        }
+    }
+    sources
+}
+
+/// Whether a path below `reference` names what one of its files declares; a method is declared in its type's file.
+fn is_declared(path: &str) -> bool {
+    let mut file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/reference");
+    let mut names = path.split("::").peekable();
+    while names.next_if(|name| file.join(name).is_dir()).inspect(|name| file.push(name)).is_some() {}
+    let Some(module) = names.next() else { return false };
+    let Ok(source) = fs::read_to_string(file.join(module).with_extension("rs")) else { return false };
+    let declares = |name| {
+        ["fn ", "struct "]
+            .iter()
+            .any(|kind| [" ", "(", "<"].iter().any(|end| source.contains(&format!("pub {kind}{name}{end}"))))
+    };
+    names.peek().is_some() && names.all(declares)
+}
+
+#[test]
+fn every_kernel_names_its_model() {
+    assert!(is_declared("passes::digit_histogram::Config::histogram") && is_declared("oracle::gather"));
+    for gone in ["passes", "passes::scan", "passes::scan::tile", "passes::tiles::scan", "scan::scan_tiles"] {
+        assert!(!is_declared(gone), "{gone}");
+    }
+    let glsl = Path::new(env!("CARGO_MANIFEST_DIR")).join("glsl");
+    let headers = |extension, mark: &'static str| {
+        sources(&glsl, extension).into_iter().filter_map(move |(path, source)| {
+            let model = source.lines().find_map(|line| line.strip_prefix(mark));
+            Some((path, model?.trim().to_owned()))
+        })
+    };
+    let kernels: Vec<_> = headers("comp", "// Pass model: ").collect();
+    assert_eq!(kernels.len(), sources(&glsl, "comp").len(), "some kernel names no model");
+    for (path, model) in kernels.into_iter().chain(headers("glsl", "// Model: ")) {
+        let named: Vec<_> = model.split("reference::").skip(1).collect();
+        assert!(!named.is_empty() || model.starts_with("none; "), "{}: {model}", path.display());
+        for rest in named {
+            let end = rest.find([',', ';', '.', ' ']).unwrap_or(rest.len());
+            assert!(is_declared(&rest[..end]), "{} names {}", path.display(), &rest[..end]);
+        }
+    }
 }
