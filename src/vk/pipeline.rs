@@ -128,7 +128,7 @@ impl Pipeline {
     /// Compiles those of `pipelines` that are not compiled yet, on up to [`Device::pipeline_threads`] threads.
     ///
     /// # Errors
-    /// Whatever the driver's compiler says of the first that fails.
+    /// Whatever the driver's compiler says of the first of them that fails, in their order.
     pub(crate) fn compile_all<'p>(
         device: &Device,
         pipelines: impl IntoIterator<Item = &'p Self>,
@@ -136,13 +136,16 @@ impl Pipeline {
         let missing: Vec<_> =
             pipelines.into_iter().filter(|pipeline| pipeline.shared.compiled.get().is_none()).collect();
         let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(pipeline) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                pipeline.compile().inspect_err(|_| next.store(missing.len(), Ordering::Relaxed))?;
+        // All before one that fails have begun, and end: the least index is that of the first.
+        let work = || loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if let Err(error) = missing.get(at)?.compile() {
+                next.store(missing.len(), Ordering::Relaxed);
+                return Some((at, error));
             }
-            Ok(())
         };
-        on_threads(device, missing.len(), &work).into_iter().collect()
+        let failures = on_threads(device, missing.len(), &work).into_iter().flatten();
+        failures.min_by_key(|(at, _)| *at).map_or(Ok(()), |(_, error)| Err(error))
     }
 
     /// Compiles each of `pipelines`, on up to [`Device::pipeline_threads`] threads, whatever becomes of the others; `begin`
@@ -224,8 +227,14 @@ impl Shared {
             self.device.destroy(|raw| unsafe { raw.destroy_pipeline_layout(layout, None) });
         })?;
         self.device.registry().count_created();
-        let compiled = self.compiled.get_or_init(|| Compiled { layout, raw });
-        self.set_name(compiled.raw)
+        let compiled = Compiled { layout, raw };
+        // Named before others can have it: whoever finds it compiled records it without the lock.
+        if let Err(error) = self.set_name(raw) {
+            self.destroy(compiled);
+            return Err(error);
+        }
+        self.compiled.get_or_init(|| compiled);
+        Ok(())
     }
 
     fn create(&self, layout: vk::PipelineLayout) -> Result<vk::Pipeline> {
@@ -284,9 +293,18 @@ impl Shared {
         // A custom kernel's name is its caller's.
         let name = CString::new(name.replace('\0', "")).expect("no zero is left");
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(raw).object_name(&name);
-        // SAFETY: the pipeline is the device's, and no other thread has it yet.
+        // SAFETY: the pipeline is the device's, and `compile` lets no other thread have it before it is named.
         unsafe { debug_utils.set_debug_utils_object_name(&info) }
             .map_err(Error::vulkan("vkSetDebugUtilsObjectNameEXT"))
+    }
+
+    /// Ends what nobody uses, or will use.
+    fn destroy(&self, Compiled { layout, raw: pipeline }: Compiled) {
+        // SAFETY: made in `compile`; whoever submits work that uses them keeps the plan until the work is done.
+        self.device.destroy(|raw| unsafe {
+            raw.destroy_pipeline(pipeline, None);
+            raw.destroy_pipeline_layout(layout, None);
+        });
     }
 }
 
@@ -342,11 +360,8 @@ impl fmt::Display for Specialization {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.device.registry().remove(&self.key);
-        let Some(Compiled { layout, raw: pipeline }) = self.compiled.take() else { return };
-        // SAFETY: made in `compile`; whoever submits work that uses them keeps the plan until the work is done.
-        self.device.destroy(|raw| unsafe {
-            raw.destroy_pipeline(pipeline, None);
-            raw.destroy_pipeline_layout(layout, None);
-        });
+        if let Some(compiled) = self.compiled.take() {
+            self.destroy(compiled);
+        }
     }
 }
