@@ -116,6 +116,7 @@ impl Capabilities {
             ],
             device_uuid: vulkan11.device_uuid,
             driver_uuid: vulkan11.driver_uuid,
+            pipeline_cache_uuid: properties.pipeline_cache_uuid,
         };
         Self {
             workarounds: Workarounds::of(&identity, vulkan11.subgroup_size),

@@ -50,7 +50,8 @@ pub struct OpenOptions {
     /// Whether pipelines are made so that a dispatch may be a part of a larger one (`DISPATCH_BASE`), as `headless` has
     /// to cut them. Of no use without it.
     pub splits_dispatches: bool,
-    /// What [`Device::pipeline_cache_data`] returned for the same device and driver; empty for none.
+    /// What [`Device::pipeline_cache_data`] returned for the same device and driver; empty for none. What the driver
+    /// rejects is left out.
     pub pipeline_cache_data: Vec<u8>,
     /// Dropped after the device: the instance, say.
     pub keep_alive: Option<Arc<dyn Any + Send + Sync>>,
@@ -84,12 +85,9 @@ impl Device {
         // SAFETY: as the caller promises; everything that `info` points to is alive.
         let raw = unsafe { instance.create_device(physical_device, &info, None) }
             .map_err(Error::vulkan("vkCreateDevice"))?;
-        let cache_info = vk::PipelineCacheCreateInfo::default().initial_data(&options.pipeline_cache_data);
-        // SAFETY: the device was made above.
-        let pipeline_cache = unsafe { raw.create_pipeline_cache(&cache_info, None) }.map_err(|result| {
+        let pipeline_cache = create_pipeline_cache(&raw, &options.pipeline_cache_data).inspect_err(|_| {
             // SAFETY: nothing was made from the device.
             unsafe { raw.destroy_device(None) };
-            Error::vulkan("vkCreatePipelineCache")(result)
         })?;
         let capabilities = options.capabilities.unwrap_or_else(|| {
             // SAFETY: as the caller promises; `query` found the extensions that `enabled` implies.
@@ -253,6 +251,19 @@ impl Device {
             destroy(&self.inner.raw);
         }
     }
+}
+
+/// A pipeline cache with `data`, or an empty one where the driver rejects it: without the data it compiles what it would
+/// have found there.
+fn create_pipeline_cache(device: &ash::Device, data: &[u8]) -> Result<vk::PipelineCache> {
+    let create = |data| {
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
+        // SAFETY: the device is alive.
+        unsafe { device.create_pipeline_cache(&info, None) }
+    };
+    let created = create(data);
+    let created = if created.is_err() && !data.is_empty() { create(&[]) } else { created };
+    created.map_err(Error::vulkan("vkCreatePipelineCache"))
 }
 
 fn executables_of(

@@ -32,6 +32,8 @@ pub struct DeviceIdentity {
     pub device_uuid: [u8; 16],
     /// The same for the same driver build.
     pub driver_uuid: [u8; 16],
+    /// The same where the data of pipeline caches is.
+    pub pipeline_cache_uuid: [u8; 16],
 }
 
 /// The version of a driver's release, in numbers that compare as its makers count.
@@ -117,6 +119,11 @@ impl DeviceIdentity {
     /// `driverUUID` in the usual groups.
     pub fn driver_uuid_text(&self) -> String {
         uuid(&self.driver_uuid)
+    }
+
+    /// `pipelineCacheUUID` in the usual groups.
+    pub fn pipeline_cache_uuid_text(&self) -> String {
+        uuid(&self.pipeline_cache_uuid)
     }
 }
 

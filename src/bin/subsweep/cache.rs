@@ -14,13 +14,14 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use subsweep::Result;
+use subsweep::ash::vk;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
-use subsweep::vk::{Capabilities, Device};
+use subsweep::vk::{Capabilities, Device, DeviceIdentity};
 use tempfile::NamedTempFile;
 
 const MAGIC: &[u8] = b"subsweep pipelines 1\n";
 
-/// Bytes of the header of a `VkPipelineCache`'s data.
+/// Bytes of `VkPipelineCacheHeaderVersionOne`: its size and version, vendor, device, and `pipelineCacheUUID`.
 const VULKAN_HEADER_SIZE: usize = 32;
 
 /// Gives Mesa a shader cache for the width of lavapipe's vectors, unless the user named one: Mesa's own does not tell
@@ -70,10 +71,13 @@ impl CachedGpu {
     pub fn open(candidate: Candidate, is_cached: bool) -> Result<Self> {
         let file = CacheFile::new(candidate.capabilities().filter(|_| is_cached));
         let pipeline_cache_data = file.as_ref().map(CacheFile::read).unwrap_or_default();
-        let loaded_size = pipeline_cache_data.len();
+        let is_read = !pipeline_cache_data.is_empty();
         let work = WorkOptions { pipeline_cache_data, ..WorkOptions::default() };
         let gpu = Gpu::open_candidate(candidate, work)?;
-        Ok(Self { gpu, file: file.map(|file| CacheFile { loaded_size, ..file }) })
+        // Whatever the driver has rejected is written anew.
+        let loaded =
+            if is_read { gpu.device().pipeline_cache_data().unwrap_or_default() } else { Vec::new() };
+        Ok(Self { gpu, file: file.map(|file| CacheFile { loaded_size: loaded.len(), ..file }) })
     }
 }
 
@@ -99,7 +103,9 @@ struct CacheFile {
     path: PathBuf,
     /// Device and driver in words: a file that was renamed or is of another build is not taken.
     identity: String,
-    /// Bytes that the driver was given.
+    /// With which the driver's data begins.
+    header: [u8; VULKAN_HEADER_SIZE],
+    /// Bytes that the driver had before it compiled anything.
     loaded_size: usize,
 }
 
@@ -107,10 +113,16 @@ impl CacheFile {
     fn new(capabilities: Option<&Capabilities>) -> Option<Self> {
         let Capabilities { identity, subgroup_size: lanes, .. } = capabilities?;
         let (device, driver) = (identity.device_uuid_text(), identity.driver_uuid_text());
-        let words =
-            format!("{device} {driver} {lanes} lanes, {}, {}\n", identity.name, identity.driver_text());
-        let name = format!("{device}-{:016x}.bin", hash(words.as_bytes()));
-        Some(Self { path: folder()?.join("pipelines").join(name), identity: words, loaded_size: 0 })
+        let data = identity.pipeline_cache_uuid_text();
+        let (name, version) = (&identity.name, identity.driver_text());
+        let words = format!("{device} {driver} {data} {lanes} lanes, {name}, {version}\n");
+        let file_name = format!("{device}-{:016x}.bin", hash(words.as_bytes()));
+        Some(Self {
+            path: folder()?.join("pipelines").join(file_name),
+            identity: words,
+            header: vulkan_header(identity),
+            loaded_size: 0,
+        })
     }
 
     /// The data for the driver; none where the file is missing, damaged or of something else.
@@ -122,7 +134,8 @@ impl CacheFile {
     fn parse<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
         let (checksum, content) = bytes.strip_prefix(MAGIC)?.split_first_chunk()?;
         let is_whole = hash(content) == u64::from_le_bytes(*checksum);
-        content.strip_prefix(self.identity.as_bytes()).filter(|_| is_whole)
+        let data = content.strip_prefix(self.identity.as_bytes())?;
+        (is_whole && data.starts_with(&self.header)).then_some(data)
     }
 
     fn save(&self, device: &Device) {
@@ -147,6 +160,17 @@ impl CacheFile {
     }
 }
 
+/// The header of all data that the device's driver takes.
+fn vulkan_header(identity: &DeviceIdentity) -> [u8; VULKAN_HEADER_SIZE] {
+    let version = vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32;
+    let words = [VULKAN_HEADER_SIZE as u32, version, identity.vendor_id, identity.device_id];
+    let (mut header, words) = ([0; VULKAN_HEADER_SIZE], words.map(u32::to_le_bytes));
+    let (first, last) = header.split_at_mut(words.as_flattened().len());
+    first.copy_from_slice(words.as_flattened());
+    last.copy_from_slice(&identity.pipeline_cache_uuid);
+    header
+}
+
 /// Whether a driver has added anything to its header and to what it was given. lavapipe and SwiftShader never do.
 fn is_worth_keeping(size: usize, loaded_size: usize) -> bool {
     size > VULKAN_HEADER_SIZE.max(loaded_size)
@@ -164,7 +188,17 @@ mod tests {
     use super::*;
 
     fn file(folder: &Path, identity: &str) -> CacheFile {
-        CacheFile { path: folder.join("pipelines/one.bin"), identity: identity.into(), loaded_size: 0 }
+        CacheFile {
+            path: folder.join("pipelines/one.bin"),
+            identity: identity.into(),
+            header: [7; VULKAN_HEADER_SIZE],
+            loaded_size: 0,
+        }
+    }
+
+    /// Data behind the header of [`file`].
+    fn compiled(text: &str) -> Vec<u8> {
+        [&[7; VULKAN_HEADER_SIZE], text.as_bytes()].concat()
     }
 
     #[test]
@@ -172,10 +206,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = file(folder.path(), "a device\n");
         assert!(file.read().is_empty());
-        file.write(b"compiled").unwrap();
-        assert_eq!(file.read(), b"compiled");
-        file.write(b"compiled again").unwrap();
-        assert_eq!(file.read(), b"compiled again");
+        for data in [compiled("once"), compiled("once again")] {
+            file.write(&data).unwrap();
+            assert_eq!(file.read(), data);
+        }
         let names: Vec<_> = fs::read_dir(folder.path().join("pipelines")).unwrap().collect();
         assert_eq!(names.len(), 1, "nothing temporary is left");
 
@@ -193,8 +227,23 @@ mod tests {
     #[test]
     fn data_of_another_driver_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
-        file(folder.path(), "driver 1\n").write(b"compiled").unwrap();
+        let one = file(folder.path(), "driver 1\n");
+        one.write(&compiled("once")).unwrap();
         assert!(file(folder.path(), "driver 2\n").read().is_empty());
+        assert!(CacheFile { header: [8; VULKAN_HEADER_SIZE], ..one }.read().is_empty());
+        let cut = file(folder.path(), "driver 1\n");
+        cut.write(&compiled("")[..VULKAN_HEADER_SIZE - 1]).unwrap();
+        assert!(cut.read().is_empty());
+    }
+
+    #[test]
+    fn the_header_is_vulkans() {
+        let mut identity = DeviceIdentity::default();
+        (identity.vendor_id, identity.device_id) = (0x1002, 0x73bf);
+        identity.pipeline_cache_uuid = std::array::from_fn(|at| at as u8 + 1);
+        let header = vulkan_header(&identity);
+        assert_eq!(header[..16], [32, 0, 0, 0, 1, 0, 0, 0, 2, 0x10, 0, 0, 0xbf, 0x73, 0, 0]);
+        assert_eq!(header[16..], identity.pipeline_cache_uuid);
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub fn trials(is_validated: bool) -> Vec<Trial> {
             .with_ignored_flag(!is_validated),
         trial("every function that can fail is called", every_function),
         trial("each pipeline is created once and freed with its last plan", |_| pipelines::once()),
+        trial("data of a pipeline cache that is rejected is left out", |_| pipelines::rejected_data()),
         trial("what is forgotten, what must fail and what comes too soon is noticed", |_| armed()),
     ]);
     trials

@@ -1,9 +1,12 @@
 //! The registry of pipelines, by the calls that reach the driver.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
 use libtest_mimic::Failed;
+use subsweep::Error;
+use subsweep::ash::vk;
 use subsweep::harness::PolicyName;
 use subsweep::sort::SortPlan;
 
@@ -41,6 +44,31 @@ pub fn once() -> Result<(), Failed> {
     drop(plans);
     super::expect_alive(&before)?;
     super::close(Some(opened))
+}
+
+/// Data that the driver rejects is left out; whatever it says without the data is told.
+pub fn rejected_data() -> Result<(), Failed> {
+    const CREATE: &str = "vkCreatePipelineCache";
+    let data = Opened::new(false, WHOLE)?.gpu.device().pipeline_cache_data()?;
+    assert!(!data.is_empty());
+    let open = |data: &[u8]| Opened::with_cache(data.to_vec()).map(drop);
+    let (opened, calls) = shim::during(None, || open(&data));
+    opened?;
+    let of_cache = |calls: &[shim::Call]| calls.iter().filter(|call| call.name == CREATE).count();
+    let index = calls.iter().position(|call| call.name == CREATE).ok_or("it is not called")?;
+    let fault = |lasts| Some(shim::Fault { index, result: vk::Result::ERROR_UNKNOWN, lasts });
+    for (data, lasts, is_opened, count) in
+        [(&data[..], false, true, 2), (&data[..], true, false, 2), (&[][..], false, false, 1)]
+    {
+        let (opened, calls) = shim::during(fault(lasts), || open(data));
+        assert_eq!((opened.is_ok(), of_cache(&calls)), (is_opened, count));
+        if let Err(error) = opened {
+            let told = Error::Vulkan { during: CREATE, result: vk::Result::ERROR_UNKNOWN };
+            assert_eq!(error, told);
+        }
+        super::expect_alive(&BTreeMap::new())?;
+    }
+    Ok(())
 }
 
 /// Pipelines of a plan, each counted once.

@@ -87,10 +87,19 @@ impl Opened {
         Self::on(&Arc::new(Instance::from_entry(shim::entry(), validation)?), submission_limit)
     }
 
+    /// With what a pipeline cache held.
+    pub fn with_cache(pipeline_cache_data: Vec<u8>) -> Result<Self> {
+        let instance = Arc::new(Instance::from_entry(shim::entry(), false)?);
+        Self::for_work(&instance, WorkOptions { pipeline_cache_data, ..WorkOptions::default() })
+    }
+
     fn on(instance: &Arc<Instance>, submission_limit: Duration) -> Result<Self> {
+        Self::for_work(instance, WorkOptions { submission_limit, ..WorkOptions::default() })
+    }
+
+    fn for_work(instance: &Arc<Instance>, work: WorkOptions) -> Result<Self> {
         let mut candidates = instance.candidates()?;
         let best = DeviceSelector::Best.position(&candidates)?;
-        let work = WorkOptions { submission_limit, ..WorkOptions::default() };
         let gpu = Gpu::open_candidate(candidates.swap_remove(best), work)?;
         // Calls come in one order.
         gpu.device().set_pipeline_threads(NonZeroUsize::MIN);
