@@ -164,6 +164,29 @@ fn a_device_with_too_few_lanes_is_listed_and_refused() {
     two_lanes(&["sort", &input, "--type", "u32", "--device", "driver:llvmpipe"]).refused(3, "4 to 128 lanes");
 }
 
+/// Mesa's shader cache of another width of vectors is a folder of its own, for commands that run drivers, unless the user
+/// wants none.
+#[test]
+fn a_shader_cache_is_made_where_drivers_compile_for_another_width() {
+    let made = |arguments: &[&str]| {
+        let folder = Folder::new();
+        let mut command = subsweep(arguments);
+        command.env("SUBSWEEP_CACHE", folder.path("")).env("LP_NATIVE_VECTOR_WIDTH", "256");
+        command.env_remove("MESA_SHADER_CACHE_DIR").env_remove("MESA_SHADER_CACHE_DISABLE");
+        let ended = run(&mut command);
+        assert_eq!(folder.path("shaders/256").is_dir(), !folder.names().is_empty(), "{:?}", folder.names());
+        (ended.code, folder.names())
+    };
+    let nothing = Vec::<String>::new();
+    assert_eq!(made(&["--version"]), (0, nothing.clone()));
+    assert_eq!(made(&["--list-algorithms"]), (0, nothing.clone()));
+    assert_eq!(made(&["verify", "--no-such-option"]), (2, nothing.clone()));
+    assert_eq!(made(&["compare", "no-such-report.json"]), (2, nothing.clone()));
+    let devices = ["devices", "--device", "driver:llvmpipe"];
+    assert_eq!(made(&devices).1, ["shaders"]);
+    assert_eq!(made(&[&devices[..], &["--no-pipeline-cache"]].concat()).1, nothing);
+}
+
 /// lavapipe with vectors of 1024 bits says that it has 32 lanes, of which the last 16 take part in little.
 #[test]
 fn a_broken_driver_fails_its_self_test() {

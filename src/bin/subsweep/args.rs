@@ -73,6 +73,23 @@ pub enum Command {
     Tune(TuneArgs),
 }
 
+impl Command {
+    /// Whether it has drivers compile anything.
+    pub fn runs_drivers(&self) -> bool {
+        match self {
+            Self::Compare(_) => false,
+            Self::Verify(args) => !args.list,
+            Self::Devices(_)
+            | Self::Scan(_)
+            | Self::Sort(_)
+            | Self::Gather(_)
+            | Self::Bench(_)
+            | Self::Tune(_)
+            | Self::Inspect(_) => true,
+        }
+    }
+}
+
 /// Options of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
@@ -91,7 +108,9 @@ pub struct Common {
     #[arg(long, global = true, value_enum)]
     pub policy: Option<PolicyKind>,
 
-    /// Neither read nor write what the driver compiled in earlier runs (pipelines/ in the user's cache folder)
+    /// Neither read nor write pipelines/ in the user's cache folder, where the results of drivers' compilers are kept; where
+    /// LP_NATIVE_VECTOR_WIDTH is set, also have Mesa keep none, unless MESA_SHADER_CACHE_DIR names a folder. A cache that a
+    /// driver keeps by itself stays in use
     #[arg(long, global = true)]
     pub no_pipeline_cache: bool,
 

@@ -24,18 +24,19 @@ const MAGIC: &[u8] = b"subsweep pipelines 1\n";
 /// Bytes of `VkPipelineCacheHeaderVersionOne`: its size and version, vendor, device, and `pipelineCacheUUID`.
 const VULKAN_HEADER_SIZE: usize = 32;
 
-/// Gives Mesa a shader cache for the width of lavapipe's vectors, unless the user named one: Mesa's own does not tell
-/// widths apart, and runs code of one at another.
+/// Gives Mesa a shader cache for the width of lavapipe's vectors, or none if not `is_cached`; unless the user named one.
+/// Mesa's own does not tell widths apart, and runs code of one at another. It is left alone where no width is set.
 ///
 /// # Safety
 /// No other thread of the process is running.
-pub unsafe fn separate_shader_caches() {
+pub unsafe fn separate_shader_caches(is_cached: bool) {
     let is_set = |name| std::env::var_os(name).is_some();
     let Some(width) = std::env::var_os("LP_NATIVE_VECTOR_WIDTH") else { return };
     if is_set("MESA_SHADER_CACHE_DIR") || is_set("MESA_SHADER_CACHE_DISABLE") {
         return;
     }
-    let folder = folder().map(|folder| folder.join("shaders").join(shader_cache_name(&width)));
+    let folder = folder().filter(|_| is_cached);
+    let folder = folder.map(|folder| folder.join("shaders").join(shader_cache_name(&width)));
     let (name, value) = match folder.filter(|folder| fs::create_dir_all(folder).is_ok()) {
         Some(folder) => ("MESA_SHADER_CACHE_DIR", folder.into_os_string()),
         None => ("MESA_SHADER_CACHE_DISABLE", "true".into()),

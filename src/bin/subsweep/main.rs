@@ -34,8 +34,6 @@ use device::DeviceChoice;
 use files::output::{OutputProblem, of_stdout};
 
 fn main() -> ExitCode {
-    // SAFETY: the process has one thread yet.
-    unsafe { cache::separate_shader_caches() };
     let result = match Cli::try_parse() {
         Ok(cli) => run(&cli),
         // Like --help, they need no INPUT.
@@ -67,6 +65,10 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         return gpus::list();
     }
     device::check_said(&common.device)?;
+    if cli.command.as_ref().is_some_and(Command::runs_drivers) {
+        // SAFETY: the process has one thread yet.
+        unsafe { cache::separate_shader_caches(!common.no_pipeline_cache) };
+    }
     if let (DeviceChoice::Gpus(chosen), Some(command), None) =
         (&common.device, &cli.command, gpus::of_child())
         && let Some(result) = gpus::run(chosen, command, common)
