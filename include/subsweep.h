@@ -938,6 +938,22 @@ VkResult subsweep_device_create(const struct SubsweepDeviceCreateInfo *info,
                                 struct SubsweepDevice **device);
 
 /**
+ * Lets plans that are made for `device` from now on compile their pipelines on up to `count` threads, that of the
+ * caller among them: 1 as long as nobody calls this. With more than 1 the pipeline cache, if there is one, must be
+ * internally synchronised: made without VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The threads end
+ * before the plan is returned.
+ *
+ * Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNKNOWN_VALUE if `count` is 0.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `device` is of subsweep_device_create and not freed.
+ */
+VkResult subsweep_device_set_pipeline_threads(const struct SubsweepDevice *device,
+                                              uint32_t count);
+
+/**
  * Frees `device`, which may be null. Plans that were made for it stay good; the VkDevice is the caller's to
  * destroy, when they are gone.
  *

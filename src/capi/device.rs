@@ -1,9 +1,11 @@
 //! The caller's own device, adopted.
 
 use std::mem::offset_of;
+use std::num::NonZeroUsize;
 
-use super::boundary::{Result, Versioned, create, destroy, given, read, result};
+use super::boundary::{Result, Versioned, borrow, create, destroy, given, read, result};
 use super::requirements::{SubsweepFeatureFlags, enabled_features, load_instance};
+use super::result::Failure;
 use super::vulkan::{
     PFN_vkGetInstanceProcAddr, VkDevice, VkInstance, VkPhysicalDevice, VkPipelineCache, VkResult,
 };
@@ -81,6 +83,31 @@ unsafe fn adopt(info: SubsweepDeviceCreateInfo) -> Result<SubsweepDevice> {
     // SAFETY: as the caller promises.
     let device = unsafe { Device::from_raw(&instance, physical_device, raw, enabled, info.pipeline_cache) }?;
     Ok(SubsweepDevice(device))
+}
+
+/// Lets plans that are made for `device` from now on compile their pipelines on up to `count` threads, that of the
+/// caller among them: 1 as long as nobody calls this. With more than 1 the pipeline cache, if there is one, must be
+/// internally synchronised: made without VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The threads end
+/// before the plan is returned.
+///
+/// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNKNOWN_VALUE if `count` is 0.
+///
+/// Threads: any, at any time.
+///
+/// # Safety
+/// `device` is of subsweep_device_create and not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn subsweep_device_set_pipeline_threads(
+    device: *const SubsweepDevice,
+    count: u32,
+) -> VkResult {
+    result(|| {
+        // SAFETY: as the caller promises.
+        let device = unsafe { borrow(device, "device") }?;
+        let zero = Failure::UnknownValue { what: "count", value: count, known: "it is 1 or more" };
+        device.0.set_pipeline_threads(NonZeroUsize::new(count as usize).ok_or(zero)?);
+        Ok(())
+    })
 }
 
 /// Frees `device`, which may be null. Plans that were made for it stay good; the VkDevice is the caller's to

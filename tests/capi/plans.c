@@ -1,7 +1,10 @@
 /* Every kind of plan is recorded and does what the header says: by one thread, and by several at once. */
 
+#define _POSIX_C_SOURCE 200112L
+
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "expect.h"
 
@@ -430,6 +433,73 @@ static void record_in_threads(const Host *host) {
     subsweep_scan_plan_destroy(plan);
 }
 
+/* Calls of vkCreateComputePipelines at the same time: each waits for a second one, if there are to be several. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t met;
+    int are_several;
+    int count;
+    int most;
+} compiling = {.mutex = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER};
+
+static VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                              const VkComputePipelineCreateInfo *infos,
+                                              const VkAllocationCallbacks *allocator, VkPipeline *pipelines) {
+    struct timespec end;
+    VkResult result;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 60;
+    pthread_mutex_lock(&compiling.mutex);
+    compiling.count++;
+    if (compiling.most < compiling.count) {
+        compiling.most = compiling.count;
+        pthread_cond_broadcast(&compiling.met);
+    }
+    while (compiling.are_several && compiling.most < 2) {
+        /* Nobody comes: nobody else waits. */
+        if (pthread_cond_timedwait(&compiling.met, &compiling.mutex, &end) != 0) {
+            compiling.are_several = 0;
+        }
+    }
+    pthread_mutex_unlock(&compiling.mutex);
+    result = vkCreateComputePipelines(device, cache, count, infos, allocator, pipelines);
+    pthread_mutex_lock(&compiling.mutex);
+    compiling.count--;
+    pthread_mutex_unlock(&compiling.mutex);
+    return result;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL of_device(VkDevice device, const char *name) {
+    return strcmp(name, "vkCreateComputePipelines") == 0 ? (PFN_vkVoidFunction)compile
+                                                         : vkGetDeviceProcAddr(device, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL of_instance(VkInstance instance, const char *name) {
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (PFN_vkVoidFunction)of_device
+                                                    : vkGetInstanceProcAddr(instance, name);
+}
+
+/* A plan's pipelines are compiled on one thread, and on two where the program says so. */
+static void compile_in_threads(const Host *host) {
+    const SubsweepDeviceCreateInfo info = {.struct_size = sizeof info,
+                                           .features = host->features,
+                                           .get_instance_proc_addr = of_instance,
+                                           .instance = host->instance,
+                                           .physical_device = host->physical_device,
+                                           .device = host->device};
+    const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan};
+    SubsweepDevice *device = NULL;
+    SubsweepScanPlan *plan = NULL;
+    host_check(subsweep_device_create(&info, &device), "subsweep_device_create");
+    EXPECT(subsweep_scan_plan_create(device, &of_plan, &plan) == VK_SUCCESS && compiling.most == 1);
+    subsweep_scan_plan_destroy(plan);
+    EXPECT(subsweep_device_set_pipeline_threads(device, 2) == VK_SUCCESS);
+    compiling.are_several = 1;
+    EXPECT(subsweep_scan_plan_create(device, &of_plan, &plan) == VK_SUCCESS && compiling.most == 2);
+    subsweep_scan_plan_destroy(plan);
+    subsweep_device_destroy(device);
+}
+
 int main(void) {
     Host host;
     SubsweepDevice *device;
@@ -443,6 +513,7 @@ int main(void) {
     sort_segments(&host, device);
     subsweep_device_destroy(device);
     record_in_threads(&host);
+    compile_in_threads(&host);
     host_destroy(&host);
     return failure_count > 0;
 }

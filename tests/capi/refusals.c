@@ -134,6 +134,8 @@ static void refuse_devices(const Host *host) {
 
     info.get_instance_proc_addr = barely;
     EXPECT(subsweep_device_create(&info, &device) == VK_SUCCESS);
+    REFUSE(subsweep_device_set_pipeline_threads(device, 0), SUBSWEEP_ERROR_UNKNOWN_VALUE, "count has no value 0x0");
+    REFUSE(subsweep_device_set_pipeline_threads(NULL, 1), SUBSWEEP_ERROR_NULL, "device is null");
     subsweep_device_destroy(device);
 
     /* Of a later version, and what it has more is not used; or is. */

@@ -4,6 +4,7 @@ mod adoption;
 mod commands;
 mod contract;
 mod host;
+mod pipelines;
 mod refusals;
 
 use std::sync::{Arc, Mutex};
@@ -31,6 +32,12 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("an adopted device runs plans and survives them", adoption::adopted_devices),
         trial("a device is refused that was made without what is needed", adoption::refused_devices),
         trial("a plan goes with its own device alone", adoption::foreign_devices),
+        trial("plans on an adopted device share pipelines", pipelines::shared),
+        trial(
+            "pipelines are compiled at the same time where threads are allowed",
+            pipelines::at_the_same_time,
+        ),
+        trial("a pipeline has its name before another thread has it", pipelines::named_first),
         trial("barriers made of what a plan says are enough, and less is not", contract::outer_accesses),
         trial("threads record one plan for frames in flight", contract::threads_and_frames),
         trial("what is not declared is refused", contract::undeclared),
