@@ -13,7 +13,7 @@ use crate::bench;
 use crate::reports::Format;
 use crate::suite::{self, Opened, Suite, Tally};
 use crate::words::{Progress, escaped};
-use crate::workers::Workers;
+use crate::workers::{Event, Workers};
 
 /// Cases that failed, or reasons why others were not tried, of which each has its lines; a report names all of them.
 const MAX_LISTED: usize = 20;
@@ -47,12 +47,23 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
     let mut ended = Vec::new();
     let mut wrong_count = 0;
     let progress = Progress::new(cases.len());
-    let workers = Workers::new(opened, cases.len())?;
-    workers.verify(&cases, |index, outcome| {
+    let workers = Workers::new(opened, cases.len());
+    // In the order in which they began: the first one shows.
+    let mut running = Vec::new();
+    workers.verify(&cases, |event| {
+        let (index, outcome) = match event {
+            Event::Ended(index, outcome) => (index, outcome),
+            Event::Begun(_) | Event::Tick => {
+                running.extend(if let Event::Begun(index) = event { Some(index) } else { None });
+                let id = running.first().map(|&index| cases[index].id());
+                progress.show(doing(gpu.capabilities().is_cpu(), workers.pipeline_counts(), id.as_deref()));
+                return Ok(());
+            }
+        };
+        progress.end();
+        running.retain(|&other| other != index);
         let case = &cases[index];
         let id = case.id();
-        let PipelineCounts { created, dispatched } = workers.pipeline_counts();
-        progress.begin(&format!("{created} pipelines, {dispatched} compiled: {id}"));
         let again = suite.again("verify", gpu, &id);
         let group = groups.entry(case.group()).or_default();
         match outcome {
@@ -82,6 +93,15 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
     suite.print(&table(&groups, total))?;
     // A device that fails it is wrong, whatever luck the cases had.
     Ok(Tally { wrong: total.wrong + u64::from(!self_test.is_passed()), ..total })
+}
+
+/// What the workers are at: the case with this id has been running longest. Drivers of CPUs compile a pipeline as it is dispatched first,
+/// others as they create it.
+fn doing(is_cpu: bool, counts: PipelineCounts, id: Option<&str>) -> String {
+    let PipelineCounts { created, dispatched } = counts;
+    let compiled = if is_cpu { dispatched } else { created };
+    let id = id.map(|id| format!(": {id}")).unwrap_or_default();
+    format!("{created} pipelines, {compiled} compiled{id}")
 }
 
 /// Cases that a device cannot do for one and the same reason.
@@ -145,6 +165,14 @@ mod tests {
         );
         let many: BTreeMap<_, _> = (0..=MAX_LISTED).map(|n| (format!("{n:2}"), of(1, "x"))).collect();
         assert_eq!(reasons(&many).lines().count(), 2 * MAX_LISTED + 1);
+    }
+
+    #[test]
+    fn progress_tells_what_is_compiled() {
+        let counts = PipelineCounts { created: 212, dispatched: 57 };
+        assert_eq!(doing(true, counts, None), "212 pipelines, 57 compiled");
+        assert_eq!(doing(false, counts, None), "212 pipelines, 212 compiled");
+        assert_eq!(doing(true, counts, Some("scan")), "212 pipelines, 57 compiled: scan");
     }
 
     #[test]

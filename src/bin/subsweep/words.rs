@@ -68,6 +68,17 @@ impl Progress {
         Self(bar)
     }
 
+    /// What is being done now.
+    pub fn show(&self, text: String) {
+        self.0.set_message(text);
+        self.0.tick();
+    }
+
+    /// One more piece has ended.
+    pub fn end(&self) {
+        self.0.inc(1);
+    }
+
     /// The next piece begins.
     pub fn begin(&self, name: &str) {
         self.0.set_message(name.to_owned());

@@ -1,10 +1,13 @@
 //! Cases on all cores: a CPU's driver compiles a pipeline at its first dispatch, on one thread of a device, so that each
 //! core has a device of its own.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Result;
 use subsweep::harness::{Case, Outcome, verify_case};
@@ -17,23 +20,51 @@ use crate::suite::{self, Opened};
 /// Cases of more bytes run one at a time: their memory is not there twice.
 const LARGE_SIZE: u64 = 4 << 20;
 
+/// Each device of a CPU's driver starts threads of its own, one for each core: beyond this they take from each other what
+/// another device would gain.
+const MAX_WORKERS: usize = 8;
+
+/// How often progress is told while a case takes its time.
+const TICK: Duration = Duration::from_millis(250);
+
+/// What becomes of a case, by its index.
+#[derive(Debug)]
+pub enum Event<'o> {
+    /// A worker takes it on.
+    Begun(usize),
+    /// Its outcome is there.
+    Ended(usize, &'o Outcome),
+    /// Nothing has begun or ended for a while.
+    Tick,
+}
+
+/// What a worker sends.
+enum Sent {
+    Begun(usize),
+    Ended(usize, Result<Outcome, subsweep::Error>),
+}
+
 /// One device, opened as often as it has workers.
 pub struct Workers<'o> {
     first: &'o Gpu,
     others: Vec<CachedGpu>,
+    /// Those on which the first compiles when it is alone again.
+    threads: NonZeroUsize,
 }
 
 impl<'o> Workers<'o> {
-    /// A worker for each core where the device is a CPU, but no more than there are cases.
-    ///
-    /// # Errors
-    /// Those of [`Opened::again`].
-    pub fn new(opened: &'o Opened, case_count: usize) -> Result<Self, subsweep::Error> {
-        let is_cpu = opened.gpu.capabilities().is_cpu();
+    /// A worker for each core where the device is a CPU, but no more than [`MAX_WORKERS`], than there are cases, and than the
+    /// device can be opened. Each of several compiles on one thread.
+    pub fn new(opened: &'o Opened, case_count: usize) -> Self {
         let core_count = thread::available_parallelism().map_or(1, usize::from);
-        let worker_count = if is_cpu { core_count.min(case_count) } else { 1 };
-        let others = (1..worker_count).map(|_| opened.again()).collect::<Result<_, _>>()?;
-        Ok(Self { first: &opened.gpu, others })
+        let is_cpu = opened.gpu.capabilities().is_cpu();
+        let others: Vec<_> =
+            (1..worker_count(is_cpu, core_count, case_count)).map_while(|_| opened.again().ok()).collect();
+        let workers = Self { first: &opened.gpu, others, threads: opened.gpu.device().pipeline_threads() };
+        if !workers.others.is_empty() {
+            workers.gpus().for_each(|gpu| gpu.device().set_pipeline_threads(NonZeroUsize::MIN));
+        }
+        workers
     }
 
     fn gpus(&self) -> impl Iterator<Item = &Gpu> {
@@ -51,14 +82,14 @@ impl<'o> Workers<'o> {
         )
     }
 
-    /// Verifies `cases`, and gives `ended` the index and the outcome of each as it ends, in any order.
+    /// Verifies `cases`, and tells what becomes of each, in any order.
     ///
     /// # Errors
-    /// The first of a device that [`verify_case`] gives up, or of `ended`; no case begins after it.
-    pub fn verify(&self, cases: &[Case], mut ended: impl FnMut(usize, &Outcome) -> Result<()>) -> Result<()> {
+    /// The first of a device that [`verify_case`] gives up, or of `tell`; no case begins after it.
+    pub fn verify(&self, cases: &[Case], mut tell: impl FnMut(Event<'_>) -> Result<()>) -> Result<()> {
         let shares = Shares::new(cases.len(), 1 + self.others.len());
         let (is_over, large) = (AtomicBool::new(false), Mutex::new(()));
-        let (sender, outcomes) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let work = |worker: usize, gpu: &Gpu, sender: mpsc::Sender<_>| {
             while !is_over.load(Ordering::Relaxed)
                 && let Some(index) = shares.take(worker)
@@ -69,12 +100,13 @@ impl<'o> Workers<'o> {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
+                // The receiver waits for the last sender.
+                let _ = sender.send(Sent::Begun(index));
                 let outcome = match suite::lacking_memory(gpu, case) {
                     Some(reason) => Ok(Outcome::NotSupported(reason)),
                     None => verify_case(gpu, case),
                 };
-                // The receiver waits for the last sender.
-                let _ = sender.send((index, outcome));
+                let _ = sender.send(Sent::Ended(index, outcome));
             }
         };
         thread::scope(|scope| {
@@ -84,15 +116,33 @@ impl<'o> Workers<'o> {
             }
             drop(sender);
             let mut result = Ok(());
-            for (index, outcome) in outcomes {
-                if result.is_ok() {
-                    result = outcome.map_err(Into::into).and_then(|outcome| ended(index, &outcome));
-                    is_over.store(result.is_err(), Ordering::Relaxed);
-                }
+            loop {
+                let told = match receiver.recv_timeout(TICK) {
+                    Err(RecvTimeoutError::Disconnected) => return result,
+                    _ if result.is_err() => continue,
+                    Err(RecvTimeoutError::Timeout) => tell(Event::Tick),
+                    Ok(Sent::Begun(index)) => tell(Event::Begun(index)),
+                    Ok(Sent::Ended(index, outcome)) => match outcome {
+                        Ok(outcome) => tell(Event::Ended(index, &outcome)),
+                        Err(error) => Err(error.into()),
+                    },
+                };
+                result = told;
+                is_over.store(result.is_err(), Ordering::Relaxed);
             }
-            result
         })
     }
+}
+
+impl Drop for Workers<'_> {
+    fn drop(&mut self) {
+        self.first.device().set_pipeline_threads(self.threads);
+    }
+}
+
+/// Workers that pay: a device that is no CPU runs one case at a time.
+fn worker_count(is_cpu: bool, core_count: usize, case_count: usize) -> usize {
+    if is_cpu { core_count.min(case_count).clamp(1, MAX_WORKERS) } else { 1 }
 }
 
 /// A list in parts that lie together, one for each worker: neighbours in the list share pipelines. A worker that has done
@@ -121,6 +171,13 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cpus_have_a_worker_for_each_core_up_to_a_limit() {
+        assert_eq!(worker_count(false, 64, 1000), 1);
+        assert_eq!([1, 2, 8, 64].map(|cores| worker_count(true, cores, 1000)), [1, 2, 8, MAX_WORKERS]);
+        assert_eq!([0, 1, 3].map(|cases| worker_count(true, 4, cases)), [1, 1, 3]);
+    }
 
     #[test]
     fn each_case_is_taken_once() {
