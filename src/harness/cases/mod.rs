@@ -58,7 +58,7 @@ pub enum PolicyName {
     Chosen,
     /// As plans choose on some device or other: one workgroup sorts what it holds, and the algorithm what it does not.
     /// Scans know of no such thing.
-    HandOver,
+    Crossover,
 }
 
 impl PolicyName {
@@ -70,7 +70,7 @@ impl PolicyName {
             Self::SeedBinByBin => "seed-bin-by-bin",
             Self::Small => "small",
             Self::Chosen => "chosen",
-            Self::HandOver => "hand-over",
+            Self::Crossover => "crossover",
         }
     }
 
@@ -83,7 +83,7 @@ impl PolicyName {
     ) -> ScanPolicy {
         let small = ScanPolicy::tiled(small_workgroup(capabilities), 4, 4);
         match self {
-            Self::Default | Self::HandOver => ScanPolicy::tuned(algorithm, capabilities, config),
+            Self::Default | Self::Crossover => ScanPolicy::tuned(algorithm, capabilities, config),
             Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
             Self::Small => small.with_algorithm(algorithm).reproducible(config),
             Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
@@ -105,7 +105,7 @@ impl PolicyName {
                 SortPolicy { ranking, ..SortPolicy::seed(algorithm, capabilities) }
             }
             Self::Chosen => SortPolicy::choose(capabilities, config).policy,
-            Self::HandOver => {
+            Self::Crossover => {
                 let single_workgroup = SortPolicy::choose(capabilities, config).policy.single_workgroup;
                 SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities, config) }
             }

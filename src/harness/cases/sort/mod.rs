@@ -28,7 +28,7 @@ const OF_SEED: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Ra
 const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
     match policy {
         PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
-        PolicyName::Default | PolicyName::Small | PolicyName::HandOver => &ANY_COUNT,
+        PolicyName::Default | PolicyName::Small | PolicyName::Crossover => &ANY_COUNT,
         // It takes one by itself.
         PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
     }

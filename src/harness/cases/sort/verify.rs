@@ -325,7 +325,7 @@ fn hand_over_cases(capabilities: &Capabilities) -> Vec<Case> {
     ];
     let of = |(element, values, is_descending)| SortCase::chosen().of(element, values, is_descending);
     sorts.extend(others.map(of));
-    let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::HandOver);
+    let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Crossover);
     sorts.push(onesweep.of(ElementType::U32, SortValues::B4, false));
     let mut cases = Vec::new();
     for sort in sorts {
