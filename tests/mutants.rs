@@ -43,17 +43,36 @@ fn faults() -> Vec<Fault> {
     faults
 }
 
+/// Why a fault does not apply to `source`, if it does not.
+fn refusal(Fault { name, file, old, new, .. }: &Fault, source: &str) -> Option<String> {
+    match source.matches(old).count() {
+        1 => (old == new).then(|| format!("{name} changes nothing")),
+        count => Some(format!("{name}: {file} has {count} times: {old}")),
+    }
+}
+
 #[test]
 fn every_fault_applies_once() {
     let mut names = BTreeSet::new();
-    for Fault { name, file, old, new, .. } in faults() {
-        let path = Path::new(ROOT).join(&file);
+    for fault in faults() {
+        let Fault { name, file, .. } = &fault;
+        let path = Path::new(ROOT).join(file);
         let source = fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {file}: {error}"));
-        assert_eq!(source.matches(&old).count(), 1, "{name}: {file} has not once: {old}");
-        assert_ne!(old, new, "{name} changes nothing");
+        assert_eq!(refusal(&fault, &source), None);
         assert!(names.insert(name.clone()), "{name} is there twice");
     }
     assert!(names.len() >= 80, "{} faults", names.len());
+}
+
+#[test]
+fn a_fault_that_does_not_apply_once_is_refused() {
+    let first = || faults().swap_remove(0);
+    let old = first().old;
+    assert_eq!(refusal(&first(), &old), None);
+    assert!(refusal(&first(), "").is_some_and(|why| why.contains("has 0 times")));
+    assert!(refusal(&first(), &format!("{old}\n{old}")).is_some_and(|why| why.contains("has 2 times")));
+    let idle = Fault { new: old.clone(), ..first() };
+    assert!(refusal(&idle, &old).is_some_and(|why| why.ends_with("changes nothing")));
 }
 
 #[test]

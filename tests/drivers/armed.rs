@@ -4,6 +4,7 @@
 //! are of guards that need a device. The wrong kernels are the right `probe/copy`, told of more or fewer quads than
 //! there are.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
@@ -13,7 +14,10 @@ use subsweep::kernels::PROBE_COPY;
 use subsweep::vk::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorder};
 
 use super::cases::{expect_silence, hazards};
+use super::children::Together;
+use super::dispatched::Folder;
 use super::passes::rig::{Access, Memory, POISON, Rig, Value, compare, random};
+use super::reduced::CHOSEN;
 use super::rows::Watch;
 
 pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
@@ -34,6 +38,7 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         trial("what nobody wrote shows its poison in a case", poison_of_a_case),
         trial("a wrong word is told from the pass model's", word_of_a_pass),
         trial("a wrong word is told from the oracle's", word_of_the_oracle),
+        trial("a pipeline that no row has dispatched is named", undispatched_pipeline),
     ];
     if watch == Watch::Bounds {
         trials.extend([
@@ -44,6 +49,24 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         ]);
     }
     trials
+}
+
+/// Two rows have all pipelines between them, and then all but one.
+fn undispatched_pipeline(_: &Gpu) -> Result<(), Failed> {
+    let folder = Folder::default();
+    let path = folder.environment().into_iter().next().ok_or("rows are told of no folder")?.1;
+    let lines: Vec<_> = CHOSEN.lines().collect();
+    let (first, second) = lines.split_at(lines.len() / 2);
+    let (_, all_but_one) = second.split_first().ok_or("nothing is chosen")?;
+    for (name, lines) in [("first", first), ("second", second)] {
+        std::fs::write(Path::new(&path).join(name), lines.join("\n"))?;
+    }
+    folder.check()?;
+    std::fs::write(Path::new(&path).join("second"), all_but_one.join("\n"))?;
+    match folder.check() {
+        Err(words) if words.starts_with("1 pipeline") && words.contains(second[0]) => Ok(()),
+        told => Err(format!("{}: {told:?}", second[0]).into()),
+    }
 }
 
 fn transfer_barrier(gpu: &Gpu) -> Result<(), Failed> {

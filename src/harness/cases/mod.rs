@@ -564,6 +564,22 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_pair_and_one_too_many_are_noticed() {
+        let is_noticed = |change: fn(&mut Vec<Case>), is_possible: fn(&[(&str, &str); 2]) -> bool| {
+            let mut cases = verify_cases(Effort::Quick, &capabilities());
+            cases.retain(|case| case.id().contains(";policy=small;"));
+            change(&mut cases);
+            std::panic::catch_unwind(|| expect_pairs(&cases, "sort", &[TYPES, ORDERS], is_possible)).is_err()
+        };
+        let leave_out = |cases: &mut Vec<Case>| {
+            cases.retain(|case| !["type=i64", "descending"].iter().all(|value| case.id().contains(value)));
+        };
+        assert!(!is_noticed(|_| {}, |_| true));
+        assert!(is_noticed(leave_out, |_| true));
+        assert!(is_noticed(|_| {}, |pair| *pair != [("type", "i64"), ("order", "descending")]));
+    }
+
+    #[test]
     fn each_effort_has_the_cases_of_the_one_before_it() {
         let of =
             |effort| -> HashSet<_> { verify_cases(effort, &capabilities()).iter().map(Case::id).collect() };
