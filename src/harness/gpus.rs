@@ -49,70 +49,62 @@ const LIBRARIES: &str = "root/usr/lib/x86_64-linux-gnu";
 const INTEL_SHIM: &str = "intel/libintel_noop_drm_shim.so";
 const LOADER: &str = "ld-linux-x86-64.so.2";
 
-const NVK: &str = "NVK (compiler: NAK)";
-const RADV: &str = "RADV (compiler: ACO)";
-const ANV: &str = "ANV (compiler: brw)";
-const TURNIP: &str = "Turnip (compiler: ir3)";
-
-const fn nvidia(
+/// A driver of Mesa's, and the shim that it opens its devices by.
+struct Driver {
     name: &'static str,
-    what: &'static str,
-    environment: &'static [(&'static str, &'static str)],
-) -> CompileOnlyGpu {
-    let shim = "root/usr/lib/x86_64-linux-gnu/libnouveau_noop_drm_shim.so";
-    CompileOnlyGpu { name, what, driver: NVK, manifest: "nouveau", shim, environment }
+    manifest: &'static str,
+    shim: &'static str,
 }
 
-const fn amd(
-    name: &'static str,
-    what: &'static str,
-    environment: &'static [(&'static str, &'static str)],
-) -> CompileOnlyGpu {
-    let shim = "root/usr/lib/x86_64-linux-gnu/libamdgpu_noop_drm_shim.so";
-    CompileOnlyGpu { name, what, driver: RADV, manifest: "radeon", shim, environment }
-}
+const NVK: Driver = Driver {
+    name: "NVK (compiler: NAK)",
+    manifest: "nouveau",
+    shim: "root/usr/lib/x86_64-linux-gnu/libnouveau_noop_drm_shim.so",
+};
+const RADV: Driver = Driver {
+    name: "RADV (compiler: ACO)",
+    manifest: "radeon",
+    shim: "root/usr/lib/x86_64-linux-gnu/libamdgpu_noop_drm_shim.so",
+};
+const ANV: Driver = Driver { name: "ANV (compiler: brw)", manifest: "intel", shim: INTEL_SHIM };
+const TURNIP: Driver = Driver {
+    name: "Turnip (compiler: ir3)",
+    manifest: "freedreno",
+    shim: "root/usr/lib/x86_64-linux-gnu/libfreedreno_noop_drm_shim.so",
+};
+const HONEYKRISP: Driver = Driver {
+    name: "Honeykrisp (compiler: agx)",
+    manifest: "asahi",
+    shim: "root/usr/lib/x86_64-linux-gnu/libasahi_noop_drm_shim.so",
+};
 
-const fn intel(
+const fn gpu(
+    driver: Driver,
     name: &'static str,
     what: &'static str,
     environment: &'static [(&'static str, &'static str)],
 ) -> CompileOnlyGpu {
-    CompileOnlyGpu { name, what, driver: ANV, manifest: "intel", shim: INTEL_SHIM, environment }
-}
-
-const fn adreno(
-    name: &'static str,
-    what: &'static str,
-    environment: &'static [(&'static str, &'static str)],
-) -> CompileOnlyGpu {
-    let shim = "root/usr/lib/x86_64-linux-gnu/libfreedreno_noop_drm_shim.so";
-    CompileOnlyGpu { name, what, driver: TURNIP, manifest: "freedreno", shim, environment }
+    let Driver { name: driver, manifest, shim } = driver;
+    CompileOnlyGpu { name, what, driver, manifest, shim, environment }
 }
 
 /// NVK's name for its consent to hardware that it does not support yet, or no more.
 const UNSUPPORTED_HARDWARE: (&str, &str) = ("NVK_I_WANT_A_BROKEN_VULKAN_DRIVER", "1");
 
 const ALL: &[CompileOnlyGpu] = &[
-    nvidia("nvidia-turing", "NVIDIA Turing, TU102", &[("NOUVEAU_CHIPSET", "162"), UNSUPPORTED_HARDWARE]),
-    nvidia("nvidia-ampere", "NVIDIA Ampere, GA102", &[("NOUVEAU_CHIPSET", "172"), UNSUPPORTED_HARDWARE]),
-    amd("amd-rdna2", "AMD RDNA 2, Navi 21", &[("AMDGPU_GPU_ID", "navi21")]),
-    amd("amd-rdna3", "AMD RDNA 3, Navi 31", &[("AMDGPU_GPU_ID", "navi31")]),
-    amd("amd-rdna4", "AMD RDNA 4, Navi 48", &[("AMDGPU_GPU_ID", "gfx1201")]),
-    amd("amd-gcn5", "AMD GCN 5, Vega 10", &[("AMDGPU_GPU_ID", "vega10")]),
-    intel("intel-tgl", "Intel Xe, Tiger Lake", &[("INTEL_STUB_GPU_PLATFORM", "tgl")]),
-    intel("intel-dg2", "Intel Xe HPG, Arc A770M", &[("INTEL_STUB_GPU_PLATFORM", "dg2")]),
-    intel("intel-lnl", "Intel Xe2, Lunar Lake", &[("INTEL_STUB_GPU_PLATFORM", "lnl")]),
-    adreno("adreno-630", "Qualcomm Adreno 630", &[("FD_GPU_ID", "630")]),
-    adreno("adreno-740", "Qualcomm Adreno 740", &[("FD_GPU_ID", "740")]),
-    adreno("adreno-830", "Qualcomm Adreno 830", &[("FD_GPU_ID", "830")]),
-    CompileOnlyGpu {
-        name: "apple-m1",
-        what: "Apple M1, G13G",
-        driver: "Honeykrisp (compiler: agx)",
-        manifest: "asahi",
-        shim: "root/usr/lib/x86_64-linux-gnu/libasahi_noop_drm_shim.so",
-        environment: &[],
-    },
+    gpu(NVK, "nvidia-turing", "NVIDIA Turing, TU102", &[("NOUVEAU_CHIPSET", "162"), UNSUPPORTED_HARDWARE]),
+    gpu(NVK, "nvidia-ampere", "NVIDIA Ampere, GA102", &[("NOUVEAU_CHIPSET", "172"), UNSUPPORTED_HARDWARE]),
+    gpu(RADV, "amd-rdna2", "AMD RDNA 2, Navi 21", &[("AMDGPU_GPU_ID", "navi21")]),
+    gpu(RADV, "amd-rdna3", "AMD RDNA 3, Navi 31", &[("AMDGPU_GPU_ID", "navi31")]),
+    gpu(RADV, "amd-rdna4", "AMD RDNA 4, Navi 48", &[("AMDGPU_GPU_ID", "gfx1201")]),
+    gpu(RADV, "amd-gcn5", "AMD GCN 5, Vega 10", &[("AMDGPU_GPU_ID", "vega10")]),
+    gpu(ANV, "intel-tgl", "Intel Xe, Tiger Lake", &[("INTEL_STUB_GPU_PLATFORM", "tgl")]),
+    gpu(ANV, "intel-dg2", "Intel Xe HPG, Arc A770M", &[("INTEL_STUB_GPU_PLATFORM", "dg2")]),
+    gpu(ANV, "intel-lnl", "Intel Xe2, Lunar Lake", &[("INTEL_STUB_GPU_PLATFORM", "lnl")]),
+    gpu(TURNIP, "adreno-630", "Qualcomm Adreno 630", &[("FD_GPU_ID", "630")]),
+    gpu(TURNIP, "adreno-740", "Qualcomm Adreno 740", &[("FD_GPU_ID", "740")]),
+    gpu(TURNIP, "adreno-830", "Qualcomm Adreno 830", &[("FD_GPU_ID", "830")]),
+    gpu(HONEYKRISP, "apple-m1", "Apple M1, G13G", &[]),
 ];
 
 /// What would lead the Vulkan loader to other drivers, RADV to a device without the shim, or the loader of programs to

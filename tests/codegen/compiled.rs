@@ -10,7 +10,7 @@ use super::reduced::reduced;
 /// One pipeline, and what the driver says of it.
 #[derive(Debug)]
 pub struct Compiled {
-    pub told: InspectedPipeline,
+    pub inspected: InspectedPipeline,
     /// Whether no plan before has another specialization of the kernel.
     pub is_first: bool,
     /// Lanes that the policy asks for.
@@ -24,7 +24,7 @@ pub struct Compiled {
 impl Compiled {
     pub fn new(pipeline: &Pipeline) -> Result<Self> {
         Ok(Self {
-            told: InspectedPipeline::new(pipeline)?,
+            inspected: InspectedPipeline::new(pipeline)?,
             is_first: false,
             asked_lanes: pipeline.specialization().subgroup_size,
             wide_accesses: wide_accesses(pipeline)?,
@@ -33,16 +33,19 @@ impl Compiled {
     }
 
     pub fn name(&self) -> String {
-        format!("{} {} at {} lanes", self.told.kernel, self.told.specialization, self.told.lanes)
+        format!(
+            "{} {} at {} lanes",
+            self.inspected.kernel, self.inspected.specialization, self.inspected.lanes
+        )
     }
 
     /// Everything stayed in registers, in subgroups of the size that was asked for.
     pub fn check(&self) -> Result<()> {
-        let summary = &self.told.summary;
+        let summary = &self.inspected.summary;
         // A compiler that has lost its word for spills would pass for one that spills nothing.
         let spills = summary.spills.context("the compiler does not tell its spills")?;
         let scratch_size = summary.scratch_size.unwrap_or(0);
-        let lanes = self.told.lanes;
+        let lanes = self.inspected.lanes;
         ensure!(self.is_of_seed() || spills == 0, "spills to memory: {spills}");
         ensure!(self.is_of_seed() || scratch_size == 0, "bytes of scratch: {scratch_size}");
         ensure!(lanes > 0, "the compiler does not tell its lanes");
@@ -56,7 +59,7 @@ impl Compiled {
 
     /// The seeds' own chunks are as they were written: an invocation has an array of its own. The tables list what they spill.
     fn is_of_seed(&self) -> bool {
-        self.told.kernel.contains("/chunk_")
+        self.inspected.kernel.contains("/chunk_")
     }
 }
 

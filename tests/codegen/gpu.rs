@@ -25,7 +25,7 @@ pub fn trials(name: &str) -> Result<Vec<Trial>> {
     let found = Table {
         gpu: format!("{}, {}", identity.name, identity.driver_text()),
         shaders: kernels::COMPILER.to_owned(),
-        lines: first.map(|one| (one.told.kernel.clone(), Line::new(one))).collect(),
+        lines: first.map(|one| (one.inspected.kernel.clone(), Line::new(one))).collect(),
         main_paths: main_path::counts(&device)?.into_iter().collect(),
     };
     let mut trials = vec![
@@ -107,7 +107,7 @@ fn complete(found: &Table, has_float64: bool) -> Trial {
 /// where the compiler knows that it may.
 fn wide(compiled: &[Compiled]) -> Trial {
     let is_meant = |one: &&Compiled| {
-        ["QUAD_ACCESS=1", "UNIT_WORDS=4"].iter().any(|name| one.told.specialization.contains(name))
+        ["QUAD_ACCESS=1", "UNIT_WORDS=4"].iter().any(|name| one.inspected.specialization.contains(name))
     };
     let accesses: Option<Vec<_>> =
         compiled.iter().filter(is_meant).map(|one| Some((one.name(), one.wide_accesses?))).collect();

@@ -75,7 +75,8 @@ mod with {
             let specialization = specialization(device, &sort(config), kernel)?;
             let items = value(&specialization, "ITEMS_PER_INVOCATION")?;
             // A mask has a bit for each lane of one word.
-            let lanes = Compiled::new(&Pipeline::new(device, kernel, options(&specialization))?)?.told.lanes;
+            let lanes =
+                Compiled::new(&Pipeline::new(device, kernel, options(&specialization))?)?.inspected.lanes;
             for (name, by_masks) in [("ballots", 0), ("shared masks", 1)] {
                 if by_masks == 1 && lanes > 32 {
                     continue;
@@ -136,6 +137,6 @@ mod with {
         specialization: &Specialization,
     ) -> Result<u64> {
         let compiled = Compiled::new(&Pipeline::new(device, kernel, options(specialization))?)?;
-        compiled.told.summary.instructions.context("the compiler does not tell its instructions")
+        compiled.inspected.summary.instructions.context("the compiler does not tell its instructions")
     }
 }

@@ -7,7 +7,7 @@ use libtest_mimic::Arguments;
 use subsweep::harness::gpus::CompileOnlyGpu;
 
 use super::children::{self, Missing, is_gate_on};
-use super::chosen::Folder;
+use super::reduced::Lists;
 use super::{gpu, modules};
 
 pub struct Row {
@@ -34,7 +34,7 @@ impl Row {
 }
 
 impl children::Row for Row {
-    type Together = Folder;
+    type Together = Lists;
 
     const ALL: &'static [Self] = &[
         // Those that take longest come first, so that the last do not run alone.

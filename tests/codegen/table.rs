@@ -52,9 +52,9 @@ const MAIN_PATH: &str = "main path: ";
 impl Line {
     pub fn new(compiled: &Compiled) -> Self {
         Self {
-            specialization: compiled.told.specialization.clone(),
-            lanes: compiled.told.lanes,
-            numbers: COLUMNS.map(|(_, number)| number(&compiled.told.summary)),
+            specialization: compiled.inspected.specialization.clone(),
+            lanes: compiled.inspected.lanes,
+            numbers: COLUMNS.map(|(_, number)| number(&compiled.inspected.summary)),
         }
     }
 }

@@ -15,9 +15,9 @@ use subsweep::vk::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorde
 
 use super::cases::{expect_silence, hazards};
 use super::children::Together;
-use super::dispatched::Folder;
 use super::passes::rig::{Access, Memory, POISON, Rig, Value, compare, random};
 use super::reduced::CHOSEN;
+use super::reduced::Lists;
 use super::rows::Watch;
 
 pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
@@ -53,7 +53,7 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
 
 /// Two rows have all pipelines between them, and then all but one.
 fn undispatched_pipeline(_: &Gpu) -> Result<(), Failed> {
-    let folder = Folder::default();
+    let folder = Lists::default();
     let path = folder.environment().into_iter().next().ok_or("rows are told of no folder")?.1;
     let lines: Vec<_> = CHOSEN.lines().collect();
     let (first, second) = lines.split_at(lines.len() / 2);

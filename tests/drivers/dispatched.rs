@@ -4,9 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use std::{env, fs};
 
 use libtest_mimic::Trial;
 use subsweep::ElementType;
@@ -18,10 +16,7 @@ use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::vk::{Command, HazardChecker, Trace};
 
 use super::children::Together;
-use super::reduced::{CHOSEN, reduced};
-
-/// Names a folder in which each row lists what it has dispatched.
-const FOLDER: &str = "SUBSWEEP_DISPATCHED";
+use super::reduced::{CHOSEN, Lists, reduced};
 
 /// The process's listener: it notes every dispatch, and has the hazard checker see every command.
 #[derive(Default)]
@@ -42,10 +37,7 @@ impl Listener {
 
     /// Lists what was dispatched by now in the parent's folder, if it has one.
     pub fn save(&self, row: &str) -> std::io::Result<()> {
-        let Some(folder) = env::var_os(FOLDER) else { return Ok(()) };
-        let dispatched = self.dispatched.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines: String = dispatched.iter().map(|line| format!("{line}\n")).collect();
-        fs::write(Path::new(&folder).join(row), lines)
+        Lists::save(row, &self.dispatched.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -105,29 +97,18 @@ fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
     Ok(kernels)
 }
 
-/// What the parent has its rows fill.
-pub struct Folder(tempfile::TempDir);
-
-impl Default for Folder {
-    fn default() -> Self {
-        Self(tempfile::tempdir().expect("a temporary folder"))
-    }
-}
-
-impl Together for Folder {
+impl Together for Lists {
     fn environment(&self) -> Vec<(&'static str, OsString)> {
-        vec![(FOLDER, self.0.path().into())]
+        self.environment()
     }
 
     /// Names what can be chosen and no row has dispatched.
     fn check(&self) -> Result<String, String> {
-        let rows = fs::read_dir(self.0.path()).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        let read = |row: fs::DirEntry| fs::read_to_string(row.path());
-        let lists = rows.and_then(|rows| rows.into_iter().map(read).collect::<Result<Vec<_>, _>>());
-        let lists = lists.map_err(|error| format!("what rows have dispatched cannot be read: {error}"))?;
-        let dispatched: BTreeSet<_> = lists.iter().flat_map(|list| list.lines()).collect();
+        let dispatched = self.union();
+        let dispatched =
+            dispatched.map_err(|error| format!("what rows have dispatched cannot be read: {error}"))?;
         let chosen: Vec<_> = CHOSEN.lines().collect();
-        let missing: Vec<_> = chosen.iter().filter(|line| !dispatched.contains(*line)).collect();
+        let missing: Vec<_> = chosen.iter().filter(|line| !dispatched.contains(**line)).collect();
         match &missing[..] {
             [] => Ok(format!("all {} pipelines that policies choose were dispatched\n", chosen.len())),
             [first, ..] => {

@@ -8,8 +8,8 @@ use subsweep::harness::{Effort, Layout};
 use subsweep::vk::Capabilities;
 
 use super::children::{self, Missing, is_full, is_gate_on, only_driver};
-use super::dispatched::Folder;
 use super::passes::rig::Selection;
+use super::reduced::Lists;
 
 /// A driver and a lane count, and who watches.
 pub struct Row {
@@ -175,7 +175,7 @@ impl Row {
 }
 
 impl children::Row for Row {
-    type Together = Folder;
+    type Together = Lists;
 
     const ALL: &'static [Self] = &[
         // Those that take longest come first, so that the last do not run alone.
