@@ -58,7 +58,6 @@ fn build() -> Result<(), String> {
     #[cfg(feature = "compile-shaders")]
     {
         compile::fixtures(&glsl, &root.join("src/kernels/fixtures"), &out.join("fixtures"))?;
-        compile::main_paths(&glsl, &out.join("fixtures/main_path"))?;
         let example = out.join("splats");
         compile::example(&root.join("examples/splats/shaders"), &example)?;
         println!("cargo::rustc-env=SUBSWEEP_SPLATS_OUT={}", example.display());

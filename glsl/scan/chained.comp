@@ -69,7 +69,7 @@ uint place_of(uint tile) {
 }
 
 uint extent_of(uint tile) {
-    return place_of(tile) + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+    return MAIN_PATH || place_of(tile) + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
 }
 
 Words source_of(uint tile) {
@@ -92,7 +92,7 @@ const uint SPINS = 1;
 const uint FALLBACKS = 2;
 const uint LONGEST = 3;
 // The workgroups of every so manyth tile tell nothing, as if they had stopped; 0 if all tell.
-layout(constant_id = 8) const uint SILENT_EVERY = 0;
+layout(constant_id = 8) const uint STALL_EVERY = 0;
 
 void count(uint counter, uint more) {
     if (subgroupElect()) {
@@ -115,7 +115,7 @@ void count_look_back() {
 }
 
 bool tells(uint tile) {
-    return SILENT_EVERY == 0 || tile % SILENT_EVERY != 0;
+    return STALL_EVERY == 0 || tile % STALL_EVERY != 0;
 }
 #else
 #define count(counter, more)
@@ -281,12 +281,9 @@ Element reduce_stalled_tile(uint tile) {
     return tile_total;
 }
 
-// The first subgroup looks back for its workgroup. OTHER_SUBGROUPS is for a MAIN_PATH build: what the others execute.
-#ifdef OTHER_SUBGROUPS
-#define LOOKS_BACK false
-#else
-#define LOOKS_BACK (gl_SubgroupID == 0)
-#endif
+// The first subgroup looks back for its workgroup. A main path may be that of the others.
+layout(constant_id = 18) const bool OTHER_SUBGROUPS = false;
+#define LOOKS_BACK (!OTHER_SUBGROUPS && gl_SubgroupID == 0)
 
 // What all tiles before `tile`, which is not 0, come to, in every invocation. All of the workgroup must call it.
 Element carry_into(uint tile) {
@@ -311,12 +308,9 @@ Element carry_into(uint tile) {
         }
         barrier();
         uint silent = s_silent_tile;
-        if (silent == NONE) {
+        if (MAIN_PATH || silent == NONE) {
             break;
         }
-#ifdef MAIN_PATH
-        break;
-#else
         Element total = reduce_stalled_tile(silent);
         if (gl_SubgroupID == 0) {
             count(FALLBACKS, 1);
@@ -335,7 +329,6 @@ Element carry_into(uint tile) {
         if (!FIXED_TREE && silent == 0) {
             break;
         }
-#endif
     }
     count_look_back();
     if (gl_SubgroupID == 0 && subgroupElect()) {
@@ -355,11 +348,7 @@ void main() {
     if (tile >= tiles.count) {
         return;
     }
-#ifdef MAIN_PATH
-    uint extent = TILE_ITEMS;
-#else
     uint extent = extent_of(tile);
-#endif
     load_tile(source_of(tile), ELEMENT_WORDS, extent);
     Element total;
     Element before_subgroup = scan_runs(0, total);

@@ -2,7 +2,7 @@
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such rows
-//           (only with HAS_CARRY): what comes before each tile; heads, as `scan/heads.glsl` says, and initial, such a
+//           where they are not null: what comes before each tile; heads, as `scan/heads.glsl` says, and initial, such a
 //           row, where it is not null (both only with SEGMENTED); tiles_on_device, tile_count and last_extent, where it
 //           is not null.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
@@ -15,8 +15,6 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "scan/tile_scan.glsl"
-
-layout(constant_id = 5) const bool HAS_CARRY = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;
@@ -56,7 +54,7 @@ void main() {
     load_tile(source, stride, tile.extent);
     Element tile_total;
     Element carry = scan_runs(heads, tile_total);
-    if (HAS_CARRY) {
+    if (!is_null(push.carries)) {
 #ifdef SEGMENTED
         carry = combine(Element(carry_into(tile), 0), carry);
 #else

@@ -13,6 +13,7 @@
 #ifndef SUBSWEEP_SCAN_TILE
 #define SUBSWEEP_SCAN_TILE
 
+#include "common/main_path.glsl"
 #include "common/workgroup_scan.glsl"
 #include "common/tiles.glsl"
 
@@ -52,7 +53,7 @@ Tile tile_of_workgroup(Tiles tiles, uint column_count) {
     tile.column = 0;
 #endif
     tile.place = REVERSE ? tiles.count - 1 - tile.index : tile.index;
-    tile.extent = tile.place + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+    tile.extent = MAIN_PATH || tile.place + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
     return tile;
 }
 

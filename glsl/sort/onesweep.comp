@@ -133,7 +133,6 @@ void look_back() {
     }
 }
 
-#ifndef MAIN_PATH
 // Counts the keys of a stalled tile, which is none of the last, and publishes its aggregate. Every invocation must call it, in
 // uniform flow. Invocations clear and read their own bins alone, so that it need not end in a barrier.
 void count_stalled_tile(Words keys, uint tile, Digit digit) {
@@ -165,7 +164,6 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
         }
     }
 }
-#endif
 
 void main() {
     Scheduled pass = load_schedule(push.schedule);
@@ -185,11 +183,7 @@ void main() {
     Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
     Words sorted = array_of(pass.route.keys_to, push.keys, push.keys_aside, push.keys_other);
     Words keys = advance_words(all_keys, push.first_tile, TILE_ITEMS * KEY_WORDS);
-#ifdef MAIN_PATH
-    uint extent = TILE_ITEMS;
-#else
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
-#endif
     Digit digit = Digit(push.shift, push.digit_mask);
 
     load_tile(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), extent);
@@ -227,11 +221,8 @@ void main() {
             atomicMax(s_stalled[turn], stalled);
         }
         barrier();
-#ifdef MAIN_PATH
-        break;
-#else
         stalled = s_stalled[turn];
-        if (stalled == 0) {
+        if (MAIN_PATH || stalled == 0) {
             break;
         }
         // Nobody has to do with it before the barriers of what follows.
@@ -240,7 +231,6 @@ void main() {
         }
         count(FALLBACKS);
         count_stalled_tile(keys, stalled - 1, digit);
-#endif
     }
 
     bool hands_on = tile + 1 == pass.tile_count && !is_null(push.next_bins);

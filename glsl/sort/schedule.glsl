@@ -10,6 +10,7 @@
 #define SUBSWEEP_SORT_SCHEDULE
 
 #include "common/address.glsl"
+#include "common/main_path.glsl"
 
 const uint SCHEDULE_WORDS = 8;
 const uint SCHEDULED = 3;
@@ -52,7 +53,7 @@ Scheduled load_schedule(Words schedule) {
 }
 
 uint tile_extent(Scheduled scheduled, uint tile, uint tile_items) {
-    return tile + 1 < scheduled.tile_count ? tile_items : scheduled.last_extent;
+    return MAIN_PATH || tile + 1 < scheduled.tile_count ? tile_items : scheduled.last_extent;
 }
 
 // The array that a part of a route names. Addresses are chosen, not pointers: SwiftShader crashes on a pointer that a

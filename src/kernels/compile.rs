@@ -1,6 +1,6 @@
 //! From GLSL to modules and their manifest, with shaderc. Part of `build.rs`, under `compile-shaders`.
 
-use super::list::{self, Row};
+use super::list::Row;
 use super::manifest::{self, Kernel, Manifest, PushConstant, Source, SpecConstant};
 use super::sources::{Modules, read_text, rows};
 use super::spirv::{self, Module};
@@ -76,26 +76,6 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
             let words = shaders.compile_text(&source, &path.to_string_lossy(), &[], level)?;
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             write(&to.join(format!("{stem}.{extension}")), &bytes)?;
-        }
-    }
-    Ok(())
-}
-
-/// The define of a kernel's main path: a full tile, without the fallback for stalled tiles.
-const MAIN_PATH: &str = "MAIN_PATH";
-
-/// Compiles the main path of each module whose source has one, for tests that count its instructions; the kernels that count
-/// themselves have other work.
-pub fn main_paths(glsl: &Path, to: &Path) -> Result<(), String> {
-    let shaders = Shaders::new(glsl)?;
-    for Row { name, mut defines } in rows(glsl)? {
-        let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
-        let has_main_path = shaders.read(&path)?.contains(MAIN_PATH);
-        if has_main_path && defines.iter().all(|define| define != "COUNTED") {
-            defines.push(MAIN_PATH.to_owned());
-            let words = shaders.compile(&path, &defines, OptimizationLevel::Performance)?;
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            write(&to.join(list::module_path(&name)), &bytes)?;
         }
     }
     Ok(())

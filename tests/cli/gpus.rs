@@ -420,3 +420,55 @@ fn inspections_that_cannot_be_compared_are_refused() {
         run(without_drivers(&mut subsweep([&["compare"], arguments].concat()))).refused(2, words);
     }
 }
+
+/// What RADV has compiled is kept, and taken again. Its results are wrong, since the shim does nothing that is submitted.
+#[test]
+#[cfg(unix)]
+fn pipelines_that_radv_has_compiled_are_kept_whole_or_not_at_all() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let name = "amd-rdna2";
+    if !is_here(name) {
+        return;
+    }
+    let gpu = CompileOnlyGpu::find(name).unwrap();
+    let folder = Folder::new();
+    let case = |algorithm: &str| {
+        format!(
+            "scan:inclusive:type=u32;columns=1;algorithm={algorithm};policy=small;place=out;misalign=0;n=1027;\
+             input=telling"
+        )
+    };
+    let verify = |algorithm: &str, options: &[&str]| {
+        let mut command = gpu.command(env!("CARGO_BIN_EXE_subsweep")).unwrap();
+        command.args(["verify", "--device", "driver:radv", "--filter", &case(algorithm)]).args(options);
+        command.env_remove("SUBSWEEP_DEVICE").env("SUBSWEEP_CACHE", folder.path("")).stdin(Stdio::null());
+        let ended = run(&mut command);
+        assert_eq!(ended.code, 1, "{}", ended.stderr);
+    };
+    // The one file, what is in it, and which file it is: it is never written in place.
+    let kept = || {
+        let files: Vec<_> = std::fs::read_dir(folder.path("pipelines")).expect("a folder").collect();
+        let [Ok(file)] = &files[..] else { panic!("{files:?}") };
+        (file.path(), read(&file.path()), file.metadata().unwrap().ino())
+    };
+    verify("chained", &["--no-pipeline-cache"]);
+    assert_eq!(folder.names(), Vec::<String>::new());
+
+    verify("chained", &[]);
+    let first = kept();
+    verify("chained", &[]);
+    assert!(kept() == first, "RADV has compiled again what was kept");
+
+    let mut damaged = first.1.clone();
+    damaged[first.1.len() / 2] ^= 1;
+    std::fs::write(&first.0, &damaged).unwrap();
+    verify("chained", &["--no-pipeline-cache"]);
+    assert_eq!(kept().1, damaged);
+    verify("chained", &[]);
+    assert!(kept().0 == first.0 && kept().1.len() == first.1.len(), "not what was damaged, and not more");
+    assert_ne!(kept().1, damaged);
+
+    verify("reduce-then-scan", &[]);
+    assert!(kept().0 == first.0 && kept().1.len() > first.1.len(), "other pipelines are added");
+}

@@ -146,6 +146,10 @@ fn doctored(found: Table) -> Trial {
         shorter.lines.remove(kernel);
         ensure!(shorter.check(kernel, line).is_err(), "a line may be missing");
         ensure!(found.check_names(&shorter).is_err(), "a line may be about nothing");
+        let mut shorter = found.clone();
+        let (name, counts) = shorter.main_paths.pop_first().context("no main paths")?;
+        ensure!(shorter.check_main_path(&name, counts).is_err(), "a main path may be missing");
+        ensure!(found.check_names(&shorter).is_err(), "a main path may be about nothing");
         for (name, &counts) in &found.main_paths {
             ensure!(found.check_main_path(name, counts).is_ok(), "a main path is not what it is");
             let longer = main_path::MainPath { instructions: counts.instructions * 9 / 8 + 3, ..counts };

@@ -4,6 +4,7 @@
 //! are of guards that need a device. The wrong kernels are the right `probe/copy`, told of more or fewer quads than
 //! there are.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use subsweep::vk::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorde
 
 use super::cases::{expect_silence, hazards};
 use super::children::Together;
+use super::dispatched::{check_kernels, default_kernels};
 use super::passes::rig::{Access, Memory, POISON, Rig, Value, compare, random};
 use super::reduced::CHOSEN;
 use super::reduced::Lists;
@@ -39,6 +41,7 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         trial("a wrong word is told from the pass model's", word_of_a_pass),
         trial("a wrong word is told from the oracle's", word_of_the_oracle),
         trial("a pipeline that no row has dispatched is named", undispatched_pipeline),
+        trial("a kernel that no quick case has dispatched is named", undispatched_kernel),
     ];
     if watch == Watch::Bounds {
         trials.extend([
@@ -49,6 +52,18 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
         ]);
     }
     trials
+}
+
+/// A pipeline of each kernel of default plans, and then of all but one.
+fn undispatched_kernel(gpu: &Gpu) -> Result<(), Failed> {
+    let kernels = default_kernels(gpu)?;
+    let mut dispatched: BTreeSet<_> = kernels.iter().map(|kernel| format!("{kernel} RADIX_BITS=8")).collect();
+    check_kernels(&kernels, &dispatched)?;
+    let (_, left_out) = dispatched.pop_first().zip(kernels.first()).ok_or("no plan has a kernel")?;
+    match check_kernels(&kernels, &dispatched) {
+        Err(message) if message == format!("they do not: {left_out}") => Ok(()),
+        other => Err(format!("{left_out} is left out, and the check says {other:?}").into()),
+    }
 }
 
 /// Two rows have all pipelines between them, and then all but one.

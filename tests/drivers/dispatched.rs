@@ -57,15 +57,23 @@ pub fn trial(gpu: &Arc<Gpu>) -> Trial {
     Trial::test("quick cases dispatch every kernel of default plans", move || {
         let listener = Listener::of_process();
         let dispatched = listener.dispatched.lock().unwrap_or_else(PoisonError::into_inner);
-        let dispatched: BTreeSet<_> = dispatched.iter().filter_map(|line| line.split(' ').next()).collect();
-        let missing: Vec<_> =
-            default_kernels(&gpu)?.into_iter().filter(|kernel| !dispatched.contains(kernel)).collect();
-        if missing.is_empty() { Ok(()) } else { Err(format!("they do not: {}", missing.join(", ")).into()) }
+        check_kernels(&default_kernels(&gpu)?, &dispatched)?;
+        Ok(())
     })
 }
 
+/// Whether each of `kernels` is among the pipelines that were dispatched.
+pub fn check_kernels(kernels: &BTreeSet<&'static str>, dispatched: &BTreeSet<String>) -> Result<(), String> {
+    if dispatched.is_empty() {
+        return Err("none has run; run the row without a filter".to_owned());
+    }
+    let dispatched: BTreeSet<_> = dispatched.iter().filter_map(|line| line.split(' ').next()).collect();
+    let missing: Vec<_> = kernels.iter().copied().filter(|kernel| !dispatched.contains(kernel)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("they do not: {}", missing.join(", "))) }
+}
+
 /// The kernels of plans that are asked for no policy: of the types and operators that have kernels of their own.
-fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
+pub fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
     let mut kernels = BTreeSet::new();
     let has_float64 = gpu.capabilities().enabled.shader_float64;
     let numbers = [
@@ -77,22 +85,28 @@ fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
     for (element, operator) in numbers.into_iter().filter(|&(e, o)| has_float64 || !o.needs_float64(e)) {
         let scan = ScanConfig::inclusive().element(element).operator(operator);
         let plain = [1, 2, 3, 4, 7].map(|columns| scan.columns(columns));
-        let segmented = [1, 7].map(|columns| scan.columns(columns).segments(SegmentsBy::Flags));
-        for config in plain.into_iter().chain(segmented).chain([scan.out_of_place()]) {
+        let segmented = [SegmentsBy::Flags, SegmentsBy::Offsets]
+            .map(|segments| [1, 7].map(|columns| scan.columns(columns).segments(segments)));
+        let others = [scan.out_of_place(), scan.counts_on_device()];
+        for config in plain.into_iter().chain(segmented.into_iter().flatten()).chain(others) {
             kernels.extend(gpu.scan_plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
         }
     }
     for key in [ElementType::U32, ElementType::U64] {
         let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
-        for config in [SortConfig::keys(key)].into_iter().chain(pairs) {
-            kernels.extend(gpu.sort_plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
+        for config in [SortConfig::keys(key), SortConfig::argsort(key)].into_iter().chain(pairs) {
+            for config in [config, config.counts_on_device()] {
+                kernels.extend(gpu.sort_plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
+            }
             let segmented = gpu.segmented_sort_plan(config)?;
             kernels.extend(segmented.pipelines().map(|pipeline| pipeline.kernel().name));
         }
     }
     for words in 1..=4 {
-        let plan = gpu.gather_plan(GatherConfig::elements(words))?;
-        kernels.extend(plan.pipelines().map(|pipeline| pipeline.kernel().name));
+        for config in [GatherConfig::elements(words), GatherConfig::elements(words).counts_on_device()] {
+            let plan = gpu.gather_plan(config)?;
+            kernels.extend(plan.pipelines().map(|pipeline| pipeline.kernel().name));
+        }
     }
     Ok(kernels)
 }

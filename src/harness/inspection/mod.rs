@@ -21,7 +21,7 @@ pub use summary::Summary;
 use super::verify::Outcome;
 use crate::error::{Error, Result};
 use crate::kernels::SpecConstant;
-use crate::vk::{Device, Pipeline, Specialization, Statistic, StatisticValue};
+use crate::vk::{Device, Pipeline, PipelineOptions, Specialization, Statistic, StatisticValue};
 
 /// What a driver tells of the pipelines of plans.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -118,6 +118,21 @@ impl PipelineSet {
         self.pipelines.retain(|pipeline| is_wanted(&name_of(pipeline)));
     }
 
+    /// Adds the main path of each: full tiles alone, and nothing that waits for a stalled workgroup. Its specialization has
+    /// [`MAIN_PATH`].
+    ///
+    /// # Errors
+    /// Those of pipelines but for the compiler's.
+    ///
+    /// # Panics
+    /// If a kernel has no main path of its own.
+    pub fn add_main_paths(&mut self, device: &Device) -> Result<()> {
+        let main_paths: Result<Vec<_>> = self.pipelines.iter().map(|whole| main_path(device, whole)).collect();
+        self.pipelines.extend(main_paths?);
+        self.pipelines.sort_by_cached_key(name_of);
+        Ok(())
+    }
+
     /// Compiles the pipelines, on up to [`Device::pipeline_threads`] threads, and asks the driver about each; `begin` is told
     /// the name of each before that.
     ///
@@ -156,6 +171,21 @@ impl PipelineSet {
             Outcome::Pass | Outcome::Fail(_) => Err(error),
         }
     }
+}
+
+/// How a specialization tells that it is of a kernel's main path alone, which no plan dispatches.
+pub const MAIN_PATH: &str = "MAIN_PATH=1";
+
+/// What a pipeline is for full tiles alone, where no workgroup that it waits for stalls.
+fn main_path(device: &Device, whole: &Pipeline) -> Result<Pipeline> {
+    let Specialization { workgroup_size, constants, subgroup_size } = whole.specialization();
+    let constants: Vec<_> = constants.iter().copied().chain([("MAIN_PATH", 1)]).collect();
+    let options = PipelineOptions {
+        workgroup_size: *workgroup_size,
+        constants: &constants,
+        subgroup_size: *subgroup_size,
+    };
+    Pipeline::declare(device, whole.kernel(), options)
 }
 
 /// Kernel and specialization. The lanes have a field of their own.

@@ -97,7 +97,7 @@ impl Chained {
         kernel: &'static Kernel,
     ) -> Result<Self> {
         let Modules { downsweep, constants: operator, shape, .. } = config.modules();
-        let pipeline = |kernel, quad_access: bool, extra: &[(&'static str, u32)]| {
+        let pipeline = |kernel, quad_access: bool, fixed_tree: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
             let constants = [
                 ("QUAD_ACCESS", quad_access.into()),
@@ -106,12 +106,12 @@ impl Chained {
                 ("REVERSE", (config.direction == Direction::Reverse).into()),
             ];
             let constants: Vec<_> =
-                operator.iter().chain(&tile).chain(&constants).chain(extra).copied().collect();
+                operator.iter().chain(&tile).chain(&constants).chain(fixed_tree).copied().collect();
             policy.pipeline(device, kernel, &constants)
         };
         let access = |quad_access| {
             Ok(Access {
-                single: pipeline(downsweep, quad_access, &[("HAS_CARRY", config.has_initial.into())])?,
+                single: pipeline(downsweep, quad_access, &[])?,
                 chained: pipeline(kernel, quad_access, &[("FIXED_TREE", policy.fixed_tree.into())])?,
             })
         };

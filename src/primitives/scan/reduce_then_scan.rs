@@ -158,7 +158,6 @@ struct Reduce {
 struct Downsweep {
     rows: Rows,
     kind: ScanKind,
-    has_carry: bool,
     quad_access: bool,
 }
 
@@ -251,30 +250,20 @@ impl ReduceThenScan {
         if ranges == Ranges::AnyAddress {
             levels.push((callers, config.kind, false));
         }
-        // The top level has no carry-in but an initial value, which segments begin with instead.
-        let is_carried = config.has_initial && config.segments.is_none();
-        let carries = if is_carried { &[true][..] } else { &[false, true] };
         let mut reduces: Vec<(Reduce, Pipeline)> = Vec::new();
         let mut downsweeps: Vec<(Downsweep, Pipeline)> = Vec::new();
         for (rows, kind, quad_access) in levels {
             let quad_access = quad_access && !shape.is_strided;
-            let access = [("QUAD_ACCESS", quad_access.into()), ("MIXED_ACCESS", policy.mixed_access.into())];
+            let [quads, mixed] =
+                [("QUAD_ACCESS", quad_access.into()), ("MIXED_ACCESS", policy.mixed_access.into())];
             let key = Reduce { rows, quad_access };
             if reduces.iter().all(|(made, _)| *made != key) {
-                reduces.push((key, pipeline(reduce, rows, &access)?));
+                reduces.push((key, pipeline(reduce, rows, &[quads, mixed])?));
             }
-            for &has_carry in carries {
-                let key = Downsweep { rows, kind, has_carry, quad_access };
-                if downsweeps.iter().all(|(made, _)| *made != key) {
-                    let [quads, mixed] = access;
-                    let constants = [
-                        quads,
-                        mixed,
-                        ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
-                        ("HAS_CARRY", has_carry.into()),
-                    ];
-                    downsweeps.push((key, pipeline(downsweep, rows, &constants)?));
-                }
+            let key = Downsweep { rows, kind, quad_access };
+            if downsweeps.iter().all(|(made, _)| *made != key) {
+                let constants = [quads, mixed, ("EXCLUSIVE", (kind == ScanKind::Exclusive).into())];
+                downsweeps.push((key, pipeline(downsweep, rows, &constants)?));
             }
         }
         let small = ScanPolicy { workgroup_size: small_workgroup(device), ..*policy };
@@ -473,7 +462,7 @@ impl<'a> Recording<'a> {
         let scan = self.scan;
         let tiles = self.tiles(level)?;
         let is_top = level + 1 == self.layout.levels.len;
-        // Segments begin with it each, and otherwise only what comes first.
+        // The top level has no carry-in but an initial value, which segments begin with instead.
         let (initial, top_carry) = match scan.segments {
             Some(_) => (self.initial, AddressRange::default()),
             None => (AddressRange::default(), self.initial),
@@ -492,7 +481,6 @@ impl<'a> Recording<'a> {
         let key = Downsweep {
             rows: self.rows(level),
             kind: if level == 0 { scan.kind } else { ScanKind::Exclusive },
-            has_carry: push.carries.size > 0,
             quad_access: self.quad_access(level, &[push.source, push.destination]),
         };
         self.dispatch(recorder, level, made(&scan.downsweeps, key), &push)

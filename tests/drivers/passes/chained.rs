@@ -66,7 +66,7 @@ impl<'g> Chained<'g> {
         constants.extend(self.access.constants());
         constants.extend(R::constants(self.kernel));
         if self.is_counted() {
-            constants.push(("SILENT_EVERY", self.stall_every as u32));
+            constants.push(("STALL_EVERY", self.stall_every as u32));
         }
         Rig::new(self.gpu, self.kernel, self.shape.workgroup_size, &constants)
     }

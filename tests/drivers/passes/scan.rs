@@ -8,7 +8,7 @@ use subsweep::kernels::{self, Kernel};
 use subsweep::reference::Element;
 use subsweep::reference::passes::scan as model;
 use subsweep::reference::passes::segmented_scan::{Headed, Heads, mark_segments};
-use subsweep::scan::{ScanConfig, ScanPolicy};
+use subsweep::scan::{ScanConfig, ScanPolicy, SegmentsBy};
 
 use super::numbers::TestRow;
 use super::operators::Rows;
@@ -51,8 +51,10 @@ enum Tiling {
 }
 
 impl Tiling {
-    fn shape<R: TestRow>(self, gpu: &Gpu) -> Shape {
+    fn shape<R: TestRow>(self, gpu: &Gpu, is_segmented: bool) -> Shape {
         let config = ScanConfig::inclusive().columns(R::WORDS as u32);
+        // An invocation has fewer rows where it has a bit for each.
+        let config = if is_segmented { config.segments(SegmentsBy::Flags) } else { config };
         let ScanPolicy { workgroup_size, items_per_invocation, .. } =
             ScanPolicy::choose(gpu.capabilities(), &config).policy;
         let packs = items_per_invocation / R::PACK_ITEMS as u32;
@@ -178,8 +180,12 @@ impl Way {
         ways
     }
 
+    fn shape<R: TestRow>(self, gpu: &Gpu) -> Shape {
+        self.tiling.shape::<R>(gpu, self.heads.is_some())
+    }
+
     fn rig<'g, R: TestRow>(self, tried: &Tried<'g>, more: &[(&'static str, u32)]) -> Result<Rig<'g>, Failed> {
-        let shape = self.tiling.shape::<R>(tried.gpu);
+        let shape = self.shape::<R>(tried.gpu);
         let mut constants = shape.constants().to_vec();
         constants.extend(self.access.constants());
         constants.push(self.order.constant());
@@ -357,7 +363,7 @@ impl Tried<'_> {
     fn reduce<R: TestRow>(&self, way: Way) -> Result<(), Failed> {
         let (gpu, column_count) = (self.gpu, self.column_count);
         let rig = way.rig::<R>(self, &[])?;
-        let tile_items = way.tiling.shape::<R>(gpu).tile_items::<R>();
+        let tile_items = way.shape::<R>(gpu).tile_items::<R>();
         for count in sizes(tile_items) {
             let Input { tiles, words, head_words, columns } =
                 Input::<R>::new(way, count, column_count, tile_items);
@@ -392,9 +398,8 @@ impl Tried<'_> {
     }
 
     fn downsweep<R: TestRow>(&self, way: Way) -> Result<(), Failed> {
-        let constants = [("EXCLUSIVE", way.exclusive.into()), ("HAS_CARRY", way.has_carry.into())];
-        let rig = way.rig::<R>(self, &constants)?;
-        for count in sizes(way.tiling.shape::<R>(self.gpu).tile_items::<R>()) {
+        let rig = way.rig::<R>(self, &[("EXCLUSIVE", way.exclusive.into())])?;
+        for count in sizes(way.shape::<R>(self.gpu).tile_items::<R>()) {
             for in_place in [false, true] {
                 self.downsweep_of::<R>(&rig, way, count, in_place)?;
             }
@@ -410,7 +415,7 @@ impl Tried<'_> {
         in_place: bool,
     ) -> Result<(), Failed> {
         let (gpu, column_count) = (self.gpu, self.column_count);
-        let tile_items = way.tiling.shape::<R>(gpu).tile_items::<R>();
+        let tile_items = way.shape::<R>(gpu).tile_items::<R>();
         let Input { tiles, words, head_words, columns } =
             Input::<R>::new(way, count, column_count, tile_items);
         let carry_words = R::input(count + 1, tiles.tile_count * column_count);

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::mesa::{Inspector, Pipeline, Target};
 use crate::occupancy::Needs;
-use crate::spirv::{Constants, compile_glsl, shared_memory};
+use crate::spirv::{Constants, shared_memory};
 use crate::table::{MainPath, Row, Work};
 
 /// What is compared, by the kernel's name; of a scan the variant that accesses quads.
@@ -18,10 +18,9 @@ const KERNELS: [(Work, &str, &str); 4] = [
     (Work::Scan, "scan/chained:u32x1", "QUAD_ACCESS=1"),
 ];
 
-/// A kernel in `glsl/precompiled/manifest.txt`.
+/// A kernel's constants, as `glsl/precompiled/manifest.txt` lists them: the id of each.
 #[derive(Debug, Default)]
 struct Listed {
-    defines: Vec<String>,
     ids: HashMap<String, u32>,
 }
 
@@ -83,24 +82,16 @@ fn compile(
     let (stem, variant) = pipeline.kernel.split_once(':').unwrap_or((&pipeline.kernel, ""));
     let module = folders.root.join(format!("glsl/precompiled/{stem}.{variant}.spv"));
     let whole = inspector.compile(target, &module, constants, pipeline.lanes)?;
-    let main_path = |defines: &[&str]| {
-        let all: Vec<_> = listed
-            .defines
-            .iter()
-            .map(String::as_str)
-            .chain(defines.iter().copied())
-            .map(str::to_owned)
-            .collect();
-        let to = folders.work.join("main_path.spv");
-        compile_glsl(&folders.root.join("glsl"), stem, &all, &to)?;
-        anyhow::Ok(inspector.compile(target, &to, constants, pipeline.lanes)?.instructions)
+    let main_path = |more: &str| {
+        let constants = [&constants[..], &listed.constants(more)?].concat();
+        anyhow::Ok(inspector.compile(target, &module, &constants, pipeline.lanes)?.instructions)
     };
     let main_path = match work {
         Work::Scan => {
-            let others = main_path(&["MAIN_PATH", "OTHER_SUBGROUPS"])?;
-            MainPath::Builds { first: main_path(&["MAIN_PATH"])?, others }
+            let others = main_path("MAIN_PATH=1 OTHER_SUBGROUPS=1")?;
+            MainPath::Builds { first: main_path("MAIN_PATH=1")?, others }
         }
-        _ => MainPath::Build(main_path(&["MAIN_PATH"])?),
+        _ => MainPath::Build(main_path("MAIN_PATH=1")?),
     };
     let value = |name: &str| {
         let id = listed.ids.get(name);
@@ -137,10 +128,7 @@ impl Listed {
         for line in manifest.lines() {
             let fields: Vec<_> = line.split(' ').collect();
             match (&fields[..], &mut found) {
-                (["kernel", name, _, defines @ ..], None) if *name == kernel => {
-                    let defines = defines.iter().map(|&define| define.to_owned()).collect();
-                    found = Some(Self { defines, ids: HashMap::new() });
-                }
+                (["kernel", name, ..], None) if *name == kernel => found = Some(Self::default()),
                 (["kernel", ..], Some(_)) => break,
                 (["constant", name, id, _], Some(listed)) => {
                     _ = listed.ids.insert((*name).to_owned(), id.parse().context("a constant's id")?);

@@ -1,4 +1,4 @@
-//! Modules: compiled from GLSL, and how much shared memory they take.
+//! Modules, and how much shared memory they take.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,19 +9,6 @@ use crate::tool::run;
 
 /// A specialization constant: its id and its value.
 pub type Constants = Vec<(u32, u32)>;
-
-/// Compiles `glsl/STEM.comp` of subsweep with the given macros, as the library's own modules are: optimised, for Vulkan 1.2.
-pub fn compile_glsl(glsl: &Path, stem: &str, defines: &[String], to: &Path) -> Result<()> {
-    let raw = to.with_extension("raw.spv");
-    let mut arguments = vec!["-V".to_owned(), "--target-env".into(), "vulkan1.2".into()];
-    arguments.push(format!("-I{}", glsl.display()));
-    arguments.extend(defines.iter().map(|define| format!("-D{define}")));
-    arguments.extend(["-o".into(), raw.display().to_string()]);
-    arguments.push(glsl.join(format!("{stem}.comp")).display().to_string());
-    run("glslangValidator", &arguments)?;
-    run("spirv-opt", &["-O".into(), raw.display().to_string(), "-o".into(), to.display().to_string()])?;
-    Ok(())
-}
 
 /// Bytes of shared memory of a workgroup, as the module declares it under these constants.
 pub fn shared_memory(module: &Path, constants: &Constants, work: &Path) -> Result<u32> {

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 /// It is not there; what it says when it fails.
 pub fn run(program: &str, arguments: &[String]) -> Result<String> {
     let output = Command::new(program).args(arguments).output().with_context(|| match program {
-        "glslangValidator" | "spirv-opt" => format!("{program} is missing; run tools/setup test"),
+        "spirv-opt" => format!("{program} is missing; run tools/setup test"),
         _ => format!("{program} cannot be run"),
     })?;
     if !output.status.success() {

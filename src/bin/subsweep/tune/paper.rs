@@ -1,14 +1,16 @@
 //! What a compiler makes of a shape, as a figure.
 
-use subsweep::harness::{InspectedPipeline, Inspection, PipelineSummary, TunedInput, TunedShape};
+use subsweep::harness::{
+    InspectedPipeline, Inspection, MAIN_PATH, PipelineSummary, TunedInput, TunedShape,
+};
 
 use super::rows::{Figure, Numbers};
 
 /// Workgroups of which one works while another waits at a barrier.
 const WORKGROUPS: u64 = 2;
 
-/// The figure of a shape whose pipelines have these names: instructions of a key or an element and a pass, as if twice as
-/// many where there is no room for two workgroups.
+/// The figure of a shape whose pipelines have these names: instructions of a key or an element and a pass on the main paths, as
+/// if twice as many where there is no room for two workgroups.
 ///
 /// # Errors
 /// Why there is none: it spills, or its driver does not tell.
@@ -24,14 +26,18 @@ pub fn figure_of(
     let (mut workgroups, mut registers) = (None, None);
     for kernel in shape.hot_kernels() {
         let own =
-            inspection.pipelines.iter().filter(|pipeline| is_of(pipeline, kernel, &names, shape.lanes()));
-        let summary = main_path(own).ok_or_else(|| format!("{kernel} is not compiled"))?;
-        if summary.is_spilling() == Some(true) {
+            || inspection.pipelines.iter().filter(|pipeline| is_of(pipeline, kernel, &names, shape.lanes()));
+        let of = |is_main_path| {
+            of_quads(own().filter(|pipeline| pipeline.specialization.contains(MAIN_PATH) == is_main_path))
+                .ok_or_else(|| format!("{kernel} is not compiled"))
+        };
+        let (whole, main_path) = (of(false)?, of(true)?);
+        if whole.is_spilling() == Some(true) {
             return Err("registers go to memory".to_owned());
         }
-        instructions += summary.instructions.ok_or("the driver tells no instructions")?;
-        workgroups = least(workgroups, summary.workgroups);
-        registers = summary.registers.max(registers);
+        instructions += main_path.instructions.ok_or("the driver tells no instructions")?;
+        workgroups = least(workgroups, whole.workgroups);
+        registers = whole.registers.max(registers);
     }
     let instructions = instructions as f64 / f64::from(shape.items(tuned));
     let fit = workgroups.unwrap_or(WORKGROUPS).clamp(1, WORKGROUPS);
@@ -51,7 +57,7 @@ fn is_of(pipeline: &InspectedPipeline, kernel: &str, names: &[String], lanes: Op
 }
 
 /// Of a kernel's pipelines that of aligned memory, which takes quads.
-fn main_path<'a>(pipelines: impl Iterator<Item = &'a InspectedPipeline>) -> Option<PipelineSummary> {
+fn of_quads<'a>(pipelines: impl Iterator<Item = &'a InspectedPipeline>) -> Option<PipelineSummary> {
     let takes_quads = |pipeline: &&InspectedPipeline| pipeline.specialization.contains("QUAD_ACCESS=1");
     pipelines.max_by_key(takes_quads).map(|pipeline| pipeline.summary)
 }
@@ -73,17 +79,37 @@ mod tests {
     const INPUT: TunedInput =
         TunedInput { element: ElementType::U64, values: SortValues::None, count: 1 << 16 };
 
-    fn pipeline(kernel: &str, quads: u32, summary: PipelineSummary) -> InspectedPipeline {
+    fn pipeline(kernel: &str, specialization: &str, summary: PipelineSummary) -> InspectedPipeline {
         InspectedPipeline {
             kernel: kernel.into(),
-            specialization: format!("WORKGROUP_SIZE=256 QUAD_ACCESS={quads}"),
+            specialization: specialization.into(),
             lanes: 32,
             summary,
             executables: Vec::new(),
         }
     }
 
-    fn figure(algorithm: usize, pipelines: Vec<InspectedPipeline>) -> Result<Figure, String> {
+    /// A kernel, and its main path, which is all but 500 of its instructions.
+    fn both(
+        kernel: &str,
+        quads: u32,
+        main_path: Option<u64>,
+        workgroups: Option<u64>,
+    ) -> [InspectedPipeline; 2] {
+        let specialization = format!("WORKGROUP_SIZE=256 QUAD_ACCESS={quads}");
+        let of = |instructions, workgroups| PipelineSummary {
+            instructions,
+            workgroups,
+            spills: Some(0),
+            ..PipelineSummary::default()
+        };
+        [
+            pipeline(kernel, &specialization, of(main_path.map(|count| count + 500), workgroups)),
+            pipeline(kernel, &format!("{specialization} {MAIN_PATH}"), of(main_path, Some(1))),
+        ]
+    }
+
+    fn figure(algorithm: usize, pipelines: &[InspectedPipeline]) -> Result<Figure, String> {
         let shape = TunedShape::Scan {
             algorithm: TunedAxes::SCANS[algorithm],
             workgroup_size: 256,
@@ -92,45 +118,36 @@ mod tests {
         };
         let names: Vec<_> =
             pipelines.iter().map(|one| format!("{} {}", one.kernel, one.specialization)).collect();
-        let inspection = Inspection { pipelines, not_supported: Vec::new() };
+        let inspection = Inspection { pipelines: pipelines.to_vec(), not_supported: Vec::new() };
         figure_of(shape, 0, &INPUT, names.into_iter(), &inspection)
     }
 
     #[test]
-    fn a_figure_is_that_of_quads_and_of_all_kernels_together() {
-        let of = |instructions, workgroups| PipelineSummary {
-            instructions: Some(instructions),
-            workgroups,
-            spills: Some(0),
-            ..PipelineSummary::default()
-        };
-        let two = figure(
-            1,
-            vec![
-                pipeline("scan/reduce:words64x1", 0, of(999, Some(9))),
-                pipeline("scan/reduce:words64x1", 1, of(80, Some(6))),
-                pipeline("scan/downsweep:words64x1", 1, of(240, Some(3))),
-                pipeline("scan/reduced", 1, of(5, Some(1))),
-            ],
-        )
-        .unwrap();
+    fn a_figure_is_that_of_the_main_paths_of_all_kernels_together() {
+        let kernels = [
+            both("scan/reduce:words64x1", 0, Some(999), Some(9)),
+            both("scan/reduce:words64x1", 1, Some(80), Some(6)),
+            both("scan/downsweep:words64x1", 1, Some(240), Some(3)),
+            both("scan/reduced", 1, Some(5), Some(1)),
+        ];
+        let two = figure(1, kernels.as_flattened()).unwrap();
         let expected = Numbers::Compiled { instructions: 40.0, workgroups: Some(3), registers: None };
         assert_eq!((two.numbers, two.score), (expected, 1.0 / 40.0));
         // A lone workgroup.
-        let lone = figure(0, vec![pipeline("scan/chained:words64x1", 1, of(320, Some(1)))]).unwrap();
+        let lone = figure(0, &both("scan/chained:words64x1", 1, Some(320), Some(1))).unwrap();
         assert_eq!(lone.score, 1.0 / 80.0);
-        let untold = figure(0, vec![pipeline("scan/chained:words64x1", 1, of(320, None))]).unwrap();
+        let untold = figure(0, &both("scan/chained:words64x1", 1, Some(320), None)).unwrap();
         assert_eq!(untold.score, 1.0 / 40.0);
     }
 
     #[test]
     fn what_spills_or_is_not_told_has_none() {
-        let spilling =
-            PipelineSummary { instructions: Some(80), spills: Some(3), ..PipelineSummary::default() };
-        let refused = figure(0, vec![pipeline("scan/chained:words64x1", 1, spilling)]);
-        assert_eq!(refused.unwrap_err(), "registers go to memory");
-        let silent = figure(0, vec![pipeline("scan/chained:words64x1", 1, PipelineSummary::default())]);
-        assert_eq!(silent.unwrap_err(), "the driver tells no instructions");
-        assert_eq!(figure(0, Vec::new()).unwrap_err(), "scan/chained is not compiled");
+        let mut spilling = both("scan/chained:words64x1", 1, Some(80), Some(2));
+        spilling[0].summary.spills = Some(3);
+        assert_eq!(figure(0, &spilling).unwrap_err(), "registers go to memory");
+        let silent = both("scan/chained:words64x1", 1, None, None);
+        assert_eq!(figure(0, &silent).unwrap_err(), "the driver tells no instructions");
+        assert_eq!(figure(0, &silent[..1]).unwrap_err(), "scan/chained is not compiled");
+        assert_eq!(figure(0, &[]).unwrap_err(), "scan/chained is not compiled");
     }
 }
