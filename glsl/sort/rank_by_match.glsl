@@ -11,8 +11,11 @@
 // counts before, and needs fewer registers. With SHARED_MASKS lanes match by a mask for each bin in shared memory, in place
 // of a ballot for each bit of the digit; it takes subgroups of up to 32 lanes.
 //
+// A full tile in which all keys have the same digit keeps their order: with both it is not ranked, since all lanes would add to
+// the mask of one bin.
+//
 // Shared memory: the larger of a tile and of the tables, RADIX words for each subgroup, or twice as many with SHARED_MASKS;
-// and the workgroup scan's.
+// the workgroup scan's, and a word.
 // Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; lanes match as in
 // Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are those of CUB's BlockRadixRankMatchEarlyCounts.
 
@@ -20,6 +23,7 @@
 #define SUBSWEEP_SORT_RANK_BY_MATCH
 
 #extension GL_KHR_shader_subgroup_ballot : require
+#include "common/main_path.glsl"
 #include "common/workgroup_scan.glsl"
 #include "sort/tile.glsl"
 
@@ -33,6 +37,10 @@ const uint RANKING_WORDS = SHARED_MASKS ? 2 * TABLES : TABLES;
 
 // The subgroups' tables, and behind them their masks; then the tile.
 shared uint s_tile[TILE_ITEMS > RANKING_WORDS ? TILE_ITEMS : RANKING_WORDS];
+
+const bool HAS_EARLY_OUT = EARLY_COUNTS && SHARED_MASKS;
+// Whether the tile is full, and one bin has all of its keys.
+shared bool s_is_one_digit;
 
 // Of each bin that the invocation handles: the tile's keys, and the rank of the first of them.
 uint bin_count[BINS_PER_INVOCATION];
@@ -127,6 +135,9 @@ void count_tile(Digit digit, uint extent) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             atomicAdd(s_tile[table + digit_of(key_at(i), digit.shift, digit.mask)], 1u);
         }
+        if (HAS_EARLY_OUT && gl_LocalInvocationIndex == 0) {
+            s_is_one_digit = false;
+        }
     } else {
         rank_in_subgroup(digit);
     }
@@ -141,6 +152,9 @@ void count_tile(Digit digit, uint extent) {
         }
         // Padding has the last digit.
         bin_count[k] = bin == digit.mask ? count - (TILE_ITEMS - extent) : count;
+        if (HAS_EARLY_OUT && bin_count[k] == TILE_ITEMS) {
+            s_is_one_digit = true;
+        }
     }
 }
 
@@ -169,7 +183,14 @@ void rank_tile(Digit digit) {
     }
     barrier();
     if (EARLY_COUNTS) {
-        rank_in_subgroup(digit);
+        // The same in all subgroups: lavapipe takes the fences of the one way for barriers of the workgroup.
+        if (HAS_EARLY_OUT && !MAIN_PATH && s_is_one_digit) {
+            [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+                rank[i] = item_index(i);
+            }
+        } else {
+            rank_in_subgroup(digit);
+        }
     } else {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             rank[i] += s_tile[gl_SubgroupID * RADIX + digit_of(key_at(i), digit.shift, digit.mask)];

@@ -73,7 +73,7 @@ pub fn check_kernels(kernels: &BTreeSet<&'static str>, dispatched: &BTreeSet<Str
 }
 
 /// The kernels of plans that are asked for no policy: of the types and operators that have kernels of their own.
-pub fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
+fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
     let mut kernels = BTreeSet::new();
     let has_float64 = gpu.capabilities().enabled.shader_float64;
     let numbers = [

@@ -457,9 +457,9 @@ const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
 }
 
 /// Shared memory beside a tile whose lanes match digits: the offset of each bin in the output, of so many words, the
-/// workgroup scan's prefixes, and three words of a look-back.
+/// workgroup scan's prefixes, a word of the ranking, and three of a look-back.
 const fn match_tables_size(radix_bits: u32, workgroup_size: u32, offset_words: u32) -> u32 {
-    4 * ((offset_words << radix_bits) + workgroup_size / 4 + 1 + 3)
+    4 * ((offset_words << radix_bits) + workgroup_size / 4 + 1 + 4)
 }
 
 impl fmt::Display for SortPolicy {

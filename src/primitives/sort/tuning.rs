@@ -68,7 +68,7 @@ const GPU: Row<'static> = Row {
 const ROWS: &[Row<'static>] = &[
     Row {
         architecture: Architecture::Nvidia,
-        matched: Some((384, [[20, 18, 18], [18, 18, 14]])),
+        matched: Some((384, [[20, 18, 14], [18, 14, 12]])),
         matching: Matching { by_shared_masks: true, has_early_counts: true },
         source: "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup, masks and early counts as in CUB's \
                  Onesweep for sm_90",
