@@ -39,8 +39,8 @@ pub use description::{Description, Driver, Features, Heap, Limits, Subgroups};
 pub use inputs::Input;
 pub use inspection::{
     ForeignModule, InspectedDevice, InspectedExecutable, InspectedPipeline, InspectedStatistic, Inspection,
-    InspectionComparison, InspectionSide, MAIN_PATH, ModuleError, PipelineComparison, PipelineSet, PipelineSide,
-    PlanConfig, SpecializedModule, Summary as PipelineSummary,
+    InspectionComparison, InspectionSide, MAIN_PATH, ModuleError, PipelineComparison, PipelineSet,
+    PipelineSide, PlanConfig, SpecializedModule, Summary as PipelineSummary,
 };
 pub use layout::Layout;
 pub use report::{

@@ -29,21 +29,14 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
     let mut counts = Vec::new();
     for (kernel, config) in [
         (&kernels::SORT_ONESWEEP_KEY1, keys(ElementType::U32)),
-        (
-            &kernels::SORT_ONESWEEP_KEY1_VALUE1,
-            SortConfig::pairs(ElementType::U32, ValueSize::B4),
-        ),
+        (&kernels::SORT_ONESWEEP_KEY1_VALUE1, SortConfig::pairs(ElementType::U32, ValueSize::B4)),
         (&kernels::SORT_ONESWEEP_KEY2, keys(ElementType::U64)),
-        (
-            &kernels::SORT_ONESWEEP_KEY2_VALUE2,
-            SortConfig::pairs(ElementType::U64, ValueSize::B8),
-        ),
+        (&kernels::SORT_ONESWEEP_KEY2_VALUE2, SortConfig::pairs(ElementType::U64, ValueSize::B8)),
     ] {
         let specialization = specialization(device, &sort(config), kernel)?;
         let items = value(&specialization, "ITEMS_PER_INVOCATION")?;
         // A mask has a bit for each lane of one word.
-        let lanes =
-            Compiled::new(&Pipeline::new(device, kernel, options(&specialization))?)?.inspected.lanes;
+        let lanes = Compiled::new(&Pipeline::new(device, kernel, options(&specialization))?)?.inspected.lanes;
         for (name, by_masks) in [("ballots", 0), ("shared masks", 1)] {
             if by_masks == 1 && lanes > 32 {
                 continue;
@@ -63,8 +56,7 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
     let policy =
         ScanPolicy::choose(device.capabilities(), &config).policy.with_algorithm(ScanAlgorithm::Chained);
     let specialization = specialization(device, &PlanConfig::Scan(config.policy(policy)), kernel)?;
-    let items =
-        4 * value(&specialization, "RUNS_PER_INVOCATION")? * value(&specialization, "PACKS_PER_RUN")?;
+    let items = 4 * value(&specialization, "RUNS_PER_INVOCATION")? * value(&specialization, "PACKS_PER_RUN")?;
     let name = format!("{}, {} x {items}", kernel.name, specialization.workgroup_size);
     counts.push((name, MainPath { instructions: instructions(device, kernel, specialization)?, items }));
     Ok(counts)
@@ -96,11 +88,7 @@ fn value(specialization: &Specialization, name: &str) -> Result<u64> {
 }
 
 /// Of the main path alone.
-fn instructions(
-    device: &Device,
-    kernel: &'static Kernel,
-    mut specialization: Specialization,
-) -> Result<u64> {
+fn instructions(device: &Device, kernel: &'static Kernel, mut specialization: Specialization) -> Result<u64> {
     specialization.constants.push(("MAIN_PATH", 1));
     let compiled = Compiled::new(&Pipeline::new(device, kernel, options(&specialization))?)?;
     compiled.inspected.summary.instructions.context("the compiler does not tell its instructions")

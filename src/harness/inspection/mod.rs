@@ -127,7 +127,8 @@ impl PipelineSet {
     /// # Panics
     /// If a kernel has no main path of its own.
     pub fn add_main_paths(&mut self, device: &Device) -> Result<()> {
-        let main_paths: Result<Vec<_>> = self.pipelines.iter().map(|whole| main_path(device, whole)).collect();
+        let main_paths: Result<Vec<_>> =
+            self.pipelines.iter().map(|whole| main_path(device, whole)).collect();
         self.pipelines.extend(main_paths?);
         self.pipelines.sort_by_cached_key(name_of);
         Ok(())

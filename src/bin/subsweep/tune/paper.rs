@@ -1,8 +1,6 @@
 //! What a compiler makes of a shape, as a figure.
 
-use subsweep::harness::{
-    InspectedPipeline, Inspection, MAIN_PATH, PipelineSummary, TunedInput, TunedShape,
-};
+use subsweep::harness::{InspectedPipeline, Inspection, MAIN_PATH, PipelineSummary, TunedInput, TunedShape};
 
 use super::rows::{Figure, Numbers};
 
