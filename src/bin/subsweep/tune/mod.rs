@@ -6,6 +6,8 @@ mod rows;
 mod sweep;
 mod text;
 
+pub use plan::check;
+
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -24,7 +26,7 @@ use text::Told;
 
 /// Sweeps the shapes of a sort or a scan on the device that is meant, and prints rows of its table.
 pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
-    plan::check(args, common)?;
+    check(args, common)?;
     device::check_one(&common.device, "tune")?;
     let instance = Arc::new(Instance::new(false)?);
     let mut devices = device::choose(&instance, &common.device)?;
