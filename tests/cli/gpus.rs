@@ -551,7 +551,7 @@ fn pipelines_that_radv_has_compiled_are_kept_whole_or_not_at_all() {
     let folder = Folder::new();
     let case = |algorithm: &str| {
         format!(
-            "scan:inclusive:type=u32;columns=1;algorithm={algorithm};policy=small;place=out;misalign=0;n=1027;\
+            "scan:inclusive:type=u32;columns=1;algorithm={algorithm};policy=default;place=out;misalign=0;n=8;\
              input=telling"
         )
     };
