@@ -48,7 +48,7 @@ fn sweep(args: &TuneArgs, common: &Common, device: &Numbered, way: Way<'_>) -> R
     let plan = Plan::new(args, common, way.capabilities(), matches!(way, Way::Compile(_)));
     let mut sweep = Sweep::new(way, &plan);
     let rows = sweep.run()?;
-    let told = Told::new(device, way, &plan, &sweep, &rows);
+    let told = Told::new(device, way, &plan, &sweep.tally, &rows);
     let text = if args.json { serde_json::to_string_pretty(&told)? + "\n" } else { told.to_string() };
     print(&text)?;
     Ok(sweep.tally.verdict(&rows)?)

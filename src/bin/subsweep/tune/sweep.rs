@@ -1,9 +1,10 @@
 //! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input. On paper all of
 //! them are compiled, and none runs.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use anyhow::Result;
+use serde::Serialize;
 use subsweep::Error;
 use subsweep::harness::{
     BenchGroup, BenchOptions, Case, CopyRoof, Measured, Outcome, PipelineSet, PlanConfig, TunedShape,
@@ -30,9 +31,9 @@ pub enum Way<'a> {
     Compile(&'a Device),
 }
 
-impl Way<'_> {
+impl<'a> Way<'a> {
     /// Those of the device.
-    pub fn capabilities(&self) -> &Capabilities {
+    pub fn capabilities(&self) -> &'a Capabilities {
         match self {
             Self::Run(gpu, _) => gpu.capabilities(),
             Self::Compile(device) => device.capabilities(),
@@ -53,10 +54,28 @@ pub struct Sweep<'a> {
 pub struct Tally {
     /// Shapes that were tried on any input.
     tried: HashSet<TunedShape>,
-    /// Why the library or the device took none of a shape, and how often.
-    pub refused: BTreeMap<String, u64>,
-    /// The ids of cases that were wrong, and how.
-    pub wrong: Vec<(String, String)>,
+    /// Why the library or the device took none of a shape.
+    pub refused: Vec<Refusal>,
+    /// Cases that were wrong.
+    pub wrong: Vec<Wrong>,
+}
+
+/// Why shapes were refused. The names of fields are those of `--json`: a promise to scripts.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// In words that many shapes share.
+    pub reason: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// A case with a wrong result. The names of fields are those of `--json`: a promise to scripts.
+#[derive(Debug, Serialize)]
+pub struct Wrong {
+    /// The case.
+    pub id: String,
+    /// What was wrong with it.
+    pub outcome: String,
 }
 
 impl Tally {
@@ -70,12 +89,12 @@ impl Tally {
     /// # Errors
     /// That shapes were wrong, or that none could be tried.
     pub fn verdict(&self, rows: &Rows) -> Result<(), Ended> {
-        if let [(first, _), ..] = &self.wrong[..] {
+        if let [Wrong { id: first, .. }, ..] = &self.wrong[..] {
             let (wrong, count) = (self.wrong.len(), self.tried());
             return Err(Ended::wrong(format!("{wrong} of {count} shapes gave a wrong result: {first}")));
         }
         if rows.0.is_empty() {
-            let reason = self.refused.keys().next().map_or("there are none", String::as_str);
+            let reason = self.refused.first().map_or("there are none", |refusal| &refusal.reason);
             let text = format!("the library or the device takes none of these shapes: {reason}; try others");
             return Err(Ended::unable(text));
         }
@@ -83,7 +102,10 @@ impl Tally {
     }
 
     fn refuse(&mut self, reason: String) {
-        *self.refused.entry(reason).or_default() += 1;
+        match self.refused.iter_mut().find(|refusal| refusal.reason == reason) {
+            Some(refusal) => refusal.count += 1,
+            None => self.refused.push(Refusal { reason, count: 1 }),
+        }
     }
 
     /// Takes what came of a case: its figure, if it was right and measured.
@@ -99,7 +121,7 @@ impl Tally {
             }
             Err(outcome @ (Outcome::Fail(_) | Outcome::Pass)) => {
                 self.tried.insert(shape);
-                self.wrong.push((id, outcome.to_string()));
+                self.wrong.push(Wrong { id, outcome: outcome.to_string() });
                 None
             }
         }
@@ -112,19 +134,12 @@ impl<'a> Sweep<'a> {
         Self { way, plan, tally: Tally::default() }
     }
 
-    fn capabilities(&self) -> &'a Capabilities {
-        match self.way {
-            Way::Run(gpu, _) => gpu.capabilities(),
-            Way::Compile(device) => device.capabilities(),
-        }
-    }
-
     /// Measures what there is, and ranks it.
     ///
     /// # Errors
     /// What leaves nothing more to be tried on the device.
     pub fn run(&mut self) -> Result<Rows> {
-        let capabilities = self.capabilities();
+        let capabilities = self.way.capabilities();
         let current = self.plan.current(capabilities);
         let all = self.plan.shapes(capabilities);
         let mut seen = self.measure(&all, 0, self.plan.glance(), "all shapes")?;
@@ -179,10 +194,10 @@ impl<'a> Sweep<'a> {
             shapes.sort_by_key(|shape| format!("{shape:?}"));
             return shapes;
         }
-        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.capabilities());
+        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.way.capabilities());
         let mut shapes: Vec<_> = self
             .plan
-            .shapes(self.capabilities())
+            .shapes(self.way.capabilities())
             .into_iter()
             .chain([current])
             .filter(|shape| families.contains(&shape.family()))
@@ -198,7 +213,7 @@ impl<'a> Sweep<'a> {
         options: BenchOptions,
         what: &str,
     ) -> Result<Vec<Figure>> {
-        let capabilities = self.capabilities();
+        let capabilities = self.way.capabilities();
         let mut taken = Vec::new();
         for shape in shapes {
             match shape.case(&self.plan.inputs[input], capabilities) {
@@ -330,8 +345,9 @@ mod tests {
         assert!(tally.take(shape, 0, "scan;512x16".into(), Err(refused.clone())).is_none());
         assert!(tally.take(shape, 0, "scan;512x16".into(), Err(refused)).is_none());
         assert_eq!((tally.wrong.len(), tally.tried()), (1, 1));
-        assert!(tally.wrong[0].0 == "scan;256x16" && tally.wrong[0].1.contains("result[3]"), "{tally:?}");
-        assert_eq!(tally.refused, BTreeMap::from([("no room".to_owned(), 2)]));
+        let Wrong { id, outcome } = &tally.wrong[0];
+        assert!(id == "scan;256x16" && outcome.contains("result[3]"), "{tally:?}");
+        assert_eq!(tally.refused, [Refusal { reason: "no room".into(), count: 2 }]);
         let verdict = tally.verdict(&Rows(Vec::new())).unwrap_err();
         assert_eq!(verdict.to_string(), "1 of 1 shapes gave a wrong result: scan;256x16");
         tally.wrong.clear();

@@ -9,36 +9,24 @@ use subsweep::vk::Capabilities;
 
 use super::plan::Plan;
 use super::rows::{Figure, Numbers, RankedRow, Rows, ToldFigure};
-use super::sweep::{Sweep, Way};
+use super::sweep::{Refusal, Tally, Way, Wrong};
 use crate::device::{Numbered, name_with_driver};
 use crate::words::escaped;
 
 /// All of it. The names of fields are those of `--json`: a promise to scripts.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct Told<'a> {
     device: String,
     primitive: &'static str,
     /// The file that has the table.
     table: &'static str,
     clock: &'static str,
     tried: usize,
-    wrong: Vec<ToldWrong>,
-    refused: Vec<ToldRefusal>,
+    wrong: &'a [Wrong],
+    refused: &'a [Refusal],
     rows: Vec<ToldRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     has_single_pass: Option<bool>,
-}
-
-#[derive(Debug, Serialize)]
-struct ToldWrong {
-    id: String,
-    outcome: String,
-}
-
-#[derive(Debug, Serialize)]
-struct ToldRefusal {
-    reason: String,
-    count: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,11 +42,10 @@ struct ToldRow {
     figures: String,
 }
 
-impl Told {
+impl<'a> Told<'a> {
     /// What there is to tell.
-    pub fn new(device: &Numbered, way: Way<'_>, plan: &Plan, sweep: &Sweep<'_>, rows: &Rows) -> Self {
+    pub fn new(device: &Numbered, way: Way<'_>, plan: &Plan, tally: &'a Tally, rows: &Rows) -> Self {
         let capabilities = way.capabilities();
-        let tally = &sweep.tally;
         let current = plan.current(capabilities).family();
         let row = |row: &RankedRow| ToldRow::new(row, row.family == current, &plan.inputs, capabilities);
         Self {
@@ -75,16 +62,8 @@ impl Told {
                 Way::Compile(_) => NOTHING_RAN,
             },
             tried: tally.tried(),
-            wrong: tally
-                .wrong
-                .iter()
-                .map(|(id, outcome)| ToldWrong { id: id.clone(), outcome: outcome.clone() })
-                .collect(),
-            refused: tally
-                .refused
-                .iter()
-                .map(|(reason, &count)| ToldRefusal { reason: reason.clone(), count })
-                .collect(),
+            wrong: &tally.wrong,
+            refused: &tally.refused,
             rows: rows.0.iter().map(row).collect(),
             has_single_pass: (!plan.is_sort).then(|| has_single_pass(capabilities)),
         }
@@ -182,7 +161,7 @@ fn line(figure: &Figure, inputs: &[TunedInput]) -> String {
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for Told<'_> {
     /// Rows with comments between them: all of it can be pasted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let refused: u64 = self.refused.iter().map(|refusal| refusal.count).sum();
@@ -195,10 +174,10 @@ impl fmt::Display for Told {
         };
         writeln!(f, "    // {}; {by}", self.clock)?;
         writeln!(f, "    // {} shapes tried, {} wrong, {refused} refused", self.tried, self.wrong.len())?;
-        for ToldRefusal { reason, count } in &self.refused {
+        for Refusal { reason, count } in self.refused {
             writeln!(f, "    //   {count} refused: {reason}")?;
         }
-        for ToldWrong { id, outcome } in &self.wrong {
+        for Wrong { id, outcome } in self.wrong {
             writeln!(f, "    //   WRONG, and left out: {id}: {}", escaped(outcome))?;
         }
         if let Some(has_single_pass) = self.has_single_pass {
