@@ -1,5 +1,5 @@
-//! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input. On paper all of
-//! them are compiled, and none runs.
+//! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input. Where
+//! nothing runs all of them are compiled.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,9 @@ use subsweep::harness::{
 use subsweep::headless::Gpu;
 use subsweep::vk::{Capabilities, Device};
 
-use super::paper::figure_of;
 use super::plan::Plan;
 use super::rows::{Figure, Rows};
+use super::static_rank::figure_of;
 use crate::bench;
 use crate::error::Ended;
 use crate::words::Progress;
@@ -22,16 +22,16 @@ use crate::words::Progress;
 /// The most shapes that are measured by turns: what their plans and memory take is given back between.
 const GROUP_SIZE: usize = 16;
 
-/// How shapes are told apart.
+/// How shapes are measured.
 #[derive(Clone, Copy)]
-pub enum Way<'a> {
+pub enum Measure<'a> {
     /// They run, beside a copy.
     Run(&'a Gpu, &'a CopyRoof<'a>),
     /// They are compiled.
     Compile(&'a Device),
 }
 
-impl<'a> Way<'a> {
+impl<'a> Measure<'a> {
     /// Those of the device.
     pub fn capabilities(&self) -> &'a Capabilities {
         match self {
@@ -43,7 +43,7 @@ impl<'a> Way<'a> {
 
 /// A sweep over the shapes of a plan.
 pub struct Sweep<'a> {
-    way: Way<'a>,
+    measure: Measure<'a>,
     plan: &'a Plan,
     /// What came of shapes.
     pub tally: Tally,
@@ -130,8 +130,8 @@ impl Tally {
 
 impl<'a> Sweep<'a> {
     /// Nothing is measured yet.
-    pub fn new(way: Way<'a>, plan: &'a Plan) -> Self {
-        Self { way, plan, tally: Tally::default() }
+    pub fn new(measure: Measure<'a>, plan: &'a Plan) -> Self {
+        Self { measure, plan, tally: Tally::default() }
     }
 
     /// Measures what there is, and ranks it.
@@ -139,13 +139,13 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// What leaves nothing more to be tried on the device.
     pub fn run(&mut self) -> Result<Rows> {
-        let capabilities = self.way.capabilities();
+        let capabilities = self.measure.capabilities();
         let current = self.plan.current(capabilities);
         let all = self.plan.shapes(capabilities);
         let mut seen = self.measure(&all, 0, self.plan.glance(), "all shapes")?;
         seen.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let mut figures = match self.way {
-            Way::Run(..) => {
+        let mut figures = match self.measure {
+            Measure::Run(..) => {
                 let best = seen.iter().take(self.plan.finalist_count()).map(|figure| figure.shape);
                 // To compare with.
                 let current = seen.iter().map(|figure| figure.shape).filter(|shape| *shape == current);
@@ -153,7 +153,7 @@ impl<'a> Sweep<'a> {
                 self.measure(&finalists, 0, self.plan.rounds(), "the best")?
             }
             // A compiler says the same again.
-            Way::Compile(_) => seen,
+            Measure::Compile(_) => seen,
         };
         let families = Rows::families(&figures, self.plan.row_count, current.family());
         for input in 1..self.plan.inputs.len() {
@@ -194,10 +194,10 @@ impl<'a> Sweep<'a> {
             shapes.sort_by_key(|shape| format!("{shape:?}"));
             return shapes;
         }
-        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.way.capabilities());
+        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.measure.capabilities());
         let mut shapes: Vec<_> = self
             .plan
-            .shapes(self.way.capabilities())
+            .shapes(self.measure.capabilities())
             .into_iter()
             .chain([current])
             .filter(|shape| families.contains(&shape.family()))
@@ -213,7 +213,7 @@ impl<'a> Sweep<'a> {
         options: BenchOptions,
         what: &str,
     ) -> Result<Vec<Figure>> {
-        let capabilities = self.way.capabilities();
+        let capabilities = self.measure.capabilities();
         let mut taken = Vec::new();
         for shape in shapes {
             match shape.case(&self.plan.inputs[input], capabilities) {
@@ -221,9 +221,9 @@ impl<'a> Sweep<'a> {
                 Err(error) => self.tally.refuse(reason(&error)),
             }
         }
-        match self.way {
-            Way::Run(gpu, roof) => self.run_all(gpu, roof, &taken, input, options, what),
-            Way::Compile(device) => self.compile_all(device, &taken, input),
+        match self.measure {
+            Measure::Run(gpu, roof) => self.run_all(gpu, roof, &taken, input, options, what),
+            Measure::Compile(device) => self.compile_all(device, &taken, input),
         }
     }
 
