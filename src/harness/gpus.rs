@@ -9,7 +9,7 @@
 //!   icd/                             a manifest for each driver
 //! ```
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -185,11 +185,19 @@ pub fn is_noise(line: &str) -> bool {
         || line.contains("is not a conformant Vulkan implementation")
 }
 
-/// `SUBSWEEP_GPUS_DIR`, or `gpus/` in `SUBSWEEP_CACHE` or in `subsweep/` of the user's cache folder.
+/// `SUBSWEEP_CACHE`, as for the scripts in `tools/`, or `subsweep/` in the user's cache folder; none where there is neither.
+pub fn cache_folder() -> Option<PathBuf> {
+    set("SUBSWEEP_CACHE").or_else(|| Some(dirs::cache_dir()?.join("subsweep")))
+}
+
+/// A path in the environment, if it is not empty.
+fn set(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
+/// `SUBSWEEP_GPUS_DIR`, or `gpus/` in [`cache_folder`].
 fn folder() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|folder: &OsString| !folder.is_empty()).map(PathBuf::from);
-    let cache = || set("SUBSWEEP_CACHE").or_else(|| Some(dirs::cache_dir()?.join("subsweep")));
-    let folder = set("SUBSWEEP_GPUS_DIR").or_else(|| Some(cache()?.join("gpus")))?;
+    let folder = set("SUBSWEEP_GPUS_DIR").or_else(|| Some(cache_folder()?.join("gpus")))?;
     // The Vulkan loader takes relative paths of manifests from elsewhere.
     std::path::absolute(folder).ok()
 }

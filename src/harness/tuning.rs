@@ -130,14 +130,15 @@ impl TunedAxes {
         shapes
     }
 
-    /// The table's own, and others if they are asked for.
+    /// The table's own, and others if they are asked for and the device has a choice.
     fn subgroup_sizes(&self, capabilities: &Capabilities) -> Vec<Option<u32>> {
         let keys = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default);
         let mut sizes = vec![keys.policy(capabilities).subgroup_size];
         if self.has_subgroup_sizes {
-            let others =
-                (2..8).map(|bits| 1 << bits).filter(|&size| capabilities.can_have_subgroups_of(size));
-            sizes.extend(others.map(Some).filter(|size| !sizes.contains(size)).collect::<Vec<_>>());
+            // None where the only size there is needs not be asked for.
+            let asked = |size| capabilities.requested_subgroup_size(Some(size), size).ok().flatten();
+            let others = (2..8).filter_map(|bits| asked(1 << bits)).map(Some);
+            sizes.extend(others.filter(|size| !sizes.contains(size)).collect::<Vec<_>>());
         }
         sizes
     }
@@ -216,6 +217,7 @@ impl TunedShape {
     pub const fn hot_kernels(&self) -> &'static [&'static str] {
         match self {
             Self::Sort { algorithm: SortAlgorithm::Onesweep, .. } => &["sort/onesweep"],
+            Self::Sort { ranking: Ranking::Match(_), .. } => &["sort/count_bins", "sort/scatter"],
             Self::Sort { .. } => &["sort/count", "sort/scatter"],
             Self::Scan { algorithm: ScanAlgorithm::Chained, .. } => &["scan/chained"],
             Self::Scan { .. } => &["scan/reduce", "scan/downsweep"],
@@ -392,6 +394,21 @@ mod tests {
         let taken = scans.iter().filter(|shape| shape.case(&KEYS, &capabilities).is_ok());
         // 8 and 48 words in runs of one quad and of two, by two algorithms.
         assert_eq!((scans.len(), taken.count()), (2 * 2 * 3 * 2, 2 * 4));
+    }
+
+    #[test]
+    fn subgroup_sizes_are_tried_where_there_is_a_choice() {
+        let axes = TunedAxes { has_subgroup_sizes: true, ..axes() };
+        let mut capabilities = capabilities();
+        capabilities.max_workgroup_subgroups = 16;
+        let mut sizes = |max_subgroup_size, has_control| {
+            capabilities.max_subgroup_size = max_subgroup_size;
+            capabilities.enabled.subgroup_size_control = has_control;
+            axes.subgroup_sizes(&capabilities)
+        };
+        assert_eq!(sizes(32, true), [None]);
+        assert_eq!(sizes(64, false), [None]);
+        assert_eq!(sizes(64, true), [None, Some(32), Some(64)]);
     }
 
     #[test]

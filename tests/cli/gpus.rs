@@ -207,8 +207,102 @@ fn a_module_is_inspected_as_a_kernel_is() {
     assert_eq!((&theirs["kernel"], &theirs["lanes"]), (&json!(file), &json!(32)));
     assert!(theirs["specialization"].as_str().unwrap().starts_with("main 0="), "{theirs}");
     assert_eq!(theirs["summary"], ours["summary"]);
+    let arguments = ["inspect", "--spirv", "-"].iter().chain(&gpu);
+    let devices = parse(&run_with(&mut subsweep(arguments), kernel.spirv));
+    assert_eq!(devices[0]["pipelines"][0]["kernel"], "standard input");
     run(&mut subsweep(["inspect", "--spirv", &file, "--lanes", "64"].iter().chain(&gpu)))
         .refused(2, "--lanes 64: the device has subgroups of 32 to 32 lanes");
+}
+
+/// A folder of GPUs whose loader is a script, in place of the child.
+#[cfg(unix)]
+fn gpus_by(script: &str) -> Folder {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = Folder::new();
+    let libraries = "root/usr/lib/x86_64-linux-gnu";
+    for name in [libraries, "icd"] {
+        std::fs::create_dir_all(folder.path(name)).unwrap();
+    }
+    for driver in ["asahi", "nouveau"] {
+        folder.file(&format!("icd/{driver}.json"), "");
+        folder.file(&format!("{libraries}/lib{driver}_noop_drm_shim.so"), "");
+    }
+    let loader = folder.file(&format!("{libraries}/ld-linux-x86-64.so.2"), format!("#!/bin/sh\n{script}\n"));
+    std::fs::set_permissions(loader, std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+#[test]
+#[cfg(unix)]
+fn a_child_has_ended_as_it_is_told() {
+    let children = |script: &str, arguments: &[&str]| {
+        let gpus = gpus_by(script);
+        run(without_drivers(&mut subsweep(arguments)).env("SUBSWEEP_GPUS_DIR", gpus.path("")))
+    };
+    let one = ["inspect", "--device", "gpu:apple-m1"];
+    for (script, code, what) in [
+        ("echo 'subsweep: not so' >&2; exit 1", 1, "gpu:apple-m1: not so"),
+        ("echo 'subsweep: gpu:apple-m1 will not' >&2; exit 2", 2, "subsweep: gpu:apple-m1 will not"),
+        ("exit 3", 3, "gpu:apple-m1: its process ended with exit status: 3"),
+        ("exit 4", 4, "gpu:apple-m1: its process ended with exit status: 4"),
+        ("exit 101", 4, "gpu:apple-m1: its process ended with exit status: 101"),
+        ("exit 126", 4, "gpu:apple-m1: its loader does not start (126); run tools/setup gpus"),
+        ("exit 127", 4, "gpu:apple-m1: its loader does not start (127); run tools/setup gpus"),
+        ("kill -KILL $$", 4, "gpu:apple-m1: its driver crashed (signal: 9 (SIGKILL))"),
+    ] {
+        children(script, &one).refused(code, what);
+        // What one has printed is all that is printed; of several a refusal is a part.
+        let printing = format!("printf '[half'; {script}");
+        for arguments in [&one[..], &[&one[..], &["--json"]].concat()] {
+            let ended = children(&printing, arguments);
+            ended.refused_with_words(code, what);
+            assert_eq!(ended.stdout, b"[half", "{ended:?}");
+        }
+        let ended = children(script, &["inspect", "--device", "gpu:apple-m1,gpu:nvidia-turing"]);
+        ended.refused_with_words(code, what);
+        let reason = what.trim_start_matches("subsweep: ").trim_start_matches("gpu:apple-m1: ");
+        assert!(String::from_utf8_lossy(&ended.stdout).contains(&format!("\n  {reason}\n")), "{ended:?}");
+    }
+    for command in [&["devices"][..], &["inspect", "--json"], &["tune", "sort", "--json"]] {
+        let ended = children("printf ' [{\\n'", &[command, &["--device", "gpu:apple-m1"]].concat());
+        assert_eq!((ended.code, &ended.stdout[..], ended.stderr.as_str()), (0, &b" [{\n"[..], ""));
+    }
+}
+
+/// A module from a pipe can be read once, and each of the children needs it.
+#[test]
+#[cfg(unix)]
+fn a_module_from_a_pipe_reaches_every_child() {
+    let folder = Folder::new();
+    let module = kernels::SCAN_CHAINED_WORDS32X1.spirv;
+    assert!(module.len() > 1 << 16, "more than a pipe holds");
+    let file = folder.file("module.spv", module);
+    let gpus = gpus_by(&format!("cmp - {file} && echo the same"));
+    let inspect = |path: &str, device: &str| {
+        let mut command = subsweep(["inspect", "--spirv", path, "--device", device]);
+        without_drivers(command.env("SUBSWEEP_GPUS_DIR", gpus.path("")));
+        command
+    };
+    let (one, two) = ("gpu:apple-m1", "gpu:apple-m1,gpu:nvidia-turing");
+    for (device, told) in [(one, "the same\n"), (two, "the same\n\nthe same\n")] {
+        for path in ["-", "/dev/stdin"] {
+            assert_eq!(text(&run_with(&mut inspect(path, device), module)), told);
+        }
+        let pipe = folder.argument("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| std::fs::write(&pipe, module).unwrap());
+            run(&mut inspect(&pipe, device))
+        });
+        assert_eq!(text(&ended), told);
+        std::fs::remove_file(&pipe).unwrap();
+    }
+    run_with(&mut inspect("-", two), b"no module").refused(2, "standard input: is no SPIR-V module");
+    // A child that reads nothing takes nothing from its end.
+    let deaf = gpus_by("echo deaf");
+    let ended = run_with(inspect("-", one).env("SUBSWEEP_GPUS_DIR", deaf.path("")), module);
+    assert_eq!(text(&ended), "deaf\n");
 }
 
 #[test]
@@ -341,6 +435,7 @@ fn inspections_are_set_side_by_side() {
             ("sort/b", "WORKGROUP_SIZE=256", 100),
             ("sort/c", "WORKGROUP_SIZE=256 Y=1", 100),
             ("sort/old", "WORKGROUP_SIZE=256", 100),
+            ("sort/older", "WORKGROUP_SIZE=256", 100),
         ],
     );
     let new = inspection(
@@ -369,7 +464,7 @@ fn inspections_are_set_side_by_side() {
         text.contains("3 pipelines in both, 2 changed (*); fewer instructions in 1, more in 0, 0.630 times")
     );
     assert!(text.contains("; 1 → 0 spill\n"), "{text}");
-    assert!(text.contains("1 in the base one alone, such as sort/old WORKGROUP_SIZE=256"), "{text}");
+    assert!(text.contains("2 in the base one alone, such as sort/old WORKGROUP_SIZE=256"), "{text}");
     assert!(text.contains("1 in the new one alone, such as sort/fresh WORKGROUP_SIZE=256"), "{text}");
     let document: Value = serde_json::from_slice(&folder.read("comparison.json")).unwrap();
     assert_eq!(document["inspection_comparison_schema"], 1);
@@ -396,11 +491,32 @@ fn inspections_are_set_side_by_side() {
     assert!(String::from_utf8_lossy(&ended.stdout).contains(words), "{}", ended.stderr);
 }
 
+/// Modules of somebody else have the names of their files. Of the second pair the driver tells nothing about spills.
+#[test]
+fn two_modules_are_a_pair_whatever_their_names() {
+    let folder = Folder::new();
+    let of = |kernel, instructions| inspection(None, &[(kernel, "main 0=64", instructions)]);
+    let silent = |text: String| text.replace("\"spills\":", "\"cycles\":");
+    for (name, [base, new], spills) in [
+        ("told", [of("a.spv", 900), of("b.spv", 1800)], "; 0 → 1 spill\n"),
+        ("silent", [of("a.spv", 900), of("b.spv", 1800)].map(silent), "geometric mean\n"),
+    ] {
+        let base = folder.file(&format!("{name}-base.json"), base);
+        let new = folder.file(&format!("{name}-new.json"), new);
+        let table = text(&run(without_drivers(&mut subsweep(["compare", &base, &new]))));
+        let row = table.lines().find(|line| line.starts_with("* a.spv → b.spv "));
+        assert!(row.is_some_and(|row| row.contains("900 → 1800")), "{table}");
+        assert!(table.contains("1 pipelines in both, 1 changed (*)") && table.contains(spills), "{table}");
+        assert_eq!(table.contains(" spill\n"), name == "told", "{table}");
+    }
+}
+
 #[test]
 fn inspections_that_cannot_be_compared_are_refused() {
     let folder = Folder::new();
     let good = folder.file("good.json", inspection(None, &[("sort/a", "WORKGROUP_SIZE=256", 9)]));
-    let strange = folder.file("strange.json", inspection(None, &[("sort/b", "WORKGROUP_SIZE=256", 9)]));
+    let others = ["sort/b", "sort/c"].map(|kernel| (kernel, "WORKGROUP_SIZE=256", 9));
+    let strange = folder.file("strange.json", inspection(None, &others));
     let empty = folder.file("empty.json", "[]");
     let list = folder.file("list.json", r#"[{"index": 0, "name": "x", "usable": true}]"#);
     let cut = folder.file("cut.json", r#"[{"index": 0,"#);

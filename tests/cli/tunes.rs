@@ -1,5 +1,8 @@
 //! `tune`: rows of tables, out of what is measured. What shapes are fast is the business of whoever has the device.
 
+use ::subsweep::harness::TunedAxes;
+use serde_json::json;
+
 use super::children::{self, Missing};
 use super::*;
 
@@ -119,6 +122,14 @@ fn nonsense_is_refused_before_a_device_is_opened() {
         (&["tune", "scan", "--algorithm", "strided"], "no row of the table has strided"),
         (&["tune", "scan", "--policy", "seed"], "leave out --policy"),
         (&["tune", "scan", "--device", "all"], "tune runs on one device"),
+        (&["tune", "sort", "--static", "--rounds", "2"], "nothing runs; leave out --rounds"),
+        (&["tune", "scan", "--static", "--count", "64,128"], "give --count one number at most"),
+        (&["tune", "sort", "--device", "gpu:apple-m1", "--rounds", "2"], "nothing runs; leave out --rounds"),
+        (
+            &["tune", "scan", "--device", "gpu:apple-m1", "--count", "64,128"],
+            "give --count one number at most",
+        ),
+        (&["tune", "scan", "--device", "gpu:apple-m1", "--values", "4"], "a scan has no values"),
     ] {
         run(without_drivers(&mut subsweep(arguments))).refused(2, what);
     }
@@ -150,7 +161,7 @@ fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
         run(command.env("MESA_SHADER_CACHE_DISABLE", "true"))
     };
     let told = told(&tune(&["--static", "--algorithm", "onesweep"]));
-    assert_eq!((&told["clock"], &told["wrong"]), (&"nothing ran".into(), &serde_json::json!([])));
+    assert_eq!((&told["clock"], &told["wrong"]), (&"nothing ran".into(), &json!([])));
     // Two workgroups, two numbers of items and four rankings, and what the table has now.
     assert_eq!(told["tried"], 17);
     let rows = told["rows"].as_array().unwrap();
@@ -166,6 +177,14 @@ fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
         last = score;
     }
     assert_eq!(rows.iter().filter(|row| row["is_current"] == true).count(), 1);
+    for algorithm in TunedAxes::SORTS.map(|algorithm| algorithm.name()) {
+        let told = self::told(&tune(&["--static", "--algorithm", algorithm]));
+        assert!(told["tried"].as_u64().unwrap() >= 4, "{told}");
+        assert_eq!(
+            (&told["refused"], &told["rows"][0]["best"][0]["algorithm"]),
+            (&json!([]), &json!(algorithm))
+        );
+    }
     tune(&[]).refused(3, "is for inspect and tune --static");
 }
 

@@ -99,7 +99,7 @@ impl Command {
 pub struct Common {
     /// The device: its INDEX or a part of its NAME as `subsweep devices` lists them, uuid:… (the start of its UUID),
     /// driver:… (a part of its driver's name) or all; or several of them, with commas between; for inspect and devices also
-    /// gpu:NAME or gpu:all, of --list-gpus [default: the best there is]
+    /// gpu:NAME or gpu:all, of --list-gpus, and for tune one gpu:NAME [default: the best there is]
     #[arg(long, global = true, env = "SUBSWEEP_DEVICE", default_value = "", hide_default_value = true)]
     pub device: DeviceChoice,
 
@@ -359,7 +359,7 @@ pub struct InspectArgs {
     pub filter: Option<String>,
 
     /// Inspect the compute shader of a SPIR-V module instead, with a storage buffer, or what else the module declares, at
-    /// each of its bindings. The module must be valid (spirv-val): a driver may crash on another
+    /// each of its bindings; - is standard input. The module must be valid (spirv-val): a driver may crash on another
     #[arg(long, value_name = "FILE", conflicts_with = "filter")]
     pub spirv: Option<OsString>,
 
@@ -409,7 +409,7 @@ pub struct TuneArgs {
     pub values: Vec<u32>,
 
     /// How many keys or elements, with commas between, such as 65536 or 2^24; the first of them decides what is measured
-    /// in rounds [default: 2^24; on a CPU 2^20; with --quick 2^16]
+    /// in rounds; where nothing runs only one [default: 2^24; on a CPU 2^20; with --quick 2^16]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_count)]
     pub count: Vec<u64>,
 
@@ -439,7 +439,7 @@ pub struct TuneArgs {
     pub full: bool,
 
     /// Run nothing: rank by what the driver's compiler makes of the kernels
-    #[arg(long = "static", conflicts_with = "rounds")]
+    #[arg(long = "static")]
     pub is_static: bool,
 
     /// Print a JSON object, with every number that was measured, times in nanoseconds

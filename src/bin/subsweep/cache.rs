@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use subsweep::Result;
 use subsweep::ash::vk;
+use subsweep::harness::gpus::cache_folder;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
 use subsweep::vk::{Capabilities, Device, DeviceIdentity};
 use tempfile::NamedTempFile;
@@ -35,7 +36,7 @@ pub unsafe fn separate_shader_caches(is_cached: bool) {
     if is_set("MESA_SHADER_CACHE_DIR") || is_set("MESA_SHADER_CACHE_DISABLE") {
         return;
     }
-    let folder = folder().filter(|_| is_cached);
+    let folder = cache_folder().filter(|_| is_cached);
     let folder = folder.map(|folder| folder.join("shaders").join(shader_cache_name(&width)));
     let (name, value) = match folder.filter(|folder| fs::create_dir_all(folder).is_ok()) {
         Some(folder) => ("MESA_SHADER_CACHE_DIR", folder.into_os_string()),
@@ -48,14 +49,6 @@ pub unsafe fn separate_shader_caches(is_cached: bool) {
 /// Of a width that may hold whatever an environment can.
 fn shader_cache_name(width: &OsString) -> String {
     width.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-}
-
-/// `SUBSWEEP_CACHE`, as for the scripts in `tools/`, or the user's cache folder.
-fn folder() -> Option<PathBuf> {
-    match std::env::var_os("SUBSWEEP_CACHE").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Some(folder.into()),
-        None => Some(dirs::cache_dir()?.join("subsweep")),
-    }
 }
 
 /// A device whose pipelines are kept for the next run.
@@ -119,7 +112,7 @@ impl CacheFile {
         let words = format!("{device} {driver} {data} {lanes} lanes, {name}, {version}\n");
         let file_name = format!("{device}-{:016x}.bin", hash(words.as_bytes()));
         Some(Self {
-            path: folder()?.join("pipelines").join(file_name),
+            path: cache_folder()?.join("pipelines").join(file_name),
             identity: words,
             header: vulkan_header(identity),
             loaded_size: 0,

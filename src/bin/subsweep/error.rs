@@ -27,10 +27,10 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Of the code that this program, as a child, has ended with. A loader that finds no library has codes of its own.
-    pub fn of_code(code: i32) -> Self {
-        let all = [Self::Done, Self::Wrong, Self::Usage, Self::NoDevice];
-        all.into_iter().find(|exit| *exit as i32 == code).unwrap_or(Self::Failed)
+    /// Of the code that this program, as a child, has ended with; none of any other code.
+    pub fn of_code(code: i32) -> Option<Self> {
+        let all = [Self::Done, Self::Wrong, Self::Usage, Self::NoDevice, Self::Failed];
+        all.into_iter().find(|exit| *exit as i32 == code)
     }
 }
 
@@ -58,21 +58,11 @@ impl Ended {
         Self { exit: Exit::NoDevice, text: text.into() }
     }
 
-    /// The device, or its driver, failed on the way.
-    pub fn failed(text: impl Into<String>) -> Self {
-        Self { exit: Exit::Failed, text: text.into() }
-    }
-
     /// As another process has ended.
     pub fn with(exit: Exit, text: impl Into<String>) -> Self {
         Self { exit, text: text.into() }
     }
 }
-
-/// The end of a child, which has said why.
-#[derive(Debug, thiserror::Error)]
-#[error("a child ended with {}", self.0 as u8)]
-pub struct Said(pub Exit);
 
 /// What clap says against the command line, in one line; none of help and version, which are no refusals.
 pub fn usage_of(error: &clap::Error) -> Option<Ended> {
@@ -114,8 +104,6 @@ pub fn report(result: anyhow::Result<()>) -> ExitCode {
                 .is_some_and(|error| matches!(error.problem, OutputProblem::BrokenPipe));
             if is_broken_pipe {
                 Exit::Done
-            } else if let Some(Said(exit)) = error.downcast_ref() {
-                *exit
             } else {
                 words::say(format_args!("{error:#}{}", hint(error)));
                 of(error)

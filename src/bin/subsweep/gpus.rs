@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::num::NonZeroUsize;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,10 +16,10 @@ use anyhow::{Context as _, Result};
 use subsweep::harness::gpus::{CompileOnlyGpu, is_noise};
 
 use crate::args::{Command, Common};
-use crate::error::{Ended, Exit, Said};
+use crate::error::{Ended, Exit};
 use crate::files::output::print;
-use crate::words::{self, Doing, Progress};
-use crate::{devices, inspect};
+use crate::words::{self, Progress};
+use crate::{devices, inspect, tune};
 
 /// The name of the GPU, in a child's environment.
 const CHILD: &str = "SUBSWEEP_GPU_CHILD";
@@ -87,12 +87,6 @@ pub fn list() -> Result<()> {
 /// # Errors
 /// That the command runs kernels, or that a GPU is not set up; the child's.
 pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common) -> Option<Result<()>> {
-    // Once, and not by each child.
-    if let Command::Inspect(args) = command
-        && let Err(error) = inspect::check(args, common)
-    {
-        return Some(Err(error));
-    }
     match (need(command), gpus) {
         (Need::Nothing, _) => None,
         (Need::Hardware, _) => Some(Err(Ended::usage(format!(
@@ -100,26 +94,23 @@ pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common)
             gpus.iter().map(|gpu| format!("gpu:{}", gpu.name)).collect::<Vec<_>>().join(",")
         ))
         .into())),
-        (Need::Compiler, [gpu]) => Some(run_one(gpu)),
-        (Need::Compiler, _) if matches!(command, Command::Tune(_)) => {
+        (Need::Compiler, [_, _, ..]) if matches!(command, Command::Tune(_)) => {
             Some(Err(Ended::usage("tune takes one device, and --device lists several; name one").into()))
         }
-        (Need::Compiler, gpus) => Some(run_all(gpus, command)),
+        (Need::Compiler, gpus) => {
+            Some(check(command, common).and_then(|module| run_all(gpus, command, &module)))
+        }
     }
 }
 
-/// One child in this process's place.
-fn run_one(gpu: &'static CompileOnlyGpu) -> Result<()> {
-    let mut child = spawn(gpu, compiler_threads(), Stdio::inherit())?;
-    let doing = Doing::new(format_args!("compiling for gpu:{}", gpu.name));
-    let stderr = child.stderr.take();
-    forward(stderr.into_iter(), |line| doing.aside(|| words::print(line)));
-    let status = child.wait().context("the child that compiles cannot be waited for")?;
-    drop(doing);
-    match code_of(gpu, status)? {
-        Exit::Done => Ok(()),
-        // The child has said why.
-        exit => Err(Said(exit).into()),
+/// Refuses what no child is needed to refuse, once. Returns what is on the standard input of each: a module, or nothing.
+fn check(command: &Command, common: &Common) -> Result<Vec<u8>> {
+    match command {
+        Command::Inspect(args) => {
+            Ok(inspect::check(args, common)?.map(|module| module.bytes).unwrap_or_default())
+        }
+        Command::Tune(args) => Ok(tune::check(args, common).map(|()| Vec::new())?),
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -133,23 +124,25 @@ struct Ran {
 }
 
 /// Children on all cores, whose output is printed in the order of `gpus`.
-fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command) -> Result<()> {
+fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) -> Result<()> {
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
     let child_count = cores.min(gpus.len());
     let share = NonZeroUsize::new(cores.div_ceil(child_count)).unwrap_or(NonZeroUsize::MIN);
-    let (next, progress) = (AtomicUsize::new(0), Progress::new(gpus.len()));
+    let (next, progress) = (AtomicUsize::new(0), Progress::new(gpus.len()).ticking());
     let (sender, receiver) = mpsc::channel();
     let work = |sender: mpsc::Sender<(usize, Result<Ran>)>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(gpu) = gpus.get(at) else { break };
             progress.begin(gpu.name);
-            if sender.send((at, run_captured(gpu, share, &progress))).is_err() {
+            if sender.send((at, run_one(gpu, share, stdin, &progress))).is_err() {
                 break;
             }
         }
     };
-    let mut printer = Printer { command, gpus, progress: &progress, json: Vec::new(), failures: Vec::new() };
+    let joins_json = gpus.len() > 1 && prints_json(command);
+    let (json, failures) = (joins_json.then(Vec::new), Vec::new());
+    let mut printer = Printer { command, gpus, progress: &progress, json, failures };
     thread::scope(|scope| {
         for _ in 0..child_count {
             let sender = sender.clone();
@@ -162,17 +155,24 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command) -> Result<()> {
 }
 
 /// One child, with what it prints kept; what it says beside its last word goes on.
-fn run_captured(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, progress: &Progress) -> Result<Ran> {
-    let mut child = match spawn(gpu, threads, Stdio::piped()) {
+fn run_one(
+    gpu: &'static CompileOnlyGpu,
+    threads: NonZeroUsize,
+    stdin: &[u8],
+    progress: &Progress,
+) -> Result<Ran> {
+    let mut child = match spawn(gpu, threads) {
         Ok(child) => child,
         Err(error) if error.is::<subsweep::harness::gpus::NotSetUp>() => {
             return Ok(Ran { exit: Exit::NoDevice, stdout: String::new(), reason: Some(error.to_string()) });
         }
         Err(error) => return Err(error),
     };
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (pipe, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut printed, mut reason) = (String::new(), None);
     let read = thread::scope(|scope| {
+        // A child that does not read to the end says why.
+        scope.spawn(|| pipe.map(|mut pipe| pipe.write_all(stdin)));
         scope.spawn(|| {
             forward(stderr.into_iter(), |line| match line.strip_prefix("subsweep: ") {
                 Some(word) => reason = Some(word.trim_end().to_owned()),
@@ -183,21 +183,19 @@ fn run_captured(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, progress: &
     });
     let status = child.wait().context("the child that compiles cannot be waited for")?;
     read.context("what the child printed cannot be read")?;
-    match code_of(gpu, status) {
-        Ok(Exit::Done) => Ok(Ran { exit: Exit::Done, stdout: printed, reason: None }),
-        Ok(exit) => {
-            let reason = reason.unwrap_or_else(|| format!("ended with {}", exit as u8));
-            Ok(Ran { exit, stdout: printed, reason: Some(reason) })
-        }
-        Err(ended) => Ok(Ran { exit: Exit::Failed, stdout: String::new(), reason: Some(ended.to_string()) }),
-    }
+    let (exit, reason) = match exit_of(status) {
+        Ok(Exit::Done) => (Exit::Done, None),
+        Ok(exit) => (exit, Some(reason.unwrap_or_else(|| format!("its process ended with {status}")))),
+        Err(reason) => (Exit::Failed, Some(reason)),
+    };
+    Ok(Ran { exit, stdout: printed, reason })
 }
 
-fn spawn(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, stdout: Stdio) -> Result<Child> {
+fn spawn(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize) -> Result<Child> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     let mut command = gpu.command(program)?;
     command.args(std::env::args_os().skip(1)).env(CHILD, gpu.name).env(THREADS, threads.to_string());
-    let spawned = command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped()).spawn();
+    let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     spawned.with_context(|| format!("gpu:{}: its loader does not start; run tools/setup gpus", gpu.name))
 }
 
@@ -216,11 +214,12 @@ fn forward(stderr: impl Iterator<Item = impl Read>, mut line: impl FnMut(&str)) 
     }
 }
 
-/// The code that a child ended with, by itself.
-fn code_of(gpu: &CompileOnlyGpu, status: ExitStatus) -> Result<Exit, Ended> {
+/// How a child has ended, by its code; or in words, if the code is none of this program's.
+fn exit_of(status: ExitStatus) -> Result<Exit, String> {
     match status.code() {
-        Some(code) => Ok(Exit::of_code(code)),
-        None => Err(Ended::failed(format!("the driver of gpu:{} crashed ({status})", gpu.name))),
+        Some(code @ (126 | 127)) => Err(format!("its loader does not start ({code}); run tools/setup gpus")),
+        Some(code) => Exit::of_code(code).ok_or_else(|| format!("its process ended with {status}")),
+        None => Err(format!("its driver crashed ({status})")),
     }
 }
 
@@ -229,8 +228,8 @@ struct Printer<'a> {
     command: &'a Command,
     gpus: &'a [&'static CompileOnlyGpu],
     progress: &'a Progress,
-    /// The elements of the array, with `--json`.
-    json: Vec<String>,
+    /// The elements of the array, with `--json` and several GPUs.
+    json: Option<Vec<String>>,
     /// Of those who did not end well.
     failures: Vec<(Exit, String)>,
 }
@@ -251,17 +250,18 @@ impl Printer<'_> {
 
     fn print_one(&mut self, at: usize, ran: Ran) -> Result<()> {
         let gpu = self.gpus[at];
+        // What the child of one GPU prints is all that there is.
         let stdout = match &ran.reason {
-            None => ran.stdout,
-            Some(reason) => refusal(gpu, reason, self.command)?,
+            Some(reason) if self.gpus.len() > 1 => refusal(gpu, reason, self.command)?,
+            _ => ran.stdout,
         };
         if let Some(reason) = ran.reason {
             let name = format!("gpu:{}", gpu.name);
             let text = if reason.contains(&name) { reason } else { format!("{name}: {reason}") };
             self.failures.push((ran.exit, text));
         }
-        if prints_json(self.command) {
-            self.json.push(elements(&stdout).to_owned());
+        if let Some(json) = &mut self.json {
+            json.push(elements(&stdout).to_owned());
             return Ok(());
         }
         let blank = if at > 0 { "\n" } else { "" };
@@ -269,8 +269,8 @@ impl Printer<'_> {
     }
 
     fn finish(self) -> Result<()> {
-        if prints_json(self.command) {
-            let array = format!("[\n{}\n]\n", self.json.join(",\n"));
+        if let Some(json) = self.json {
+            let array = format!("[\n{}\n]\n", json.join(",\n"));
             self.progress.aside(|| print(&array))?;
         }
         let is_told = self.failures.len() < self.gpus.len();

@@ -41,13 +41,6 @@ impl Doing {
     }
 }
 
-impl Doing {
-    /// Does what writes to the terminal itself.
-    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.0.suspend(write)
-    }
-}
-
 impl Drop for Doing {
     fn drop(&mut self) {
         self.0.finish_and_clear();
@@ -66,6 +59,12 @@ impl Progress {
             bar.set_style(style);
         }
         Self(bar)
+    }
+
+    /// Drawn again and again, for pieces that take long.
+    pub fn ticking(self) -> Self {
+        self.0.enable_steady_tick(Duration::from_millis(100));
+        self
     }
 
     /// What is being done now.

@@ -34,19 +34,21 @@ pub struct InspectionSide {
 /// A pipeline that both inspections have.
 #[derive(Debug, Clone, Serialize)]
 pub struct PipelineComparison {
-    /// The kernel of both.
+    /// The kernel of the new one, and mostly of both.
     pub kernel: String,
     /// What was before.
     pub base: PipelineSide,
     /// What is now.
     pub new: PipelineSide,
-    /// Names of the numbers that differ, as they are in a summary; and `specialization` and `lanes`, if these do.
+    /// Names of the numbers that differ, as they are in a summary; and `kernel`, `specialization` and `lanes`, if these do.
     pub changed: Vec<&'static str>,
 }
 
 /// One side of a pipeline.
 #[derive(Debug, Clone, Serialize)]
 pub struct PipelineSide {
+    /// The kernel.
+    pub kernel: String,
     /// How it is specialized.
     pub specialization: String,
     /// Lanes that it was compiled for; 0 if the driver does not say.
@@ -59,13 +61,15 @@ impl InspectionComparison {
     /// Of two devices, by the names of the files that they are from.
     ///
     /// Pipelines are paired by kernel, specialization and lanes; then by kernel and specialization; and a kernel of which one
-    /// is left on each side by its name alone, for a new tuning has another specialization.
+    /// is left on each side by its name alone, for a new tuning has another specialization. Where one pipeline is left on each
+    /// side in the end, these are a pair too: modules of `--spirv` have the names of their files.
     pub fn new(base: (&str, &InspectedDevice), new: (&str, &InspectedDevice)) -> Self {
         type Key = fn(&InspectedPipeline) -> (&str, &str, u32);
-        let keys: [Key; 3] = [
+        let keys: [Key; 4] = [
             |one| (&one.kernel, &one.specialization, one.lanes),
             |one| (&one.kernel, &one.specialization, 0),
             |one| (&one.kernel, "", 0),
+            |_| ("", "", 0),
         ];
         let [mut left_in_base, mut left_in_new] =
             [&base, &new].map(|(_, device)| device.inspection.pipelines.iter().collect::<Vec<_>>());
@@ -122,6 +126,9 @@ impl PipelineComparison {
     fn new(base: &InspectedPipeline, new: &InspectedPipeline) -> Self {
         let numbers = base.summary.numbers().into_iter().zip(new.summary.numbers());
         let mut changed: Vec<_> = numbers.filter(|(a, b)| a != b).map(|((name, _), _)| name).collect();
+        if base.kernel != new.kernel {
+            changed.push("kernel");
+        }
         if base.specialization != new.specialization {
             changed.push("specialization");
         }
@@ -135,8 +142,13 @@ impl PipelineComparison {
 
 impl PipelineSide {
     fn new(pipeline: &InspectedPipeline) -> Self {
-        let InspectedPipeline { specialization, lanes, summary, .. } = pipeline;
-        Self { specialization: specialization.clone(), lanes: *lanes, summary: *summary }
+        let InspectedPipeline { kernel, specialization, lanes, summary, .. } = pipeline;
+        Self {
+            kernel: kernel.clone(),
+            specialization: specialization.clone(),
+            lanes: *lanes,
+            summary: *summary,
+        }
     }
 }
 
@@ -205,6 +217,21 @@ mod tests {
         let ratio = compared.instructions_ratio().unwrap();
         assert!((ratio - 1.0).abs() < 1e-12, "{ratio}");
         assert_eq!(compare(&[], &[]).instructions_ratio(), None);
+    }
+
+    #[test]
+    fn the_last_pipelines_of_both_are_a_pair_whatever_their_names() {
+        let [a, b, both] = ["a.spv", "b.spv", "both"].map(|name| pipeline(name, "main", 32, 7));
+        let compared = compare(&[a.clone(), both.clone()], &[both.clone(), b.clone()]);
+        let found: Vec<_> = compared
+            .pipelines
+            .iter()
+            .map(|one| (&one.kernel[..], &one.base.kernel[..], &one.changed[..]))
+            .collect();
+        assert_eq!(found, [("b.spv", "a.spv", &["kernel"][..]), ("both", "both", &[])]);
+        // Nothing says which of two it was.
+        let compared = compare(&[a, both], &[b]);
+        assert_eq!((compared.pipelines.len(), compared.only_in_base.len()), (0, 2));
     }
 
     #[test]

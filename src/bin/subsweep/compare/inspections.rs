@@ -152,7 +152,7 @@ fn table(text: &mut String, pipelines: &[PipelineComparison]) {
         let numbers = COLUMNS.iter().map(|(_, value)| change(number(value(base)), number(value(new))));
         let lanes = change(one.base.lanes.to_string(), one.new.lanes.to_string());
         let shapes = shape(&short(&one.base.specialization), &short(&one.new.specialization));
-        let kernel = escaped(&one.kernel);
+        let kernel = escaped(&change(one.base.kernel.clone(), one.kernel.clone()));
         rows.push(
             [kernel]
                 .into_iter()
@@ -212,10 +212,14 @@ fn summary(text: &mut String, comparison: &InspectionComparison) {
         );
     }
     let spilling = |side: fn(&PipelineComparison) -> &PipelineSummary| {
-        pipelines.iter().filter(|one| side(one).is_spilling() == Some(true)).count()
+        let told: Vec<_> = pipelines.iter().filter_map(|one| side(one).is_spilling()).collect();
+        (!told.is_empty()).then(|| told.into_iter().filter(|is_so| *is_so).count() as u64)
     };
     let (base, new) = (spilling(|one| &one.base.summary), spilling(|one| &one.new.summary));
-    let _ = writeln!(text, "; {} spill", change(base.to_string(), new.to_string()));
+    if base.or(new).is_some() {
+        let _ = write!(text, "; {} spill", change(number(base), number(new)));
+    }
+    text.push('\n');
     for (list, side) in [(&comparison.only_in_base, "base"), (&comparison.only_in_new, "new")] {
         if let [first, ..] = &list[..] {
             let _ = writeln!(text, "  {} in the {side} one alone, such as {}", list.len(), escaped(first));

@@ -14,11 +14,12 @@ const LINE_WIDTH: usize = 100;
 /// The heading and what is below it.
 pub fn block(report: &DeviceReport) -> String {
     let mut text = format!("{}: {}\n", label(report.index, report.gpu), escaped(&report.name));
-    if report.gpu.is_some() {
-        row(&mut text, "compile-only", "runs nothing: its compiler is here, and no hardware is needed");
-    }
-    if let Some(reason) = &report.reason {
-        row(&mut text, "not usable", reason);
+    match &report.reason {
+        Some(reason) => row(&mut text, "not usable", reason),
+        None if report.gpu.is_some() => {
+            row(&mut text, "compile-only", "runs nothing: its compiler is here, and no hardware is needed");
+        }
+        None => {}
     }
     if let Some(details) = &report.details {
         rows(&mut text, details);
@@ -194,18 +195,18 @@ mod tests {
     }
 
     #[test]
-    fn a_device_below_the_floor_is_listed_with_what_it_lacks() {
-        let report = DeviceReport {
-            index: 1,
-            gpu: None,
-            name: "Old GPU".into(),
-            usable: false,
-            reason: Some("it lacks Vulkan 1.2 (its driver has 1.1; a newer driver may have it)".into()),
-            details: None,
-        };
-        assert_eq!(
-            block(&report),
-            "1: Old GPU\n   not usable    it lacks Vulkan 1.2 (its driver has 1.1; a newer driver may have it)\n"
-        );
+    fn a_device_that_cannot_be_used_is_listed_with_what_it_lacks() {
+        let reason = "it lacks Vulkan 1.2 (its driver has 1.1; a newer driver may have it)";
+        for (gpu, label) in [(None, "1"), (Some("old"), "gpu:old")] {
+            let report = DeviceReport {
+                index: 1,
+                gpu,
+                name: "Old GPU".into(),
+                usable: false,
+                reason: Some(reason.into()),
+                details: None,
+            };
+            assert_eq!(block(&report), format!("{label}: Old GPU\n   not usable    {reason}\n"));
+        }
     }
 }

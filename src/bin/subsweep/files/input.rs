@@ -56,6 +56,27 @@ pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, Inpu
     Ok(table.words)
 }
 
+/// Reads `source`, or of a longer one `max_size` bytes and one more.
+pub fn read_bytes(source: &Source, max_size: u64) -> Result<Vec<u8>, InputError> {
+    read_all(source, |stream| {
+        let mut bytes = Vec::new();
+        stream.take(max_size + 1).read_to_end(&mut bytes).map_err(InputProblem::Read)?;
+        Ok(bytes)
+    })
+}
+
+fn read_all<T>(
+    source: &Source,
+    read: impl FnOnce(&mut dyn Read) -> Result<T, InputProblem>,
+) -> Result<T, InputError> {
+    let all = match source {
+        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
+        Source::Stdin => read(&mut io::stdin().lock()),
+        Source::File(path) => open(path).and_then(|(mut file, _)| read(&mut file)),
+    };
+    all.map_err(|problem| InputError { input: source.to_string(), problem })
+}
+
 /// What `compare` takes.
 #[derive(Debug)]
 pub enum Compared {
@@ -73,7 +94,7 @@ pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
     let max_size = memory::available().unwrap_or(u64::MAX) / GROWTH;
     /// Bytes that show whether there is an object at all, before all of a large file is read.
     const HEAD: u64 = 4096;
-    let read = |stream: &mut dyn Read| {
+    read_all(source, |stream| {
         let mut json = Vec::new();
         stream.take(HEAD).read_to_end(&mut json).map_err(InputProblem::Read)?;
         let first = json.trim_ascii_start().first().copied();
@@ -88,13 +109,7 @@ pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
             Some(b'[') => Compared::Inspection(InspectedDevice::all_from_json(&json)?),
             _ => Compared::Report(Box::new(Report::from_json(&json)?)),
         })
-    };
-    let compared = match source {
-        Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
-        Source::Stdin => read(&mut io::stdin().lock()),
-        Source::File(path) => open(path).and_then(|(mut file, _)| read(&mut file)),
-    };
-    compared.map_err(|problem| InputError { input: source.to_string(), problem })
+    })
 }
 
 /// Why nothing was read. One line, with the file's name and what to do.

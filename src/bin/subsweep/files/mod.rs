@@ -15,7 +15,7 @@ pub mod output;
 mod streams;
 mod unfinished;
 
-pub use input::{Compared, read, read_compared, read_row_numbers, read_values};
+pub use input::{Compared, read, read_bytes, read_compared, read_row_numbers, read_values};
 pub use output::{Output, commit_both};
 
 /// Where a table comes from. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.

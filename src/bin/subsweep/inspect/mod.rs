@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use subsweep::harness::gpus::CompileOnlyGpu;
-use subsweep::harness::{ForeignModule, InspectedDevice, Inspection, PipelineSet};
+use subsweep::harness::{InspectedDevice, Inspection, PipelineSet};
 use subsweep::headless::Instance;
 
 use crate::args::{Common, InspectArgs};
@@ -19,6 +19,7 @@ use crate::gpus;
 use crate::pattern::matches;
 use crate::suite::is_missing_feature;
 use crate::words::Progress;
+use module::Module;
 pub use text::short;
 
 /// Shows what drivers make of the kernels.
@@ -60,7 +61,7 @@ pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
 }
 
 /// Refuses what no device is needed to refuse. Returns the module of `--spirv`, if it is asked for.
-pub fn check(args: &InspectArgs, common: &Common) -> Result<Option<ForeignModule>> {
+pub fn check(args: &InspectArgs, common: &Common) -> Result<Option<Module>> {
     plans::check(common)?;
     let Some(file) = &args.spirv else { return Ok(None) };
     if common.algorithm.is_some() || common.policy.is_some() {

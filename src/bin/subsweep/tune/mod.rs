@@ -1,10 +1,12 @@
 //! `subsweep tune`.
 
-mod paper;
 mod plan;
 mod rows;
+mod static_rank;
 mod sweep;
 mod text;
+
+pub use plan::check;
 
 use std::sync::Arc;
 
@@ -19,12 +21,12 @@ use crate::error::Ended;
 use crate::files::output::print;
 use crate::gpus;
 use plan::Plan;
-use sweep::{Sweep, Way};
-use text::Told;
+use sweep::{Measure, Sweep};
+use text::TuneReport;
 
 /// Sweeps the shapes of a sort or a scan on the device that is meant, and prints rows of its table.
 pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
-    plan::check(args, common)?;
+    check(args, common)?;
     device::check_one(&common.device, "tune")?;
     let instance = Arc::new(Instance::new(false)?);
     let mut devices = device::choose(&instance, &common.device)?;
@@ -35,19 +37,19 @@ pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
     if args.is_static || device.gpu.is_some() {
         let opened = device.candidate.open_to_compile()?;
         opened.set_pipeline_threads(gpus::compiler_threads());
-        return sweep(args, common, &device, Way::Compile(&opened));
+        return sweep(args, common, &device, Measure::Compile(&opened));
     }
     let gpu = CachedGpu::open(device.candidate.clone(), !common.no_pipeline_cache)?;
     let roof = CopyRoof::new(&gpu)?;
-    sweep(args, common, &device, Way::Run(&gpu, &roof))
+    sweep(args, common, &device, Measure::Run(&gpu, &roof))
 }
 
-fn sweep(args: &TuneArgs, common: &Common, device: &Numbered, way: Way<'_>) -> Result<()> {
-    let plan = Plan::new(args, common, way.capabilities(), matches!(way, Way::Compile(_)));
-    let mut sweep = Sweep::new(way, &plan);
+fn sweep(args: &TuneArgs, common: &Common, device: &Numbered, measure: Measure<'_>) -> Result<()> {
+    let plan = Plan::new(args, common, measure.capabilities(), matches!(measure, Measure::Compile(_)));
+    let mut sweep = Sweep::new(measure, &plan);
     let rows = sweep.run()?;
-    let told = Told::new(device, way, &plan, &sweep, &rows);
-    let text = if args.json { serde_json::to_string_pretty(&told)? + "\n" } else { told.to_string() };
+    let report = TuneReport::new(device, measure, &plan, &sweep.tally, &rows);
+    let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.to_string() };
     print(&text)?;
     Ok(sweep.tally.verdict(&rows)?)
 }

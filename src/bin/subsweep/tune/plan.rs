@@ -7,6 +7,7 @@ use subsweep::harness::{BenchOptions, SortValues, TunedAxes, TunedInput, TunedSh
 use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind, TuneArgs, TunedPrimitive};
+use crate::device::DeviceChoice;
 use crate::error::Ended;
 use crate::policy::{self, Algorithm};
 
@@ -32,6 +33,15 @@ const FINALISTS_PER_ROW: usize = 3;
 pub fn check(args: &TuneArgs, common: &Common) -> Result<(), Ended> {
     if !matches!(common.policy, None | Some(PolicyKind::Default)) {
         return Err(Ended::usage("tune tries policies of its own; leave out --policy"));
+    }
+    if args.is_static || matches!(common.device, DeviceChoice::Gpus(_)) {
+        let refuse = |what| Err(Ended::usage(format!("with --static or a gpu: device nothing runs; {what}")));
+        if args.rounds.is_some() {
+            return refuse("leave out --rounds");
+        }
+        if args.count.len() > 1 {
+            return refuse("give --count one number at most");
+        }
     }
     match args.primitive {
         TunedPrimitive::Sort => policy::check_sort(common)?,

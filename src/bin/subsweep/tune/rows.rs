@@ -147,7 +147,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 /// A figure, as `--json` tells it: names are a promise to scripts.
 #[derive(Debug, Serialize)]
-pub struct ToldFigure {
+pub struct ReportFigure {
     element: String,
     value_size: u32,
     count: u64,
@@ -157,7 +157,7 @@ pub struct ToldFigure {
     numbers: Numbers,
 }
 
-impl ToldFigure {
+impl ReportFigure {
     /// Of a figure on one of the inputs, and the policy in words.
     pub fn new(figure: &Figure, input: &TunedInput, policy: String) -> Self {
         Self {

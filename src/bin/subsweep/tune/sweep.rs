@@ -1,9 +1,10 @@
-//! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input. On paper all of
-//! them are compiled, and none runs.
+//! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input. Where
+//! nothing runs all of them are compiled.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use anyhow::Result;
+use serde::Serialize;
 use subsweep::Error;
 use subsweep::harness::{
     BenchGroup, BenchOptions, Case, CopyRoof, Measured, Outcome, PipelineSet, PlanConfig, TunedShape,
@@ -11,9 +12,9 @@ use subsweep::harness::{
 use subsweep::headless::Gpu;
 use subsweep::vk::{Capabilities, Device};
 
-use super::paper::figure_of;
 use super::plan::Plan;
 use super::rows::{Figure, Rows};
+use super::static_rank::figure_of;
 use crate::bench;
 use crate::error::Ended;
 use crate::words::Progress;
@@ -21,18 +22,18 @@ use crate::words::Progress;
 /// The most shapes that are measured by turns: what their plans and memory take is given back between.
 const GROUP_SIZE: usize = 16;
 
-/// How shapes are told apart.
+/// How shapes are measured.
 #[derive(Clone, Copy)]
-pub enum Way<'a> {
+pub enum Measure<'a> {
     /// They run, beside a copy.
     Run(&'a Gpu, &'a CopyRoof<'a>),
     /// They are compiled.
     Compile(&'a Device),
 }
 
-impl Way<'_> {
+impl<'a> Measure<'a> {
     /// Those of the device.
-    pub fn capabilities(&self) -> &Capabilities {
+    pub fn capabilities(&self) -> &'a Capabilities {
         match self {
             Self::Run(gpu, _) => gpu.capabilities(),
             Self::Compile(device) => device.capabilities(),
@@ -42,7 +43,7 @@ impl Way<'_> {
 
 /// A sweep over the shapes of a plan.
 pub struct Sweep<'a> {
-    way: Way<'a>,
+    measure: Measure<'a>,
     plan: &'a Plan,
     /// What came of shapes.
     pub tally: Tally,
@@ -53,10 +54,28 @@ pub struct Sweep<'a> {
 pub struct Tally {
     /// Shapes that were tried on any input.
     tried: HashSet<TunedShape>,
-    /// Why the library or the device took none of a shape, and how often.
-    pub refused: BTreeMap<String, u64>,
-    /// The ids of cases that were wrong, and how.
-    pub wrong: Vec<(String, String)>,
+    /// Why the library or the device took none of a shape.
+    pub refused: Vec<Refusal>,
+    /// Cases that were wrong.
+    pub wrong: Vec<Wrong>,
+}
+
+/// Why shapes were refused. The names of fields are those of `--json`: a promise to scripts.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// In words that many shapes share.
+    pub reason: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// A case with a wrong result. The names of fields are those of `--json`: a promise to scripts.
+#[derive(Debug, Serialize)]
+pub struct Wrong {
+    /// The case.
+    pub id: String,
+    /// What was wrong with it.
+    pub outcome: String,
 }
 
 impl Tally {
@@ -70,12 +89,12 @@ impl Tally {
     /// # Errors
     /// That shapes were wrong, or that none could be tried.
     pub fn verdict(&self, rows: &Rows) -> Result<(), Ended> {
-        if let [(first, _), ..] = &self.wrong[..] {
+        if let [Wrong { id: first, .. }, ..] = &self.wrong[..] {
             let (wrong, count) = (self.wrong.len(), self.tried());
             return Err(Ended::wrong(format!("{wrong} of {count} shapes gave a wrong result: {first}")));
         }
         if rows.0.is_empty() {
-            let reason = self.refused.keys().next().map_or("there are none", String::as_str);
+            let reason = self.refused.first().map_or("there are none", |refusal| &refusal.reason);
             let text = format!("the library or the device takes none of these shapes: {reason}; try others");
             return Err(Ended::unable(text));
         }
@@ -83,7 +102,10 @@ impl Tally {
     }
 
     fn refuse(&mut self, reason: String) {
-        *self.refused.entry(reason).or_default() += 1;
+        match self.refused.iter_mut().find(|refusal| refusal.reason == reason) {
+            Some(refusal) => refusal.count += 1,
+            None => self.refused.push(Refusal { reason, count: 1 }),
+        }
     }
 
     /// Takes what came of a case: its figure, if it was right and measured.
@@ -99,7 +121,7 @@ impl Tally {
             }
             Err(outcome @ (Outcome::Fail(_) | Outcome::Pass)) => {
                 self.tried.insert(shape);
-                self.wrong.push((id, outcome.to_string()));
+                self.wrong.push(Wrong { id, outcome: outcome.to_string() });
                 None
             }
         }
@@ -108,15 +130,8 @@ impl Tally {
 
 impl<'a> Sweep<'a> {
     /// Nothing is measured yet.
-    pub fn new(way: Way<'a>, plan: &'a Plan) -> Self {
-        Self { way, plan, tally: Tally::default() }
-    }
-
-    fn capabilities(&self) -> &'a Capabilities {
-        match self.way {
-            Way::Run(gpu, _) => gpu.capabilities(),
-            Way::Compile(device) => device.capabilities(),
-        }
+    pub fn new(measure: Measure<'a>, plan: &'a Plan) -> Self {
+        Self { measure, plan, tally: Tally::default() }
     }
 
     /// Measures what there is, and ranks it.
@@ -124,13 +139,13 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// What leaves nothing more to be tried on the device.
     pub fn run(&mut self) -> Result<Rows> {
-        let capabilities = self.capabilities();
+        let capabilities = self.measure.capabilities();
         let current = self.plan.current(capabilities);
         let all = self.plan.shapes(capabilities);
         let mut seen = self.measure(&all, 0, self.plan.glance(), "all shapes")?;
         seen.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let mut figures = match self.way {
-            Way::Run(..) => {
+        let mut figures = match self.measure {
+            Measure::Run(..) => {
                 let best = seen.iter().take(self.plan.finalist_count()).map(|figure| figure.shape);
                 // To compare with.
                 let current = seen.iter().map(|figure| figure.shape).filter(|shape| *shape == current);
@@ -138,7 +153,7 @@ impl<'a> Sweep<'a> {
                 self.measure(&finalists, 0, self.plan.rounds(), "the best")?
             }
             // A compiler says the same again.
-            Way::Compile(_) => seen,
+            Measure::Compile(_) => seen,
         };
         let families = Rows::families(&figures, self.plan.row_count, current.family());
         for input in 1..self.plan.inputs.len() {
@@ -179,10 +194,10 @@ impl<'a> Sweep<'a> {
             shapes.sort_by_key(|shape| format!("{shape:?}"));
             return shapes;
         }
-        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.capabilities());
+        let current = TunedShape::current(self.plan.is_sort, &inputs[input], self.measure.capabilities());
         let mut shapes: Vec<_> = self
             .plan
-            .shapes(self.capabilities())
+            .shapes(self.measure.capabilities())
             .into_iter()
             .chain([current])
             .filter(|shape| families.contains(&shape.family()))
@@ -198,7 +213,7 @@ impl<'a> Sweep<'a> {
         options: BenchOptions,
         what: &str,
     ) -> Result<Vec<Figure>> {
-        let capabilities = self.capabilities();
+        let capabilities = self.measure.capabilities();
         let mut taken = Vec::new();
         for shape in shapes {
             match shape.case(&self.plan.inputs[input], capabilities) {
@@ -206,9 +221,9 @@ impl<'a> Sweep<'a> {
                 Err(error) => self.tally.refuse(reason(&error)),
             }
         }
-        match self.way {
-            Way::Run(gpu, roof) => self.run_all(gpu, roof, &taken, input, options, what),
-            Way::Compile(device) => self.compile_all(device, &taken, input),
+        match self.measure {
+            Measure::Run(gpu, roof) => self.run_all(gpu, roof, &taken, input, options, what),
+            Measure::Compile(device) => self.compile_all(device, &taken, input),
         }
     }
 
@@ -330,8 +345,9 @@ mod tests {
         assert!(tally.take(shape, 0, "scan;512x16".into(), Err(refused.clone())).is_none());
         assert!(tally.take(shape, 0, "scan;512x16".into(), Err(refused)).is_none());
         assert_eq!((tally.wrong.len(), tally.tried()), (1, 1));
-        assert!(tally.wrong[0].0 == "scan;256x16" && tally.wrong[0].1.contains("result[3]"), "{tally:?}");
-        assert_eq!(tally.refused, BTreeMap::from([("no room".to_owned(), 2)]));
+        let Wrong { id, outcome } = &tally.wrong[0];
+        assert!(id == "scan;256x16" && outcome.contains("result[3]"), "{tally:?}");
+        assert_eq!(tally.refused, [Refusal { reason: "no room".into(), count: 2 }]);
         let verdict = tally.verdict(&Rows(Vec::new())).unwrap_err();
         assert_eq!(verdict.to_string(), "1 of 1 shapes gave a wrong result: scan;256x16");
         tally.wrong.clear();

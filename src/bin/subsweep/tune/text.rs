@@ -8,59 +8,46 @@ use subsweep::harness::{TunedInput, TunedShape, Work, has_single_pass};
 use subsweep::vk::Capabilities;
 
 use super::plan::Plan;
-use super::rows::{Figure, Numbers, RankedRow, Rows, ToldFigure};
-use super::sweep::{Sweep, Way};
+use super::rows::{Figure, Numbers, RankedRow, ReportFigure, Rows};
+use super::sweep::{Measure, Refusal, Tally, Wrong};
 use crate::device::{Numbered, name_with_driver};
 use crate::words::escaped;
 
 /// All of it. The names of fields are those of `--json`: a promise to scripts.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct TuneReport<'a> {
     device: String,
     primitive: &'static str,
     /// The file that has the table.
     table: &'static str,
     clock: &'static str,
     tried: usize,
-    wrong: Vec<ToldWrong>,
-    refused: Vec<ToldRefusal>,
-    rows: Vec<ToldRow>,
+    wrong: &'a [Wrong],
+    refused: &'a [Refusal],
+    rows: Vec<ReportRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     has_single_pass: Option<bool>,
 }
 
 #[derive(Debug, Serialize)]
-struct ToldWrong {
-    id: String,
-    outcome: String,
-}
-
-#[derive(Debug, Serialize)]
-struct ToldRefusal {
-    reason: String,
-    count: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct ToldRow {
+struct ReportRow {
     /// In the syntax of the table.
     row: String,
     is_current: bool,
     /// Percents of the copy's speed; of what was compiled, keys or elements an instruction.
     score: f64,
-    best: Vec<ToldFigure>,
-    others: Vec<ToldFigure>,
+    best: Vec<ReportFigure>,
+    others: Vec<ReportFigure>,
     #[serde(skip)]
     figures: String,
 }
 
-impl Told {
+impl<'a> TuneReport<'a> {
     /// What there is to tell.
-    pub fn new(device: &Numbered, way: Way<'_>, plan: &Plan, sweep: &Sweep<'_>, rows: &Rows) -> Self {
-        let capabilities = way.capabilities();
-        let tally = &sweep.tally;
+    pub fn new(device: &Numbered, measure: Measure<'_>, plan: &Plan, tally: &'a Tally, rows: &Rows) -> Self {
+        let capabilities = measure.capabilities();
         let current = plan.current(capabilities).family();
-        let row = |row: &RankedRow| ToldRow::new(row, row.family == current, &plan.inputs, capabilities);
+        let row = |row: &RankedRow| ReportRow::new(row, row.family == current, &plan.inputs, capabilities);
         Self {
             device: device.heading(),
             primitive: if plan.is_sort { "sort" } else { "scan" },
@@ -69,22 +56,14 @@ impl Told {
             } else {
                 "src/primitives/scan/tuning.rs"
             },
-            clock: match way {
-                Way::Run(gpu, _) if gpu.has_timestamps() => "GPU time",
-                Way::Run(..) => "wall-clock time",
-                Way::Compile(_) => NOTHING_RAN,
+            clock: match measure {
+                Measure::Run(gpu, _) if gpu.has_timestamps() => "GPU time",
+                Measure::Run(..) => "wall-clock time",
+                Measure::Compile(_) => NOTHING_RAN,
             },
             tried: tally.tried(),
-            wrong: tally
-                .wrong
-                .iter()
-                .map(|(id, outcome)| ToldWrong { id: id.clone(), outcome: outcome.clone() })
-                .collect(),
-            refused: tally
-                .refused
-                .iter()
-                .map(|(reason, &count)| ToldRefusal { reason: reason.clone(), count })
-                .collect(),
+            wrong: &tally.wrong,
+            refused: &tally.refused,
             rows: rows.0.iter().map(row).collect(),
             has_single_pass: (!plan.is_sort).then(|| has_single_pass(capabilities)),
         }
@@ -94,13 +73,13 @@ impl Told {
 /// In place of a clock.
 const NOTHING_RAN: &str = "nothing ran";
 
-impl ToldRow {
+impl ReportRow {
     fn new(row: &RankedRow, is_current: bool, inputs: &[TunedInput], capabilities: &Capabilities) -> Self {
         let best: Vec<_> =
             row.best.iter().map(|figures| (inputs[figures[0].input], figures[0].shape)).collect();
         let told = |figure: &Figure| {
             let input = &inputs[figure.input];
-            ToldFigure::new(figure, input, policy(&figure.shape, input, capabilities))
+            ReportFigure::new(figure, input, policy(&figure.shape, input, capabilities))
         };
         let figures = row.best.iter().flatten();
         Self {
@@ -182,7 +161,7 @@ fn line(figure: &Figure, inputs: &[TunedInput]) -> String {
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for TuneReport<'_> {
     /// Rows with comments between them: all of it can be pasted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let refused: u64 = self.refused.iter().map(|refusal| refusal.count).sum();
@@ -195,10 +174,10 @@ impl fmt::Display for Told {
         };
         writeln!(f, "    // {}; {by}", self.clock)?;
         writeln!(f, "    // {} shapes tried, {} wrong, {refused} refused", self.tried, self.wrong.len())?;
-        for ToldRefusal { reason, count } in &self.refused {
+        for Refusal { reason, count } in self.refused {
             writeln!(f, "    //   {count} refused: {reason}")?;
         }
-        for ToldWrong { id, outcome } in &self.wrong {
+        for Wrong { id, outcome } in self.wrong {
             writeln!(f, "    //   WRONG, and left out: {id}: {}", escaped(outcome))?;
         }
         if let Some(has_single_pass) = self.has_single_pass {
