@@ -125,6 +125,11 @@ impl OpenDevice {
         unsafe { raw_instance.get_physical_device_features2(physical_device, &mut features) };
         // Checks of bounds cost instructions that no module asks for.
         features.features.robust_buffer_access = vk::FALSE;
+        if has_vulkan_1_3 {
+            let vulkan13 = features.p_next.cast::<vk::PhysicalDeviceVulkan13Features>();
+            // SAFETY: the structure was pushed last, and so is the chain's first.
+            unsafe { (*vulkan13).robust_image_access = vk::FALSE };
+        }
 
         let (queue_family_index, _) = candidate.compute_family()?;
         let queues = [vk::DeviceQueueCreateInfo::default()
