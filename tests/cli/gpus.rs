@@ -212,6 +212,10 @@ fn a_module_is_inspected_as_a_kernel_is() {
     assert_eq!(devices[0]["pipelines"][0]["kernel"], "standard input");
     run(&mut subsweep(["inspect", "--spirv", &file, "--lanes", "64"].iter().chain(&gpu)))
         .refused(2, "--lanes 64: the device has subgroups of 32 to 32 lanes");
+    run(&mut subsweep(["inspect", "--spirv", &file, "--constant", "0=1000000"].iter().chain(&gpu))).refused(
+        2,
+        "gather.spv: takes 1000000 invocations along a dimension of a workgroup, and the device has 1024 at most",
+    );
 }
 
 /// A folder of GPUs whose loader is a script, in place of the child.
@@ -347,6 +351,7 @@ fn what_is_no_module_is_refused_before_a_device_is_opened() {
         (&["--spirv", &whole, "--constant", "0=-1"], "without a sign for constant 0, and not '-1'"),
         (&["--spirv", &whole, "--constant", "0=0x100000000"], "for constant 0, and not '0x100000000'"),
         (&["--spirv", &whole, "--constant", "0"], "such as 0=256"),
+        (&["--spirv", &whole, "--constant", "0=0"], "has workgroups without invocations"),
         (&["--spirv", &whole, "--policy", "seed"], "leave --algorithm and --policy out"),
         (&["--spirv", &whole, "--filter", "gather"], "cannot be used with"),
         (&["--lanes", "32"], "were not provided"),

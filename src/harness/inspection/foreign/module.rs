@@ -31,8 +31,8 @@ pub struct SpecializedModule<'m> {
     pub(super) constants: Vec<(u32, Vec<u8>)>,
     /// What was asked for, as `NAME 0=256 1=2`.
     pub(super) words_of_choice: String,
-    /// Invocations in a workgroup; 0 where the module computes them.
-    pub(super) workgroup_size: u32,
+    /// Invocations in a workgroup, by dimension; none where the module computes them.
+    pub(super) workgroup_size: Option<[u32; 3]>,
 }
 
 /// A descriptor binding.
@@ -94,6 +94,9 @@ pub enum ModuleError {
         /// What would do.
         taken: &'static str,
     },
+    /// A workgroup of nothing.
+    #[error("has workgroups without invocations; give the constants of its workgroup size values above 0")]
+    NoInvocations,
     /// A descriptor that is not made here.
     #[error("has a descriptor at set {set}, binding {binding} that is not supported: {what}")]
     Descriptor {
@@ -254,11 +257,15 @@ impl ForeignModule {
             word.iter_mut().zip(value).for_each(|(to, from)| *to = *from);
             Some(u32::from_ne_bytes(word))
         };
+        let workgroup_size = self.declarations.workgroup_size(entry_point.id, lowest);
+        if workgroup_size.is_some_and(|size| size.contains(&0)) {
+            return Err(E::NoInvocations);
+        }
         Ok(SpecializedModule {
             words: &self.words,
             bindings: &self.bindings,
             entry_point: &entry_point.name,
-            workgroup_size: self.declarations.workgroup_size(entry_point.id, lowest).unwrap_or(0),
+            workgroup_size,
             words_of_choice,
             constants: values.into_iter().map(|(id, (_, value))| (id, value)).collect(),
         })
@@ -450,8 +457,8 @@ impl Declarations {
         })
     }
 
-    /// Invocations in a workgroup of an entry point; `specialized` has the values that constants are given.
-    fn workgroup_size(&self, entry_point: u32, specialized: impl Fn(u32) -> Option<u32>) -> Option<u32> {
+    /// Invocations in a workgroup of an entry point, by dimension; `specialized` has the values that constants are given.
+    fn workgroup_size(&self, entry_point: u32, specialized: impl Fn(u32) -> Option<u32>) -> Option<[u32; 3]> {
         let value = |operand: Operand| match operand {
             Operand::Literal(value) => Some(value),
             Operand::Id(id) => {
@@ -464,7 +471,8 @@ impl Declarations {
             _ => None,
         });
         let size = built_in.or_else(|| self.local_sizes.get(&entry_point).copied())?;
-        size.into_iter().try_fold(1u32, |product, operand| product.checked_mul(value(operand)?))
+        let [x, y, z] = size.map(value);
+        Some([x?, y?, z?])
     }
 }
 
