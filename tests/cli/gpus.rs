@@ -329,9 +329,13 @@ fn what_is_no_module_is_refused_before_a_device_is_opened() {
         ("head.spv", module[..16].to_vec(), "it ends in its header"),
         ("future.spv", future, "its version is not 1.0 to 1.6"),
         ("bound.spv", bound, "its bound on ids is 0 or beyond"),
-        ("short.spv", module[..module.len() - 4].to_vec(), "is cut off or damaged at byte "),
-        ("half.spv", module[..module.len() / 8 * 4].to_vec(), "is cut off or damaged at byte "),
-        ("zero.spv", words(&[&header[..], &[0]].concat()), "is cut off or damaged at byte 20"),
+        ("short.spv", module[..module.len() - 4].to_vec(), "is cut off or damaged: "),
+        ("half.spv", module[..module.len() / 8 * 4].to_vec(), "is cut off or damaged: "),
+        (
+            "zero.spv",
+            words(&[&header[..], &[0]].concat()),
+            "is cut off or damaged: the instruction at byte 0x00000014 has",
+        ),
         // A function that begins with nothing, and its end.
         ("none.spv", words(&[&header[..], &[0x1_0038]].concat()), "has no entry point for compute"),
     ] {
