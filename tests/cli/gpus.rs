@@ -364,29 +364,6 @@ fn what_is_no_module_is_refused_before_a_device_is_opened() {
     }
 }
 
-/// Every truncation and many damages of a module end in words, or where a driver would begin.
-#[test]
-fn no_module_makes_the_reader_panic() {
-    use ::subsweep::harness::ForeignModule;
-    let module = kernels::GATHER_GATHER.spirv;
-    for length in 0..module.len().min(4000) {
-        let _ = ForeignModule::from_bytes(&module[..length]);
-    }
-    let mut damaged = module.to_vec();
-    for (at, noise) in random(4000).into_iter().enumerate() {
-        let place = noise as usize % (damaged.len() / 4) * 4;
-        let before: [u8; 4] = damaged[place..place + 4].try_into().unwrap();
-        let word = if at % 2 == 0 { noise } else { noise >> 24 };
-        damaged[place..place + 4].copy_from_slice(&word.to_ne_bytes());
-        if let Ok(read) = ForeignModule::from_bytes(&damaged) {
-            let _ = read.specialize(None, &[(0, "64".to_owned())]);
-        }
-        damaged[place..place + 4].copy_from_slice(&before);
-    }
-    let read = ForeignModule::from_bytes(&damaged).expect("every damage was repaired");
-    assert!(read.specialize(Some("main"), &[(0, "64".to_owned())]).is_ok());
-}
-
 /// What the filter leaves out is not compiled. Drivers of the CPU do not tell, but count.
 #[test]
 fn only_what_is_wanted_is_compiled() {
