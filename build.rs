@@ -28,6 +28,7 @@ mod precompiled;
 mod sources;
 #[cfg(feature = "compile-shaders")]
 #[path = "src/kernels/spirv/mod.rs"]
+#[expect(dead_code, reason = "the crate reads more of foreign modules")]
 mod spirv;
 
 fn main() {

@@ -13,7 +13,7 @@ mod precompiled;
 #[cfg(test)]
 mod sources;
 #[allow(dead_code, reason = "build.rs uses the rest")]
-mod spirv;
+pub(crate) mod spirv;
 mod variant;
 
 pub use access::Access;

@@ -50,6 +50,16 @@ fn report_inputs() {
 }
 
 #[test]
+fn inspection_inputs() {
+    try_inputs("fuzz/corpus/inspection", |bytes| checks::inspection(bytes).is_ok());
+}
+
+#[test]
+fn module_inputs() {
+    try_inputs("fuzz/corpus/module", checks::module);
+}
+
+#[test]
 fn recorded_reports_are_read() {
     let mut records = files("benches/record");
     records.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "json"));
@@ -141,6 +151,41 @@ fn large_reports_stay_within_their_bounds() {
         let quoted = format!(r#""verified": "{}""#, text.repeat(COUNT));
         assert!(checks::report(report(&quoted).as_bytes()).is_err());
     }
+}
+
+/// A module whose entry point is function 1, with these words before the function and in it.
+fn module(before: impl Iterator<Item = u32>, inside: impl Iterator<Item = u32>) -> Vec<u8> {
+    let head = [0x0723_0203, 0x1_0300, 0, 0x3f_ffff, 0, 0x4_000f, 5, 1, 0, 0x2_0013, 2];
+    let begin = [0x5_0036, 2, 1, 0, 3];
+    let words = head.into_iter().chain(before).chain(begin).chain(inside).chain([0x1_0038]);
+    words.flat_map(u32::to_ne_bytes).collect()
+}
+
+#[test]
+fn large_modules_stay_within_their_bounds() {
+    // Just beyond where tables of powers of two grow.
+    let ids = || 3..(7 << 15) + 10;
+    let none = std::iter::empty;
+    for numbered in [
+        // Types, constants, decorations and functions, as short as each is taken.
+        |id| vec![0x2_0013, id],
+        |id| vec![0x3_0029, 2, id],
+        |id| vec![0x3_0047, id, 2],
+        |id| vec![0x4_0047, id, 1, id],
+        |id| vec![0x3_0036, 2, id],
+    ] {
+        assert!(checks::module(&module(ids().flat_map(numbered), none())));
+    }
+    assert!(checks::module(&module(none(), ids().map(|_| 0x1_00fd))));
+    assert!(checks::module(&module(none(), ids().flat_map(|id| [0x3_0039, id, id ^ 0x5555]))));
+    // Entry points that are no functions, and such as are.
+    assert!(!checks::module(&module(ids().flat_map(|id| [0x4_000f, 5, id, 0]), none())));
+    assert!(checks::module(&module(ids().flat_map(|_| [0x4_000f, 5, 1, 0]), none())));
+    // The longest instruction: a name, an interface, and a structure's members.
+    let longest = |first: &[u32]| [first, &vec![0x0101_0101; 0xFFFF - first.len()]].concat();
+    assert!(!checks::module(&module(longest(&[0xFFFF_000F, 5, 1]).into_iter(), none())));
+    assert!(checks::module(&module(longest(&[0xFFFF_000F, 5, 1, 0]).into_iter(), none())));
+    assert!(checks::module(&module(longest(&[0xFFFF_001E, 4]).into_iter(), none())));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::mem::discriminant;
 
-use subsweep::harness::{Report, ReportError};
+use subsweep::harness::{ForeignModule, InspectedDevice, ModuleError, Report, ReportError};
 use subsweep::table::{Bytes, ElementType, Format, Table, TableError, Taken};
 
 pub mod memory;
@@ -34,6 +34,12 @@ pub fn stream_bound(size: usize) -> usize {
 /// quoted with up to six characters a byte and copied to where it grows by doubling, take less.
 pub fn report_bound(size: usize) -> usize {
     WORDS_SIZE + 64 * size
+}
+
+/// The same of a module: its words, and an index of its instructions, whose tables grow by doubling. The most is taken by
+/// types of two words.
+pub fn module_bound(size: usize) -> usize {
+    WORDS_SIZE + 32 * size
 }
 
 const EVERYTHING: Taken = {
@@ -164,6 +170,40 @@ pub fn report(bytes: &[u8]) -> Result<Report, ReportError> {
         Err(error) => check_line(&error.to_string()),
     }
     read
+}
+
+/// Reads an inspection, and reads back what is written of it. Its devices are held as trees, as a report's are.
+pub fn inspection(bytes: &[u8]) -> Result<Vec<InspectedDevice>, ReportError> {
+    let read = memory::within(report_bound(bytes.len()), bytes, || InspectedDevice::all_from_json(bytes));
+    match &read {
+        Ok(devices) => {
+            let written = serde_json::to_vec(devices).expect("an inspection can be written");
+            assert_eq!(InspectedDevice::all_from_json(&written).as_ref(), Ok(devices));
+        }
+        Err(error) => check_line(&error.to_string()),
+    }
+    read
+}
+
+/// Reads a module, and specializes it: as it is, by its first constant, and for an entry point that it lacks. Returns whether
+/// a driver would be asked for a pipeline.
+pub fn module(bytes: &[u8]) -> bool {
+    let constants = ["64", "0xFF", "-1.5", "true"].map(|value| [(0, value.to_owned())]);
+    let read = memory::within(module_bound(bytes.len()), bytes, || {
+        let read = ForeignModule::from_bytes(bytes)?;
+        for constants in &constants {
+            check_module_error(read.specialize(None, constants).err());
+        }
+        check_module_error(read.specialize(Some("no such entry point"), &[]).err());
+        read.specialize(None, &[]).map(drop)
+    });
+    let is_read = read.is_ok();
+    check_module_error(read.err());
+    is_read
+}
+
+fn check_module_error(error: Option<ModuleError>) {
+    error.iter().for_each(|error| check_line(&error.to_string()));
 }
 
 /// A refusal is one line that steers no terminal.

@@ -63,7 +63,7 @@ fn shared_element_words(module: &Module) -> Option<u32> {
 /// Words of 32 bits of a type that is made of them.
 fn words_of(module: &Module, id: spirv::Id) -> Option<u32> {
     match module.type_by_id(id)? {
-        Type::Scalar(4) => Some(1),
+        scalar if scalar.scalar_size() == Some(4) => Some(1),
         Type::Vector { count, .. } => Some(*count),
         Type::Array { length, .. } => module.constant(*length),
         Type::Struct(members) => members.iter().map(|member| words_of(module, *member)).sum(),

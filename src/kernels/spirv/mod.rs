@@ -1,7 +1,8 @@
-//! As much of SPIR-V as it takes to say what a kernel's push constants are and what it does through its pointers.
+//! As much of SPIR-V as it takes to say what a kernel's push constants are and what it does through its pointers, and to
+//! make a pipeline of a foreign module.
 //!
-//! Part of `build.rs`, under `compile-shaders`; in the crate it exists for its tests. Numbers are those of the
-//! SPIR-V specification, version 1.5; a module is one that glslang made, but nothing here panics on another.
+//! Part of `build.rs`, under `compile-shaders`, and of the crate. Numbers are those of the SPIR-V specification, version
+//! 1.6. A module is mostly one that glslang made, but the reader and its index panic on no other.
 
 mod flow;
 mod graph;
@@ -24,7 +25,7 @@ use std::ops::Range;
 pub type Id = u32;
 
 /// A module, split into instructions, with its declarations indexed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Module {
     words: Vec<u32>,
     instructions: Vec<Range<usize>>,
@@ -33,14 +34,21 @@ pub struct Module {
     type_of: HashMap<Id, Id>,
     /// The first word of each scalar constant; of a specialization constant, its default.
     constants: HashMap<Id, u32>,
+    /// The first literal of each decoration, or 0, by its target and number.
+    decorations: HashMap<(Id, u32), u32>,
 }
 
 /// A type, as far as layouts and addresses need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     Bool,
-    /// An integer or float of so many bytes.
-    Scalar(u32),
+    Int {
+        bits: u32,
+        is_signed: bool,
+    },
+    Float {
+        bits: u32,
+    },
     /// A vector, or a matrix of its columns.
     Vector {
         of: Id,
@@ -50,22 +58,59 @@ pub enum Type {
         of: Id,
         length: Id,
     },
+    RuntimeArray {
+        of: Id,
+    },
     Struct(Vec<Id>),
     Pointer {
         storage: u32,
         to: Id,
     },
+    Image {
+        /// 1 with a sampler, 2 as storage.
+        sampled: u32,
+        is_buffer: bool,
+    },
+    Sampler,
+    SampledImage,
     Other,
+}
+
+impl Type {
+    /// The bytes of an integer or float.
+    pub fn scalar_size(&self) -> Option<u32> {
+        match self {
+            Self::Int { bits, .. } | Self::Float { bits } => Some(bits / 8),
+            _ => None,
+        }
+    }
 }
 
 /// Storage classes.
 pub mod storage {
+    pub const UNIFORM_CONSTANT: u32 = 0;
+    pub const UNIFORM: u32 = 2;
     pub const WORKGROUP: u32 = 4;
     pub const PRIVATE: u32 = 6;
     pub const FUNCTION: u32 = 7;
     pub const PUSH_CONSTANT: u32 = 9;
+    pub const STORAGE_BUFFER: u32 = 12;
     pub const PHYSICAL: u32 = 5349;
 }
+
+/// Decorations.
+pub mod decoration {
+    pub const SPEC_ID: u32 = 1;
+    pub const BUFFER_BLOCK: u32 = 3;
+    pub const ARRAY_STRIDE: u32 = 6;
+    pub const BUILT_IN: u32 = 11;
+    pub const BINDING: u32 = 33;
+    pub const DESCRIPTOR_SET: u32 = 34;
+    pub const OFFSET: u32 = 35;
+}
+
+/// The built-in that is a constant.
+const WORKGROUP_SIZE: u32 = 25;
 
 /// One instruction: its number and the words after the first.
 #[derive(Clone, Copy, Debug)]
@@ -107,13 +152,23 @@ impl Module {
         while let Some(first) = module.words.get(position) {
             let end = position + (first >> 16) as usize;
             if end == position || end > module.words.len() {
-                return Err(format!("the instruction at word {position} has no sound length"));
+                return Err(format!("the instruction at byte {:#010x} has no sound length", 4 * position));
             }
             module.instructions.push(position..end);
             position = end;
         }
         module.index()?;
         Ok(module)
+    }
+
+    /// The module itself.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Of SPIR-V, as the header has it: 1.4 is 0x10400.
+    pub fn version(&self) -> u32 {
+        self.words[1]
     }
 
     /// The tool that wrote the module, by its registered number and version.
@@ -158,6 +213,31 @@ impl Module {
         self.constants.get(&id).copied()
     }
 
+    /// The first literal of a decoration; none if the target lacks the decoration.
+    pub fn decoration(&self, target: Id, decoration: u32) -> Option<u32> {
+        self.decorations.get(&(target, decoration)).copied()
+    }
+
+    /// The scalar constants that can be specialized: `SpecId` and id.
+    pub fn spec_constants(&self) -> impl Iterator<Item = (u32, Id)> {
+        let decorations = self.decorations.iter();
+        decorations
+            .filter(|((_, of), _)| *of == decoration::SPEC_ID)
+            .map(|((id, _), spec_id)| (*spec_id, *id))
+    }
+
+    /// The three parts of the constant that is the workgroup's size, where one is.
+    pub fn workgroup_size(&self) -> Option<[Id; 3]> {
+        let is_size =
+            |((_, of), value): &(&(Id, u32), &u32)| *of == decoration::BUILT_IN && **value == WORKGROUP_SIZE;
+        let ((size, _), _) = self.decorations.iter().find(is_size)?;
+        let composite = self.instructions().find(|i| {
+            matches!(i.opcode, opcode::CONSTANT_COMPOSITE | opcode::SPEC_CONSTANT_COMPOSITE)
+                && i.operands.get(1) == Some(size)
+        })?;
+        composite.from(2).try_into().ok()
+    }
+
     /// Whether a type is, or has in it, a device address.
     pub fn holds_pointer(&self, id: Id) -> bool {
         match self.types.get(&id) {
@@ -181,33 +261,44 @@ impl Module {
     }
 
     fn index(&mut self) -> Result<(), String> {
-        let (mut types, mut type_of, mut constants) = (HashMap::new(), HashMap::new(), HashMap::new());
-        for instruction in self.instructions() {
-            if let Some(declared) = declared_type(&instruction)? {
-                types.insert(instruction.operand(0)?, declared);
+        let (mut types, mut type_of) = (HashMap::new(), HashMap::new());
+        let (mut constants, mut decorations) = (HashMap::new(), HashMap::new());
+        for i in self.instructions() {
+            if let Some(declared) = declared_type(&i)? {
+                types.insert(i.operand(0)?, declared);
                 continue;
             }
+            if let Some(value) = constant_value(&i)? {
+                constants.insert(i.operand(1)?, value);
+            }
+            if i.opcode == opcode::DECORATE {
+                decorations.insert((i.operand(0)?, i.operand(1)?), literal(&i)?);
+            }
             // Only a result type is a type as the first operand: names and decorations of types stand before them.
-            match instruction.operands {
-                [of, result, value @ ..] if types.contains_key(of) => {
-                    type_of.insert(*result, *of);
-                    let value = constant_value(instruction.opcode, value);
-                    constants.extend(value.map(|value| (*result, value)));
-                }
+            match i.operands {
+                [of, result, ..] if types.contains_key(of) => drop(type_of.insert(*result, *of)),
                 _ => {}
             }
         }
-        (self.types, self.type_of, self.constants) = (types, type_of, constants);
+        (self.types, self.type_of) = (types, type_of);
+        (self.constants, self.decorations) = (constants, decorations);
         Ok(())
     }
 }
 
 fn declared_type(i: &Instruction<'_>) -> Result<Option<Type>, String> {
+    /// `Dim` of a texel buffer.
+    const BUFFER: u32 = 5;
     Ok(Some(match i.opcode {
         opcode::TYPE_BOOL => Type::Bool,
-        opcode::TYPE_INT | opcode::TYPE_FLOAT => Type::Scalar(i.operand(1)? / 8),
+        opcode::TYPE_INT => Type::Int { bits: i.operand(1)?, is_signed: i.operand(2)? != 0 },
+        opcode::TYPE_FLOAT => Type::Float { bits: i.operand(1)? },
         opcode::TYPE_VECTOR | opcode::TYPE_MATRIX => Type::Vector { of: i.operand(1)?, count: i.operand(2)? },
+        opcode::TYPE_IMAGE => Type::Image { sampled: i.operand(6)?, is_buffer: i.operand(2)? == BUFFER },
+        opcode::TYPE_SAMPLER => Type::Sampler,
+        opcode::TYPE_SAMPLED_IMAGE => Type::SampledImage,
         opcode::TYPE_ARRAY => Type::Array { of: i.operand(1)?, length: i.operand(2)? },
+        opcode::TYPE_RUNTIME_ARRAY => Type::RuntimeArray { of: i.operand(1)? },
         opcode::TYPE_STRUCT => Type::Struct(i.from(1).to_vec()),
         opcode::TYPE_POINTER => Type::Pointer { storage: i.operand(1)?, to: i.operand(2)? },
         opcode::TYPE_VOID..=opcode::TYPE_FORWARD_POINTER => Type::Other,
@@ -215,11 +306,20 @@ fn declared_type(i: &Instruction<'_>) -> Result<Option<Type>, String> {
     }))
 }
 
-fn constant_value(opcode: u32, value: &[u32]) -> Option<u32> {
-    match opcode {
+fn constant_value(i: &Instruction<'_>) -> Result<Option<u32>, String> {
+    Ok(match i.opcode {
         opcode::CONSTANT_TRUE | opcode::SPEC_CONSTANT_TRUE => Some(1),
         opcode::CONSTANT_FALSE | opcode::SPEC_CONSTANT_FALSE => Some(0),
-        opcode::CONSTANT | opcode::SPEC_CONSTANT => value.first().copied(),
+        opcode::CONSTANT | opcode::SPEC_CONSTANT => Some(i.operand(2)?),
         _ => None,
+    })
+}
+
+/// The first literal of a decoration; 0 where one needs none.
+fn literal(i: &Instruction<'_>) -> Result<u32, String> {
+    use decoration::{ARRAY_STRIDE, BINDING, BUILT_IN, DESCRIPTOR_SET, SPEC_ID};
+    match i.operand(1)? {
+        SPEC_ID | ARRAY_STRIDE | BUILT_IN | BINDING | DESCRIPTOR_SET => i.operand(2),
+        _ => Ok(i.operands.get(2).copied().unwrap_or_default()),
     }
 }

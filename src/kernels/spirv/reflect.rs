@@ -1,6 +1,6 @@
 //! The push-constant block and the specialization constants of a module.
 
-use super::{Id, Instruction, Module, Type, opcode, storage};
+use super::{Id, Instruction, Module, Type, decoration, opcode, storage};
 use std::collections::HashMap;
 
 /// What a host has to know of a module before it can run it.
@@ -31,12 +31,6 @@ pub struct Constant {
     pub default: u32,
 }
 
-const SPEC_ID: u32 = 1;
-const ARRAY_STRIDE: u32 = 6;
-const BUILT_IN: u32 = 11;
-const OFFSET: u32 = 35;
-const WORKGROUP_SIZE: u32 = 25;
-
 impl Reflection {
     /// Offset, size and pointer or not, of each member of the push-constant block: all that a stripped module tells.
     pub fn layout(&self) -> Vec<(u32, u32, bool)> {
@@ -49,12 +43,12 @@ impl Reflection {
 pub fn reflect(module: &Module) -> Result<Reflection, String> {
     let marks = Marks::new(module)?;
     let mut spec_constants = Vec::new();
-    for ((id, _), spec_id) in marks.decorations.iter().filter(|((_, decoration), _)| *decoration == SPEC_ID) {
+    for (spec_id, id) in module.spec_constants() {
         spec_constants.push(Constant {
-            name: marks.names.get(id).cloned().unwrap_or_default(),
-            id: *spec_id,
+            name: marks.names.get(&id).cloned().unwrap_or_default(),
+            id: spec_id,
             default: module
-                .constant(*id)
+                .constant(id)
                 .ok_or_else(|| format!("specialization constant {spec_id} is no scalar"))?,
         });
     }
@@ -62,20 +56,10 @@ pub fn reflect(module: &Module) -> Result<Reflection, String> {
     Ok(Reflection {
         push_constants: push_constants(module, &marks)?,
         spec_constants,
-        workgroup_size_id: workgroup_size_id(module, &marks),
+        workgroup_size_id: module
+            .workgroup_size()
+            .and_then(|[x, ..]| module.decoration(x, decoration::SPEC_ID)),
     })
-}
-
-fn workgroup_size_id(module: &Module, marks: &Marks) -> Option<u32> {
-    let (size, _) = marks
-        .decorations
-        .iter()
-        .find(|((_, decoration), value)| *decoration == BUILT_IN && **value == WORKGROUP_SIZE)?
-        .0;
-    let composite = module
-        .instructions()
-        .find(|i| i.opcode == opcode::SPEC_CONSTANT_COMPOSITE && i.operands.get(1) == Some(size))?;
-    marks.decorations.get(&(*composite.operands.get(2)?, SPEC_ID)).copied()
 }
 
 fn push_constants(module: &Module, marks: &Marks) -> Result<Vec<Member>, String> {
@@ -92,20 +76,19 @@ fn push_constants(module: &Module, marks: &Marks) -> Result<Vec<Member>, String>
     let member = |(index, of): (u32, &Id)| {
         Ok(Member {
             name: marks.member_names.get(&(*block, index)).cloned().unwrap_or_default(),
-            offset: marks.member(*block, index, OFFSET)?,
-            size: marks.size(module, *of)?,
+            offset: marks.member(*block, index, decoration::OFFSET)?,
+            size: size(module, *of)?,
             pointer: module.holds_pointer(*of),
         })
     };
     (0..).zip(module.block_members(variable)?).map(member).collect()
 }
 
-/// Names and decorations.
+/// Names, and decorations of members.
 #[derive(Default)]
 struct Marks {
     names: HashMap<Id, String>,
     member_names: HashMap<(Id, u32), String>,
-    decorations: HashMap<(Id, u32), u32>,
     member_decorations: HashMap<(Id, u32, u32), u32>,
 }
 
@@ -121,10 +104,6 @@ impl Marks {
                 opcode::MEMBER_NAME => {
                     marks.member_names.insert((operand(0)?, operand(1)?), string(instruction.from(2)));
                 }
-                opcode::DECORATE => {
-                    let value = instruction.operands.get(2).copied().unwrap_or_default();
-                    marks.decorations.insert((operand(0)?, operand(1)?), value);
-                }
                 opcode::MEMBER_DECORATE => {
                     let value = instruction.operands.get(3).copied().unwrap_or_default();
                     marks.member_decorations.insert((operand(0)?, operand(1)?, operand(2)?), value);
@@ -139,24 +118,21 @@ impl Marks {
         let value = self.member_decorations.get(&(of, index, decoration)).copied();
         value.ok_or_else(|| format!("member {index} of the structure %{of} lacks decoration {decoration}"))
     }
+}
 
-    /// The bytes of a member. What a host has no plain twin of is refused: matrices, structures, truth values.
-    fn size(&self, module: &Module, id: Id) -> Result<u32, String> {
-        let size = match module.type_by_id(id) {
-            Some(Type::Scalar(size)) => Some(*size),
-            Some(Type::Pointer { storage: storage::PHYSICAL, .. }) => Some(8),
-            Some(Type::Vector { of, count }) => match module.type_by_id(*of) {
-                Some(Type::Scalar(size)) => Some(count * size),
-                _ => None,
-            },
-            Some(Type::Array { length, .. }) => {
-                let stride = self.decorations.get(&(id, ARRAY_STRIDE));
-                module.constant(*length).zip(stride).map(|(length, stride)| length * stride)
-            }
-            _ => None,
-        };
-        size.ok_or_else(|| "a push constant is no number, vector or pointer, and no array of them".to_owned())
-    }
+/// The bytes of a member. What a host has no plain twin of is refused: matrices, structures, truth values.
+fn size(module: &Module, id: Id) -> Result<u32, String> {
+    let scalar_size = |id| module.type_by_id(id).and_then(Type::scalar_size);
+    let size = match module.type_by_id(id) {
+        Some(Type::Pointer { storage: storage::PHYSICAL, .. }) => Some(8),
+        Some(Type::Vector { of, count }) => scalar_size(*of).map(|size| count * size),
+        Some(Type::Array { length, .. }) => {
+            let stride = module.decoration(id, decoration::ARRAY_STRIDE);
+            module.constant(*length).zip(stride).map(|(length, stride)| length * stride)
+        }
+        _ => scalar_size(id),
+    };
+    size.ok_or_else(|| "a push constant is no number, vector or pointer, and no array of them".to_owned())
 }
 
 /// A literal string: bytes in words, the lowest first, ended by a zero.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use anyhow::Result;
+use subsweep::Error;
 use subsweep::harness::{ForeignModule, Inspection};
 
 use crate::args::InspectArgs;
@@ -55,6 +56,17 @@ pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result
         }
     }
     let specialized = module.parsed.specialize(args.entry.as_deref(), &args.constant)?;
-    let pipeline = specialized.inspect(&device.candidate, &module.name, args.lanes)?;
+    let pipeline = specialized.inspect(&device.candidate, &module.name, args.lanes);
+    let pipeline = pipeline.map_err(|error| match error {
+        // Here nothing but the module chooses.
+        Error::PolicyBeyondDevice { what, needed, got } => {
+            let Module { name, .. } = module;
+            let text = format!(
+                "{name}: takes {needed} {what}, and the device has {got} at most; specialize it for fewer"
+            );
+            anyhow::Error::from(Ended::usage(text))
+        }
+        error => error.into(),
+    })?;
     Ok(Inspection { pipelines: vec![pipeline], not_supported: Vec::new() })
 }

@@ -2,5 +2,7 @@
 
 mod module;
 mod pipeline;
+#[cfg(test)]
+mod tests;
 
 pub use module::{ForeignModule, ModuleError, SpecializedModule};

@@ -7,7 +7,7 @@ use ash::khr::pipeline_executable_properties as executables;
 use ash::vk;
 
 use super::module::SpecializedModule;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, within};
 use crate::harness::inspection::{InspectedExecutable, InspectedPipeline, Summary};
 use crate::headless::{Candidate, Instance};
 use crate::vk::statistics_of;
@@ -18,8 +18,8 @@ impl SpecializedModule<'_> {
     /// declares, at each of its bindings, and as many bytes of push constants as the device takes.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] if the driver does not tell; [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] if
-    /// the device has no subgroups of `lanes`; whatever Vulkan says.
+    /// [`Error::MissingFeature`] if the driver does not tell; [`Error::PolicyBeyondDevice`] for a workgroup that is too large
+    /// for the device; it and [`Error::InvalidPolicy`] if the device has no subgroups of `lanes`; whatever Vulkan says.
     pub fn inspect(
         &self,
         candidate: &Candidate,
@@ -31,10 +31,14 @@ impl SpecializedModule<'_> {
         if !requirements.enabled().pipeline_executable_info {
             return Err(cannot_tell(candidate));
         }
+        // SAFETY: the device is the instance's.
+        let properties =
+            unsafe { candidate.instance().raw().get_physical_device_properties(candidate.physical_device()) };
+        let workgroup_size = self.workgroup_within(&properties.limits)?;
         // Of a workgroup whose size is not known, one subgroup has to fit.
-        let workgroup_size = if self.workgroup_size > 0 { self.workgroup_size } else { lanes.unwrap_or(1) };
-        let lanes = capabilities.requested_subgroup_size(lanes, workgroup_size)?;
-        let device = OpenDevice::new(candidate)?;
+        let lanes =
+            capabilities.requested_subgroup_size(lanes, workgroup_size.unwrap_or(lanes.unwrap_or(1)))?;
+        let device = OpenDevice::new(candidate, &properties)?;
         let pipeline = device.pipeline(self, lanes)?;
         // SAFETY: the pipeline is the device's, and was made to keep its statistics.
         let statistics = unsafe { statistics_of(&device.functions, pipeline.0) }?;
@@ -43,9 +47,20 @@ impl SpecializedModule<'_> {
             kernel: name.to_owned(),
             specialization: self.words_of_choice.clone(),
             lanes: executables.first().map_or(0, |executable| executable.subgroup_size),
-            summary: Summary::new(capabilities.identity.driver_id, self.workgroup_size, &executables),
+            summary: Summary::new(capabilities.identity.driver_id, workgroup_size.unwrap_or(0), &executables),
             executables,
         })
+    }
+
+    /// Invocations in a workgroup, where they are known, within what a device takes.
+    fn workgroup_within(&self, limits: &vk::PhysicalDeviceLimits) -> Result<Option<u32>> {
+        let Some(size) = self.workgroup_size else { return Ok(None) };
+        for (length, max) in size.into_iter().zip(limits.max_compute_work_group_size) {
+            within("invocations along a dimension of a workgroup", length, max)?;
+        }
+        let count = size.into_iter().fold(1, u32::saturating_mul);
+        within("invocations in a workgroup", count, limits.max_compute_work_group_invocations)?;
+        Ok(Some(count))
     }
 }
 
@@ -90,13 +105,11 @@ const EXTENSIONS: [&CStr; 8] = [
 
 impl OpenDevice {
     /// Opens the device with every core feature that it has, but for those that make shaders slower.
-    fn new(candidate: &Candidate) -> Result<Self> {
+    fn new(candidate: &Candidate, properties: &vk::PhysicalDeviceProperties) -> Result<Self> {
         let instance = candidate.instance();
         let (raw_instance, physical_device) = (instance.raw(), candidate.physical_device());
-        // SAFETY: the device is the instance's.
-        let properties = unsafe { raw_instance.get_physical_device_properties(physical_device) };
         let has_vulkan_1_3 = properties.api_version >= vk::API_VERSION_1_3;
-        // SAFETY: as above.
+        // SAFETY: the device is the instance's.
         let found = unsafe { raw_instance.enumerate_device_extension_properties(physical_device) }
             .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
         let has = |name: &&CStr| found.iter().any(|one| one.extension_name_as_c_str() == Ok(*name));
@@ -125,6 +138,11 @@ impl OpenDevice {
         unsafe { raw_instance.get_physical_device_features2(physical_device, &mut features) };
         // Checks of bounds cost instructions that no module asks for.
         features.features.robust_buffer_access = vk::FALSE;
+        if has_vulkan_1_3 {
+            let vulkan13 = features.p_next.cast::<vk::PhysicalDeviceVulkan13Features>();
+            // SAFETY: the structure was pushed last, and so is the chain's first.
+            unsafe { (*vulkan13).robust_image_access = vk::FALSE };
+        }
 
         let (queue_family_index, _) = candidate.compute_family()?;
         let queues = [vk::DeviceQueueCreateInfo::default()
