@@ -25,13 +25,15 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
         let policy = SortPolicy::tuned(SortAlgorithm::Onesweep, device.capabilities(), &config);
         PlanConfig::Sort(config.policy(policy))
     };
-    let keys = SortConfig::keys;
+    let pairs = SortConfig::pairs;
     let mut counts = Vec::new();
     for (kernel, config) in [
-        (&kernels::SORT_ONESWEEP_KEY1, keys(ElementType::U32)),
-        (&kernels::SORT_ONESWEEP_KEY1_VALUE1, SortConfig::pairs(ElementType::U32, ValueSize::B4)),
-        (&kernels::SORT_ONESWEEP_KEY2, keys(ElementType::U64)),
-        (&kernels::SORT_ONESWEEP_KEY2_VALUE2, SortConfig::pairs(ElementType::U64, ValueSize::B8)),
+        (&kernels::SORT_ONESWEEP_KEY1, SortConfig::keys(ElementType::U32)),
+        (&kernels::SORT_ONESWEEP_KEY1_VALUE1, pairs(ElementType::U32, ValueSize::B4)),
+        (&kernels::SORT_ONESWEEP_KEY1_VALUE2, pairs(ElementType::U32, ValueSize::B8)),
+        (&kernels::SORT_ONESWEEP_KEY2, SortConfig::keys(ElementType::U64)),
+        (&kernels::SORT_ONESWEEP_KEY2_VALUE1, pairs(ElementType::U64, ValueSize::B4)),
+        (&kernels::SORT_ONESWEEP_KEY2_VALUE2, pairs(ElementType::U64, ValueSize::B8)),
     ] {
         let specialization = specialization(device, &sort(config), kernel)?;
         let items = value(&specialization, "ITEMS_PER_INVOCATION")?;
