@@ -1,10 +1,10 @@
-// What tiles tell one another: one word of status and half a word of payload, twice for each word of an element.
+// Tile descriptors of a scan's look-back: two words for each word of an element, each with a status and half of the word.
 //
-//   | status: 2 bits | 14 bits of nothing | 16 bits of payload |
+//   | status: 2 bits | 14 bits unused | 16 bits of payload |
 //
-// An element is told when all its words have one status. A word only moves up, from NOT_READY by way of AGGREGATE to
-// PREFIX, and is touched by atomic read-modify-writes alone, which carry all there is to know: nothing has to be ordered
-// around them, where one of the drivers loses stores around a fence.
+// An element is published when all of its words have the same status. A word goes from NOT_READY by way of AGGREGATE to PREFIX,
+// and is accessed by atomic read-modify-writes alone. Each carries its payload, so that no fence is needed: one driver loses
+// stores around a fence.
 //
 // Source: Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
@@ -14,9 +14,9 @@
 #include "common/element.glsl"
 
 const uint NOT_READY = 0;
-// The tile's own total.
+// The total of the tile.
 const uint AGGREGATE = 1;
-// That of the tile and all before it.
+// The inclusive prefix: the total of the tile and all before it.
 const uint PREFIX = 2;
 
 const uint STATUS_WORDS = 2 * ELEMENT_WORDS;
@@ -31,15 +31,15 @@ uint status_word(uint status, Element element, uint w) {
     return status << 30 | (ELEMENT_WORD(element, w / 2) >> (w % 2 * 16) & 0xffff);
 }
 
-void tell_prefix(Words tile, Element prefix) {
+void publish_prefix(Words tile, Element prefix) {
     [[unroll]] for (uint w = 0; w < STATUS_WORDS; w++) {
         atomicMax(tile.word[w], status_word(PREFIX, prefix, w));
     }
 }
 
-// The tile's own workgroup and any that sums it up in its place may tell the total, in bits that differ where a
-// compiler rounds one of the two otherwise: whoever is first tells all of it.
-void tell_aggregate(Words tile, Element total) {
+// The tile's own workgroup publishes the total, and so may every workgroup that reduces a stalled tile, in bits that differ where
+// a compiler rounds one of the two otherwise: the first one publishes all words.
+void publish_aggregate(Words tile, Element total) {
     if (atomicCompSwap(tile.word[0], 0u, status_word(AGGREGATE, total, 0)) == 0) {
         [[unroll]] for (uint w = 1; w < STATUS_WORDS; w++) {
             atomicMax(tile.word[w], status_word(AGGREGATE, total, w));
@@ -47,7 +47,7 @@ void tell_aggregate(Words tile, Element total) {
     }
 }
 
-// What the tile has told; while it is telling, that is nothing yet.
+// Reads a descriptor: its status and its element. A descriptor whose words differ in their status is NOT_READY.
 uint read_status(Words tile, out Element element) {
     uint first = atomicOr(tile.word[0], 0u);
     uint status = first >> 30;

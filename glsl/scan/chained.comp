@@ -1,17 +1,17 @@
-// Scans each tile as soon as what comes before it is known: one pass over memory.
+// Single-pass scan with decoupled look-back: each element is read once and written once.
 //
-// A workgroup takes the next tile, tells the tile's total, looks back over the totals and prefixes that earlier tiles
-// have told, and tells its own prefix. Where an earlier tile stays silent, because its workgroup does not run, the one
-// that waits sums that tile up itself: nothing here relies on another workgroup's progress.
+// A workgroup takes the next tile, publishes the tile's aggregate, looks back over the aggregates and prefixes that earlier tiles
+// have published, and publishes its own prefix. Where an earlier tile is stalled, because its workgroup does not run, the
+// workgroup that waits reduces that tile itself: nothing here relies on another workgroup's progress.
 //
-// How far an earlier tile has come is chance, and so is which of its sums are added first. With FIXED_TREE it is not:
+// Which earlier tiles have published is chance, and so is the order of the additions. With FIXED_TREE the order is fixed:
 //
-//   tiles    | 0 … 31 | 32 … 63 | 64 … tile |    tell their totals, and never a prefix
+//   tiles    | 0 … 31 | 32 … 63 | 64 … tile |    publish their aggregates, and never a prefix
 //   groups   P(0) ──────► P(1) ─────► P(2)       P(0) is the identity, P(h + 1) = P(h) + the totals of group h
 //   carry of the tile = P(2) + the totals of 64 … tile - 1
 //
-// where totals are added in chunks of as many as a subgroup has lanes, from the group's first tile on. Whoever comes by
-// tells what comes before a group; whoever tells it, it is the same bits.
+// where totals are added in chunks of as many as a subgroup has lanes, from the group's first tile on. Every workgroup that passes
+// a group publishes the group's exclusive prefix: the bits are the same.
 //
 // Dispatch: tile_count workgroups, in any order; more are left alone.
 // Reads:    source, element_count elements, which nobody may overwrite meanwhile: a tile may be read again; initial, an
@@ -50,15 +50,15 @@ layout(push_constant, std430) uniform Push {
 // Whether sums are added up in an order that is the plan's alone.
 layout(constant_id = 16) const bool FIXED_TREE = false;
 
-// Tiles whose totals are added up before they go on, with FIXED_TREE.
+// Tiles of a group, with FIXED_TREE.
 const uint GROUP_TILES = 32;
 
-// How often a window of tiles is looked at before one of them is summed up in its workgroup's place.
+// Reads of a window of descriptors before a stalled tile is reduced.
 const uint SPIN_LIMIT = 4;
 const uint NONE = ~0;
 
 shared uint s_tile;
-shared uint s_silent_tile;
+shared uint s_stalled_tile;
 shared Element s_carry;
 
 Tiles tiles;
@@ -80,7 +80,7 @@ Words status_of(uint tile) {
     return advance_words(advance_words(push.state, 1, 4), tile, STATUS_WORDS);
 }
 
-// What comes before a group, which is told as a prefix. Groups lie behind all tiles that there is room for.
+// A group's exclusive prefix. Groups lie behind all tiles that there is room for.
 Words status_of_group(uint group) {
     return advance_words(status_of(push.tile_count), group, STATUS_WORDS);
 }
@@ -91,7 +91,7 @@ const uint WINDOWS = 0;
 const uint SPINS = 1;
 const uint FALLBACKS = 2;
 const uint LONGEST = 3;
-// The workgroups of every so manyth tile tell nothing, as if they had stopped; 0 if all tell.
+// Every Nth tile publishes nothing, as if its workgroup had stopped; 0 if all publish.
 layout(constant_id = 8) const uint STALL_EVERY = 0;
 
 void count(uint counter, uint more) {
@@ -114,51 +114,51 @@ void count_look_back() {
     }
 }
 
-bool tells(uint tile) {
+bool publishes(uint tile) {
     return STALL_EVERY == 0 || tile % STALL_EVERY != 0;
 }
 #else
 #define count(counter, more)
 #define count_window()
 #define count_look_back()
-#define tells(tile) true
+#define publishes(tile) true
 #endif
 
-// Looks back from tile `end`, which is not 0, as many tiles at a time as a subgroup has lanes, and puts what they tell
-// in front of `carry`: until it comes to a prefix, or to a tile that stays silent. Returns that tile, if any, and leaves
-// `end` behind it. Every lane of the subgroup must call it.
+// Looks back from tile `end`, which is not 0, as many tiles at a time as a subgroup has lanes, and adds what they have published
+// in front of `carry`, as far as a prefix or a stalled tile. Returns the stalled tile, or NONE, and leaves `end` behind it. Every
+// lane of the subgroup must call it.
 uint look_back(inout uint end, inout Element carry) {
     uint lane = gl_SubgroupInvocationID;
     for (;;) {
         // Lanes look at tiles in their order, the last lane at the nearest. What would lie before tile 0 is nothing.
         bool exists = end + lane >= gl_SubgroupSize;
         Words tile = status_of(exists ? end + lane - gl_SubgroupSize : 0);
-        Element told;
+        Element published;
         bool has_prefix;
-        uint first, behind_silent;
+        uint first, behind_stalled;
         for (uint turn = 0; turn < SPIN_LIMIT; turn++) {
             uint status = AGGREGATE;
-            told = identity();
+            published = identity();
             if (exists) {
-                status = read_status(tile, told);
+                status = read_status(tile, published);
             }
             uvec4 prefixes = subgroupBallot(status == PREFIX);
-            uvec4 silent = subgroupBallot(status == NOT_READY);
+            uvec4 stalled = subgroupBallot(status == NOT_READY);
             has_prefix = subgroupBallotBitCount(prefixes) > 0;
             first = has_prefix ? subgroupBallotFindMSB(prefixes) : 0;
-            behind_silent = subgroupBallotBitCount(silent) > 0 ? subgroupBallotFindMSB(silent) + 1 : 0;
-            if (behind_silent <= first) {
+            behind_stalled = subgroupBallotBitCount(stalled) > 0 ? subgroupBallotFindMSB(stalled) + 1 : 0;
+            if (behind_stalled <= first) {
                 break;
             }
             count(SPINS, 1);
         }
         count_window();
-        bool is_stuck = behind_silent > first;
-        first = max(first, behind_silent);
+        bool is_stuck = behind_stalled > first;
+        first = max(first, behind_stalled);
         if (lane < first) {
-            told = identity();
+            published = identity();
         }
-        carry = combine(subgroup_reduce(told), carry);
+        carry = combine(subgroup_reduce(published), carry);
         end = max(end + first, gl_SubgroupSize) - gl_SubgroupSize;
         if (is_stuck) {
             return end - 1;
@@ -171,90 +171,89 @@ uint look_back(inout uint end, inout Element carry) {
 
 // Where a subgroup stands in the fixed tree.
 struct Walk {
-    // The first tile that is not taken in: the first of a chunk.
+    // The first tile that is not added yet: the first of a chunk.
     uint tile;
-    // What comes before its group, and what the group's tiles before it come to.
+    // The exclusive prefix of its group, and the total of the group's tiles before it.
     Element before_group;
     Element in_group;
-    // What the chunk's tile that is the lane's has told, if it has.
-    bool is_told;
-    Element told;
+    // Of the lane's tile in the chunk: whether its aggregate is published, and the aggregate.
+    bool is_published;
+    Element aggregate;
 };
 
-// Begins at the last group up to that of `tile` of which somebody has told what comes before it. Every lane of the
-// subgroup must call it.
+// Begins at the last group up to that of `tile` whose prefix is published. Every lane of the subgroup must call it.
 Walk walk_towards(uint tile) {
     uint lane = gl_SubgroupInvocationID;
-    // Before group 0 there is nothing, told or not.
+    // The prefix of group 0 is the identity, published or not.
     uint group = tile / GROUP_TILES;
     uint window = group;
     while (window > 0) {
         // Lanes look at groups in their order, the last lane at the nearest.
         bool exists = window + lane >= gl_SubgroupSize;
         Element unused;
-        bool is_told = !exists;
+        bool is_published = !exists;
         if (exists) {
-            is_told = read_status(status_of_group(window + lane + 1 - gl_SubgroupSize), unused) == PREFIX;
+            is_published = read_status(status_of_group(window + lane + 1 - gl_SubgroupSize), unused) == PREFIX;
         }
-        uvec4 told = subgroupBallot(is_told);
-        if (subgroupBallotBitCount(told) > 0) {
-            uint behind = window + subgroupBallotFindMSB(told) + 1;
+        uvec4 published = subgroupBallot(is_published);
+        if (subgroupBallotBitCount(published) > 0) {
+            uint behind = window + subgroupBallotFindMSB(published) + 1;
             window = max(behind, gl_SubgroupSize) - gl_SubgroupSize;
             break;
         }
         window = max(window, gl_SubgroupSize) - gl_SubgroupSize;
     }
     Walk walk = Walk(window * GROUP_TILES, identity(), identity(), false, identity());
-    // What was told is told for good: each lane may read it for itself.
+    // A published prefix stays: each lane may read it for itself.
     if (window > 0) {
         read_status(status_of_group(window), walk.before_group);
     }
     return walk;
 }
 
-// Takes in the totals of all tiles before `end`, and tells what comes before each group on the way, if `tells_groups`;
-// or goes as far as there is a tile that stays silent, and returns that. Every lane of the subgroup must call it.
-uint walk_on(inout Walk walk, uint end, bool tells_groups) {
+// Adds the aggregates of all tiles before `end`, and publishes the prefix of each group on the way if `publishes_groups`; or goes
+// as far as a stalled tile, and returns that. Every lane of the subgroup must call it.
+uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
     uint lane = gl_SubgroupInvocationID;
     while (walk.tile < end) {
         uint left_in_group = GROUP_TILES - walk.tile % GROUP_TILES;
         uint chunk = min(min(left_in_group, end - walk.tile), gl_SubgroupSize);
-        bool is_waiting = lane < chunk && !walk.is_told;
-        uvec4 silent;
+        bool is_waiting = lane < chunk && !walk.is_published;
+        uvec4 stalled;
         for (uint turn = 0; turn < SPIN_LIMIT; turn++) {
             if (is_waiting) {
-                is_waiting = read_status(status_of(walk.tile + lane), walk.told) == NOT_READY;
+                is_waiting = read_status(status_of(walk.tile + lane), walk.aggregate) == NOT_READY;
             }
-            silent = subgroupBallot(is_waiting);
-            if (subgroupBallotBitCount(silent) == 0) {
+            stalled = subgroupBallot(is_waiting);
+            if (subgroupBallotBitCount(stalled) == 0) {
                 break;
             }
             count(SPINS, 1);
         }
         count_window();
-        walk.is_told = lane < chunk && !is_waiting;
-        if (subgroupBallotBitCount(silent) > 0) {
-            return walk.tile + subgroupBallotFindLSB(silent);
+        walk.is_published = lane < chunk && !is_waiting;
+        if (subgroupBallotBitCount(stalled) > 0) {
+            return walk.tile + subgroupBallotFindLSB(stalled);
         }
-        Element told = identity();
-        if (walk.is_told) {
-            told = walk.told;
+        Element aggregate = identity();
+        if (walk.is_published) {
+            aggregate = walk.aggregate;
         }
-        walk.in_group = combine(walk.in_group, subgroup_reduce(told));
-        walk.is_told = false;
+        walk.in_group = combine(walk.in_group, subgroup_reduce(aggregate));
+        walk.is_published = false;
         walk.tile += chunk;
         if (chunk == left_in_group) {
             walk.before_group = combine(walk.before_group, walk.in_group);
             walk.in_group = identity();
-            if (tells_groups && subgroupElect()) {
-                tell_prefix(status_of_group(walk.tile / GROUP_TILES), walk.before_group);
+            if (publishes_groups && subgroupElect()) {
+                publish_prefix(status_of_group(walk.tile / GROUP_TILES), walk.before_group);
             }
         }
     }
     return NONE;
 }
 
-// Sums up a tile in the place of its own workgroup. Every invocation of the workgroup must call it, with a barrier since the
+// Reduces a stalled tile in place of its own workgroup. Every invocation of the workgroup must call it, with a barrier since the
 // workgroup scan was last used. The fixed tree stands on this: it is what `scan_runs` makes of the tile, to the bit. Both fold
 // a run from the identity on, and end in the same scans of subgroup and workgroup; `combine` is precise, so that no compiler
 // may treat the two differently.
@@ -285,7 +284,7 @@ Element reduce_stalled_tile(uint tile) {
 layout(constant_id = 18) const bool OTHER_SUBGROUPS = false;
 #define LOOKS_BACK (!OTHER_SUBGROUPS && gl_SubgroupID == 0)
 
-// What all tiles before `tile`, which is not 0, come to, in every invocation. All of the workgroup must call it.
+// The exclusive prefix of `tile`, which is not 0, in every invocation. All of the workgroup must call it.
 Element carry_into(uint tile) {
     // Of the first subgroup alone: what lies in [end, tile).
     Element carry = identity();
@@ -296,37 +295,37 @@ Element carry_into(uint tile) {
     }
     for (;;) {
         if (LOOKS_BACK) {
-            uint silent;
+            uint stalled;
             if (FIXED_TREE) {
-                silent = walk_on(walk, tile, tells(tile));
+                stalled = walk_on(walk, tile, publishes(tile));
             } else {
-                silent = look_back(end, carry);
+                stalled = look_back(end, carry);
             }
             if (subgroupElect()) {
-                s_silent_tile = silent;
+                s_stalled_tile = stalled;
             }
         }
         barrier();
-        uint silent = s_silent_tile;
-        if (MAIN_PATH || silent == NONE) {
+        uint stalled = s_stalled_tile;
+        if (MAIN_PATH || stalled == NONE) {
             break;
         }
-        Element total = reduce_stalled_tile(silent);
+        Element total = reduce_stalled_tile(stalled);
         if (gl_SubgroupID == 0) {
             count(FALLBACKS, 1);
             if (subgroupElect()) {
-                tell_aggregate(status_of(silent), total);
+                publish_aggregate(status_of(stalled), total);
             }
             if (!FIXED_TREE) {
                 carry = combine(total, carry);
-                end = silent;
-            } else if (walk.tile + gl_SubgroupInvocationID == silent) {
-                // Somebody may have begun to tell it, and have stopped: it is not read again.
-                walk.told = total;
-                walk.is_told = true;
+                end = stalled;
+            } else if (walk.tile + gl_SubgroupInvocationID == stalled) {
+                // Its own workgroup may have published a part of it and stopped: it is not read again.
+                walk.aggregate = total;
+                walk.is_published = true;
             }
         }
-        if (!FIXED_TREE && silent == 0) {
+        if (!FIXED_TREE && stalled == 0) {
             break;
         }
     }
@@ -353,16 +352,16 @@ void main() {
     Element total;
     Element before_subgroup = scan_runs(0, total);
     Element carry = identity();
-    if ((FIXED_TREE || tile > 0) && gl_LocalInvocationIndex == 0 && tells(tile)) {
-        tell_aggregate(status_of(tile), total);
+    if ((FIXED_TREE || tile > 0) && gl_LocalInvocationIndex == 0 && publishes(tile)) {
+        publish_aggregate(status_of(tile), total);
     }
     if (tile > 0) {
         carry = carry_into(tile);
     }
-    if (!FIXED_TREE && gl_LocalInvocationIndex == 0 && tells(tile)) {
-        tell_prefix(status_of(tile), combine(carry, total));
+    if (!FIXED_TREE && gl_LocalInvocationIndex == 0 && publishes(tile)) {
+        publish_prefix(status_of(tile), combine(carry, total));
     }
-    // Before everything, and in what no tile tells: a tile that is summed up again needs to know nothing of it.
+    // Before everything, and not published: a tile that is reduced again does without it.
     if (!is_null(push.initial)) {
         carry = combine(load_value(push.initial), carry);
     }
