@@ -145,9 +145,9 @@ impl CompileOnlyGpu {
     /// A command that starts `executable`, an ELF file for x86-64 Linux, in a process whose one Vulkan driver opens this
     /// GPU. Arguments of the executable are added to the command, and there is no shell on the way.
     ///
-    /// What the process submits, the shim takes and does not do. Mesa's shader cache is off, so that statistics
-    /// are of what the process itself has compiled. Shim and driver write lines to standard error that are of no use to a
-    /// reader: see [`is_noise`].
+    /// The shim accepts what the process submits and executes nothing. Mesa's shader cache is off, so that statistics are of what
+    /// the process itself has compiled. Shim and driver write lines to standard error that are of no use to a reader: see
+    /// [`is_noise`].
     ///
     /// # Errors
     /// [`NotSetUp`].
