@@ -35,3 +35,7 @@ pub mod embedding {}
 #[cfg(all(doctest, feature = "headless"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(all(doctest, feature = "headless"))]
+#[doc = include_str!("../docs/headless.md")]
+struct Headless;

@@ -1,4 +1,4 @@
-//! The README's figures are those of the records in `benches/record`; `tools/figures` puts them there.
+//! The figures of docs/results.md are those of the records in `benches/record`; `tools/figures` puts them there.
 
 #![cfg(feature = "cli")]
 
@@ -154,9 +154,9 @@ fn two_versions_of_a_driver_are_compared_as_their_records_say() {
 
 #[test]
 fn figures_are_those_of_the_records() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(&path).unwrap();
-    let mut expected = readme.clone();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results.md");
+    let results = std::fs::read_to_string(&path).unwrap();
+    let mut expected = results.clone();
     let all: [(&str, Figures); 4] = [
         ("drivers", drivers),
         ("largest sort", largest_sort),
@@ -172,6 +172,9 @@ fn figures_are_those_of_the_records() {
     if is_blessed() {
         std::fs::write(&path, &expected).unwrap();
     } else {
-        assert!(readme == expected, "the README's figures are not those of the records; run tools/figures");
+        assert!(
+            results == expected,
+            "the figures of docs/results.md are not those of the records; run tools/figures"
+        );
     }
 }

@@ -1,14 +1,21 @@
-//! The README's commands, run as they stand there, and its Rust, compiled and run as documentation tests.
+//! The commands of the README and of the documentation, run as they are printed. Their Rust is in documentation tests.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Every `$ tools/run …` of the README, in a folder with the files that it names.
+/// Every `$ tools/run …` of these pages, in a folder with the files that they name.
 #[test]
 fn commands_of_the_readme_work() {
-    let readme = include_str!("../README.md");
-    let commands: Vec<_> = readme.lines().filter_map(|line| line.strip_prefix("$ tools/run")).collect();
-    assert!(commands.len() >= 5, "the README shows few commands: {commands:?}");
+    let pages = [
+        include_str!("../README.md"),
+        include_str!("../docs/command-line.md"),
+        include_str!("../docs/algorithms.md"),
+    ];
+    let commands_of = |page: &'static str| page.lines().filter_map(|line| line.strip_prefix("$ tools/run"));
+    let mut commands: Vec<_> = pages.into_iter().flat_map(commands_of).collect();
+    assert!(pages.into_iter().all(|page| commands_of(page).count() >= 3), "a page shows few commands");
+    commands.sort_unstable();
+    commands.dedup();
     let folder = tempfile::tempdir().unwrap();
     write_npy(&folder.path().join("keys.npy"), "(6,)", &[3, 1, 4, 1, 5, 9]);
     write_npy(&folder.path().join("ids.npy"), "(6,)", &[10, 11, 12, 13, 14, 15]);

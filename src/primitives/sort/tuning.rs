@@ -127,7 +127,7 @@ const ROWS: &[Row<'static>] = &[
         mixed_access: false,
         reason: "few keys take one dispatch; on a CPU digits of 4 bits need little scratch, and compile in a third of the \
                  time",
-        source: "algorithm measured on lavapipe 22.3.6 at 8 lanes, see README; scatter from registers by a trial there",
+        source: "algorithm measured on lavapipe 22.3.6 at 8 lanes, see docs/results.md; scatter from registers by a trial there",
         ..GPU
     },
     Row {
@@ -137,7 +137,7 @@ const ROWS: &[Row<'static>] = &[
         has_exchange: false,
         mixed_access: false,
         reason: "few keys take one dispatch; SwiftShader sorts more by digits of 8 bits in half the time that 4 bits take",
-        source: "algorithm measured on SwiftShader at 4 lanes, see README; the rest as on lavapipe, not measured",
+        source: "algorithm measured on SwiftShader at 4 lanes, see docs/results.md; the rest as on lavapipe, not measured",
         ..GPU
     },
 ];
