@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use subsweep::ash::{self, vk};
+use subsweep::device::{AddressRange, Barrier, BufferRange, Command, Device, Recorder, Trace, Workgroups};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions};
 use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
-use subsweep::vk::{AddressRange, Barrier, BufferRange, Command, Device, Recorder, Trace, Workgroups};
 use subsweep::{Count, ElementType, Result};
 
 /// What a plan may cost at most, in bare calls.

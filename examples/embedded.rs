@@ -7,8 +7,8 @@ use std::error::Error;
 
 use subsweep::ElementType;
 use subsweep::ash::{self, vk};
+use subsweep::device::{Access, Barrier, BufferRange, Device, DeviceRequirements, Recorder};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
-use subsweep::vk::{Access, Barrier, BufferRange, Device, DeviceRequirements, Recorder};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: every handle below is used with what it was made from, and destroyed behind it, when nothing is in flight.

@@ -787,7 +787,7 @@ typedef struct SubsweepSegmentedSortInfo {
  * takes "onesweep", which is chosen then. Counts on the device are uint32_t nevertheless. Neither with
  * SUBSWEEP_SORT_VALUES_ARGSORT, whose places are uint32_t, nor for segments, which begin at such.
  */
-#define SUBSWEEP_SORT_WIDE_COUNTS_BIT 16
+#define SUBSWEEP_SORT_LARGE_COUNTS_BIT 16
 
 /**
  * Recordings may take their count from the device.
@@ -1146,7 +1146,7 @@ VkResult subsweep_sort_plan_scratch_requirements(const struct SubsweepSortPlan *
 
 /**
  * The most keys of a recording: 2^32 - 1, or fewer where the algorithm's tiles are small; of
- * "single-workgroup" what one workgroup holds; with SUBSWEEP_SORT_WIDE_COUNTS_BIT more than 2^36. 0 if
+ * "single-workgroup" what one workgroup holds; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. 0 if
  * `plan` is null.
  *
  * Threads: any, at any time.
@@ -1365,7 +1365,7 @@ VkResult subsweep_cmd_gather(const struct SubsweepGatherPlan *plan,
  * Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
  * subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
  * each segment; its algorithm must be null, and neither SUBSWEEP_SORT_ANYWHERE_BIT nor
- * SUBSWEEP_SORT_WIDE_COUNTS_BIT be among its flags. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
+ * SUBSWEEP_SORT_LARGE_COUNTS_BIT be among its flags. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
  * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`

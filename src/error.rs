@@ -38,7 +38,7 @@ pub enum Error {
     },
     /// A policy asks for more than the device has.
     #[error("the policy needs {needed} {what}, this device has {got}; choose a smaller one")]
-    PolicyBeyondDevice {
+    PolicyExceedsLimits {
         /// The limit in question, with its unit.
         what: &'static str,
         /// What the policy asks for.
@@ -160,7 +160,7 @@ pub enum Error {
     },
     /// A range that goes around the end of all addresses, or whose offset does.
     #[error("{what} goes beyond the last address: {size} bytes from {address:#x} on")]
-    BeyondAddresses {
+    AddressOverflow {
         /// Which range.
         what: &'static str,
         /// Its device address, or its offset in its buffer.
@@ -184,7 +184,7 @@ pub enum Error {
     },
     /// A table whose last row is not whole.
     #[error("{value_count} values are no whole rows of {columns}")]
-    RaggedTable {
+    RowLengthMismatch {
         /// Values given.
         value_count: u64,
         /// Values of a row.
@@ -262,7 +262,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Checks what a policy asks for against a limit of the device.
 pub(crate) fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {
     if needed > got {
-        return Err(Error::PolicyBeyondDevice { what, needed: needed.into(), got: got.into() });
+        return Err(Error::PolicyExceedsLimits { what, needed: needed.into(), got: got.into() });
     }
     Ok(())
 }

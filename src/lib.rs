@@ -1,12 +1,13 @@
 //! Prefix sums (scan) and radix sorts for Vulkan.
 //!
-//! The floors, from the ground: [`kernels`], what the shaders are; [`vk`], what every primitive needs of Vulkan;
+//! The floors, from the ground: [`kernels`], what the shaders are; [`device`], what every primitive needs of Vulkan;
 //! [`scan`], [`sort`] and [`gather`], plans that record into a caller's command buffer; and, with the feature `headless`,
 //! a device of one's own with safe calls on slices. [`embedding`] says how plans go among commands of your own. With the
 //! feature `capi` the same plans are there for C.
 
 #[cfg(feature = "capi")]
 pub mod capi;
+pub mod device;
 pub mod error;
 #[cfg(feature = "cli")]
 pub mod harness;
@@ -22,7 +23,6 @@ pub mod reference;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod table;
-pub mod vk;
 
 pub use ash;
 pub use error::{Error, Result};

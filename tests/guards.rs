@@ -65,7 +65,7 @@ fn every_armed_trial_is_in_the_table() {
 
 #[test]
 fn every_known_bug_is_in_the_table() {
-    for bug in subsweep::vk::DRIVER_BUGS {
+    for bug in subsweep::device::DRIVER_BUGS {
         assert!(GUARDS.contains(&format!("`{}`", bug.name)), "docs/GUARDS.md does not name {}", bug.name);
     }
 }

@@ -6,14 +6,14 @@ use std::ffi::{CStr, c_void};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use subsweep::ash::{self, vk};
-use subsweep::vk::DeviceRequirements;
+use subsweep::device::DeviceRequirements;
 
 /// A device and its one queue. Whatever is made of it borrows it, and is gone before it.
 pub struct Gpu {
     /// The device's functions and handle.
     pub raw: ash::Device,
     /// The same device as the library takes it: plans are made with it.
-    pub adopted: subsweep::vk::Device,
+    pub adopted: subsweep::device::Device,
     /// The queue.
     pub queue: vk::Queue,
     /// The queue's family.
@@ -73,7 +73,7 @@ impl Gpu {
         // SAFETY: the device was made from these, with what `needs` says, and outlives its adoption: see `drop`.
         let adopted = unsafe {
             let cache = vk::PipelineCache::null();
-            subsweep::vk::Device::from_raw(
+            subsweep::device::Device::from_raw(
                 &instance.raw,
                 physical_device,
                 raw.clone(),

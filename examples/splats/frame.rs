@@ -12,9 +12,9 @@
 
 use anyhow::{Result, ensure};
 use subsweep::ash::vk;
+use subsweep::device::Access;
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan, ValueSize};
-use subsweep::vk::Access;
 use subsweep::{Count, ElementType};
 
 use crate::camera::Camera;

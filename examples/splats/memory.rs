@@ -4,7 +4,7 @@
 
 use anyhow::{Context as _, Result};
 use subsweep::ash::vk;
-use subsweep::vk::BufferRange;
+use subsweep::device::BufferRange;
 
 use crate::device::Gpu;
 

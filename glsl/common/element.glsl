@@ -12,7 +12,7 @@
 // in another form; marked by OPERATOR_HAS_SUBGROUP, `subgroup_reduce` and both forms of `subgroup_exclusive_scan`.
 //
 // Values are loaded and stored in *packs*: the fewest that are a whole number of 16-byte quads. A build with STRIDED
-// takes one column of a table: its values lie a row apart. A build with SEGMENTED combines values with their heads: then
+// takes one column of a table: its values lie a row apart. A build with HEADED combines values with their heads: then
 // an Element is more than the Value that lies in memory.
 
 #ifndef SUBSWEEP_ELEMENT
@@ -21,7 +21,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "common/address.glsl"
 
-#ifdef SEGMENTED
+#ifdef HEADED
 #define identity value_identity
 #else
 #define value_identity identity
@@ -50,12 +50,12 @@ Value to_memory(Value words) {
 }
 #endif
 
-#ifdef SEGMENTED
+#ifdef HEADED
 #undef identity
 #include "common/segmented.glsl"
 #endif
 
-#if defined SEGMENTED || !defined OPERATOR_HAS_SUBGROUP
+#if defined HEADED || !defined OPERATOR_HAS_SUBGROUP
 #include "common/subgroup_by_shuffle.glsl"
 #endif
 

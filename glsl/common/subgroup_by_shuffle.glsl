@@ -22,7 +22,7 @@ Value value_of_lane(Value value, uint lane) {
 }
 
 Element element_of_lane(Element element, uint lane) {
-#ifdef SEGMENTED
+#ifdef HEADED
     return Element(value_of_lane(element.value, lane), subgroupShuffle(element.is_head, lane));
 #else
     return value_of_lane(element, lane);

@@ -3,12 +3,12 @@
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such rows
 //           where they are not null: what comes before each tile; heads, as `scan/heads.glsl` says, and initial, such a
-//           row, where it is not null (both only with SEGMENTED); tiles_on_device, tile_count and last_extent, where it
+//           row, where it is not null (both only with HEADED); tiles_on_device, tile_count and last_extent, where it
 //           is not null.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
 //           elements.
 // Shared:   the workgroup scan's.
-// Pass model: reference::passes::scan::scan_tiles; with SEGMENTED of rows of reference::passes::segmented_scan::Headed.
+// Pass model: reference::passes::scan::scan_tiles; with HEADED of rows of reference::passes::segmented_scan::Headed.
 // Source:   tutorial 14, "global prefix sum"; Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 11.
 
 #version 460
@@ -44,7 +44,7 @@ void main() {
     Words source = column_from(push.source, tile.place, TILE_ITEMS, push.column_count, tile.column);
     Words destination = column_from(push.destination, tile.place, TILE_ITEMS, push.column_count, tile.column);
     uint heads = 0;
-#ifdef SEGMENTED
+#ifdef HEADED
     heads = load_heads(push.heads, tile, tiles);
     if (!is_null(push.initial)) {
         initial = load_value(column_from(push.initial, 0, 1, push.column_count, tile.column));
@@ -55,7 +55,7 @@ void main() {
     Element tile_total;
     Element carry = scan_runs(heads, tile_total);
     if (!is_null(push.carries)) {
-#ifdef SEGMENTED
+#ifdef HEADED
         carry = combine(Element(carry_into(tile), 0), carry);
 #else
         carry = combine(carry_into(tile), carry);

@@ -2,10 +2,10 @@
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; heads, as `scan/heads.glsl`
-//           says (only with SEGMENTED); tiles_on_device, tile_count and last_extent, where it is not null.
-// Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with SEGMENTED).
+//           says (only with HEADED); tiles_on_device, tile_count and last_extent, where it is not null.
+// Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with HEADED).
 // Shared:   the workgroup scan's.
-// Pass model: reference::passes::scan::tile_totals; with SEGMENTED of rows of reference::passes::segmented_scan::Headed.
+// Pass model: reference::passes::scan::tile_totals; with HEADED of rows of reference::passes::segmented_scan::Headed.
 // Source:   tutorial 14, "local count"; with sums in their own array.
 
 #version 460
@@ -35,7 +35,7 @@ void main() {
     uint stride = row_stride(push.column_count);
     Words source = column_from(push.source, tile.place, TILE_ITEMS, push.column_count, tile.column);
     uint heads = 0;
-#ifdef SEGMENTED
+#ifdef HEADED
     heads = load_heads(push.heads, tile, tiles);
 #endif
 
@@ -43,7 +43,7 @@ void main() {
     Element tile_total = reduce_tile(heads);
     if (gl_LocalInvocationIndex == 0) {
         Words sum = column_from(push.sums, tile.index, 1, push.column_count, tile.column);
-#ifdef SEGMENTED
+#ifdef HEADED
         store_value(sum, tile_total.value);
         // The same of every column.
         if (tile.column == 0) {

@@ -80,7 +80,7 @@ void store_tile(Words destination, uint stride, uint extent) {
     }
 }
 
-#ifdef SEGMENTED
+#ifdef HEADED
 #include "scan/heads.glsl"
 #else
 #define with_head(value, heads, slot, i) value
@@ -88,7 +88,7 @@ void store_tile(Words destination, uint stride, uint extent) {
 #define exclusive_result(before, heads, slot, i) before
 #endif
 
-// The run of the invocation's packs from `slot` on, of PACKS_PER_RUN of them. `heads`, here and below, is of a SEGMENTED
+// The run of the invocation's packs from `slot` on, of PACKS_PER_RUN of them. `heads`, here and below, is of a HEADED
 // build.
 Element reduce_run(uint round, uint heads) {
     Element total = identity();

@@ -1,8 +1,8 @@
 // Moves the keys of each chunk to their places in the order of one digit, batch by batch, as the seed does.
 //
-// Dispatch: the workgroups of its schedule, of 32 invocations.
-// Reads:    an array of keys and one of values, as the schedule says: all of them, or instead of values the keys' places;
-//           offsets, RADIX * tile_count words: the exclusive scan of the counts; schedule.
+// Dispatch: the workgroups of dispatch_args, of 32 invocations.
+// Reads:    an array of keys and one of values, as dispatch_args says: all of them, or instead of values the keys' places;
+//           offsets, RADIX * tile_count words: the exclusive scan of the counts; dispatch_args.
 // Writes:   another array of keys, and of values (only with VALUE_WORDS).
 // Shared:   2 * RADIX words.
 // Pass model: reference::passes::sort::scatter.
@@ -19,12 +19,12 @@
 
 layout(push_constant, std430) uniform Push {
     Words keys;
-    Words keys_aside;
-    Words keys_other;
+    Words keys_alt;
+    Words keys_alt2;
     Words values;
-    Words values_aside;
+    Words values_alt;
     Words offsets;
-    Words schedule;
+    Words dispatch_args;
     uint shift;
     uint digit_mask;
 } push;
@@ -44,16 +44,16 @@ void copy_value(Words values, uint index, Words to) {
 
 void main() {
     uint chunk = workgroup_index();
-    Scheduled pass = load_schedule(push.schedule);
+    PassArgs pass = load_pass_args(push.dispatch_args);
     if (chunk >= pass.tile_count) {
         return;
     }
     uint extent = tile_extent(pass, chunk, CHUNK_ITEMS);
-    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
-    Words sorted = array_of(pass.route.keys_to, push.keys, push.keys_aside, push.keys_other);
+    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
+    Words sorted = buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2);
     Words keys = advance_words(all_keys, chunk, CHUNK_ITEMS * KEY_WORDS);
 #if VALUE_WORDS > 0
-    Values values = values_of(pass.route, push.values, push.values_aside);
+    Values values = values_of(pass.ping_pong, push.values, push.values_alt);
     Words chunk_values = advance_words(values.from, chunk * CHUNK_ITEMS, VALUE_WORDS);
 #endif
     uint lane = invocation_index();

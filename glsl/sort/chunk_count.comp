@@ -1,8 +1,8 @@
 // Counts the digits of each chunk with packed 16-bit counters, as the seed does; or, with BIN_BY_BIN, with a counter for
 // each digit, which it says is the intuitive way, and slower.
 //
-// Dispatch: the workgroups of its schedule, of 32 invocations.
-// Reads:    an array of keys, as the schedule says: all of them; schedule.
+// Dispatch: the workgroups of dispatch_args, of 32 invocations.
+// Reads:    an array of keys, as dispatch_args says: all of them; dispatch_args.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   RADIX / 2 words, or RADIX.
 // Pass model: reference::passes::sort::tile_counts.
@@ -14,14 +14,14 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "sort/chunk.glsl"
-#include "sort/schedule.glsl"
+#include "sort/dispatch_args.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;
-    Words keys_aside;
-    Words keys_other;
+    Words keys_alt;
+    Words keys_alt2;
     Words counts;
-    Words schedule;
+    Words dispatch_args;
     uint shift;
     uint digit_mask;
 } push;
@@ -73,12 +73,12 @@ void add_to_count(uint counter, Counter sum) {
 
 void main() {
     uint chunk = workgroup_index();
-    Scheduled pass = load_schedule(push.schedule);
+    PassArgs pass = load_pass_args(push.dispatch_args);
     if (chunk >= pass.tile_count) {
         return;
     }
     uint extent = tile_extent(pass, chunk, CHUNK_ITEMS);
-    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
     Words keys = advance_words(all_keys, chunk, CHUNK_ITEMS * KEY_WORDS);
 
     if (gl_LocalInvocationIndex < COUNTERS) {

@@ -1,14 +1,14 @@
 // Lists segments by their lengths, and tells how far the dispatches go that sort them.
 //
-// A subgroup adds all that it has for a list at once. The last workgroup to be done makes the schedule. Segments that
+// A subgroup adds all that it has for a list at once. The last workgroup to be done writes the dispatch arguments. Segments that
 // begin in rising order, as they should, fit their lists; a class that has more of them than fit is not sorted at all.
 //
-// Dispatch: an invocation for each of segment_count; of none, the schedule stays as it is, which should be 0.
+// Dispatch: an invocation for each of segment_count; of none, dispatch_args stays as it is, which should be 0.
 // Reads:    segments, segment_count words: where each begins, the next ends it, and element_count the last;
 //           segment_count_on_device and element_count_on_device, where they are not null, one word each.
 // Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
 //           short_capacity, small_capacity and large_capacity entries of LIST_WORDS; long_segments, up to long_capacity
-//           of LONG_WORDS; schedule, SCHEDULE_WORDS for each of 5 dispatches.
+//           of LONG_WORDS; dispatch_args, DISPATCH_ARGS_WORDS for each of 5 dispatches.
 // Shared:   1 word.
 // Pass model: reference::passes::segmented_sort::classify.
 // Source:   bins of segments by their lengths are those of Hou, Liu, Wang and Feng, "Fast Segmented Sort on GPUs",
@@ -38,7 +38,7 @@ layout(constant_id = 7) const uint RADIX = 256;
 layout(push_constant, std430) uniform Push {
     Words segments;
     Words state;
-    Words schedule;
+    Words dispatch_args;
     Words short_segments;
     Words small_segments;
     Words large_segments;
@@ -106,25 +106,25 @@ uint slot_in_list(uint kind) {
     return slot;
 }
 
-void schedule_dispatch(uint index, uint count, uint per_workgroup) {
-    Words words = advance_words(push.schedule, index, SCHEDULE_WORDS);
+void store_dispatch_args(uint index, uint count, uint per_workgroup) {
+    Words words = advance_words(push.dispatch_args, index, DISPATCH_ARGS_WORDS);
     store_grid(words, ceil_div(count, per_workgroup), push.max_row);
-    words.word[SCHEDULED] = count;
-    words.word[SCHEDULED_COUNTS] = count * RADIX;
+    words.word[ARGS_TILE_COUNT] = count;
+    words.word[ARGS_COUNTER_COUNT] = count * RADIX;
 }
 
-void schedule_all() {
+void store_args_of_classes() {
     [[unroll]] for (uint kind = SHORT; kind < LONG; kind++) {
         uint count = atomicOr(push.state.word[kind], 0u);
         count = count <= capacity_of(kind) ? count : 0;
-        schedule_dispatch(kind, count, kind == SHORT ? SHORT_PER_WORKGROUP : 1);
+        store_dispatch_args(kind, count, kind == SHORT ? SHORT_PER_WORKGROUP : 1);
     }
     uint long_count = atomicOr(push.state.word[LONG], 0u);
     uint tile_count = atomicOr(push.state.word[TILES], 0u);
     bool fit = atomicOr(push.state.word[OVERFLOW], 0u) == 0 && long_count <= push.long_capacity &&
         tile_count <= push.tile_capacity;
-    schedule_dispatch(LONG, fit ? long_count : 0, 1);
-    schedule_dispatch(TILES_DISPATCH, fit ? tile_count : 0, 1);
+    store_dispatch_args(LONG, fit ? long_count : 0, 1);
+    store_dispatch_args(TILES_DISPATCH, fit ? tile_count : 0, 1);
 }
 
 void main() {
@@ -175,6 +175,6 @@ void main() {
         return;
     }
     if (index == 0) {
-        schedule_all();
+        store_args_of_classes();
     }
 }

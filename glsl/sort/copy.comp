@@ -1,7 +1,7 @@
 // Copies keys and values back to the caller's arrays, where a sort has left them aside.
 //
-// Dispatch: the workgroups of its schedule, which may be none.
-// Reads:    keys_aside, element_count * key_words words, and values_aside, element_count * value_words words; schedule.
+// Dispatch: the workgroups of dispatch_args, which may be none.
+// Reads:    keys_alt, element_count * key_words words, and values_alt, element_count * value_words words; dispatch_args.
 // Writes:   keys and values, as many words.
 // Shared:   nothing.
 // Pass model: none; a copy is its source.
@@ -10,17 +10,17 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common/dispatch.glsl"
-#include "sort/schedule.glsl"
+#include "sort/dispatch_args.glsl"
 
 // Keys that a workgroup takes.
 layout(constant_id = 1) const uint TILE_ITEMS = 4096;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
-    Words keys_aside;
+    Words keys_alt;
     Words values;
-    Words values_aside;
-    Words schedule;
+    Words values_alt;
+    Words dispatch_args;
     uint key_words;
     // 0 without values.
     uint value_words;
@@ -37,13 +37,13 @@ void copy_tile(Words from, Words to, uint tile, uint words, uint extent) {
 
 void main() {
     uint tile = workgroup_index();
-    Scheduled copy = load_schedule(push.schedule);
+    PassArgs copy = load_pass_args(push.dispatch_args);
     if (tile >= copy.tile_count) {
         return;
     }
     uint extent = tile_extent(copy, tile, TILE_ITEMS);
-    copy_tile(push.keys_aside, push.keys, tile, push.key_words, extent);
+    copy_tile(push.keys_alt, push.keys, tile, push.key_words, extent);
     if (push.value_words > 0) {
-        copy_tile(push.values_aside, push.values, tile, push.value_words, extent);
+        copy_tile(push.values_alt, push.values, tile, push.value_words, extent);
     }
 }

@@ -1,7 +1,7 @@
 // Counts the digits of each tile.
 //
-// Dispatch: the workgroups of its schedule.
-// Reads:    an array of keys, as the schedule says: all of them; schedule.
+// Dispatch: the workgroups of dispatch_args.
+// Reads:    an array of keys, as dispatch_args says: all of them; dispatch_args.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   8 words.
 // Pass model: reference::passes::sort::tile_counts.
@@ -13,7 +13,7 @@
 #include "sort/pass.glsl"
 #include "sort/digit_bytes.glsl"
 #include "sort/load_quads.glsl"
-#include "sort/schedule.glsl"
+#include "sort/dispatch_args.glsl"
 
 layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
 
@@ -21,10 +21,10 @@ const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
-    Words keys_aside;
-    Words keys_other;
+    Words keys_alt;
+    Words keys_alt2;
     Words counts;
-    Words schedule;
+    Words dispatch_args;
     uint shift;
     uint digit_mask;
 } push;
@@ -34,12 +34,12 @@ shared uvec2 s_counts[4];
 
 void main() {
     uint tile = workgroup_index();
-    Scheduled pass = load_schedule(push.schedule);
+    PassArgs pass = load_pass_args(push.dispatch_args);
     if (tile >= pass.tile_count) {
         return;
     }
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
-    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
     Words keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
 
     if (gl_LocalInvocationIndex < 4) {

@@ -1,34 +1,34 @@
-// Counts the digits of each tile, of up to 8 bits, in shared memory; with LISTED of tiles of long segments.
+// Counts the digits of each tile, of up to 8 bits, in shared memory; with SEGMENTED of tiles of long segments.
 //
-// Dispatch: the workgroups of its schedule, which may be none.
-// Reads:    an array of keys, as the schedule says: all of them; with LISTED keys, tiles, as many as schedule counts, and
-//           the long_segments that they are of; schedule.
-// Writes:   counts, RADIX * tile_count words, digit-major; with LISTED segment by segment.
+// Dispatch: the workgroups of dispatch_args, which may be none.
+// Reads:    an array of keys, as dispatch_args says: all of them; with SEGMENTED keys, tiles, as many as dispatch_args counts, and
+//           the long_segments that they are of; dispatch_args.
+// Writes:   counts, RADIX * tile_count words, digit-major; with SEGMENTED segment by segment.
 // Shared:   RADIX words.
-// Pass model: reference::passes::sort::tile_counts, and with LISTED reference::passes::segmented_sort::tile_counts.
+// Pass model: reference::passes::sort::tile_counts, and with SEGMENTED reference::passes::segmented_sort::tile_counts.
 // Source:   the histograms of Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 9.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
-#ifdef LISTED
+#ifdef SEGMENTED
 #include "sort/segments.glsl"
 #endif
-#include "sort/schedule.glsl"
+#include "sort/dispatch_args.glsl"
 #include "sort/tile.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;
-#ifndef LISTED
-    Words keys_aside;
-    Words keys_other;
+#ifndef SEGMENTED
+    Words keys_alt;
+    Words keys_alt2;
 #endif
     Words counts;
-#ifdef LISTED
+#ifdef SEGMENTED
     Words tiles;
     Words long_segments;
 #endif
-    Words schedule;
+    Words dispatch_args;
     uint shift;
     uint digit_mask;
 } push;
@@ -36,26 +36,26 @@ layout(push_constant, std430) uniform Push {
 shared uint s_bins[RADIX];
 
 void main() {
-#ifdef LISTED
-    if (workgroup_index() >= push.schedule.word[SCHEDULED]) {
+#ifdef SEGMENTED
+    if (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
         return;
     }
-    SegmentTile listed = load_segment_tile(push.tiles, push.long_segments, workgroup_index(), TILE_ITEMS);
-    uint tile = listed.tile;
-    uint tile_count = listed.tile_count;
-    uint extent = listed.extent;
-    Words counts = advance_words(push.counts, listed.first_tile, RADIX);
-    Words keys = advance_words(push.keys, listed.first_place, KEY_WORDS);
+    SegmentTile segment_tile = load_segment_tile(push.tiles, push.long_segments, workgroup_index(), TILE_ITEMS);
+    uint tile = segment_tile.tile;
+    uint tile_count = segment_tile.tile_count;
+    uint extent = segment_tile.extent;
+    Words counts = advance_words(push.counts, segment_tile.first_tile, RADIX);
+    Words keys = advance_words(push.keys, segment_tile.first_place, KEY_WORDS);
 #else
     uint tile = workgroup_index();
-    Scheduled pass = load_schedule(push.schedule);
+    PassArgs pass = load_pass_args(push.dispatch_args);
     if (tile >= pass.tile_count) {
         return;
     }
     uint tile_count = pass.tile_count;
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
     Words counts = push.counts;
-    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
+    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
     Words keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
 #endif
 

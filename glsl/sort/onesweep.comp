@@ -11,9 +11,9 @@
 // AGGREGATE: descriptors are cleared once for all passes. More keys than 30 bits count are sorted by several dispatches, a
 // portion each.
 //
-// Dispatch: the workgroups of its schedule, in any order; more are left alone.
-// Reads:    an array of keys and one of values, as the schedule says: those of a portion, or instead of values the keys'
-//           indices; bins, HISTOGRAM_WORDS words: the offset of the portion's first key of each bin; schedule.
+// Dispatch: the workgroups of dispatch_args, in any order; more are left alone.
+// Reads:    an array of keys and one of values, as dispatch_args says: those of a portion, or instead of values the keys'
+//           indices; bins, HISTOGRAM_WORDS words: the offset of the portion's first key of each bin; dispatch_args.
 // Writes:   another array of keys, and of values; next_bins, HISTOGRAM_WORDS words, where it is not null: the bins of the
 //           next portion; state of the portion, which begins as 0: 4 words, of which two are the next tile of even and odd
 //           passes, and RADIX descriptors for each tile. With COUNTED counts, 4 words, which go on from what they were.
@@ -28,18 +28,18 @@
 #extension GL_KHR_shader_subgroup_vote : require
 #include "sort/rank_by_match.glsl"
 #include "sort/tile_scatter.glsl"
-#include "sort/schedule.glsl"
+#include "sort/dispatch_args.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words keys;
-    Words keys_aside;
-    Words keys_other;
+    Words keys_alt;
+    Words keys_alt2;
     Words values;
-    Words values_aside;
+    Words values_alt;
     Words bins;
     Words next_bins;
     Words state;
-    Words schedule;
+    Words dispatch_args;
     // The first tile of the portion, among all tiles.
     uint first_tile;
     uint shift;
@@ -166,10 +166,10 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
 }
 
 void main() {
-    Scheduled pass = load_schedule(push.schedule);
-    flip = pass.route.parity << 31;
+    PassArgs pass = load_pass_args(push.dispatch_args);
+    flip = pass.ping_pong.parity << 31;
     if (gl_LocalInvocationIndex == 0) {
-        s_tile_index = atomicAdd(push.state.word[pass.route.parity], 1u);
+        s_tile_index = atomicAdd(push.state.word[pass.ping_pong.parity], 1u);
         s_stalled[0] = 0;
     }
     barrier();
@@ -178,10 +178,10 @@ void main() {
         return;
     }
     if (tile == 0 && gl_LocalInvocationIndex == 0) {
-        push.state.word[1 - pass.route.parity] = 0;
+        push.state.word[1 - pass.ping_pong.parity] = 0;
     }
-    Words all_keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
-    Words sorted = array_of(pass.route.keys_to, push.keys, push.keys_aside, push.keys_other);
+    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
+    Words sorted = buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2);
     Words keys = advance_words(all_keys, push.first_tile, TILE_ITEMS * KEY_WORDS);
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
     Digit digit = Digit(push.shift, push.digit_mask);
@@ -206,7 +206,7 @@ void main() {
 #if VALUE_WORDS > 0
     uvec2 tile_offset;
     umulExtended(push.first_tile + tile, TILE_ITEMS, tile_offset.y, tile_offset.x);
-    Values values = values_of(pass.route, push.values, push.values_aside);
+    Values values = values_of(pass.ping_pong, push.values, push.values_alt);
 #endif
 
     // One round, and one more for each stalled tile.

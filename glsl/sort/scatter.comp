@@ -1,15 +1,15 @@
-// Moves the keys of each tile to their places in the order of one digit, stably, and a value with each; with LISTED within
+// Moves the keys of each tile to their places in the order of one digit, stably, and a value with each; with SEGMENTED within
 // the long segments that tiles are of.
 //
-// Dispatch: the workgroups of its schedule, which may be none.
-// Reads:    an array of keys and one of values, as the schedule says: all of them, or instead of values the keys' places;
-//           offsets, RADIX * tile_count words: the exclusive scan of the counts; schedule. With LISTED keys, and values or
-//           null: then a value is the key's place; tiles, as many as schedule counts, and the long_segments that they are
+// Dispatch: the workgroups of dispatch_args, which may be none.
+// Reads:    an array of keys and one of values, as dispatch_args says: all of them, or instead of values the keys' places;
+//           offsets, RADIX * tile_count words: the exclusive scan of the counts; dispatch_args. With SEGMENTED keys, and values or
+//           null: then a value is the key's place; tiles, as many as dispatch_args counts, and the long_segments that they are
 //           of.
-// Writes:   another array of keys, and of values (only with VALUE_WORDS); with LISTED sorted and sorted_values, those of
+// Writes:   another array of keys, and of values (only with VALUE_WORDS); with SEGMENTED sorted and sorted_values, those of
 //           the segments.
 // Shared:   the ranking's, and RADIX words.
-// Pass model: reference::passes::sort::scatter, and with LISTED reference::passes::segmented_sort::scatter.
+// Pass model: reference::passes::sort::scatter, and with SEGMENTED reference::passes::segmented_sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket.
 
 #version 460
@@ -22,51 +22,51 @@
 #endif
 #define NARROW_OFFSETS
 #include "sort/tile_scatter.glsl"
-#ifdef LISTED
+#ifdef SEGMENTED
 #include "sort/segments.glsl"
 #endif
 
 layout(push_constant, std430) uniform Push {
     Words keys;
-#ifdef LISTED
+#ifdef SEGMENTED
     Words sorted;
     Words values;
     Words sorted_values;
 #else
-    Words keys_aside;
-    Words keys_other;
+    Words keys_alt;
+    Words keys_alt2;
     Words values;
-    Words values_aside;
+    Words values_alt;
 #endif
     Words offsets;
-#ifdef LISTED
+#ifdef SEGMENTED
     Words tiles;
     Words long_segments;
 #endif
-    Words schedule;
+    Words dispatch_args;
     uint shift;
     uint digit_mask;
 } push;
 
 void main() {
-#ifdef LISTED
-    if (workgroup_index() >= push.schedule.word[SCHEDULED]) {
+#ifdef SEGMENTED
+    if (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
         return;
     }
-    SegmentTile listed = load_segment_tile(push.tiles, push.long_segments, workgroup_index(), TILE_ITEMS);
-    uint tile = listed.tile;
-    uint tile_count = listed.tile_count;
-    uint extent = listed.extent;
+    SegmentTile segment_tile = load_segment_tile(push.tiles, push.long_segments, workgroup_index(), TILE_ITEMS);
+    uint tile = segment_tile.tile;
+    uint tile_count = segment_tile.tile_count;
+    uint extent = segment_tile.extent;
     // Counts of all segments are scanned together: what lies before a segment's own is not of it.
-    Words offsets = advance_words(push.offsets, listed.first_tile, RADIX);
-    uint before = offsets.word[0] - listed.begin;
-    uint first_place = listed.first_place;
+    Words offsets = advance_words(push.offsets, segment_tile.first_tile, RADIX);
+    uint before = offsets.word[0] - segment_tile.begin;
+    uint first_place = segment_tile.first_place;
     Words keys = push.keys;
     Words sorted = push.sorted;
     Values values = Values(push.values, push.sorted_values, is_null(push.values));
 #else
     uint tile = workgroup_index();
-    Scheduled pass = load_schedule(push.schedule);
+    PassArgs pass = load_pass_args(push.dispatch_args);
     if (tile >= pass.tile_count) {
         return;
     }
@@ -75,9 +75,9 @@ void main() {
     Words offsets = push.offsets;
     const uint before = 0;
     uint first_place = tile * TILE_ITEMS;
-    Words keys = array_of(pass.route.keys_from, push.keys, push.keys_aside, push.keys_other);
-    Words sorted = array_of(pass.route.keys_to, push.keys, push.keys_aside, push.keys_other);
-    Values values = values_of(pass.route, push.values, push.values_aside);
+    Words keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
+    Words sorted = buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2);
+    Values values = values_of(pass.ping_pong, push.values, push.values_alt);
 #endif
     Digit digit = Digit(push.shift, push.digit_mask);
 

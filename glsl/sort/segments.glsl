@@ -3,13 +3,13 @@
 //   list of a class:  | begin | extent | of each of its segments, in any order
 //   long segments:    | begin | extent | first tile | tiles | of each, in any order; their tiles follow one another
 //
-// A schedule tells how far each dispatch goes, as `schedule.glsl` has it, but that it counts segments, or tiles, which have
-// extents of their own, and that the host knows the route.
+// Dispatch arguments are those of `dispatch_args.glsl`, but that it counts segments, or tiles, which have
+// extents of their own, and that the host knows the ping_pong.
 
 #ifndef SUBSWEEP_SORT_SEGMENTS
 #define SUBSWEEP_SORT_SEGMENTS
 
-#include "sort/schedule.glsl"
+#include "sort/dispatch_args.glsl"
 
 const uint LIST_WORDS = 2;
 const uint LONG_WORDS = 4;

@@ -1,9 +1,9 @@
 // Sorts short segments, stably, and a value with each key: some neighbouring lanes of a subgroup hold a segment, and each
 // counts the keys that come before its own.
 //
-// Dispatch: the workgroups of its schedule, which may be none; WORKGROUP_SIZE / CLUSTER_LANES segments each.
-// Reads:    list, the segments that schedule counts, of up to CLUSTER_LANES * ITEMS_PER_INVOCATION keys; keys; values, or
-//           null: then a value is the key's place; schedule.
+// Dispatch: the workgroups of dispatch_args, which may be none; WORKGROUP_SIZE / CLUSTER_LANES segments each.
+// Reads:    list, the segments that dispatch_args counts, of up to CLUSTER_LANES * ITEMS_PER_INVOCATION keys; keys; values, or
+//           null: then a value is the key's place; dispatch_args.
 // Writes:   sorted, the keys of these segments, or nothing where it is null; sorted_values, as many values (only with
 //           VALUE_WORDS). They may be what is read.
 // Shared:   nothing.
@@ -29,7 +29,7 @@ layout(push_constant, std430) uniform Push {
     Words values;
     Words sorted_values;
     Words list;
-    Words schedule;
+    Words dispatch_args;
     // The bits to sort by, of the low word of a key's order and of the high one.
     uint low_mask;
     uint high_mask;
@@ -56,7 +56,7 @@ bool is_less(Key a, Key b) {
 
 void main() {
     uint workgroup = workgroup_index();
-    uint segment_count = push.schedule.word[SCHEDULED];
+    uint segment_count = push.dispatch_args.word[ARGS_TILE_COUNT];
     // Beyond the last, a workgroup's first segment need not fit 32 bits.
     if (segment_count == 0 || workgroup > (segment_count - 1) / SEGMENTS_PER_WORKGROUP) {
         return;

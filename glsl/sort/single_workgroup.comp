@@ -1,14 +1,14 @@
 // Sorts all keys in one workgroup, stably, and a value with each: digit after digit, in registers and shared memory; with
-// LISTED each of many segments in a workgroup of its own.
+// SEGMENTED each of many segments in a workgroup of its own.
 //
-// Dispatch: 1 workgroup; with LISTED those of its schedule, which may be none: one for each segment of list.
+// Dispatch: 1 workgroup; with SEGMENTED those of dispatch_args, which may be none: one for each segment of list.
 // Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is the key's place;
-//           count_on_device, where it is not null, one word. With LISTED list, as many segments as schedule counts, of at
-//           most a tile each, and these keys; schedule.
+//           count_on_device, where it is not null, one word. With SEGMENTED list, as many segments as dispatch_args counts, of at
+//           most a tile each, and these keys; dispatch_args.
 // Writes:   sorted, element_count keys, or nothing where it is null; sorted_values, as many values (only with
-//           VALUE_WORDS); with LISTED those of the segments. They may be what is read.
+//           VALUE_WORDS); with SEGMENTED those of the segments. They may be what is read.
 // Shared:   the ranking's.
-// Pass model: reference::passes::sort::stable_order, and with LISTED reference::passes::segmented_sort::sort_segments.
+// Pass model: reference::passes::sort::stable_order, and with SEGMENTED reference::passes::segmented_sort::sort_segments.
 // Source:   scatter.comp, a pass of which is a round here; CUB's DeviceRadixSort has a kernel for a single tile, too.
 
 #version 460
@@ -16,7 +16,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "sort/rank_by_counters.glsl"
 #include "sort/exchange.glsl"
-#ifdef LISTED
+#ifdef SEGMENTED
 #include "sort/segments.glsl"
 #else
 #include "common/tiles.glsl"
@@ -27,9 +27,9 @@ layout(push_constant, std430) uniform Push {
     Words sorted;
     Words values;
     Words sorted_values;
-#ifdef LISTED
+#ifdef SEGMENTED
     Words list;
-    Words schedule;
+    Words dispatch_args;
 #else
     // Where it is not null, a word that says how many keys there are, of which no more than element_count are taken.
     Words count_on_device;
@@ -40,7 +40,7 @@ layout(push_constant, std430) uniform Push {
     uint end_bit;
 } push;
 
-#ifdef LISTED
+#ifdef SEGMENTED
 // What the workgroup sorts.
 Segment segment;
 
@@ -81,8 +81,8 @@ void move_values(uint extent) {
 
 void main() {
     // The last row of a dispatch may be partly beyond the end.
-#ifdef LISTED
-    if (workgroup_index() >= push.schedule.word[SCHEDULED]) {
+#ifdef SEGMENTED
+    if (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
         return;
     }
     segment = load_segment(push.list, workgroup_index());

@@ -3,7 +3,7 @@
 #ifndef SUBSWEEP_SORT_VALUES
 #define SUBSWEEP_SORT_VALUES
 
-#include "sort/schedule.glsl"
+#include "sort/dispatch_args.glsl"
 
 // All values that there are. Without any, a value is its key's index.
 struct Values {
@@ -12,11 +12,11 @@ struct Values {
     bool are_indices;
 };
 
-Values values_of(Route route, Words callers, Words aside) {
+Values values_of(PingPong ping_pong, Words callers, Words aside) {
     return Values(
-        array_of(route.values_from, callers, aside, callers),
-        array_of(route.values_to, callers, aside, callers),
-        route.values_from == OTHER
+        buffer_of(ping_pong.values_from, callers, aside, callers),
+        buffer_of(ping_pong.values_to, callers, aside, callers),
+        ping_pong.values_from == SECOND_ALTERNATE
     );
 }
 

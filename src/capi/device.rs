@@ -9,7 +9,7 @@ use super::result::Failure;
 use super::vulkan::{
     PFN_vkGetInstanceProcAddr, VkDevice, VkInstance, VkPhysicalDevice, VkPipelineCache, VkResult,
 };
-use crate::vk::Device;
+use crate::device::Device;
 
 /// A VkDevice of the caller's, that plans are made for.
 #[derive(Debug)]

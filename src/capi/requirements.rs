@@ -8,8 +8,8 @@ use super::boundary::{Result, borrow, borrow_mut, create, destroy, give, given, 
 use super::result::Failure;
 use super::types::flags;
 use super::vulkan::{PFN_vkGetInstanceProcAddr, VkDeviceCreateInfo, VkInstance, VkPhysicalDevice, VkResult};
+use crate::device::{DeviceRequirements, EnabledFeatures, FeatureChain};
 use crate::error::Error;
-use crate::vk::{DeviceRequirements, EnabledFeatures, FeatureChain};
 
 /// What a device was, or will be, created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
 pub type SubsweepFeatureFlags = u32;

@@ -99,9 +99,9 @@ fn code(error: &Error) -> VkResult {
         // A function of Vulkan's that fails with a success would be taken for one.
         Error::Vulkan { result, .. } if result.as_raw() < 0 => return *result,
         Error::Vulkan { .. } => return VkResult::ERROR_UNKNOWN,
-        Error::PolicyBeyondDevice { .. } | Error::InvalidPolicy { .. } => SUBSWEEP_ERROR_INVALID_POLICY,
+        Error::PolicyExceedsLimits { .. } | Error::InvalidPolicy { .. } => SUBSWEEP_ERROR_INVALID_POLICY,
         Error::Unsupported { .. }
-        | Error::RaggedTable { .. }
+        | Error::RowLengthMismatch { .. }
         | Error::ElementMismatch { .. }
         | Error::ValueSizeMismatch { .. }
         | Error::ValueCountMismatch { .. }
@@ -113,7 +113,7 @@ fn code(error: &Error) -> VkResult {
         Error::Overlap { .. } => SUBSWEEP_ERROR_OVERLAP,
         Error::MissingFunction { .. } => SUBSWEEP_ERROR_MISSING_FUNCTION,
         Error::NullAddress { .. } | Error::NullBuffer { .. } => SUBSWEEP_ERROR_NULL,
-        Error::BeyondAddresses { .. } => SUBSWEEP_ERROR_INVALID_RANGE,
+        Error::AddressOverflow { .. } => SUBSWEEP_ERROR_INVALID_RANGE,
         Error::MissingUsage { .. } => SUBSWEEP_ERROR_MISSING_USAGE,
         Error::ForeignDevice => SUBSWEEP_ERROR_FOREIGN_DEVICE,
     })

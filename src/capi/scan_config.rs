@@ -7,8 +7,8 @@ use std::mem::offset_of;
 use super::boundary::{Result, Versioned, text};
 use super::result::Failure;
 use super::types::{SubsweepElementType, element_type, flags, unknown};
+use crate::device::Capabilities;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
-use crate::vk::Capabilities;
 
 /// Whether an element's result counts the element itself: one of SUBSWEEP_SCAN_KIND_....
 pub type SubsweepScanKind = u32;

@@ -73,7 +73,7 @@ unsafe fn plan(
 /// Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
 /// subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
 /// each segment; its algorithm must be null, and neither SUBSWEEP_SORT_ANYWHERE_BIT nor
-/// SUBSWEEP_SORT_WIDE_COUNTS_BIT be among its flags. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
+/// SUBSWEEP_SORT_LARGE_COUNTS_BIT be among its flags. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
 /// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`

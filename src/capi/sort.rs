@@ -46,13 +46,13 @@ pub const SUBSWEEP_SORT_ANYWHERE_BIT: SubsweepSortFlags = 8;
 /// Recordings may have 2^32 keys and more, whose places take two words: a few instructions more for each key. It
 /// takes "onesweep", which is chosen then. Counts on the device are uint32_t nevertheless. Neither with
 /// SUBSWEEP_SORT_VALUES_ARGSORT, whose places are uint32_t, nor for segments, which begin at such.
-pub const SUBSWEEP_SORT_WIDE_COUNTS_BIT: SubsweepSortFlags = 16;
+pub const SUBSWEEP_SORT_LARGE_COUNTS_BIT: SubsweepSortFlags = 16;
 
 const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
     | SUBSWEEP_SORT_BIT_RANGE_BIT
     | SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT
     | SUBSWEEP_SORT_ANYWHERE_BIT
-    | SUBSWEEP_SORT_WIDE_COUNTS_BIT;
+    | SUBSWEEP_SORT_LARGE_COUNTS_BIT;
 
 /// What a plan for sorts, or for segmented sorts, is to do. All 0 but struct_size: single uint32_t, ascending.
 ///
@@ -154,8 +154,8 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
     if flags & SUBSWEEP_SORT_ANYWHERE_BIT != 0 {
         config = config.anywhere();
     }
-    if flags & SUBSWEEP_SORT_WIDE_COUNTS_BIT != 0 {
-        config = config.wide_counts();
+    if flags & SUBSWEEP_SORT_LARGE_COUNTS_BIT != 0 {
+        config = config.large_counts();
     }
     // SAFETY: as the caller promises.
     Ok((config, unsafe { text(info.algorithm) }))
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_scratch_requirements(
 }
 
 /// The most keys of a recording: 2^32 - 1, or fewer where the algorithm's tiles are small; of
-/// "single-workgroup" what one workgroup holds; with SUBSWEEP_SORT_WIDE_COUNTS_BIT more than 2^36. 0 if
+/// "single-workgroup" what one workgroup holds; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. 0 if
 /// `plan` is null.
 ///
 /// Threads: any, at any time.

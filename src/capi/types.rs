@@ -5,9 +5,9 @@ use super::result::Failure;
 use super::vulkan::{
     VkAccessFlags, VkBuffer, VkBufferUsageFlags, VkDeviceAddress, VkDeviceSize, VkPipelineStageFlags,
 };
+use crate::device::{Access, AddressRange, BufferRange};
 use crate::error::Error;
 use crate::primitives::{Count, ElementType, ScratchRequirements};
-use crate::vk::{Access, AddressRange, BufferRange};
 
 /// The type of an element or a key: one of SUBSWEEP_ELEMENT_TYPE_....
 pub type SubsweepElementType = u32;
@@ -108,7 +108,7 @@ impl SubsweepBufferRange {
         given(buffer, "scratch.buffer")?;
         SubsweepAddressRange { address, size }.checked("scratch")?;
         if offset.checked_add(size).is_none() {
-            return Err(Error::BeyondAddresses { what: "scratch.offset", address: offset, size }.into());
+            return Err(Error::AddressOverflow { what: "scratch.offset", address: offset, size }.into());
         }
         Ok(BufferRange { buffer, offset, size, address, usage })
     }
@@ -200,7 +200,7 @@ mod tests {
         assert!(range(4, 16, 16).is_ok());
         for (offset, size, address) in [(0, 32, u64::MAX - 15), (u64::MAX - 3, 16, 16)] {
             let refused = range(offset, size, address);
-            assert!(matches!(refused, Err(Failure::Library(Error::BeyondAddresses { .. }))), "{refused:?}");
+            assert!(matches!(refused, Err(Failure::Library(Error::AddressOverflow { .. }))), "{refused:?}");
         }
         let null = Error::NullAddress { what: "scratch", size: 16 };
         assert!(matches!(range(0, 16, 0), Err(Failure::Library(error)) if error == null));

@@ -7,10 +7,10 @@ use super::layout::Layout;
 use super::report::{LookBackCounts, Measurement, Summary};
 use super::verify::{Failure, Outcome};
 use super::workload::Workload;
+use crate::device::{AddressRange, BufferRange, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::{Error, Result};
 use crate::headless::{Gpu, GpuBuffer};
 use crate::kernels;
-use crate::vk::{AddressRange, BufferRange, Pipeline, PipelineOptions, Recorder, push_constants};
 
 /// How long cases are measured.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vk::Capabilities;
+use crate::device::Capabilities;
 use ash::vk;
 
 /// A device with Vulkan 1.2, as far as anybody who compares devices has to know.

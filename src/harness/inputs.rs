@@ -27,10 +27,10 @@ pub enum Input {
     /// Random, but bits 8 to 15 are the same in all: passes over them have one bucket.
     ConstantDigit,
     /// Numbers of which a scan's results go on changing all along, whatever its operator is.
-    Telling,
+    Distinguishing,
     /// The same with the least and the greatest numbers among them; of floats also zeros and denormals of both signs,
     /// and towards the end infinities and NaNs.
-    Extremes,
+    EdgeValues,
 }
 
 impl Input {
@@ -55,7 +55,7 @@ impl Input {
         let last = (count as u32).wrapping_sub(1);
         (0..count as u32)
             .map(|i| match self {
-                Self::Uniform | Self::Telling | Self::Extremes => random.next_u32(),
+                Self::Uniform | Self::Distinguishing | Self::EdgeValues => random.next_u32(),
                 Self::Entropy { ands } => {
                     (0..ands).fold(random.next_u32(), |word, _| word & random.next_u32())
                 }
@@ -83,8 +83,8 @@ impl fmt::Display for Input {
             Self::Constant(value) => write!(f, "constant-{value:#x}"),
             Self::TwoValued => write!(f, "two-valued"),
             Self::ConstantDigit => write!(f, "constant-digit"),
-            Self::Telling => write!(f, "telling"),
-            Self::Extremes => write!(f, "extremes"),
+            Self::Distinguishing => write!(f, "distinguishing"),
+            Self::EdgeValues => write!(f, "edge-values"),
         }
     }
 }

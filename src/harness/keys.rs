@@ -10,7 +10,7 @@ pub(super) fn keys(element: ElementType, input: Input, count: usize, seed: u64) 
     let word_count = element.words() as usize;
     let words = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(word_count);
     match input {
-        Input::Extremes => {
+        Input::EdgeValues => {
             let mut random = SplitMix64(seed);
             (0..count).flat_map(|_| words(extreme(element, &mut random))).collect()
         }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_input_takes_every_type_and_length() {
-        for input in Input::ALL.into_iter().chain([Input::Extremes]) {
+        for input in Input::ALL.into_iter().chain([Input::EdgeValues]) {
             for element in ElementType::ALL {
                 for count in [0, 1, 2, 7] {
                     let words = keys(element, input, count, 3);
@@ -135,7 +135,7 @@ mod tests {
             |key| key.abs() == 1.0,
             |key| key.abs() == f64::MAX,
         ];
-        let keys = floats(Input::Extremes, 1000);
+        let keys = floats(Input::EdgeValues, 1000);
         for (index, kind) in kinds.into_iter().enumerate() {
             for is_negative in [false, true] {
                 let is_it = |key: &f64| kind(*key) && key.is_sign_negative() == is_negative;

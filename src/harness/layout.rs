@@ -1,8 +1,8 @@
 //! Where the ranges of a workload lie.
 
+use crate::device::BufferRange;
 use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
-use crate::vk::BufferRange;
 
 /// How ranges are kept apart, which decides who sees a kernel leave its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

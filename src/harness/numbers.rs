@@ -17,8 +17,10 @@ impl Numbers {
     pub fn generate(self, input: Input, rows: usize, seed: u64) -> Vec<u32> {
         let count = rows * self.columns;
         match input {
-            Input::Telling => self.each(rows, seed, |row, random| self.telling(row, rows, random)),
-            Input::Extremes => self.each(rows, seed, |row, random| self.extreme(row, rows, random)),
+            Input::Distinguishing => {
+                self.each(rows, seed, |row, random| self.distinguishing(row, rows, random))
+            }
+            Input::EdgeValues => self.each(rows, seed, |row, random| self.extreme(row, rows, random)),
             _ if self.element.is_float() => {
                 let values = input.generate(count, seed).into_iter();
                 let fraction = |word: u32| f64::from(word as i32) / f64::from(1u32 << 31);
@@ -47,7 +49,7 @@ impl Numbers {
     }
 
     /// A number such that the results go on changing all along, and no carry is lost unseen.
-    fn telling(self, row: usize, rows: usize, random: &mut SplitMix64) -> u64 {
+    fn distinguishing(self, row: usize, rows: usize, random: &mut SplitMix64) -> u64 {
         let word = random.next_u64();
         let seldom_a_bit = || {
             let changes = 2 * u64::from(self.element.bits());
@@ -95,13 +97,13 @@ impl Numbers {
     /// Random numbers with the least and the greatest among them; of floats also zeros and denormals of both signs,
     /// infinities behind the middle, and NaNs at the end: behind one there is nothing else.
     fn extreme(self, row: usize, rows: usize, random: &mut SplitMix64) -> u64 {
-        let telling = self.telling(row, rows, random);
+        let distinguishing = self.distinguishing(row, rows, random);
         let word = random.next_u64();
         let is_extreme = word.is_multiple_of(8);
         let pick = |from: &[u64]| from[(word >> 8) as usize % from.len()];
         let sign = 1 << (self.element.bits() - 1);
         if !is_extreme {
-            return telling;
+            return distinguishing;
         }
         if !self.element.is_float() {
             return pick(&[0, 1, self.mask(), sign, sign - 1, sign + 1]);
@@ -120,7 +122,7 @@ impl Numbers {
         let small = [0, sign, 1, 1 | sign, least_normal - 1, (least_normal - 1) | sign, least_normal | sign];
         let large = [infinity - 1, (infinity - 1) | sign];
         match (self.operator, 4 * row / rows.max(1)) {
-            (ScanOperator::Mul, 0 | 1) => telling,
+            (ScanOperator::Mul, 0 | 1) => distinguishing,
             (ScanOperator::Mul, 2) => pick(&zeros),
             (_, 3) if word & 0x100_0000_0000 == 0 => pick(&nans),
             (_, 2 | 3) => pick(&infinities),
@@ -150,9 +152,9 @@ mod tests {
         };
         for operator in [ScanOperator::Add, ScanOperator::Mul, ScanOperator::Min, ScanOperator::Max] {
             // The least and the greatest of all are infinite.
-            let telling = floats(operator, Input::Telling);
-            assert!(telling[10..3990].iter().all(|value| value.is_finite()), "{operator}");
-            let extreme = floats(operator, Input::Extremes);
+            let distinguishing = floats(operator, Input::Distinguishing);
+            assert!(distinguishing[10..3990].iter().all(|value| value.is_finite()), "{operator}");
+            let extreme = floats(operator, Input::EdgeValues);
             assert!(extreme[..2000].iter().all(|value| !value.is_nan()), "{operator}");
             for is in [f32::is_nan, f32::is_infinite, |value: f32| value == 0.0] {
                 assert!(extreme.iter().any(|value| is(*value)), "{operator}");
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn telling_results_change_all_along() {
-        let maxima = numbers(ElementType::U32, ScanOperator::Max, Input::Telling);
+        let maxima = numbers(ElementType::U32, ScanOperator::Max, Input::Distinguishing);
         let mut changes = 0;
         let mut max = 0;
         for (i, value) in maxima.into_iter().enumerate() {
@@ -171,7 +173,7 @@ mod tests {
             }
             assert!(changes >= i / 100, "{changes} in {i}");
         }
-        let bits = numbers(ElementType::U32, ScanOperator::Or, Input::Telling);
+        let bits = numbers(ElementType::U32, ScanOperator::Or, Input::Distinguishing);
         assert!((40..100).contains(&bits.iter().filter(|&&word| word != 0).count()));
     }
 }

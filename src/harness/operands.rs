@@ -43,7 +43,7 @@ impl<T> Operands<T> {
 pub(super) fn initial_row(scan: &ScanCase) -> Option<Vec<u32>> {
     let numbers = Numbers { element: scan.element, operator: scan.operator, columns: scan.columns as usize };
     // Of some rows the middle one: the least and the greatest would hide what follows.
-    let rows = numbers.generate(Input::Telling, 3, 5);
+    let rows = numbers.generate(Input::Distinguishing, 3, 5);
     let row_words = rows.len() / 3;
     scan.initial.map(|_| rows[row_words..][..row_words].to_vec())
 }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::description::Description;
 use super::statistics;
 use super::verify::{Failure, Outcome};
+use crate::device::CommandCounts;
 use crate::headless::Gpu;
 use crate::kernels;
-use crate::vk::CommandCounts;
 
 mod csv;
 mod markdown;

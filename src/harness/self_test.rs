@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use crate::device::{AddressRange, Barrier, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::headless::Gpu;
 use crate::kernels;
-use crate::vk::{AddressRange, Barrier, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
     struct SelfTestPush for [PROBE_SELF_TEST] {

@@ -3,10 +3,10 @@
 use super::cases::{Case, PolicyName, ScanCase, SortCase, SortValues, Work};
 use super::inputs::Input;
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::error::{Error, Result};
 use crate::scan::{ScanAlgorithm, ScanPolicy, ScanTuning, WorkgroupScan};
 use crate::sort::{Matching, Ranking, SortAlgorithm, SortPolicy, can_be_row, measured_row};
-use crate::vk::Capabilities;
 
 /// What is sorted or scanned, and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -262,7 +262,7 @@ impl TunedShape {
                     return invalid("runs of so many quads do not divide an invocation's words");
                 }
                 if workgroup_size > capabilities.max_workgroup_invocations {
-                    return Err(Error::PolicyBeyondDevice {
+                    return Err(Error::PolicyExceedsLimits {
                         what: "invocations in a workgroup",
                         needed: workgroup_size.into(),
                         got: capabilities.max_workgroup_invocations.into(),

@@ -43,7 +43,7 @@ impl Outcome {
     pub fn of_error(error: Error) -> Result<Self> {
         match error {
             error if error.is_fatal() => Err(error),
-            error @ (Error::PolicyBeyondDevice { .. }
+            error @ (Error::PolicyExceedsLimits { .. }
             | Error::OutOfDeviceMemory { needed: Some(_), .. }
             | Error::OutOfHostMemory { needed: Some(_), .. }
             | Error::TooManyElements { .. }

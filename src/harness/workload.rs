@@ -22,6 +22,7 @@ use super::layout::{Arrangement, GUARD, Layout, Span, broken_guard};
 use super::numbers::Numbers;
 use super::operands::Operands;
 use super::report::LookBackCounts;
+use crate::device::{AddressRange, Barrier, BufferRange, CommandCounts, Recorder};
 use crate::error::Result;
 use crate::gather::GatherBuffers;
 use crate::headless::{Gpu, GpuBuffer};
@@ -29,7 +30,6 @@ use crate::primitives::Count;
 use crate::reference::oracle;
 use crate::scan::{InitialValue, ScanBuffers};
 use crate::sort::{SegmentedSortBuffers, SortBuffers};
-use crate::vk::{AddressRange, Barrier, BufferRange, CommandCounts, Recorder};
 use prepared::{Expectation, Job, Prepared};
 
 const POISON: u32 = 0xdead_beef;

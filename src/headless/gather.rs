@@ -32,13 +32,13 @@ impl Gpu {
     /// The same for values of whatever type, as the words of 32 bits in which they lie in memory.
     ///
     /// # Errors
-    /// [`Error::RaggedTable`], in words, if the source is no whole elements, and the errors of
+    /// [`Error::RowLengthMismatch`], in words, if the source is no whole elements, and the errors of
     /// [`GatherPlan`](crate::gather::GatherPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn gather_words(&self, config: GatherConfig, source: &[u32], indices: &[u32]) -> Result<Vec<u32>> {
         let plan = self.gather_plan(config)?;
         let (value_count, columns) = (source.len() as u64, config.words_per_element());
         if !value_count.is_multiple_of(columns.into()) {
-            return Err(Error::RaggedTable { value_count, columns });
+            return Err(Error::RowLengthMismatch { value_count, columns });
         }
         let count = indices.len() as u64;
         if count == 0 {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 
+use crate::device::{Capabilities, Device, DeviceRequirements, EnabledFeatures, OpenOptions, text};
 use crate::error::{Error, Result};
-use crate::vk::{Capabilities, Device, DeviceRequirements, EnabledFeatures, OpenOptions, text};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
@@ -232,7 +232,7 @@ impl Candidate {
     }
 
     /// Opens the device to compile pipelines and to be told about them
-    /// ([`Pipeline::statistics`](crate::vk::Pipeline::statistics)): nothing is submitted, and no memory allocated, so that a
+    /// ([`Pipeline::statistics`](crate::device::Pipeline::statistics)): nothing is submitted, and no memory allocated, so that a
     /// driver will do that has no hardware.
     ///
     /// # Errors

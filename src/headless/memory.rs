@@ -10,8 +10,8 @@ use gpu_allocator::vulkan::{
 use gpu_allocator::{AllocationError, MemoryLocation};
 
 use super::lock;
+use crate::device::{Buffer, BufferRange, Device};
 use crate::error::{Error, Result};
-use crate::vk::{Buffer, BufferRange, Device};
 
 /// Every role that a plan can give a buffer, and copies both ways.
 const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(

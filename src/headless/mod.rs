@@ -3,15 +3,15 @@
 //! This is the only part of the library that submits, waits, and allocates device memory. It stands on the same plans
 //! that an embedder records.
 
+mod device_choice;
 mod gather;
 mod instance;
 mod kept;
 mod memory;
-mod pace;
 mod scan;
 mod segmented_sort;
-mod select;
 mod sort;
+mod submission_budget;
 mod submit;
 mod transfer;
 
@@ -20,16 +20,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+pub use device_choice::DeviceSelector;
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
 pub use scan::ScanInputs;
-pub use select::DeviceSelector;
 
+use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};
 use crate::gather::{GatherConfig, GatherPlan};
 use crate::scan::{ScanConfig, ScanPlan};
 use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
-use crate::vk::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use kept::Kept;
 use memory::Memory;
 use submit::Submitter;

@@ -59,7 +59,7 @@ impl Gpu {
     /// memory.
     ///
     /// # Errors
-    /// [`Error::RaggedTable`], and the errors of [`ScanPlan`](crate::scan::ScanPlan), [`Self::allocate`],
+    /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan), [`Self::allocate`],
     /// [`Self::read`] and [`Self::submit`].
     pub fn scan_words(
         &self,
@@ -78,7 +78,7 @@ impl Gpu {
         let word_count = words.len() as u64;
         if !word_count.is_multiple_of(row_words) {
             let (value_count, columns) = (word_count / value_words, (row_words / value_words) as u32);
-            return Err(Error::RaggedTable { value_count, columns });
+            return Err(Error::RowLengthMismatch { value_count, columns });
         }
         let count = word_count / row_words;
         if count == 0 {

@@ -80,7 +80,7 @@ impl Gpu {
     /// keys stay as they are.
     ///
     /// # Errors
-    /// [`Error::RaggedTable`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
+    /// [`Error::RowLengthMismatch`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
     /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, [`Error::SegmentOutOfPlace`] if segments
     /// do not begin in rising order and within the keys, and the errors of
     /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].

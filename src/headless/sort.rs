@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::{Gpu, scratch_range};
+use crate::device::Recorder;
 use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::sort::{SortBuffers, SortConfig};
-use crate::vk::Recorder;
 
 /// What a sort has made, while what it was made from stands as it was.
 pub(super) struct Sorted {
@@ -26,7 +26,7 @@ impl Sorted {
 
 impl Gpu {
     /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were. More than 2^32 - 1 keys take
-    /// [`SortConfig::wide_counts`] by themselves.
+    /// [`SortConfig::large_counts`] by themselves.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if that is of
@@ -81,7 +81,7 @@ impl Gpu {
     /// the keys stay as they are.
     ///
     /// # Errors
-    /// [`Error::RaggedTable`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
+    /// [`Error::RowLengthMismatch`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
     /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
     /// [`SortPlan`](crate::sort::SortPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
@@ -95,7 +95,7 @@ impl Gpu {
     /// What [`Self::sort_words`] makes of them.
     fn sorted(&self, config: SortConfig, keys: &[u32], values: &[u32]) -> Result<Sorted> {
         let count = whole(keys, config.key_size())?;
-        let plan = self.sort_plan(config.wide_counts_for(count))?;
+        let plan = self.sort_plan(config.large_counts_for(count))?;
         // Said before memory is taken for so many.
         plan.check_count(count)?;
         let scratch_size = plan.scratch_requirements(count).size;
@@ -169,7 +169,7 @@ pub(super) fn whole(words: &[u32], size: u64) -> Result<u64> {
     if word_count.is_multiple_of(columns.into()) {
         Ok(word_count / u64::from(columns))
     } else {
-        Err(Error::RaggedTable { value_count: word_count, columns })
+        Err(Error::RowLengthMismatch { value_count: word_count, columns })
     }
 }
 

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use ash::vk;
 
 use super::WorkOptions;
-use super::pace::Pace;
+use super::submission_budget::SubmissionBudget;
+use crate::device::{Access, Barrier, Device, Recorder, SubmissionSplitter, Timestamps};
 use crate::error::{Error, Result};
-use crate::vk::{Access, Barrier, Device, Pacing, Recorder, Timestamps};
 
 pub(super) struct Submitter {
     device: Device,
@@ -19,7 +19,7 @@ pub(super) struct Submitter {
     timestamps: Option<Timestamps>,
     /// What the timestamps have told of the work at hand.
     elapsed_ns: f64,
-    pace: Pace,
+    budget: SubmissionBudget,
     wait_limit: Duration,
     /// Why the work at hand could not go on, where it was to be cut: its command buffer is not recording any more.
     failed: Option<Error>,
@@ -49,7 +49,7 @@ impl Submitter {
             fence: vk::Fence::null(),
             timestamps,
             elapsed_ns: 0.0,
-            pace: Pace::new(options.submission_limit),
+            budget: SubmissionBudget::new(options.submission_limit),
             wait_limit: options.wait_limit,
             failed: None,
         };
@@ -120,7 +120,7 @@ impl Submitter {
     }
 
     fn begin(&mut self) -> Result<()> {
-        self.pace.begin();
+        self.budget.begin();
         let raw = self.device.raw();
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: the last submission was waited for, so nothing of the pool is in use.
@@ -172,7 +172,7 @@ impl Submitter {
             raw.queue_submit(self.queue, &submits, self.fence).map_err(Error::vulkan("vkQueueSubmit"))?;
         }
         self.wait()?;
-        self.pace.learn(start.elapsed());
+        self.budget.calibrate(start.elapsed());
         if let Some(timestamps) = &self.timestamps {
             // SAFETY: the work was waited for.
             self.elapsed_ns += unsafe { timestamps.elapsed_ns() }?;
@@ -209,24 +209,24 @@ impl Submitter {
     }
 }
 
-impl Pacing for Submitter {
+impl SubmissionSplitter for Submitter {
     fn limit(&self) -> u64 {
-        self.pace.limit()
+        self.budget.limit()
     }
 
-    fn admit(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)> {
-        let mut admitted = self.pace.admit(parts, part_size);
-        if admitted == 0 {
+    fn reserve(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)> {
+        let mut reserved = self.budget.reserve(parts, part_size);
+        if reserved == 0 {
             self.cut().inspect_err(|error| self.failed = Some(error.clone()))?;
-            admitted = self.pace.admit(parts, part_size);
+            reserved = self.budget.reserve(parts, part_size);
         }
-        Ok((self.command_buffer, admitted))
+        Ok((self.command_buffer, reserved))
     }
 
-    fn admit_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer> {
-        if !self.pace.admit_at_most(size) {
+    fn reserve_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer> {
+        if !self.budget.reserve_at_most(size) {
             self.cut().inspect_err(|error| self.failed = Some(error.clone()))?;
-            self.pace.admit_at_most(size);
+            self.budget.reserve_at_most(size);
         }
         Ok(self.command_buffer)
     }

@@ -1,8 +1,8 @@
 //! Words to the device and back, through the staging buffer.
 
 use super::{Gpu, GpuBuffer, lock, out_of_host_memory};
+use crate::device::{BufferRange, Recorder};
 use crate::error::{Error, Result};
-use crate::vk::{BufferRange, Recorder};
 
 /// Bytes that go to or from the device at a time.
 pub(super) const STAGING_SIZE: u64 = 16 << 20;

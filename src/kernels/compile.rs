@@ -59,7 +59,7 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
             let shaders = Shaders::new(glsl)?.with_custom_operator(source);
             for kernel in CUSTOM_KERNELS {
                 for (suffix, defines) in
-                    [("", &["OPERATOR_CUSTOM"][..]), ("_segmented", &["OPERATOR_CUSTOM", "SEGMENTED"])]
+                    [("", &["OPERATOR_CUSTOM"][..]), ("_segmented", &["OPERATOR_CUSTOM", "HEADED"])]
                 {
                     let defines: Vec<_> = defines.iter().map(|define| (*define).to_owned()).collect();
                     let source = format!("scan/{kernel}.comp");

@@ -6,7 +6,7 @@
 
 mod element;
 pub mod gather;
-mod prepare;
+mod level_args;
 pub mod scan;
 pub mod sort;
 
@@ -14,8 +14,8 @@ pub use element::{ElementType, Number};
 
 use ash::vk;
 
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, within};
-use crate::vk::{AddressRange, BufferRange, Capabilities};
 
 /// How many elements there are, and who knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl ScratchRequirements {
                 return Err(Error::Misaligned { what, address, alignment: 4 });
             }
             if address.checked_add(self.size).is_none() {
-                return Err(Error::BeyondAddresses { what, address, size: self.size });
+                return Err(Error::AddressOverflow { what, address, size: self.size });
             }
             let missing = self.usage & !scratch.usage;
             if !missing.is_empty() {

@@ -255,7 +255,7 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
 /* By a plan that takes 2^32 keys and more. */
 static void sort_wide(const Host *host, const SubsweepDevice *device) {
     SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                          .flags = SUBSWEEP_SORT_WIDE_COUNTS_BIT | SUBSWEEP_SORT_DESCENDING_BIT};
+                                          .flags = SUBSWEEP_SORT_LARGE_COUNTS_BIT | SUBSWEEP_SORT_DESCENDING_BIT};
     SubsweepScratchRequirements needs;
     SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepSortPlan *plan = NULL;

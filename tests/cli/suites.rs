@@ -112,7 +112,7 @@ fn cases_are_measured() {
 
 #[test]
 fn sorts_are_measured_by_what_they_move() {
-    // A pass reads keys twice and writes them once, and values once each; the survey before them reads the keys.
+    // A pass reads keys twice and writes them once, and values once each; the histogram before them reads the keys.
     for (work, element_size, moved) in [
         ("sort:keys:type=u32;algorithm=radix-4bit", 4, 4 + 8 * 3 * 4),
         ("sort:keys:type=u32;algorithm=radix-2bit", 4, 4 + 16 * 3 * 4),
@@ -132,7 +132,7 @@ fn sorts_are_measured_by_what_they_move() {
 /// The commands that the documentation of `SortPlan::cmd_sort` promises.
 #[test]
 fn commands_are_counted_and_shown() {
-    // One workgroup needs no barrier. A survey comes before passes and a copy behind them; a pass counts, scans what one
+    // One workgroup needs no barrier. A histogram comes before passes and a copy behind them; a pass counts, scans what one
     // workgroup scans, and scatters; each waits for what was before it, and the first for a fill.
     for (work, dispatches, barriers, transfers) in [
         ("keys:type=u32;policy=chosen;bits=0:32*n=256;", 1, 0, 0),

@@ -2,8 +2,8 @@
 
 use anyhow::{Context as _, Result, ensure};
 use subsweep::Error;
+use subsweep::device::{Device, Pipeline};
 use subsweep::harness::{InspectedPipeline, PlanConfig};
-use subsweep::vk::{Device, Pipeline};
 
 use super::reduced::reduced;
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use libtest_mimic::{Failed, Trial};
+use subsweep::device::Device;
 use subsweep::headless::Instance;
 use subsweep::kernels;
-use subsweep::vk::Device;
 
 use super::children::{announce, note};
 use super::compiled::{self, Compiled};

@@ -3,11 +3,11 @@
 //! Each instruction counts once, on both sides of divergent branches and in the body of a loop.
 
 use anyhow::{Context as _, Result, bail};
+use subsweep::device::Device;
 use subsweep::harness::{MAIN_PATH, PipelineSet, PlanConfig};
 use subsweep::kernels::{self, Kernel};
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use subsweep::sort::{Matching, Ranking, SortAlgorithm, SortConfig, SortPolicy, ValueSize};
-use subsweep::vk::Device;
 use subsweep::{ElementType, Error};
 
 /// A hot kernel's main path: instructions of the code, and elements of an invocation.

@@ -1,7 +1,7 @@
 //! A canary: a kernel that can only spill is caught by the check for spills.
 
 use libtest_mimic::Trial;
-use subsweep::vk::Device;
+use subsweep::device::Device;
 
 /// Skipped where no shader compiler made the kernel.
 #[cfg(not(feature = "compile-shaders"))]
@@ -22,8 +22,8 @@ mod canary {
     use anyhow::{Result, bail, ensure};
     use subsweep::Error;
     use subsweep::ash::vk;
+    use subsweep::device::{Device, Pipeline, PipelineOptions};
     use subsweep::kernels::{Access, Kernel, PushConstant};
-    use subsweep::vk::{Device, Pipeline, PipelineOptions};
 
     use crate::compiled::Compiled;
     use crate::fixture;

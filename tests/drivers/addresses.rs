@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 use subsweep::headless::Gpu;
 use subsweep::kernels::{Access, Kernel, PushConstant};
-use subsweep::vk::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 
 use super::cases::expect_silence;
 use crate::fixture;

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::device::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorder};
 use subsweep::harness::{Case, Effort, Layout, Work, Workload, verify_cases};
 use subsweep::headless::Gpu;
 use subsweep::kernels::PROBE_COPY;
-use subsweep::vk::{AddressRange, Barrier, BufferRange, Finding, Missing, Recorder};
 
 use super::cases::{expect_silence, hazards};
 use super::children::Together;

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::device::{DRIVER_BUGS, DriverBug, Workarounds};
 use subsweep::headless::Gpu;
-use subsweep::vk::{DRIVER_BUGS, DriverBug, Workarounds};
 
 use super::rows::Watch;
 
@@ -34,7 +34,7 @@ fn shown(gpu: &Gpu, bug: &DriverBug, is_there: bool) -> Result<(), Failed> {
         (Some(_), true) | (None, false) => {}
         (None, true) => {
             return Err(format!(
-                "{driver} does not do it any more: narrow the versions of {} in src/vk/workarounds.rs",
+                "{driver} does not do it any more: narrow the versions of {} in src/device/workarounds.rs",
                 bug.name
             )
             .into());
@@ -52,8 +52,8 @@ fn shown(gpu: &Gpu, bug: &DriverBug, is_there: bool) -> Result<(), Failed> {
 #[cfg(not(feature = "compile-shaders"))]
 mod shows {
     use libtest_mimic::Failed;
+    use subsweep::device::DriverBug;
     use subsweep::headless::Gpu;
-    use subsweep::vk::DriverBug;
 
     pub const CAN_COMPILE: bool = false;
 
@@ -65,12 +65,12 @@ mod shows {
 #[cfg(feature = "compile-shaders")]
 mod shows {
     use libtest_mimic::Failed;
-    use subsweep::headless::Gpu;
-    use subsweep::kernels::{Access, Kernel, PushConstant, SpecConstant};
-    use subsweep::vk::{
+    use subsweep::device::{
         AddressRange, Barrier, BufferRange, DriverBug, Pipeline, PipelineOptions, PushBlock, PushConstants,
         Recorder,
     };
+    use subsweep::headless::Gpu;
+    use subsweep::kernels::{Access, Kernel, PushConstant, SpecConstant};
 
     use crate::fixture;
 

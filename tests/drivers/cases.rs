@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
+use subsweep::device::{Capabilities, HazardChecker};
 use subsweep::harness::{
     Case, CountFrom, Effort, Layout, Outcome, Place, PolicyName, ScanCase, SegmentMix, SortCase, SortValues,
     Work, product_cases, verify_case_in, verify_cases,
@@ -12,7 +13,6 @@ use subsweep::harness::{
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
 use subsweep::sort::SortAlgorithm;
-use subsweep::vk::{Capabilities, HazardChecker};
 
 use super::children::is_full;
 use super::dispatched::Listener;
@@ -23,7 +23,10 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let by_name = grouped(cases_of(gpu.capabilities(), row));
     let is_taken = |(name, cases): &(String, Vec<Case>)| {
         let work = &cases[0].work;
-        row.takes(name, depends_on_progress(work), is_match_of_digits(work))
+        let matches_digits = is_match_of_digits(work);
+        // The row of shared masks leaves ballots to the others, but for those that depend on the lanes.
+        !(matches_digits && row.has_shared_masks())
+            && row.takes(name, depends_on_progress(work), matches_digits)
     };
     let mut groups: BTreeMap<_, _> = by_name.into_iter().filter(is_taken).collect();
     if row.has_lane_sensitive_besides() {
@@ -31,8 +34,8 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
             groups.entry(name).or_default().extend(cases);
         }
     }
-    if row.has_shared_masks() && !is_full() {
-        let masked = chosen(gpu.capabilities(), is_segmented_by_tiles).collect();
+    if row.has_shared_masks() {
+        let masked = chosen(gpu.capabilities(), takes_shared_masks).collect();
         groups.extend(grouped(masked));
     }
     let trial = |(name, cases): (String, Vec<Case>)| {
@@ -51,24 +54,30 @@ fn depends_on_progress(work: &Work) -> bool {
     }
 }
 
-/// Whether digits are matched, which is done by ballots or by masks in shared memory, as the lanes let it.
+/// Whether lanes match digits.
 fn is_match_of_digits(work: &Work) -> bool {
     let is_matching = [SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit];
     matches!(work, Work::Sort(sort) if is_matching.contains(&sort.algorithm) && sort.misalignment == 0)
 }
 
-/// Sorts of long segments by small tiles: those of each size of keys and values.
-fn is_segmented_by_tiles(case: &Case) -> bool {
+/// Whether lanes match digits by shared masks.
+fn has_shared_masks(work: &Work) -> bool {
+    match work {
+        Work::Sort(sort) => sort.policy == PolicyName::SmallMasks,
+        Work::SegmentedSort(sort) => sort.has_shared_masks,
+        Work::Scan(_) | Work::Gather(_) => false,
+    }
+}
+
+/// Sorts in which lanes match digits by shared masks: those of each size of keys and values.
+fn takes_shared_masks(case: &Case) -> bool {
     match &case.work {
+        Work::Sort(_) => has_shared_masks(&case.work),
         Work::SegmentedSort(sort) => {
-            sort.has_small_tiles
-                && sort.segments == SegmentMix::Seams
-                && (sort.misalignment, sort.values_misalignment) == (0, 0)
+            sort.has_shared_masks
                 && sort.values != SortValues::Places
                 && [ElementType::U32, ElementType::U64].contains(&sort.element)
                 && !sort.is_descending
-                && sort.count_from == CountFrom::Host
-                && sort.bits == (0..8 * sort.element.size() as u32)
         }
         _ => false,
     }
@@ -153,7 +162,12 @@ fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
         }
         Some(case)
     };
-    let cases: Vec<_> = chosen(capabilities, is_lane_sensitive).filter_map(smallest).collect();
+    // Masks have a bit for each of up to 32 lanes; fewer than 16 lanes are left to the full suite.
+    let lanes = capabilities.min_subgroup_size..=capabilities.max_subgroup_size;
+    let takes_masks = *lanes.start() >= 16 && *lanes.end() <= 32;
+    let is_taken = |case: &Case| takes_masks || !has_shared_masks(&case.work);
+    let cases: Vec<_> =
+        chosen(capabilities, is_lane_sensitive).filter(is_taken).filter_map(smallest).collect();
     expect_every_kind(&cases);
     cases
 }
@@ -228,7 +242,7 @@ fn is_worth_watching(case: &Case) -> bool {
             let is_typical = sort.element == ElementType::U32
                 && matches!(sort.values, SortValues::None | SortValues::B4)
                 || sort.algorithm == SortAlgorithm::SingleWorkgroup
-                || sort.policy == PolicyName::Small;
+                || sort.policy.is_small();
             is_plain && is_typical && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
         }
         Work::SegmentedSort(sort) => {
@@ -262,12 +276,15 @@ fn is_lane_sensitive(case: &Case) -> bool {
             is_taken && is_small && scan.operator == ScanOperator::Add
         }
         Work::Sort(sort) => {
-            let is_plain = !sort.is_descending && !sort.is_anywhere && !sort.has_wide_counts;
+            let is_plain = !sort.is_descending && !sort.is_anywhere && !sort.has_large_counts;
             let is_smallest = match sort.algorithm {
                 SortAlgorithm::SingleWorkgroup => true,
                 // Bins of 2 bits are counted as those of 4 are, and take four times as long to compile.
                 SortAlgorithm::Radix2Bit if sort.policy == PolicyName::SeedBinByBin => false,
-                _ => matches!(sort.policy, PolicyName::Small | PolicyName::Seed | PolicyName::SeedBinByBin),
+                _ => {
+                    sort.policy.is_small()
+                        || matches!(sort.policy, PolicyName::Seed | PolicyName::SeedBinByBin)
+                }
             };
             is_plain
                 && is_smallest

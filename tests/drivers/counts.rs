@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::device::AddressRange;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{
     SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortConfig, ValueSize,
 };
-use subsweep::vk::AddressRange;
 use subsweep::{Count, ElementType, Error};
 
 use super::cases::expect_silence;

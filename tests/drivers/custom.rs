@@ -206,6 +206,6 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let of_doubles = gpu.scan(config, &mut [0f64; 16]);
     assert!(matches!(of_doubles, Err(Error::ElementMismatch { .. })), "{of_doubles:?}");
     let ragged = gpu.scan(config, &mut [0u32; 15]);
-    assert_eq!(ragged, Err(Error::RaggedTable { value_count: 15, columns: 4 }));
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 15, columns: 4 }));
     Ok(())
 }

@@ -9,11 +9,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use libtest_mimic::Trial;
 use subsweep::ElementType;
 use subsweep::ash::vk;
+use subsweep::device::{Command, HazardChecker, Trace};
 use subsweep::gather::GatherConfig;
 use subsweep::headless::Gpu;
 use subsweep::scan::{ScanConfig, ScanOperator, SegmentsBy};
 use subsweep::sort::{SortConfig, ValueSize};
-use subsweep::vk::{Command, HazardChecker, Trace};
 
 use super::children::Together;
 use super::reduced::{CHOSEN, Lists, reduced};

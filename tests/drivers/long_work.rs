@@ -9,10 +9,10 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::Error;
 use subsweep::ash::vk;
+use subsweep::device::{Capabilities, Command, HazardChecker, Trace};
 use subsweep::harness::{Case, Effort, Layout, Outcome, Workload, verify_case, verify_cases};
 use subsweep::headless::{Gpu, GpuOptions, WorkOptions};
 use subsweep::sort::SortConfig;
-use subsweep::vk::{Capabilities, Command, HazardChecker, Trace};
 
 use super::cases::{complaint, expect_silence};
 use super::children::is_full;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::Error;
+use subsweep::device::{Capabilities, EnabledFeatures};
 use subsweep::harness::{BenchGroup, BenchOptions, Case, CopyRoof, Effort, Outcome, bench_cases};
 use subsweep::harness::{verify_case, verify_cases};
 use subsweep::headless::{Gpu, Instance};
-use subsweep::vk::{Capabilities, EnabledFeatures};
 
 use super::cases::{expect_silence, is_beyond, watched};
 use super::children::is_full;

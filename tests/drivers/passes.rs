@@ -66,7 +66,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
 fn check_of(kernel: &str) -> Option<Check> {
     let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
     match (stem, variant) {
-        ("scan/prepare", "") => Some(levels::prepare),
+        ("scan/level_args", "") => Some(levels::prepare),
         ("scan/mark_segments", "") => Some(levels::mark_segments),
         ("scan/reduce" | "scan/downsweep", _) => operators::Rows::of(variant).map(|_| scan::tiles as Check),
         ("scan/chained", _) => Some(chained::chained),
@@ -83,7 +83,7 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("scan/chunk_prefix", "u32x3") => Some(textbook::chunk_prefix::<3>),
         ("scan/chunk_prefix", "u32x4") => Some(textbook::chunk_prefix::<4>),
         ("sort/classify", "") => Some(segmented_sort::classify),
-        ("sort/list_tiles", "") => Some(segmented_sort::queue_tiles),
+        ("sort/queue_tiles", "") => Some(segmented_sort::queue_tiles),
         ("sort/short_segments", _) => Some(segmented_sort::short_segments),
         ("sort/single_workgroup", _) if variant.starts_with("listed_") => {
             Some(segmented_sort::small_segments)
@@ -94,7 +94,7 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("sort/single_workgroup", _) => Some(sort::single_workgroup),
         ("sort/count" | "sort/count_bins" | "sort/chunk_count", _) => Some(sort::count),
         ("sort/scatter" | "sort/chunk_bucket", _) => Some(sort::scatter),
-        ("sort/survey", _) => Some(onesweep::digit_histogram),
+        ("sort/digit_histogram", _) => Some(onesweep::digit_histogram),
         ("sort/onesweep", _) => Some(onesweep::onesweep),
         ("sort/copy", "") => Some(onesweep::copy),
         ("gather/gather", "") => Some(gather::gather),

@@ -22,9 +22,9 @@ const NAME: &str = "armed: a missing barrier in a kernel is told as a race";
 #[cfg(feature = "compile-shaders")]
 mod armed {
     use libtest_mimic::Failed;
+    use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
     use subsweep::headless::Gpu;
     use subsweep::kernels::{Access, Kernel, PushConstant, SpecConstant};
-    use subsweep::vk::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 
     use crate::cases::expect_silence;
     use crate::fixture;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use libtest_mimic::Arguments;
+use subsweep::device::Capabilities;
 use subsweep::harness::{Effort, Layout};
-use subsweep::vk::Capabilities;
 
 use super::children::{self, Missing, is_full, is_gate_on, only_driver};
 use super::passes::rig::Selection;
@@ -98,7 +98,7 @@ impl Row {
     /// Whether this row is the one, of those that share specializations, with enough lanes to match digits by masks in shared
     /// memory.
     pub fn has_shared_masks(&self) -> bool {
-        self.lanes == 16 && matches!(self.share, Share::Specializations(_))
+        self.lanes == 16 && self.has_specializations_alone()
     }
 
     /// Whether this row runs the lane-sensitive cases alone. The more lanes, the longer compiling takes.

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
+use subsweep::device::{AddressRange, BufferRange};
 use subsweep::harness::{SegmentMix, SegmentedSortCase};
 use subsweep::headless::Gpu;
 use subsweep::sort::{
     SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortAlgorithm,
     SortConfig, SortPolicy, ValueSize,
 };
-use subsweep::vk::{AddressRange, BufferRange};
 use subsweep::{ElementType, Error};
 
 use super::cases::expect_silence;

@@ -78,7 +78,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.sort_words(pairs, &mut two, &mut [0; 2]), count(2, 1));
     assert_eq!(gpu.sort_words(argsort, &mut [0; 4], &mut [0; 4]), count(2, 4));
 
-    let ragged = |value_count| Err(Error::RaggedTable { value_count, columns: 2 });
+    let ragged = |value_count| Err(Error::RowLengthMismatch { value_count, columns: 2 });
     assert_eq!(gpu.sort_words(pairs, &mut two, &mut [0; 3]), ragged(3));
     assert_eq!(gpu.sort_words(argsort, &mut [0; 5], &mut [0; 2]), ragged(5));
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::ValueEnum;
+use subsweep::device::Capabilities;
 use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
     BenchGroup, BenchOptions, Case, CopyRoof, DeviceReport, Effort, Measured, Measurement, Outcome,
@@ -15,7 +16,6 @@ use subsweep::harness::{
     scaling_bench_cases, textbook_bench_cases, tutorial_13_bench_cases,
 };
 use subsweep::headless::Gpu;
-use subsweep::vk::Capabilities;
 
 use crate::args::{BenchArgs, Common, Preset};
 use crate::reports::Format;

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 use subsweep::Result;
 use subsweep::ash::vk;
+use subsweep::device::{Capabilities, Device, DeviceIdentity};
 use subsweep::harness::gpus::cache_folder;
 use subsweep::headless::{Candidate, Gpu, WorkOptions};
-use subsweep::vk::{Capabilities, Device, DeviceIdentity};
 use tempfile::NamedTempFile;
 
 const MAGIC: &[u8] = b"subsweep pipelines 1\n";

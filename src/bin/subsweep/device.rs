@@ -4,10 +4,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::Result;
+use subsweep::device::DeviceIdentity;
 use subsweep::harness::Description;
 use subsweep::harness::gpus::CompileOnlyGpu;
 use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance};
-use subsweep::vk::DeviceIdentity;
 
 use crate::args::Common;
 use crate::cache::CachedGpu;

@@ -184,7 +184,7 @@ fn of_library(error: &subsweep::Error) -> Exit {
             Exit::NoDevice
         }
         // The device lacks what the policy needs.
-        E::PolicyBeyondDevice { .. } => Exit::NoDevice,
+        E::PolicyExceedsLimits { .. } => Exit::NoDevice,
         // What options and inputs can ask for in vain was refused before a device was opened; what is left is a device
         // without a queue or a kind of memory.
         E::Unsupported { .. } => Exit::NoDevice,
@@ -230,7 +230,7 @@ mod tests {
             (E::NoDevice, 3),
             (E::NoMatchingDevice { wanted: "9".into(), found: "0 (a)".into() }, 3),
             (E::MissingFeature { device: "old".into(), missing: "Vulkan 1.2".into() }, 3),
-            (E::PolicyBeyondDevice { what: "bytes of shared memory", needed: 2, got: 1 }, 3),
+            (E::PolicyExceedsLimits { what: "bytes of shared memory", needed: 2, got: 1 }, 3),
             (E::InvalidPolicy { reason: "" }, 2),
             (E::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "one sort" }, 4),
             (E::OutOfDeviceMemory { needed: Some(1), what: "a buffer" }, 4),

@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use subsweep::Choice;
+use subsweep::device::Capabilities;
 use subsweep::harness::PolicyName;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy};
-use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind};
 use crate::error::Ended;
@@ -133,7 +133,7 @@ pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig
 }
 
 /// The option that asks for a sort which does not take 2^32 keys.
-pub fn without_wide_counts(common: &Common) -> Option<String> {
+pub fn without_large_counts(common: &Common) -> Option<String> {
     match (common.policy, common.algorithm) {
         (_, Some(Algorithm::Sort(SortAlgorithm::Onesweep))) => None,
         (_, Some(algorithm)) => Some(format!("--algorithm {}", algorithm.name())),

@@ -70,7 +70,7 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
                 gpu.segmented_sort_words(config, &mut keys.words, values, segments)?;
             }
             None => {
-                let config = config.wide_counts_for(count as u64);
+                let config = config.large_counts_for(count as u64);
                 let config = config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy);
                 let plan = gpu.sort_plan(config)?;
                 check_algorithm(common, plan.max_count(), count as u64)?;
@@ -100,7 +100,7 @@ fn read_keys(source: &Source, args: &SortArgs, common: &Common) -> Result<Table>
     let narrow = match (args.argsort, &args.segments) {
         (true, _) => Some("--argsort".to_owned()),
         (_, Some(_)) => Some("--segments".to_owned()),
-        _ => policy::without_wide_counts(common),
+        _ => policy::without_large_counts(common),
     };
     let max_count = if narrow.is_some() { SortPlan::MAX_COUNT } else { u64::MAX };
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use subsweep::Error;
+use subsweep::device::Capabilities;
 use subsweep::harness::{Case, DeviceReport, Effort, Report};
 use subsweep::headless::{Candidate, Gpu, Instance};
-use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind, SuiteArgs};
 use crate::cache::CachedGpu;

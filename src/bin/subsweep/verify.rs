@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::Result;
+use subsweep::device::PipelineCounts;
 use subsweep::harness::{Outcome, SelfTest, VerifiedCase, verify_cases};
 use subsweep::headless::Gpu;
-use subsweep::vk::PipelineCounts;
 
 use crate::args::{Common, VerifyArgs};
 use crate::bench;

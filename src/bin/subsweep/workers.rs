@@ -10,9 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
+use subsweep::device::PipelineCounts;
 use subsweep::harness::{Case, Outcome, verify_case};
 use subsweep::headless::Gpu;
-use subsweep::vk::PipelineCounts;
 
 use crate::cache::CachedGpu;
 use crate::suite::{self, Opened};

@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::pairwise::{axis, covering_works};
 use super::{Case, CountFrom, Work, small_workgroup};
+use crate::device::Capabilities;
 use crate::gather::{GatherConfig, GatherPolicy};
 use crate::harness::inputs::Input;
-use crate::vk::Capabilities;
 
 /// A gather's parameters. The input of its case is what its indices are like, and its source is random, of as many
 /// elements as are gathered.

@@ -15,9 +15,9 @@ pub use segmented_sort::{SegmentMix, SegmentedSortCase};
 pub use sort::{SortCase, SortValues, tutorial_13_bench_cases};
 
 use super::inputs::Input;
+use crate::device::Capabilities;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
-use crate::vk::Capabilities;
 
 /// A piece of work with a stable id.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +52,12 @@ pub enum PolicyName {
     Seed,
     /// The same, but that a sort's chunks are counted bin by bin.
     SeedBinByBin,
-    /// Small tiles: many levels from few elements.
+    /// Small tiles: many levels from few elements. Lanes match by ballots, and `onesweep` counts a tile before it ranks it.
     Small,
+    /// The same, but that lanes match by masks in shared memory, in subgroups of up to 32 lanes.
+    SmallMasks,
+    /// The same as `Small`, but that `onesweep` counts a tile after it has ranked it.
+    SmallLate,
     /// What a plan takes that is asked for nothing: the algorithm too is chosen for the device.
     Chosen,
     /// As plans choose on some device or other: one workgroup sorts what it holds, and the algorithm what it does not.
@@ -69,9 +73,16 @@ impl PolicyName {
             Self::Seed => "seed",
             Self::SeedBinByBin => "seed-bin-by-bin",
             Self::Small => "small",
+            Self::SmallMasks => "small-masks",
+            Self::SmallLate => "small-late",
             Self::Chosen => "chosen",
             Self::Crossover => "crossover",
         }
+    }
+
+    /// Whether tiles are small.
+    pub const fn is_small(self) -> bool {
+        matches!(self, Self::Small | Self::SmallMasks | Self::SmallLate)
     }
 
     /// The policy of a scan on a device.
@@ -85,7 +96,9 @@ impl PolicyName {
         match self {
             Self::Default | Self::Crossover => ScanPolicy::tuned(algorithm, capabilities, config),
             Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
-            Self::Small => small.with_algorithm(algorithm).reproducible(config),
+            Self::Small | Self::SmallMasks | Self::SmallLate => {
+                small.with_algorithm(algorithm).reproducible(config)
+            }
             Self::Chosen => ScanPolicy::choose(capabilities, config).policy,
         }
     }
@@ -109,13 +122,14 @@ impl PolicyName {
                 let single_workgroup = SortPolicy::choose(capabilities, config).policy.single_workgroup;
                 SortPolicy { single_workgroup, ..SortPolicy::tuned(algorithm, capabilities, config) }
             }
-            Self::Small => {
+            Self::Small | Self::SmallMasks | Self::SmallLate => {
                 let mut policy = SortPolicy::tuned(algorithm, capabilities, config);
                 policy.workgroup_size = small_workgroup(capabilities);
                 policy.items_per_invocation = 4;
                 if let Ranking::Match(matching) = &mut policy.ranking {
-                    matching.has_early_counts = algorithm == SortAlgorithm::Onesweep;
-                    matching.by_shared_masks = takes_shared_masks(capabilities);
+                    matching.has_early_counts =
+                        algorithm == SortAlgorithm::Onesweep && self != Self::SmallLate;
+                    matching.by_shared_masks = self == Self::SmallMasks;
                 }
                 // As GPUs have it, on CPUs, too.
                 (policy.has_exchange, policy.mixed_access) = (true, true);
@@ -135,11 +149,6 @@ impl PolicyName {
 /// Two subgroups at least: what they have between them is in every kernel's small tiles, too.
 fn small_workgroup(capabilities: &Capabilities) -> u32 {
     (2 * capabilities.max_subgroup_size).max(32)
-}
-
-/// Whether lanes match by shared masks in small tiles: there are bits for them in a word, and enough of them to be worth it.
-fn takes_shared_masks(capabilities: &Capabilities) -> bool {
-    capabilities.min_subgroup_size >= 16 && capabilities.max_subgroup_size <= 32
 }
 
 impl Case {
@@ -514,7 +523,7 @@ mod tests {
                 ("algorithm", &["reduce-then-scan", "chained"]),
                 ("place", &["out", "in"]),
                 MISALIGNED,
-                ("input", &["telling", "extremes"]),
+                ("input", &["distinguishing", "edge-values"]),
             ];
             let scans: Vec<_> = cases
                 .iter()
@@ -553,7 +562,7 @@ mod tests {
             ];
             expect_pairs(&cases, "sort", &parameters, has_values);
             let mixes = ("segments", &all_mixes[..]);
-            let inputs = ("input", &["extremes", "constant-digit", "uniform", "two-valued"][..]);
+            let inputs = ("input", &["edge-values", "constant-digit", "uniform", "two-valued"][..]);
             let parameters = [TYPES, VALUES, ORDERS, mixes, COUNTS, MISALIGNED, MISALIGNED_VALUES, inputs];
             expect_pairs(&cases, "segmented_sort", &parameters, has_values);
             let words = ("words", &["1", "2", "3", "4", "12", "301"][..]);

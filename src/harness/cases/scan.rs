@@ -9,9 +9,9 @@ pub(super) use covering::covering_cases;
 
 use super::{Case, LARGE, PolicyName, Work, sizes};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
-use crate::vk::Capabilities;
 
 /// A prefix sum's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -228,7 +228,7 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
             let few = if misalignment == 0 { 8 } else { 5 };
             for (turn, count) in [few, 2 * tile + 1].into_iter().enumerate() {
                 let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
-                let input = [Input::Telling, Input::Extremes][(index + place + turn) % 2];
+                let input = [Input::Distinguishing, Input::EdgeValues][(index + place + turn) % 2];
                 cases.push(Case { work, count, input });
             }
         }
@@ -257,7 +257,7 @@ fn deep_cases(capabilities: &Capabilities) -> Vec<Case> {
         let tile = u64::from(scan.policy(capabilities).tile_items());
         let case = move |more| {
             let count = (tile * tile).min(65_536) + more;
-            Case { work: Work::Scan(scan.clone()), count, input: Input::Telling }
+            Case { work: Work::Scan(scan.clone()), count, input: Input::Distinguishing }
         };
         [1, 0].map(case)
     };
@@ -352,15 +352,15 @@ fn typed_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(Case { work, count, input });
         };
         for count in [0, 1, tile - 1, tile + 1, 3 * tile + 7] {
-            add(0, count, Input::Telling);
+            add(0, count, Input::Distinguishing);
         }
-        add(0, 3 * tile + 7, Input::Extremes);
-        add(4, 2 * tile + 3, Input::Telling);
+        add(0, 3 * tile + 7, Input::EdgeValues);
+        add(4, 2 * tile + 3, Input::Distinguishing);
         if policy == PolicyName::Small {
-            add(0, (tile * tile + 1).min(1 << 17), Input::Telling);
+            add(0, (tile * tile + 1).min(1 << 17), Input::Distinguishing);
         }
-        add(0, (1 << 20) + 1, Input::Telling);
-        add(8, 99_991, Input::Extremes);
+        add(0, (1 << 20) + 1, Input::Distinguishing);
+        add(8, 99_991, Input::EdgeValues);
     }
     cases
 }
@@ -424,7 +424,7 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
         let mut add = |in_place, misalignment, count| {
             let in_place = in_place && !is_chained;
             let work = Work::Scan(ScanCase { in_place, misalignment, ..scan.clone() });
-            cases.push(Case { work, count, input: Input::Telling });
+            cases.push(Case { work, count, input: Input::Distinguishing });
         };
         let in_place = index % 2 == 0;
         for count in [0, 1, tile - 1, tile + 1, 3 * tile + 7] {
@@ -462,12 +462,12 @@ pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
         let tile = u64::from(scan.policy(capabilities).tile_items());
         // What the other tables have not: beyond the quick sizes and the inputs that they are tried on.
         for (count, input) in [
-            (2, Input::Extremes),
-            (tile, Input::Telling),
-            (tile + 1, Input::Extremes),
-            (2 * tile, Input::Telling),
-            (99_991, Input::Telling),
-            (tile * tile + 2, Input::Extremes),
+            (2, Input::EdgeValues),
+            (tile, Input::Distinguishing),
+            (tile + 1, Input::EdgeValues),
+            (2 * tile, Input::Distinguishing),
+            (99_991, Input::Distinguishing),
+            (tile * tile + 2, Input::EdgeValues),
         ] {
             cases.push(Case { work: Work::Scan(scan.clone()), count, input });
         }

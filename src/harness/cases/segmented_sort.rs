@@ -7,12 +7,12 @@ use std::ops::Range;
 
 pub(super) use covering::covering_cases;
 
-use super::{Case, CountFrom, PolicyName, SortValues, Work, small_workgroup, takes_shared_masks};
+use super::{Case, CountFrom, PolicyName, SortValues, Work, small_workgroup};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPolicy, TileShape};
-use crate::vk::Capabilities;
 
 /// A segmented sort's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct SegmentedSortCase {
     pub segments: SegmentMix,
     /// Whether all classes are of small segments.
     pub has_small_tiles: bool,
+    /// Whether lanes match digits by masks in shared memory, in small tiles.
+    pub has_shared_masks: bool,
     /// Bytes by which the keys miss a multiple of 16.
     pub misalignment: u32,
     /// Bytes by which the values miss one.
@@ -133,6 +135,7 @@ impl SegmentedSortCase {
             bits: 0..32,
             segments,
             has_small_tiles: false,
+            has_shared_masks: false,
             misalignment: 0,
             values_misalignment: 0,
             count_from: CountFrom::Host,
@@ -153,7 +156,7 @@ impl SegmentedSortCase {
             policy.cluster = ClusterShape { workgroup_size, lanes: 4, items_per_invocation: 3 };
             policy.workgroups = [shape(4), shape(8)];
             policy.tile = shape(5);
-            policy.matching.by_shared_masks = takes_shared_masks(capabilities);
+            policy.matching.by_shared_masks = self.has_shared_masks;
             policy.has_exchange = true;
             let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
             policy.scan = PolicyName::Small.scan(capabilities, algorithm, &ScanConfig::exclusive());
@@ -184,7 +187,11 @@ impl fmt::Display for SegmentedSortCase {
         if self.is_descending {
             write!(f, ";order=descending")?;
         }
-        let policy = if self.has_small_tiles { "small" } else { "default" };
+        let policy = match (self.has_small_tiles, self.has_shared_masks) {
+            (false, _) => "default",
+            (true, false) => "small",
+            (true, true) => "small-masks",
+        };
         write!(f, ";segments={};policy={policy}", self.segments.name())?;
         write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
         if self.values_misalignment > 0 {
@@ -257,7 +264,7 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
         for count in [0, 1, 2, 1000, most] {
             for count_from in [CountFrom::Device, CountFrom::DeviceBeyond] {
                 let work = Work::SegmentedSort(SegmentedSortCase { count_from, ..sort.clone() });
-                cases.push(Case { work, count, input: Input::Extremes });
+                cases.push(Case { work, count, input: Input::EdgeValues });
             }
         }
     }
@@ -277,7 +284,8 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
             cases.push(Case { work: Work::SegmentedSort(sort.clone()), count, input });
         };
         let small = SegmentedSortCase { has_small_tiles: true, ..seams.clone() };
-        add(&small, 20_023, Input::Extremes);
+        add(&small, 20_023, Input::EdgeValues);
+        add(&SegmentedSortCase { has_shared_masks: true, ..small.clone() }, 20_023, Input::EdgeValues);
         let width = element.bits();
         let ranges = [width / 3..3 * width / 4, width - 1..width, 0..1, 5..5, 0..9];
         let part = SegmentedSortCase {
@@ -286,11 +294,11 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
             values_misalignment: [12, 0, 4, 8][index % 4],
             ..small
         };
-        add(&part, 9_973, Input::Extremes);
+        add(&part, 9_973, Input::EdgeValues);
         let [.., large] = seams.policy(capabilities).max_extents().map(u64::from);
-        add(&seams, 9 * large + 5, Input::Extremes);
+        add(&seams, 9 * large + 5, Input::EdgeValues);
         let power_law = SegmentedSortCase { segments: SegmentMix::PowerLaw, ..seams };
-        add(&power_law, (1 << 20) + 7, Input::Extremes);
+        add(&power_law, (1 << 20) + 7, Input::EdgeValues);
     }
     cases
 }

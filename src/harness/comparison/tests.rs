@@ -1,8 +1,8 @@
 use super::*;
+use crate::device::Capabilities;
 use crate::harness::Description;
 use crate::harness::inputs::SplitMix64;
 use crate::harness::report::Summary;
-use crate::vk::Capabilities;
 
 /// Samples around `median_ns`, spread over `spread` of it.
 fn samples(median_ns: f64, spread: f64, seed: u64) -> Vec<f64> {

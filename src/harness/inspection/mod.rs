@@ -19,9 +19,9 @@ pub use plans::PlanConfig;
 pub use summary::Summary;
 
 use super::verify::Outcome;
+use crate::device::{Device, Pipeline, PipelineOptions, Specialization, Statistic, StatisticValue};
 use crate::error::{Error, Result};
 use crate::kernels::SpecConstant;
-use crate::vk::{Device, Pipeline, PipelineOptions, Specialization, Statistic, StatisticValue};
 
 /// What a driver tells of the pipelines of plans.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -214,12 +214,12 @@ impl InspectedPipeline {
         let executables = InspectedExecutable::of_statistics(pipeline.statistics()?);
         let specialization = without_lanes(pipeline);
         let workgroup_size = specialization.workgroup_size;
-        let driver = pipeline.device().capabilities().identity.driver_id;
+        let capabilities = pipeline.device().capabilities();
         Ok(Self {
             kernel: pipeline.kernel().name.to_owned(),
             specialization: specialization.to_string(),
             lanes: executables.first().map_or(0, |executable| executable.subgroup_size),
-            summary: Summary::new(driver, workgroup_size, &executables),
+            summary: Summary::new(capabilities, workgroup_size, &executables),
             executables,
         })
     }

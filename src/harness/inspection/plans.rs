@@ -1,12 +1,12 @@
 //! Which plans there are, as far as their pipelines go.
 
+use crate::device::{Capabilities, Device, Pipeline};
 use crate::error::{Error, Result};
 use crate::gather::{GatherConfig, GatherPlan};
 use crate::harness::cases::{Case, Work, selectable_works};
 use crate::primitives::scan::Ranges;
 use crate::scan::{ScanConfig, ScanPlan};
 use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
-use crate::vk::{Capabilities, Device, Pipeline};
 
 /// What a plan is made for: a piece of work when memory and elements are of no matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

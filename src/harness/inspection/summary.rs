@@ -4,7 +4,7 @@ use ash::vk;
 use serde::{Deserialize, Serialize};
 
 use super::InspectedExecutable;
-use crate::vk::{HONEYKRISP, StatisticValue};
+use crate::device::{Architecture, Capabilities, HONEYKRISP, StatisticValue};
 
 /// What the driver tells of a pipeline, as far as the names are known by which it tells it; null is what it does not
 /// tell. Of several executables it is the worst.
@@ -23,7 +23,8 @@ pub struct Summary {
     pub register_spills: Option<u64>,
     /// Bytes of memory for spilled registers and arrays: of a subgroup on AMD's GPUs, else as the driver counts them.
     pub scratch_size: Option<u64>,
-    /// Subgroups, or threads where that is what the driver counts, that fit at once: with RADV into a SIMD, with NVK into
+    /// Subgroups, or threads where that is what the driver counts, that fit at once: with RADV into a SIMD (on RDNA one of 64
+    /// lanes counts twice), with NVK into
     /// an SM, with Turnip and Honeykrisp into a core.
     pub occupancy: Option<u64>,
     /// Whole workgroups that fit at once, by `occupancy` and the size of a workgroup: with RADV into a CU of GCN or a WGP of
@@ -41,99 +42,107 @@ pub struct Summary {
     pub inverse_throughput: Option<u64>,
 }
 
-/// The shape of what a pipeline dispatches.
+/// Workgroup size and lanes of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct WorkgroupShape {
     /// Invocations in a workgroup.
     workgroup_size: u32,
-    /// Lanes that the driver compiled for; 0 where it does not say.
+    /// Lanes that the driver compiled for; 0 where it does not report them.
     lanes: u32,
+    architecture: Option<Architecture>,
 }
 
-/// A field of [`Summary`] that a driver tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quantity {
-    Registers,
-    ScalarRegisters,
-    Spills,
-    RegisterSpills,
-    ScratchSize,
-    Occupancy,
-    Workgroups,
-    CodeSize,
-    SharedMemorySize,
-    Instructions,
-    Latency,
-    InverseThroughput,
+/// A field of [`Summary`].
+type Field = fn(&mut Summary) -> &mut Option<u64>;
+
+/// The fields of these names.
+macro_rules! fields {
+    ($($name:ident),+ $(,)?) => { [$((stringify!($name), |summary| &mut summary.$name)),+] };
 }
 
-use Quantity as Q;
+/// Every field, with its name.
+const FIELDS: [(&str, Field); 12] = fields![
+    registers,
+    scalar_registers,
+    spills,
+    register_spills,
+    scratch_size,
+    occupancy,
+    workgroups,
+    code_size,
+    shared_memory_size,
+    instructions,
+    latency,
+    inverse_throughput,
+];
 
-/// A driver's name for a quantity, and how many of ours one of its units is. Capitals do not matter: versions differ in
-/// them.
-type Names = [(&'static str, Quantity, u64)];
+/// Fields of which more is better.
+const GOOD: [&str; 2] = ["occupancy", "workgroups"];
 
-/// Whole workgroups, of what the driver tells as occupancy.
+/// A driver's name for a field of [`Summary`], the field's name, and how many of its units one of the driver's is. Case is
+/// ignored: versions of a driver differ in it.
+type Names = [(&'static str, &'static str, u64)];
+
+/// Whole workgroups, by what the driver reports as occupancy.
 type Workgroups = fn(u64, WorkgroupShape) -> Option<u64>;
 
-/// How one driver tells what.
+/// The names of one driver.
 struct Dialect {
     driver: vk::DriverId,
     names: &'static Names,
-    /// None where the driver tells nothing that workgroups could be counted by.
+    /// None where the driver reports no occupancy.
     workgroups: Option<Workgroups>,
 }
 
-/// The drivers whose words are known. The names of the first five were read in the output of Mesa 26.1, RADV's also of 22.3
-/// and 25.0; lists of all five are in the tests.
+/// The drivers whose names were seen in their output: of the first five that of Mesa 26.1, of RADV also of 22.3 and 25.0
+/// (the tests have a list of each); of NVIDIA's and AMD's own drivers that of published reports.
 const DIALECTS: &[Dialect] = &[
     Dialect {
         driver: vk::DriverId::MESA_RADV,
         names: &[
-            ("VGPRs", Q::Registers, 1),
-            ("SGPRs", Q::ScalarRegisters, 1),
-            ("Spilled VGPRs", Q::Spills, 1),
-            ("Spilled SGPRs", Q::RegisterSpills, 1),
-            ("Scratch size", Q::ScratchSize, 1),
-            ("Subgroups per SIMD", Q::Occupancy, 1),
-            ("Code size", Q::CodeSize, 1),
-            ("LDS size", Q::SharedMemorySize, 1),
-            ("Instructions", Q::Instructions, 1),
-            ("Latency", Q::Latency, 1),
-            ("Inverse Throughput", Q::InverseThroughput, 1),
+            ("VGPRs", "registers", 1),
+            ("SGPRs", "scalar_registers", 1),
+            ("Spilled VGPRs", "spills", 1),
+            ("Spilled SGPRs", "register_spills", 1),
+            ("Scratch size", "scratch_size", 1),
+            ("Subgroups per SIMD", "occupancy", 1),
+            ("Code size", "code_size", 1),
+            ("LDS size", "shared_memory_size", 1),
+            ("Instructions", "instructions", 1),
+            ("Latency", "latency", 1),
+            ("Inverse Throughput", "inverse_throughput", 1),
         ],
         workgroups: Some(of_four_simds),
     },
     Dialect {
         driver: vk::DriverId::MESA_NVK,
         names: &[
-            ("Number of GPRs", Q::Registers, 1),
-            ("Spills to memory", Q::Spills, 1),
-            ("Spills to reg", Q::RegisterSpills, 1),
-            ("SLM size", Q::ScratchSize, 1),
-            ("Max warps/SM", Q::Occupancy, 1),
-            ("Code size", Q::CodeSize, 1),
-            ("Instruction count", Q::Instructions, 1),
-            ("Static cycle count", Q::Latency, 1),
+            ("Number of GPRs", "registers", 1),
+            ("Spills to memory", "spills", 1),
+            ("Spills to reg", "register_spills", 1),
+            ("SLM size", "scratch_size", 1),
+            ("Max warps/SM", "occupancy", 1),
+            ("Code size", "code_size", 1),
+            ("Instruction count", "instructions", 1),
+            ("Static cycle count", "latency", 1),
         ],
         workgroups: Some(of_an_sm),
     },
-    // Older versions have the longer names. Those from 24 on leave "GRF registers" at 0 on all but the newest GPUs, and the
-    // oldest tell scratch as workgroup memory.
+    // Older versions have the longer names. Versions from 24 on leave "GRF registers" at 0 on all but the newest GPUs.
     Dialect {
         driver: vk::DriverId::INTEL_OPEN_SOURCE_MESA,
         names: &[
-            ("GRF registers", Q::Registers, 1),
-            ("Max live registers", Q::Registers, 1),
-            ("Spill Count", Q::Spills, 1),
-            ("Spills", Q::Spills, 1),
-            ("Scratch Memory Size", Q::ScratchSize, 1),
-            ("Code size", Q::CodeSize, 1),
-            ("Workgroup Memory Size", Q::SharedMemorySize, 1),
-            ("Instruction Count", Q::Instructions, 1),
-            ("Instructions", Q::Instructions, 1),
-            ("Cycle Count", Q::Latency, 1),
-            ("Cycles", Q::Latency, 1),
+            ("GRF registers", "registers", 1),
+            ("Max live registers", "registers", 1),
+            ("Spill Count", "spills", 1),
+            ("Spills", "spills", 1),
+            ("Scratch Memory Size", "scratch_size", 1),
+            ("Code size", "code_size", 1),
+            ("Workgroup Memory Size", "shared_memory_size", 1),
+            ("Instruction Count", "instructions", 1),
+            ("Instructions", "instructions", 1),
+            ("Cycle Count", "latency", 1),
+            ("Cycles", "latency", 1),
         ],
         workgroups: None,
     },
@@ -141,94 +150,49 @@ const DIALECTS: &[Dialect] = &[
     Dialect {
         driver: vk::DriverId::MESA_TURNIP,
         names: &[
-            ("Registers used", Q::Registers, 1),
-            ("STP Count", Q::Spills, 1),
-            ("Max Waves Per Core", Q::Occupancy, 1),
-            ("Code size", Q::CodeSize, 4),
-            ("Instruction Count", Q::Instructions, 1),
+            ("Registers used", "registers", 1),
+            ("STP Count", "spills", 1),
+            ("Max Waves Per Core", "occupancy", 1),
+            ("Code size", "code_size", 4),
+            ("Instruction Count", "instructions", 1),
         ],
         workgroups: Some(of_an_adreno_core),
     },
-    // Three units work side by side: the busiest one counts.
+    // Three units work in parallel: the busiest one counts.
     Dialect {
         driver: HONEYKRISP,
         names: &[
-            ("GPRs", Q::Registers, 1),
-            ("Spills", Q::Spills, 1),
-            ("Scratch", Q::ScratchSize, 1),
-            ("Threads", Q::Occupancy, 1),
-            ("Code size", Q::CodeSize, 1),
-            ("Instructions", Q::Instructions, 1),
-            ("ALU", Q::InverseThroughput, 1),
-            ("FSCIB", Q::InverseThroughput, 1),
-            ("IC", Q::InverseThroughput, 1),
+            ("GPRs", "registers", 1),
+            ("Spills", "spills", 1),
+            ("Scratch", "scratch_size", 1),
+            ("Threads", "occupancy", 1),
+            ("Code size", "code_size", 1),
+            ("Instructions", "instructions", 1),
+            ("ALU", "inverse_throughput", 1),
+            ("FSCIB", "inverse_throughput", 1),
+            ("IC", "inverse_throughput", 1),
         ],
         workgroups: Some(of_an_apple_core),
     },
-    // From Mesa's `shader_stats.xml`: Valhall and Bifrost, which do not tell registers.
-    Dialect {
-        driver: vk::DriverId::MESA_PANVK,
-        names: &[
-            ("Spills", Q::Spills, 1),
-            ("Threads", Q::Occupancy, 1),
-            ("Code size", Q::CodeSize, 1),
-            ("Instructions", Q::Instructions, 1),
-        ],
-        workgroups: None,
-    },
-    // From Mesa's `shader_stats.xml`.
-    Dialect {
-        driver: vk::DriverId::MESA_V3DV,
-        names: &[
-            ("TMU Spills", Q::Spills, 1),
-            ("Spill Size", Q::ScratchSize, 1),
-            ("Thread Count", Q::Occupancy, 1),
-            ("Instruction Count", Q::Instructions, 1),
-        ],
-        workgroups: None,
-    },
-    // From Mesa's `shader_stats.h`, of Imagination's GPUs.
-    Dialect {
-        driver: vk::DriverId::IMAGINATION_OPEN_SOURCE_MESA,
-        names: &[
-            ("Temp count", Q::Registers, 1),
-            ("Spill count", Q::Spills, 1),
-            ("Scratch size", Q::ScratchSize, 1),
-            ("Code size", Q::CodeSize, 1),
-            ("Inst group count", Q::Instructions, 1),
-        ],
-        workgroups: None,
-    },
-    // The first two are in reports of those who have asked; the others are not verified.
     Dialect {
         driver: vk::DriverId::NVIDIA_PROPRIETARY,
-        names: &[
-            ("Register Count", Q::Registers, 1),
-            ("Binary Size", Q::CodeSize, 1),
-            ("Stack Size", Q::ScratchSize, 1),
-            ("Local Memory Size", Q::ScratchSize, 1),
-            ("Shared Memory Size", Q::SharedMemorySize, 1),
-        ],
+        names: &[("Register Count", "registers", 1), ("Binary Size", "code_size", 1)],
         workgroups: None,
     },
     Dialect { driver: vk::DriverId::AMD_PROPRIETARY, names: AMD, workgroups: None },
     Dialect { driver: vk::DriverId::AMD_OPEN_SOURCE, names: AMD, workgroups: None },
 ];
 
-/// The first two are in reports of those who have asked; the others, members of `VkShaderResourceUsageAMD` as these are,
-/// are not verified.
-const AMD: &Names = &[
-    ("numUsedVgprs", Q::Registers, 1),
-    ("numUsedSgprs", Q::ScalarRegisters, 1),
-    ("scratchMemUsageInBytes", Q::ScratchSize, 1),
-    ("ldsUsageSizeInBytes", Q::SharedMemorySize, 1),
-];
+const AMD: &Names = &[("numUsedVgprs", "registers", 1), ("numUsedSgprs", "scalar_registers", 1)];
 
 /// RADV: `4 * (subgroups per SIMD) / subgroups`, rounded down. A CU of GCN and a WGP of RDNA, in whose mode RADV compiles
-/// compute shaders, have 4 SIMDs each. The driver's figure has registers and shared memory in it; it is rounded up to a
-/// subgroup for each SIMD, so that workgroups of fewer than 4 subgroups may be counted too high.
+/// compute shaders, have 4 SIMDs each. The driver's figure includes registers and shared memory, and is rounded up to a
+/// subgroup for each SIMD, so that workgroups of fewer than 4 subgroups may be counted too high. On RDNA it counts a
+/// subgroup of 64 lanes twice (`radv_get_max_waves` of Mesa: "max_simd_waves * (wave_size / 32)").
 fn of_four_simds(subgroups_per_simd: u64, shape: WorkgroupShape) -> Option<u64> {
-    Some(4 * subgroups_per_simd / shape.subgroups()?)
+    let counted =
+        if shape.architecture == Some(Architecture::AmdRdna) { shape.lanes.div_ceil(32) } else { 1 };
+    Some(4 * (subgroups_per_simd / u64::from(counted.max(1))) / shape.subgroups()?)
 }
 
 /// NVK: `(warps of an SM) / subgroups`, rounded down. The driver's figure has registers in it alone: shared memory may leave
@@ -258,17 +222,23 @@ impl WorkgroupShape {
 }
 
 impl Summary {
-    /// Of what a driver tells of the executables of a pipeline, in whose workgroups are `workgroup_size` invocations; 0
-    /// where that is not known.
-    pub fn new(driver: vk::DriverId, workgroup_size: u32, executables: &[InspectedExecutable]) -> Self {
+    /// Of what a device's driver reports of the executables of a pipeline, in whose workgroups are `workgroup_size`
+    /// invocations; 0 where that is not known.
+    pub fn new(
+        capabilities: &Capabilities,
+        workgroup_size: u32,
+        executables: &[InspectedExecutable],
+    ) -> Self {
+        let driver = capabilities.identity.driver_id;
         let Some(dialect) = DIALECTS.iter().find(|dialect| dialect.driver == driver) else {
             return Self::default();
         };
+        let architecture = capabilities.architecture();
         executables.iter().fold(Self::default(), |summary, executable| {
             let mut one = Self::of_executable(dialect.names, executable);
-            let shape = WorkgroupShape { workgroup_size, lanes: executable.subgroup_size };
-            let told = dialect.workgroups.zip(one.occupancy);
-            one.workgroups = told.and_then(|(workgroups, occupancy)| workgroups(occupancy, shape));
+            let shape = WorkgroupShape { workgroup_size, lanes: executable.subgroup_size, architecture };
+            let counted = dialect.workgroups.zip(one.occupancy);
+            one.workgroups = counted.and_then(|(workgroups, occupancy)| workgroups(occupancy, shape));
             summary.worst(&one)
         })
     }
@@ -277,24 +247,24 @@ impl Summary {
         let mut summary = Self::default();
         for statistic in &executable.statistics {
             let name = names.iter().find(|(name, ..)| name.eq_ignore_ascii_case(&statistic.name));
-            let (Some(&(_, quantity, unit)), Some(value)) = (name, whole(statistic.value)) else { continue };
-            // No program does without registers: that is a number which the driver did not fill in.
-            if quantity == Q::Registers && value == 0 {
+            let (Some(&(_, name, unit)), Some(value)) = (name, whole(statistic.value)) else { continue };
+            // No program does without registers: the driver did not fill that number in.
+            if name == "registers" && value == 0 {
                 continue;
             }
-            // What is told twice is told in other words.
-            let field = summary.field(quantity);
+            let (_, field) = FIELDS.iter().find(|(of, _)| *of == name).expect("a test looks every name up");
+            // A number that is reported twice is reported in other words.
+            let field = field(&mut summary);
             *field = Some(field.unwrap_or(0).max(value.saturating_mul(unit)));
         }
         summary
     }
 
     fn worst(mut self, other: &Self) -> Self {
-        let mut other = *other;
-        for quantity in Q::ALL {
-            let (field, other) = (self.field(quantity), *other.field(quantity));
+        for ((name, field), (_, other)) in FIELDS.into_iter().zip(other.numbers()) {
+            let field = field(&mut self);
             *field = match (*field, other) {
-                (Some(one), Some(other)) if quantity.is_good() => Some(one.min(other)),
+                (Some(one), Some(other)) if GOOD.contains(&name) => Some(one.min(other)),
                 (Some(one), Some(other)) => Some(one.max(other)),
                 (one, other) => one.or(other),
             };
@@ -302,39 +272,10 @@ impl Summary {
         self
     }
 
-    fn field(&mut self, quantity: Quantity) -> &mut Option<u64> {
-        match quantity {
-            Q::Registers => &mut self.registers,
-            Q::ScalarRegisters => &mut self.scalar_registers,
-            Q::Spills => &mut self.spills,
-            Q::RegisterSpills => &mut self.register_spills,
-            Q::ScratchSize => &mut self.scratch_size,
-            Q::Occupancy => &mut self.occupancy,
-            Q::Workgroups => &mut self.workgroups,
-            Q::CodeSize => &mut self.code_size,
-            Q::SharedMemorySize => &mut self.shared_memory_size,
-            Q::Instructions => &mut self.instructions,
-            Q::Latency => &mut self.latency,
-            Q::InverseThroughput => &mut self.inverse_throughput,
-        }
-    }
-
-    /// Every number, by its name here.
+    /// Every number, with its field's name.
     pub fn numbers(&self) -> [(&'static str, Option<u64>); 12] {
-        [
-            ("registers", self.registers),
-            ("scalar_registers", self.scalar_registers),
-            ("spills", self.spills),
-            ("register_spills", self.register_spills),
-            ("scratch_size", self.scratch_size),
-            ("occupancy", self.occupancy),
-            ("workgroups", self.workgroups),
-            ("code_size", self.code_size),
-            ("shared_memory_size", self.shared_memory_size),
-            ("instructions", self.instructions),
-            ("latency", self.latency),
-            ("inverse_throughput", self.inverse_throughput),
-        ]
+        let mut summary = *self;
+        FIELDS.map(|(name, field)| (name, *field(&mut summary)))
     }
 
     /// Whether nothing is told by a known name.
@@ -351,28 +292,6 @@ impl Summary {
     /// Whether an array is in memory that could be in registers: there is scratch, and no spill that needs it.
     pub fn has_array_in_memory(&self) -> bool {
         self.spills == Some(0) && self.scratch_size.is_some_and(|size| size > 0)
-    }
-}
-
-impl Quantity {
-    const ALL: [Self; 12] = [
-        Q::Registers,
-        Q::ScalarRegisters,
-        Q::Spills,
-        Q::RegisterSpills,
-        Q::ScratchSize,
-        Q::Occupancy,
-        Q::Workgroups,
-        Q::CodeSize,
-        Q::SharedMemorySize,
-        Q::Instructions,
-        Q::Latency,
-        Q::InverseThroughput,
-    ];
-
-    /// Whether more of it is better.
-    fn is_good(self) -> bool {
-        matches!(self, Q::Occupancy | Q::Workgroups)
     }
 }
 
@@ -407,9 +326,16 @@ mod tests {
         executable_of(32, statistics)
     }
 
+    /// A device of this driver, with subgroups of any size.
+    fn device(driver_id: vk::DriverId) -> Capabilities {
+        let mut capabilities = Capabilities { min_subgroup_size: 4, ..Capabilities::default() };
+        capabilities.identity.driver_id = driver_id;
+        capabilities
+    }
+
     /// One pipeline, as if in workgroups of 256 invocations.
     fn summary(driver: vk::DriverId, lanes: u32, statistics: &[(&str, u64)]) -> Summary {
-        Summary::new(driver, 256, &[executable_of(lanes, statistics)])
+        Summary::new(&device(driver), 256, &[executable_of(lanes, statistics)])
     }
 
     // Lists are what Mesa 26.1.6 told of `sort/onesweep:key1` with its constants at their defaults.
@@ -460,8 +386,13 @@ mod tests {
             inverse_throughput: Some(901_034),
         };
         assert_eq!(summary(vk::DriverId::MESA_RADV, 32, &told), expected);
-        // A subgroup of 64 lanes fills two of 32, so that half as many of a workgroup's are twice as many workgroups.
-        assert_eq!(summary(vk::DriverId::MESA_RADV, 64, &told).workgroups, Some(8));
+        // Half as many subgroups are in a workgroup: of GCN's 8 on a SIMD, and of RDNA's 4, each of which counts twice.
+        let amd = |min_subgroup_size| {
+            let mut capabilities = Capabilities { min_subgroup_size, ..device(vk::DriverId::MESA_RADV) };
+            capabilities.identity.vendor_id = 0x1002;
+            Summary::new(&capabilities, 256, &[executable_of(64, &told)]).workgroups
+        };
+        assert_eq!([amd(64), amd(32)], [Some(8), Some(4)]);
     }
 
     #[test]
@@ -569,7 +500,7 @@ mod tests {
         assert_eq!(summary(vk::DriverId::MESA_TURNIP, 64, &told), expected);
         // Two waves of 128 lanes. Of a single wave, two are taken, as if by a workgroup twice as large.
         assert_eq!(summary(vk::DriverId::MESA_TURNIP, 128, &told).workgroups, Some(2));
-        let narrow = Summary::new(vk::DriverId::MESA_TURNIP, 64, &[executable_of(128, &told)]);
+        let narrow = Summary::new(&device(vk::DriverId::MESA_TURNIP), 64, &[executable_of(128, &told)]);
         assert_eq!(narrow.workgroups, Some(2));
     }
 
@@ -606,25 +537,20 @@ mod tests {
 
     #[test]
     fn what_nvidias_driver_tells_is_understood() {
-        let told = [("Register Count", 40), ("Binary Size", 5376), ("Stack Size", 0)];
-        let expected = Summary {
-            registers: Some(40),
-            code_size: Some(5376),
-            scratch_size: Some(0),
-            ..Summary::default()
-        };
+        let told = [("Register Count", 40), ("Binary Size", 5376)];
+        let expected = Summary { registers: Some(40), code_size: Some(5376), ..Summary::default() };
         assert_eq!(summary(vk::DriverId::NVIDIA_PROPRIETARY, 32, &told), expected);
     }
 
     #[test]
     fn workgroups_are_not_counted_by_what_is_not_known() {
         let told = [executable_of(0, &[("Max warps/SM", 16)])];
-        assert_eq!(Summary::new(vk::DriverId::MESA_NVK, 256, &told).workgroups, None);
+        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 256, &told).workgroups, None);
         let told = [executable(&[("Max warps/SM", 16)])];
-        assert_eq!(Summary::new(vk::DriverId::MESA_NVK, 0, &told).workgroups, None);
-        assert_eq!(Summary::new(vk::DriverId::MESA_NVK, 1, &told).workgroups, Some(16));
+        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 0, &told).workgroups, None);
+        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 1, &told).workgroups, Some(16));
         // Not even one fits.
-        assert_eq!(Summary::new(vk::DriverId::MESA_NVK, 1024, &told).workgroups, Some(0));
+        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 1024, &told).workgroups, Some(0));
     }
 
     #[test]
@@ -641,7 +567,7 @@ mod tests {
             [("Instructions", instructions), ("Spills", spills), ("Threads", 256 + 512 * spills)]
         };
         let executables = [executable(&names(300, 0)), executable(&names(200, 1))];
-        let summary = Summary::new(HONEYKRISP, 128, &executables);
+        let summary = Summary::new(&device(HONEYKRISP), 128, &executables);
         assert_eq!((summary.instructions, summary.spills), (Some(300), Some(1)));
         assert_eq!((summary.occupancy, summary.workgroups), (Some(256), Some(2)));
     }
@@ -658,6 +584,13 @@ mod tests {
         assert_eq!(of(None, Some(4)), (Some(true), false));
         assert_eq!(of(Some(0), Some(4)), (Some(false), true));
         assert_eq!(of(Some(1), Some(4)), (Some(true), false));
+    }
+
+    #[test]
+    fn every_name_of_a_driver_leads_to_a_field() {
+        for (name, field, _) in DIALECTS.iter().flat_map(|dialect| dialect.names) {
+            assert!(FIELDS.iter().any(|(of, _)| of == field), "{name}: {field}");
+        }
     }
 
     #[test]

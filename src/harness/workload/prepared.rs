@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::device::AddressRange;
 use crate::error::Result;
 use crate::gather::GatherPlan;
 use crate::harness::cases::{Case, CountFrom, Place, Work};
@@ -12,7 +13,6 @@ use crate::headless::Gpu;
 use crate::primitives::ScratchRequirements;
 use crate::scan::{InitialValue, ScanPlan};
 use crate::sort::{SegmentedSortPlan, SortPlan};
-use crate::vk::AddressRange;
 
 /// The plan, and what it takes to record it.
 pub(super) enum Job {

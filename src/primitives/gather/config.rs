@@ -1,9 +1,9 @@
 //! What a caller says to a gather: the configuration of a plan, and the memory of a recording.
 
 use super::policy::GatherPolicy;
+use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
 use crate::primitives::{Count, ScratchRequirements, check_apart};
-use crate::vk::{AddressRange, BufferRange};
 
 /// What a [`GatherPlan`](super::GatherPlan) is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

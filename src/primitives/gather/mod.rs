@@ -11,13 +11,13 @@ pub use policy::GatherPolicy;
 
 use ash::vk;
 
-use super::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
+use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::{Count, ScratchCursor, ScratchRequirements, Tiles};
-use crate::error::{Error, Result};
-use crate::kernels;
-use crate::vk::{
+use crate::device::{
     Access, AddressRange, CommandCounts, Device, Pipeline, PipelineOptions, Recorder, push_constants,
 };
+use crate::error::{Error, Result};
+use crate::kernels;
 
 push_constants! {
     struct GatherPush for [GATHER_GATHER] {
@@ -41,7 +41,7 @@ pub struct GatherPlan {
     /// By 8 or 16 bytes, where an element is a multiple of that.
     aligned: Option<Mover>,
     /// For counts on the device.
-    prepare: Option<Prepare>,
+    level_args: Option<LevelArgsWriter>,
 }
 
 /// The kernel for accesses of one size.
@@ -109,7 +109,7 @@ impl GatherPlan {
     ///
     /// # Errors
     /// [`Error::Unsupported`] for elements of no words or more than [`GatherConfig::MAX_WORDS`], [`Error::InvalidPolicy`]
-    /// and [`Error::PolicyBeyondDevice`] for a policy that does not fit the device, and whatever the driver's compiler
+    /// and [`Error::PolicyExceedsLimits`] for a policy that does not fit the device, and whatever the driver's compiler
     /// says.
     pub fn new(device: &Device, config: GatherConfig) -> Result<Self> {
         let plan = Self::declare(device, config)?;
@@ -126,14 +126,14 @@ impl GatherPlan {
         let mover = |unit_words| Mover::new(device, &config, &policy, unit_words);
         let wide =
             [4, 2].into_iter().find(|&unit_words| config.words_per_element().is_multiple_of(unit_words));
-        let prepare = || Prepare::new(device, policy.subgroup_size);
+        let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
         Ok(Self {
             device: device.clone(),
             config,
             policy,
             any_address: mover(1)?,
             aligned: wide.map(mover).transpose()?,
-            prepare: config.counts_on_device.then(prepare).transpose()?,
+            level_args: config.counts_on_device.then(level_args).transpose()?,
         })
     }
 
@@ -150,15 +150,15 @@ impl GatherPlan {
     /// Every pipeline that a recording may bind: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let movers = std::iter::once(&self.any_address).chain(&self.aligned);
-        movers.map(|mover| &mover.pipeline).chain(self.prepare.as_ref().map(Prepare::pipeline))
+        movers.map(|mover| &mover.pipeline).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     /// The scratch that [`Self::cmd_gather`] needs for any count: none, or, if the plan was made for counts on the device,
     /// the 32 bytes that each of those takes.
     pub fn scratch_requirements(&self) -> ScratchRequirements {
         let mut cursor = ScratchCursor::default();
-        if self.prepare.is_some() {
-            cursor.take(LevelsOnDevice::size(1));
+        if self.level_args.is_some() {
+            cursor.take(LevelArgs::size(1));
         }
         ScratchRequirements::new(cursor.size)
     }
@@ -171,7 +171,7 @@ impl GatherPlan {
 
     /// Records the gather of `count` elements.
     ///
-    /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
+    /// 1. **Device**: what [`DeviceRequirements`](crate::device::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `source` of any size, of which whole elements count; `indices` of at least `count * 4` bytes;
     ///    `destination` of at least `count * GatherConfig::element_size()` bytes; at multiples of 4, in buffers with
     ///    `SHADER_DEVICE_ADDRESS`. Faster where `source` and `destination` are at multiples of 16 and elements of such a
@@ -191,7 +191,7 @@ impl GatherPlan {
     /// 5. **Result**: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
     /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
     /// for it. Nothing is recorded then.
@@ -246,7 +246,7 @@ impl GatherPlan {
     ) -> Result<()> {
         let count = count.into();
         recorder.check_device(&self.device)?;
-        count.check_place(self.prepare.is_some())?;
+        count.check_place(self.level_args.is_some())?;
         if count.max() == 0 {
             return Ok(());
         }
@@ -277,11 +277,11 @@ impl GatherPlan {
             last_extent: tiles.last_extent,
             source_count: u32::try_from(source_count).unwrap_or(u32::MAX),
         };
-        let tiling =
-            Tiling { tile_items: mover.shape.tile_elements, column_count: mover.shape.parts_per_element };
+        let grid =
+            TileGrid { tile_items: mover.shape.tile_elements, column_count: mover.shape.parts_per_element };
         let levels = (buffers.scratch, 0);
-        recorder.phase(c"prepare");
-        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), count, tiling, levels)?;
+        recorder.phase(c"level args");
+        let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         push.tiles_on_device = workgroups.tiles_on_device();
         recorder.phase(c"gather");
         workgroups.dispatch(recorder, &mover.pipeline, &push)

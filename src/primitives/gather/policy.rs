@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::config::GatherConfig;
+use crate::device::Capabilities;
 use crate::error::{Error, Result};
 use crate::primitives::{Choice, check_workgroup};
-use crate::vk::Capabilities;
 
 /// How a gather goes about it. A tile is as many whole elements as fit
 /// `workgroup_size * accesses_per_invocation` accesses of up to 16 bytes.

@@ -15,13 +15,13 @@ use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::reduce_then_scan::DownsweepPush;
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::{Error, Result};
 #[cfg(feature = "cli")]
 use crate::kernels;
 use crate::kernels::Kernel;
-use crate::primitives::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct ChainedPush for [SCAN_CHAINED_U32X1, SCAN_CHAINED_WORDS32X1, SCAN_CHAINED_WORDS64X1, SCAN_CHAINED_FLOAT64X1] {
@@ -67,7 +67,7 @@ pub(super) struct Chained {
     quads: Access,
     words: Access,
     /// For counts on the device.
-    prepare: Option<Prepare>,
+    level_args: Option<LevelArgsWriter>,
 }
 
 /// Where things lie in scratch.
@@ -76,7 +76,7 @@ struct Layout {
     state_size: u64,
     /// Of the value that all begins with.
     initial: u64,
-    /// Of what `prepare.comp` writes.
+    /// Of what `level_args.comp` writes.
     levels_on_device: u64,
     size: u64,
 }
@@ -115,7 +115,7 @@ impl Chained {
                 chained: pipeline(kernel, quad_access, &[("FIXED_TREE", policy.fixed_tree.into())])?,
             })
         };
-        let prepare = || Prepare::new(device, policy.subgroup_size);
+        let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
         Ok(Self {
             tile_items: policy.tile_items(),
             status_size: 2 * config.row_size(),
@@ -126,14 +126,14 @@ impl Chained {
             pack_items: shape.items_per_pack(),
             quads: access(true)?,
             words: access(false)?,
-            prepare: config.counts_on_device.then(prepare).transpose()?,
+            level_args: config.counts_on_device.then(level_args).transpose()?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let accesses = [&self.quads, &self.words].into_iter();
         let scans = accesses.flat_map(|Access { single, chained }| [single, chained]);
-        scans.chain(self.prepare.as_ref().map(Prepare::pipeline))
+        scans.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     fn access(&self, buffers: &ScanBuffers, count: Count) -> &Access {
@@ -168,7 +168,7 @@ impl Chained {
         let state_size = self.state_size(count);
         cursor.take(state_size);
         let initial = if self.has_initial { cursor.take(self.row_size) } else { 0 };
-        let levels_size = if self.prepare.is_some() { LevelsOnDevice::size(1) } else { 0 };
+        let levels_size = if self.level_args.is_some() { LevelArgs::size(1) } else { 0 };
         let levels_on_device = cursor.take(levels_size);
         Layout { state_size, initial, levels_on_device, size: cursor.size }
     }
@@ -200,7 +200,7 @@ impl Chained {
         let layout = self.layout(count.max());
         let access = self.access(buffers, count);
         let updates = matches!(buffers.initial, InitialValue::Host(_));
-        recorder.phase(c"prepare");
+        recorder.phase(c"level args");
         let initial = match &buffers.initial {
             InitialValue::Identity => AddressRange::default(),
             InitialValue::Device(range) => AddressRange::new(range.address, self.row_size),
@@ -215,9 +215,9 @@ impl Chained {
         if state.size > 0 || updates {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         }
-        let tiling = Tiling { tile_items: self.tile_items, column_count: 1 };
+        let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let levels = (scratch, layout.levels_on_device);
-        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), count, tiling, levels)?;
+        let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         let tiles_on_device = workgroups.tiles_on_device();
         recorder.phase(c"chained");
         if tile_count == 1 {

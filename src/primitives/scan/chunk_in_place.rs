@@ -6,10 +6,10 @@
 
 use super::config::{ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
 use crate::primitives::Tiles;
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct ChunkPush for [

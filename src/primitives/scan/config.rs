@@ -3,9 +3,9 @@
 use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
+use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result};
 use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_apart};
-use crate::vk::{AddressRange, BufferRange, Capabilities};
 
 /// Whether an element's result counts the element itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

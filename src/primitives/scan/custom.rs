@@ -23,7 +23,7 @@ impl CustomOperator {
     /// Both modules are valid for Vulkan 1.2, and were compiled from this version's sources with `OPERATOR_CUSTOM`, and
     /// with an include that keeps to what is said above: its `ELEMENT_WORDS` is `element_words`, it touches no memory,
     /// and it has no barriers and no subgroup operations. Devices that they are used on have what they need beyond what
-    /// [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for, such as doubles. A plan refuses modules that are
+    /// [`DeviceRequirements`](crate::device::DeviceRequirements) asks for, such as doubles. A plan refuses modules that are
     /// not of this shape, but cannot know what else is in them.
     pub const unsafe fn new(
         name: &'static str,
@@ -42,7 +42,7 @@ impl CustomOperator {
         }
     }
 
-    /// The same, for scans of segments too: `reduce` and `downsweep` compiled with `SEGMENTED` as well.
+    /// The same, for scans of segments too: `reduce` and `downsweep` compiled with `HEADED` as well.
     ///
     /// # Safety
     /// That of [`Self::new`].

@@ -39,8 +39,8 @@ pub(crate) use tuning::ScanTuning;
 use ash::vk;
 
 use super::{Count, ScratchRequirements};
+use crate::device::{Access, CommandCounts, Device, Pipeline, Recorder};
 use crate::error::{Error, Result};
-use crate::vk::{Access, CommandCounts, Device, Pipeline, Recorder};
 use block_doubling::BlockDoubling;
 use chained::Chained;
 use chunk_in_place::ChunkInPlace;
@@ -88,7 +88,7 @@ impl ScanPlan {
     /// [`Error::Unsupported`] for more than 16 columns, for bits of floats, and for custom operators whose modules are
     /// not what they should be; [`Error::MissingFeature`] for sums and
     /// products of f64 where the device lacks `shaderFloat64`; [`Error::InvalidPolicy`] and
-    /// [`Error::PolicyBeyondDevice`] for a policy that fits neither the configuration nor the device; and whatever the
+    /// [`Error::PolicyExceedsLimits`] for a policy that fits neither the configuration nor the device; and whatever the
     /// driver's compiler says.
     pub fn new(device: &Device, config: ScanConfig) -> Result<Self, Error> {
         let plan = Self::declare(device, config, Ranges::AnyAddress)?;
@@ -228,7 +228,7 @@ impl ScanPlan {
 
     /// Records the scan of `count` rows.
     ///
-    /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
+    /// 1. **Device**: what [`DeviceRequirements`](crate::device::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `source` and `destination` of at least `count * ScanConfig::row_size()` bytes, at multiples of
     ///    4 (faster at multiples of 16), in buffers with `SHADER_DEVICE_ADDRESS`; they are the same range or do not overlap,
     ///    and the seed's policy takes only the same range. So with what the plan was made for besides: `segments` of 4
@@ -254,7 +254,7 @@ impl ScanPlan {
     /// 5. **Result**: in `destination`; `source` is unchanged unless it is the same range.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
     /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or in
     /// place the chained scan or a plan of which [`ScanConfig::out_of_place`] was promised, and if an initial value,

@@ -6,10 +6,10 @@ use super::algorithm::{ScanAlgorithm, WorkgroupScan};
 use super::config::{ScanConfig, ScanKind};
 use super::operator::RowShape;
 use super::tuning::{ScanTuning, single_pass};
+use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::{Choice, check_workgroup};
-use crate::vk::{Capabilities, Device, Pipeline, PipelineOptions};
 
 /// Where the sums of tiles are kept between the way up and the way down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -327,7 +327,7 @@ mod tests {
                 ScanPolicy::tiled(64, 4, 4).check(&config, &capabilities)
             };
             assert_eq!(check(needed), Ok(()), "{columns}");
-            assert!(matches!(check(needed - 1), Err(Error::PolicyBeyondDevice { .. })), "{columns}");
+            assert!(matches!(check(needed - 1), Err(Error::PolicyExceedsLimits { .. })), "{columns}");
         }
     }
 
@@ -389,7 +389,7 @@ mod tests {
             [(WorkgroupScan::KoggeStone, 512), (WorkgroupScan::KoggeStoneDoubleBuffered, 1024)]
         {
             assert_eq!(check(scan, needed), Ok(()));
-            assert!(matches!(check(scan, needed - 1), Err(Error::PolicyBeyondDevice { .. })));
+            assert!(matches!(check(scan, needed - 1), Err(Error::PolicyExceedsLimits { .. })));
         }
     }
 

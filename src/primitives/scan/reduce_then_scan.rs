@@ -22,13 +22,13 @@ use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind, 
 use super::levels::Levels;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
-use crate::error::{Error, Result};
-use crate::kernels::{self, Kernel};
-use crate::primitives::prepare::{Cut, LevelsOnDevice, Prepare, small_workgroup};
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
-use crate::vk::{
+use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push_constants,
 };
+use crate::error::{Error, Result};
+use crate::kernels::{self, Kernel};
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 push_constants! {
     struct ReducePush for [
@@ -130,7 +130,7 @@ pub(super) struct ReduceThenScan {
     reduces: Vec<(Reduce, Pipeline)>,
     downsweeps: Vec<(Downsweep, Pipeline)>,
     /// For counts on the device.
-    prepare: Option<Prepare>,
+    level_args: Option<LevelArgsWriter>,
     /// For segments by offsets.
     mark_segments: Option<Pipeline>,
 }
@@ -197,7 +197,7 @@ struct Layout {
     heads: [u64; Levels::MAX],
     /// Of the row that all begins with.
     initial: u64,
-    /// Of what `prepare.comp` writes.
+    /// Of what `level_args.comp` writes.
     levels_on_device: u64,
     /// Of a bit for each row.
     head_bits: u64,
@@ -215,7 +215,7 @@ impl Layout {
         }
         let mut take = |is_needed: bool, size: u64| if is_needed { cursor.take(size) } else { 0 };
         let initial = take(shape.has_initial, shape.row_size);
-        let levels_on_device = take(shape.counts_on_device, LevelsOnDevice::size(levels.len as u64));
+        let levels_on_device = take(shape.counts_on_device, LevelArgs::size(levels.len as u64));
         let head_bits = take(shape.by_offsets, count.div_ceil(32).saturating_mul(4));
         Self { levels, heads, initial, levels_on_device, head_bits, scratch_size: cursor.size }
     }
@@ -268,7 +268,7 @@ impl ReduceThenScan {
         }
         let small = ScanPolicy { workgroup_size: small_workgroup(device), ..*policy };
         let mark_segments = || small.pipeline(device, &kernels::SCAN_MARK_SEGMENTS, &[]);
-        let prepare = || Prepare::new(device, policy.subgroup_size);
+        let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
         let sizes = Shape {
             row_size: config.row_size(),
             tile_items: policy.tile_items(),
@@ -288,16 +288,19 @@ impl ReduceThenScan {
             pack_items: shape.items_per_pack(),
             reduces,
             downsweeps,
-            prepare: config.counts_on_device.then(prepare).transpose()?,
+            level_args: config.counts_on_device.then(level_args).transpose()?,
             mark_segments: sizes.by_offsets.then(mark_segments).transpose()?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let Self { reduces, downsweeps, prepare, mark_segments, .. } = self;
+        let Self { reduces, downsweeps, level_args, mark_segments, .. } = self;
         let reduces = reduces.iter().map(|(_, pipeline)| pipeline);
         let downsweeps = downsweeps.iter().map(|(_, pipeline)| pipeline);
-        reduces.chain(downsweeps).chain(prepare.as_ref().map(Prepare::pipeline)).chain(mark_segments)
+        reduces
+            .chain(downsweeps)
+            .chain(level_args.as_ref().map(LevelArgsWriter::pipeline))
+            .chain(mark_segments)
     }
 
     pub(super) fn level_count(&self, count: u64) -> u64 {
@@ -399,7 +402,7 @@ impl<'a> Recording<'a> {
     /// What comes before the way up.
     fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { scan, buffers, count, layout, .. } = self;
-        recorder.phase(c"prepare");
+        recorder.phase(c"level args");
         let mut has_transfers = false;
         if let InitialValue::Host(row) = &buffers.initial {
             recorder.update(buffers.scratch.slice(layout.initial, scan.shape.row_size), row.words());
@@ -423,23 +426,23 @@ impl<'a> Recording<'a> {
             recorder.dispatch(pipeline, &push, offset_count.div_ceil(workgroup_size).into())?;
             has_dispatches = true;
         }
-        if let (&Count::Device { address, max }, Some(prepare)) = (count, &scan.prepare) {
-            let cut = Cut {
+        if let (&Count::Device { address, max }, Some(level_args)) = (count, &scan.level_args) {
+            let grid = LevelGrid {
                 max_count: max,
                 tile_items: scan.shape.tile_items,
                 level_count: layout.levels.len as u32,
                 column_count: scan.column_count,
             };
-            prepare.record(recorder, address, self.levels_on_device(), cut)?;
+            level_args.record(recorder, address, self.levels_on_device(), grid)?;
         } else if has_dispatches {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         Ok(())
     }
 
-    fn levels_on_device(&self) -> LevelsOnDevice {
-        let size = LevelsOnDevice::size(self.layout.levels.len as u64);
-        LevelsOnDevice(self.buffers.scratch.slice(self.layout.levels_on_device, size))
+    fn levels_on_device(&self) -> LevelArgs {
+        let size = LevelArgs::size(self.layout.levels.len as u64);
+        LevelArgs(self.buffers.scratch.slice(self.layout.levels_on_device, size))
     }
 
     fn reduce(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {

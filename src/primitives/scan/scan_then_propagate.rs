@@ -13,10 +13,10 @@ use super::config::{ScanBuffers, ScanConfig, ScanKind};
 use super::levels::Levels;
 use super::policy::ScanPolicy;
 use super::reduce_then_scan::made;
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::{ScratchCursor, Tiles, has_quads};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct ScanTilesPush for [SCAN_SCAN_TILES] {

@@ -12,10 +12,10 @@
 use super::config::{Direction, ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
 use super::step_count;
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::{ScratchCursor, Tiles};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 
 push_constants! {
     struct StridedPush for [SCAN_STRIDED] {

@@ -5,8 +5,8 @@ use ash::vk;
 use super::algorithm::ScanAlgorithm;
 use super::config::ScanConfig;
 use super::policy::ScanPolicy;
+use crate::device::{Architecture, Capabilities};
 use crate::primitives::Choice;
-use crate::vk::{Architecture, Capabilities};
 
 /// Tiles of a scan. In runs of one pack neighbouring lanes access neighbouring quads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

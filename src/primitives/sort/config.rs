@@ -2,9 +2,9 @@
 
 use super::SortPlan;
 use super::policy::{SortAlgorithm, SortPolicy};
+use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
 use crate::primitives::{Count, ElementType, ScratchRequirements, check_apart};
-use crate::vk::{AddressRange, BufferRange};
 
 /// Bytes of a value that goes with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ pub(super) enum Values {
     /// A value goes with each key.
     Carried(ValueSize),
     /// It tells where each key came from, and leaves the keys where they are.
-    Places,
+    Indices,
 }
 
 impl Values {
@@ -64,28 +64,28 @@ impl Values {
         match self {
             Self::None => 0,
             Self::Carried(size) => size.words(),
-            Self::Places => 1,
+            Self::Indices => 1,
         }
     }
 }
 
-/// Where the result is to be: `aim` of `glsl/sort/survey.comp`.
+/// Where the result is to be: `aim` of `glsl/sort/digit_histogram.comp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aim {
+pub(super) enum Output {
     /// Where the keys were.
     InPlace,
     /// Where the last pass leaves it.
     Anywhere,
     /// The keys stay, and their places are told.
-    Places,
+    Indices,
 }
 
-impl Aim {
+impl Output {
     pub(super) const fn number(self) -> u32 {
         match self {
             Self::InPlace => 0,
             Self::Anywhere => 1,
-            Self::Places => 2,
+            Self::Indices => 2,
         }
     }
 }
@@ -104,7 +104,7 @@ pub struct SortConfig {
     pub(super) end_bit: u32,
     pub(super) is_anywhere: bool,
     pub(super) counts_on_device: bool,
-    pub(super) has_wide_counts: bool,
+    pub(super) has_large_counts: bool,
     pub(super) policy: Option<SortPolicy>,
 }
 
@@ -118,7 +118,7 @@ impl SortConfig {
             end_bit: key.bits(),
             is_anywhere: false,
             counts_on_device: false,
-            has_wide_counts: false,
+            has_large_counts: false,
             policy: None,
         }
     }
@@ -136,7 +136,7 @@ impl SortConfig {
     /// Where keys would come from, were they sorted: a permutation of u32, in which the first is the place of the least
     /// key. The keys stay as they are.
     pub const fn argsort(key: ElementType) -> Self {
-        Self::new(key, Values::Places)
+        Self::new(key, Values::Indices)
     }
 
     /// From the greatest key to the least; equal ones still in the order in which they came.
@@ -171,19 +171,19 @@ impl SortConfig {
     /// Recordings may have 2^32 keys and more, whose places take two words: a few instructions more for each key. It takes
     /// `onesweep`, which is chosen then. Counts on the device are u32 nevertheless. Neither for an argsort, whose places are
     /// u32, nor for segments, which begin at such.
-    pub const fn wide_counts(mut self) -> Self {
-        self.has_wide_counts = true;
+    pub const fn large_counts(mut self) -> Self {
+        self.has_large_counts = true;
         self
     }
 
-    /// The same, with [`Self::wide_counts`] if only these take `count` keys, and it is not an argsort or another algorithm's.
-    pub const fn wide_counts_for(self, count: u64) -> Self {
+    /// The same, with [`Self::large_counts`] if only these take `count` keys, and it is not an argsort or another algorithm's.
+    pub const fn large_counts_for(self, count: u64) -> Self {
         let is_onesweep = match self.policy {
             Some(policy) => matches!(policy.algorithm, SortAlgorithm::Onesweep),
             None => true,
         };
         if count > SortPlan::MAX_COUNT && is_onesweep && !self.is_argsort() {
-            self.wide_counts()
+            self.large_counts()
         } else {
             self
         }
@@ -212,7 +212,7 @@ impl SortConfig {
 
     /// Whether the keys stay as they are.
     pub const fn is_argsort(&self) -> bool {
-        matches!(self.values, Values::Places)
+        matches!(self.values, Values::Indices)
     }
 
     /// How many passes of so many bits there are.
@@ -224,11 +224,11 @@ impl SortConfig {
         }
     }
 
-    pub(super) const fn aim(&self) -> Aim {
+    pub(super) const fn output(&self) -> Output {
         match (self.is_argsort(), self.is_anywhere) {
-            (true, _) => Aim::Places,
-            (false, true) => Aim::Anywhere,
-            (false, false) => Aim::InPlace,
+            (true, _) => Output::Indices,
+            (false, true) => Output::Anywhere,
+            (false, false) => Output::InPlace,
         }
     }
 
@@ -239,7 +239,7 @@ impl SortConfig {
 
     /// Words of an offset in an array of keys.
     pub(super) const fn offset_words(&self) -> u32 {
-        1 + self.has_wide_counts as u32
+        1 + self.has_large_counts as u32
     }
 
     /// What every kernel that knows keys specialises.
@@ -256,7 +256,7 @@ impl SortConfig {
                 },
             });
         }
-        if self.has_wide_counts && self.is_argsort() {
+        if self.has_large_counts && self.is_argsort() {
             let reason = "an argsort has no wide counts: its places are 32-bit numbers";
             return Err(Error::Unsupported { reason });
         }
@@ -328,7 +328,7 @@ impl SortBuffers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vk::Capabilities;
+    use crate::device::Capabilities;
 
     #[test]
     fn passes_are_as_many_as_the_bits_need() {
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn counts_are_wide_where_they_must_and_can_be() {
         let capabilities = Capabilities::default();
-        let is_wide = |config: SortConfig, count| config.wide_counts_for(count).has_wide_counts;
+        let is_wide = |config: SortConfig, count| config.large_counts_for(count).has_large_counts;
         let keys = SortConfig::keys(ElementType::U32);
         assert_eq!([u32::MAX.into(), 1 << 32].map(|count| is_wide(keys, count)), [false, true]);
         assert!(!is_wide(SortConfig::argsort(ElementType::U32), 1 << 32));
@@ -350,6 +350,6 @@ mod tests {
             let tuned = keys.policy(SortPolicy::tuned(algorithm, &capabilities, &keys));
             assert_eq!(is_wide(tuned, 1 << 32), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}");
         }
-        assert!(is_wide(keys.wide_counts(), 5));
+        assert!(is_wide(keys.large_counts(), 5));
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Digit {
 
 impl Digit {
     /// The bits of a configuration, shared out as evenly as they go: the first passes take one more where they do not
-    /// divide. The one pass of an argsort by no bits has none. `digit_of_pass` of `glsl/sort/survey.comp` does the same.
+    /// divide. The one pass of an argsort by no bits has none. `digit_of_pass` of `glsl/sort/digit_histogram.comp` does the same.
     pub(super) fn nth(config: &SortConfig, pass_count: u32, pass: u32) -> Self {
         let (least, wider) = (config.bit_count() / pass_count, config.bit_count() % pass_count);
         let width = least + u32::from(pass < wider);

@@ -7,16 +7,16 @@
 mod arrays;
 mod config;
 mod digit;
+mod digit_histogram;
+mod dispatch_args;
 mod onesweep;
 mod passes;
 mod policy;
-mod schedule;
 mod segmented;
 mod single_workgroup;
-mod survey;
 mod tuning;
 
-use config::Aim;
+use config::Output;
 pub use config::{SortBuffers, SortConfig, SortResult, ValueSize};
 pub use policy::{ChunkCounting, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape};
 pub use segmented::{
@@ -28,8 +28,8 @@ pub(crate) use tuning::{can_be_row, measured_row};
 use ash::vk;
 
 use super::{Count, ScratchRequirements};
+use crate::device::{Access, CommandCounts, Device, Pipeline, Recorder};
 use crate::error::{Error, Result};
-use crate::vk::{Access, CommandCounts, Device, Pipeline, Recorder};
 use arrays::Arrays;
 use onesweep::Onesweep;
 use passes::Passes;
@@ -110,14 +110,14 @@ impl Strategy {
 }
 
 impl SortPlan {
-    /// The most keys of one sort without [`SortConfig::wide_counts`]: places are 32-bit numbers.
+    /// The most keys of one sort without [`SortConfig::large_counts`]: places are 32-bit numbers.
     pub const MAX_COUNT: u64 = u32::MAX as u64;
 
     /// Makes every pipeline that any recording may need.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a bit range outside of the key, and for an argsort with wide counts;
-    /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself, nor wide counts, nor
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a policy that fits neither itself, nor wide counts, nor
     /// the device, and whatever the driver's compiler says.
     pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
         let plan = Self::declare(device, config)?;
@@ -162,7 +162,7 @@ impl SortPlan {
     }
 
     /// The most keys of a recording: [`Self::MAX_COUNT`], or fewer where the policy's tiles or portions are small; of
-    /// `single-workgroup` what one workgroup holds. With [`SortConfig::wide_counts`] it is the least of 4,096 portions of the
+    /// `single-workgroup` what one workgroup holds. With [`SortConfig::large_counts`] it is the least of 4,096 portions of the
     /// policy, 65,535^2 of its tiles, and 2^32 - 1 keys for each invocation of its workgroup.
     pub fn max_count(&self) -> u64 {
         let single = self.single_workgroup.as_ref().map_or(0, SingleWorkgroup::max_count);
@@ -220,7 +220,7 @@ impl SortPlan {
 
     /// Records the sort of `count` keys by the bits of the configuration.
     ///
-    /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
+    /// 1. **Device**: what [`DeviceRequirements`](crate::device::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `keys` of at least `count * SortConfig::key_size()` bytes and `values` of `count *
     ///    SortConfig::value_size()`, at multiples of 4 (faster with keys at a multiple of 16), in buffers with
     ///    `SHADER_DEVICE_ADDRESS`, apart from one another; a count on the device is 4 bytes at a multiple of 4, apart from
@@ -243,7 +243,7 @@ impl SortPlan {
     ///    they were. Keys that agree in the bits of the configuration keep their order.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
     /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
     /// for it. Nothing is recorded then.
@@ -299,12 +299,12 @@ impl SortPlan {
         let SortBuffers { keys, values, .. } = buffers;
         Ok(match self.strategy(count.max()) {
             Some(strategy)
-                if self.config.aim() == Aim::Anywhere
+                if self.config.output() == Output::Anywhere
                     && !self.records_nothing(count.max())
                     && !strategy.pass_count().is_multiple_of(2) =>
             {
-                let Arrays { keys_aside, values_aside, .. } = strategy.arrays(&buffers, count.max());
-                SortResult { keys: keys_aside, values: values_aside }
+                let Arrays { keys_alt, values_alt, .. } = strategy.arrays(&buffers, count.max());
+                SortResult { keys: keys_alt, values: values_alt }
             }
             _ => SortResult { keys, values },
         })

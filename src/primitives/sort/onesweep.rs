@@ -1,7 +1,7 @@
 //! Onesweep: a single dispatch a pass, in which tiles look back at what earlier ones have told.
 //!
 //! ```text
-//!   survey ──► bins: where the first key of each digit of each pass goes
+//!   histogram ──► bins: where the first key of each digit of each pass goes
 //!   onesweep, for each pass:  keys ──► aside ──► keys ──► …   (places: keys ──► aside ──► other ──► aside ──► …)
 //!   copy, where an odd number of passes ran: aside ──► keys
 //! ```
@@ -9,15 +9,15 @@
 //! A descriptor holds counts of up to 30 bits, so that a dispatch takes a portion of that many keys at most, and hands its
 //! bins on to the next. Descriptors are cleared once for all passes: what one pass leaves is no status of the next.
 
-use super::arrays::{Arrays, Aside};
+use super::arrays::{AltLayout, Arrays};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
+use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::SortPolicy;
-use super::survey::{PassShape, Survey, SurveyLayout};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::{Count, ScratchCursor};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
     struct OnesweepPush for [
@@ -29,14 +29,14 @@ push_constants! {
         SORT_ONESWEEP_KEY2_VALUE2,
     ] {
         keys: AddressRange,
-        keys_aside: AddressRange,
-        keys_other: AddressRange,
+        keys_alt: AddressRange,
+        keys_alt2: AddressRange,
         values: AddressRange,
-        values_aside: AddressRange,
+        values_alt: AddressRange,
         bins: AddressRange,
         next_bins: AddressRange,
         state: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         first_tile: u32,
         shift: u32,
         digit_mask: u32,
@@ -49,7 +49,7 @@ const KERNELS: [[&Kernel; 3]; 2] = [
     [&kernels::SORT_ONESWEEP_KEY2, &kernels::SORT_ONESWEEP_KEY2_VALUE1, &kernels::SORT_ONESWEEP_KEY2_VALUE2],
 ];
 
-/// Portions of a sort: each is a dispatch of each pass, and one invocation writes the schedule of them all.
+/// Portions of a sort: each is a dispatch of each pass, and one invocation writes the arguments of them all.
 const MAX_PORTIONS: u64 = 4096;
 
 /// Bytes of what lies before the descriptors of a portion: the next tile, of even and of odd passes.
@@ -60,22 +60,22 @@ pub(super) struct Onesweep {
     config: SortConfig,
     passes: PassShape,
     radix: u32,
-    survey: Survey,
+    histogram: DigitHistogram,
     pipeline: Pipeline,
 }
 
 /// Where things lie in scratch.
 #[derive(Debug)]
 struct Layout {
-    /// What begins as 0 comes first: the survey's words, and the look-back state.
+    /// What begins as 0 comes first: the histogram's words, and the look-back state.
     zeroed_size: u64,
-    survey: SurveyLayout,
+    histogram: DigitHistogramLayout,
     /// Tickets and descriptors, portion by portion.
     state: u64,
     state_size: u64,
     /// Of a whole portion.
     portion_state_size: u64,
-    aside: Aside,
+    alt: AltLayout,
     size: u64,
 }
 
@@ -96,7 +96,7 @@ impl Onesweep {
             ("RADIX_BITS", radix_bits),
             ("ITEMS_PER_INVOCATION", policy.items_per_invocation),
             ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities())),
-            ("WIDE_OFFSETS", config.has_wide_counts.into()),
+            ("WIDE_OFFSETS", config.has_large_counts.into()),
             masks,
             early,
             ("EXCHANGE", policy.has_exchange.into()),
@@ -111,13 +111,13 @@ impl Onesweep {
             config: *config,
             passes,
             radix: 1 << radix_bits,
-            survey: Survey::new(device, config, policy, passes)?,
+            histogram: DigitHistogram::new(device, config, policy, passes)?,
             pipeline: Pipeline::declare(device, kernel, options)?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        self.survey.pipelines().chain([&self.pipeline])
+        self.histogram.pipelines().chain([&self.pipeline])
     }
 
     pub(super) fn pass_count(&self) -> u32 {
@@ -126,7 +126,7 @@ impl Onesweep {
 
     pub(super) fn max_count(&self) -> u64 {
         let portion = u64::from(self.passes.portion_tiles) * u64::from(self.passes.tile_items);
-        (MAX_PORTIONS * portion).min(self.survey.max_count())
+        (MAX_PORTIONS * portion).min(self.histogram.max_count())
     }
 
     fn layout(&self, count: u64) -> Layout {
@@ -134,17 +134,17 @@ impl Onesweep {
         let tile_size = u64::from(self.radix) * 4;
         let portion_state_size = TICKETS_SIZE + u64::from(self.passes.portion_tiles) * tile_size;
         let mut cursor = ScratchCursor::default();
-        let survey = self.survey.layout(&mut cursor, count);
-        let tickets_size = u64::from(survey.portion_count) * TICKETS_SIZE;
+        let histogram = self.histogram.layout(&mut cursor, count);
+        let tickets_size = u64::from(histogram.portion_count) * TICKETS_SIZE;
         let state_size = tile_count.saturating_mul(tile_size).saturating_add(tickets_size);
         let state = cursor.take(state_size);
         Layout {
             zeroed_size: cursor.size,
-            survey,
+            histogram,
             state,
             state_size,
             portion_state_size,
-            aside: Aside::take(&mut cursor, &self.config, count),
+            alt: AltLayout::take(&mut cursor, &self.config, count),
             size: cursor.size,
         }
     }
@@ -155,7 +155,7 @@ impl Onesweep {
 
     /// Where the result of so many keys lies, of a sort that may leave it anywhere.
     pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
-        Arrays::new(&self.config, buffers, &self.layout(max_count).aside, max_count)
+        Arrays::new(&self.config, buffers, &self.layout(max_count).alt, max_count)
     }
 
     pub(super) fn record(
@@ -166,11 +166,18 @@ impl Onesweep {
     ) -> Result<()> {
         let layout = self.layout(count.max());
         let scratch = buffers.scratch;
-        self.survey.record(recorder, scratch, layout.zeroed_size, &layout.survey, buffers.keys, count)?;
+        self.histogram.record(
+            recorder,
+            scratch,
+            layout.zeroed_size,
+            &layout.histogram,
+            buffers.keys,
+            count,
+        )?;
 
-        let arrays = Arrays::new(&self.config, buffers, &layout.aside, count.max());
-        let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
-        let portions = layout.survey.portion_count;
+        let arrays = Arrays::new(&self.config, buffers, &layout.alt, count.max());
+        let Arrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays;
+        let portions = layout.histogram.portion_count;
         for (pass, portion) in (0..self.passes.count).flat_map(|pass| (0..portions).map(move |p| (pass, p))) {
             if portion == 0 {
                 recorder.phase(c"pass");
@@ -179,27 +186,27 @@ impl Onesweep {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
-            let bins = |portion| self.survey.bins(scratch, &layout.survey, pass, portion);
+            let bins = |portion| self.histogram.bins(scratch, &layout.histogram, pass, portion);
             let first = u64::from(portion) * layout.portion_state_size;
             let size = layout.portion_state_size.min(layout.state_size - first);
-            let scheduled = self.survey.scheduled(scratch, &layout.survey, pass, portion);
+            let pass_args = self.histogram.pass_args(scratch, &layout.histogram, pass, portion);
             let is_last = portion + 1 == portions;
             let push = OnesweepPush {
                 keys,
-                keys_aside,
-                keys_other,
+                keys_alt,
+                keys_alt2,
                 values,
-                values_aside,
+                values_alt,
                 bins: bins(portion),
                 next_bins: if is_last { AddressRange::default() } else { bins(portion + 1) },
                 state: scratch.slice(layout.state + first, size).addresses(),
-                schedule: scheduled.words(),
+                dispatch_args: pass_args.words(),
                 first_tile: portion * self.passes.portion_tiles,
                 shift,
                 digit_mask,
             };
-            recorder.dispatch_indirect(&self.pipeline, &push, scheduled.workgroups())?;
+            recorder.dispatch_indirect(&self.pipeline, &push, pass_args.workgroups())?;
         }
-        self.survey.record_copy(recorder, scratch, &layout.survey, &arrays)
+        self.histogram.record_copy(recorder, scratch, &layout.histogram, &arrays)
     }
 }

@@ -1,22 +1,22 @@
 //! The passes of a radix sort: count, scan, scatter, back and forth between the keys and scratch.
 //!
 //! ```text
-//!   survey ──► schedule
+//!   histogram ──► schedule
 //!   for each pass:  keys ──► count ──► counts ──► scan ──► offsets ──► scatter: keys ──► aside
 //!   copy, where an odd number of passes ran: aside ──► keys
 //! ```
 
 use super::SortPlan;
-use super::arrays::{Arrays, Aside};
+use super::arrays::{AltLayout, Arrays};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
+use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::{ChunkCounting, Ranking, SortPolicy};
-use super::survey::{PassShape, Survey, SurveyLayout};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
 use crate::primitives::{Count, ScratchCursor, has_quads};
-use crate::vk::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
     struct CountPush for [
@@ -30,10 +30,10 @@ push_constants! {
         SORT_CHUNK_COUNT_BIN_BY_BIN_KEY2,
     ] {
         keys: AddressRange,
-        keys_aside: AddressRange,
-        keys_other: AddressRange,
+        keys_alt: AddressRange,
+        keys_alt2: AddressRange,
         counts: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         shift: u32,
         digit_mask: u32,
     }
@@ -61,12 +61,12 @@ push_constants! {
         SORT_CHUNK_BUCKET_KEY2_VALUE2,
     ] {
         keys: AddressRange,
-        keys_aside: AddressRange,
-        keys_other: AddressRange,
+        keys_alt: AddressRange,
+        keys_alt2: AddressRange,
         values: AddressRange,
-        values_aside: AddressRange,
+        values_alt: AddressRange,
         offsets: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         shift: u32,
         digit_mask: u32,
     }
@@ -77,7 +77,7 @@ pub(super) struct Passes {
     config: SortConfig,
     passes: PassShape,
     radix: u32,
-    survey: Survey,
+    histogram: DigitHistogram,
     mixed_access: bool,
     by_words: Moves,
     /// Where there are kernels that take advantage of it.
@@ -143,10 +143,10 @@ const CHUNKS_BIN_BY_BIN: Kernels = Kernels {
 /// Where things lie in scratch.
 #[derive(Debug)]
 struct Layout {
-    /// What begins as 0 comes first: the survey's words.
+    /// What begins as 0 comes first: the histogram's words.
     zeroed_size: u64,
-    survey: SurveyLayout,
-    aside: Aside,
+    histogram: DigitHistogramLayout,
+    alt: AltLayout,
     counters: u64,
     counter_count: u64,
     scan: u64,
@@ -215,7 +215,7 @@ impl Passes {
             config: *config,
             passes,
             radix: 1 << radix_bits,
-            survey: Survey::new(device, config, policy, passes)?,
+            histogram: DigitHistogram::new(device, config, policy, passes)?,
             by_words,
             by_quads,
             mixed_access: policy.mixed_access,
@@ -226,7 +226,7 @@ impl Passes {
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let moves = std::iter::once(&self.by_words).chain(&self.by_quads);
         let moves = moves.flat_map(|Moves { count, scatter }| [count, scatter]);
-        self.survey.pipelines().chain(moves).chain(self.scan.pipelines())
+        self.histogram.pipelines().chain(moves).chain(self.scan.pipelines())
     }
 
     /// The most keys of a sort: counts of all tiles have places of 31 bits, what a kernel indexes by.
@@ -241,14 +241,14 @@ impl Passes {
 
     fn layout(&self, count: u64) -> Layout {
         let mut cursor = ScratchCursor::default();
-        let survey = self.survey.layout(&mut cursor, count);
+        let histogram = self.histogram.layout(&mut cursor, count);
         let zeroed_size = cursor.size;
-        let aside = Aside::take(&mut cursor, &self.config, count);
+        let alt = AltLayout::take(&mut cursor, &self.config, count);
         let counter_count = count.div_ceil(self.passes.tile_items.into()).saturating_mul(self.radix.into());
         let counters = cursor.take(counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
         let scan = cursor.take(scan_size);
-        Layout { zeroed_size, survey, aside, counters, counter_count, scan, scan_size, size: cursor.size }
+        Layout { zeroed_size, histogram, alt, counters, counter_count, scan, scan_size, size: cursor.size }
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
@@ -257,7 +257,7 @@ impl Passes {
 
     /// Where the result of so many keys lies, of a sort that may leave it anywhere.
     pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
-        Arrays::new(&self.config, buffers, &self.layout(max_count).aside, max_count)
+        Arrays::new(&self.config, buffers, &self.layout(max_count).alt, max_count)
     }
 
     pub(super) fn record(
@@ -273,10 +273,17 @@ impl Passes {
             // No more than `max_count` has.
             Count::Device { .. } => Some(layout.counter_count as u32),
         };
-        self.survey.record(recorder, scratch, layout.zeroed_size, &layout.survey, buffers.keys, count)?;
+        self.histogram.record(
+            recorder,
+            scratch,
+            layout.zeroed_size,
+            &layout.histogram,
+            buffers.keys,
+            count,
+        )?;
 
-        let arrays = Arrays::new(&self.config, buffers, &layout.aside, count.max());
-        let Arrays { keys, keys_aside, keys_other, values, values_aside } = arrays;
+        let arrays = Arrays::new(&self.config, buffers, &layout.alt, count.max());
+        let Arrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays;
         let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
         // Arrays in scratch begin at multiples of 16 bytes.
@@ -286,13 +293,13 @@ impl Passes {
         };
         for pass in 0..self.passes.count {
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
-            let scheduled = self.survey.scheduled(scratch, &layout.survey, pass, 0);
-            let (schedule, workgroups) = (scheduled.words(), scheduled.workgroups());
+            let pass_args = self.histogram.pass_args(scratch, &layout.histogram, pass, 0);
+            let (dispatch_args, workgroups) = (pass_args.words(), pass_args.workgroups());
             recorder.phase(c"count");
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            let push = CountPush { keys, keys_aside, keys_other, counts, schedule, shift, digit_mask };
+            let push = CountPush { keys, keys_alt, keys_alt2, counts, dispatch_args, shift, digit_mask };
             recorder.dispatch_indirect(&moves.count, &push, workgroups)?;
             let counter_count = match max_on_device {
                 // A pass that is left out scans what it finds: nobody reads it.
@@ -301,24 +308,24 @@ impl Passes {
                     Count::Host(layout.counter_count)
                 }
                 // Before it touches them, the scan looks at their count, and has a barrier behind that.
-                Some(max) => Count::Device { address: scheduled.count_of_counts(), max },
+                Some(max) => Count::Device { address: pass_args.count_of_counts(), max },
             };
             self.scan.record(recorder, &scan_buffers, counter_count)?;
             recorder.phase(c"scatter");
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let push = ScatterPush {
                 keys,
-                keys_aside,
-                keys_other,
+                keys_alt,
+                keys_alt2,
                 values,
-                values_aside,
+                values_alt,
                 offsets: counts,
-                schedule,
+                dispatch_args,
                 shift,
                 digit_mask,
             };
             recorder.dispatch_indirect(&moves.scatter, &push, workgroups)?;
         }
-        self.survey.record_copy(recorder, scratch, &layout.survey, &arrays)
+        self.histogram.record_copy(recorder, scratch, &layout.histogram, &arrays)
     }
 }

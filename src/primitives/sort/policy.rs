@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::config::SortConfig;
 use super::tuning::SortTuning;
+use crate::device::Capabilities;
 use crate::error::{Error, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::{Choice, check_workgroup};
-use crate::vk::Capabilities;
 
 /// The sort algorithms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -278,7 +278,7 @@ impl SortPolicy {
     /// The policy for a device and what is asked of it, with the reason.
     pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
         let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
-        let (algorithm, reason) = if config.has_wide_counts {
+        let (algorithm, reason) = if config.has_large_counts {
             (SortAlgorithm::Onesweep, "few keys take one dispatch; only onesweep sorts 2^32 and more")
         } else {
             (tuning.algorithm, tuning.reason)
@@ -409,7 +409,7 @@ impl SortPolicy {
         if let Some(shape) = self.single_workgroup {
             shape.check(SortAlgorithm::SingleWorkgroup.radix_bits(), self.subgroup_size, capabilities)?;
         }
-        if config.has_wide_counts && self.algorithm != SortAlgorithm::Onesweep {
+        if config.has_large_counts && self.algorithm != SortAlgorithm::Onesweep {
             return invalid("wide counts are those of onesweep alone");
         }
         if self.algorithm == SortAlgorithm::SingleWorkgroup {
@@ -560,9 +560,9 @@ mod tests {
     }
 
     #[test]
-    fn wide_counts_are_those_of_onesweep_alone() {
+    fn large_counts_are_those_of_onesweep_alone() {
         let capabilities = capabilities();
-        let wide = KEYS.wide_counts();
+        let wide = KEYS.large_counts();
         assert_eq!(SortPolicy::choose(&capabilities, &wide).policy.algorithm, SortAlgorithm::Onesweep);
         for algorithm in SortAlgorithm::ALL {
             let checked = SortPolicy::tuned(algorithm, &capabilities, &KEYS).check(&wide, &capabilities);
@@ -574,7 +574,7 @@ mod tests {
         let tables_size = match_tables_size(8, tuned.workgroup_size, 1);
         let full = Capabilities { shared_memory_size: tile_size.max(16 << 10) + tables_size, ..capabilities };
         assert_eq!(tuned.check(&KEYS, &full), Ok(()));
-        assert!(matches!(tuned.check(&wide, &full), Err(Error::PolicyBeyondDevice { .. })));
+        assert!(matches!(tuned.check(&wide, &full), Err(Error::PolicyExceedsLimits { .. })));
     }
 
     #[test]
@@ -614,7 +614,7 @@ mod tests {
                     ..capabilities()
                 };
                 let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities, &KEYS);
-                for config in [KEYS, KEYS.wide_counts()] {
+                for config in [KEYS, KEYS.large_counts()] {
                     let tuned = SortPolicy::choose(&capabilities, &config).policy;
                     let checked = tuned.check(&config, &capabilities);
                     assert_eq!(checked, Ok(()), "{shared_size} bytes, {lanes} lanes: {tuned}");

@@ -2,10 +2,10 @@
 
 use super::config::{SortBuffers, SortConfig};
 use super::policy::{SortAlgorithm, SortPolicy, TileShape};
+use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::{Count, has_quads};
-use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
     struct SinglePush for [

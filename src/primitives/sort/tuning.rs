@@ -6,7 +6,7 @@
 use super::policy::{Matching, SortAlgorithm, TileShape};
 #[cfg(feature = "cli")]
 use super::policy::{Ranking, SortPolicy};
-use crate::vk::{Architecture, Capabilities};
+use crate::device::{Architecture, Capabilities};
 
 /// How sorts of one kind of keys and values are tuned on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

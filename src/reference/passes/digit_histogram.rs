@@ -1,4 +1,4 @@
-//! Model of `glsl/sort/survey.comp`: the histogram of all digits, and the dispatch arguments of the passes.
+//! Model of `glsl/sort/digit_histogram.comp`: the histogram of all digits, and the dispatch arguments of the passes.
 
 use super::grid;
 use super::sort::Digit;
@@ -37,7 +37,7 @@ pub struct PassArgs {
 }
 
 impl PassArgs {
-    /// The words of `glsl/sort/schedule.glsl` but for the last, which no kernel writes; with at most `max_row`
+    /// The words of `glsl/sort/dispatch_args.glsl` but for the last, which no kernel writes; with at most `max_row`
     /// workgroups in a row.
     pub fn words(&self, max_row: usize, radix: usize) -> [u32; 7] {
         let tile_count = self.tile_count as u32;
@@ -115,7 +115,7 @@ impl Config {
         (0..self.pass_count).map(digit).collect()
     }
 
-    /// `survey.comp`: of the orders of all keys, of which there is at least one, behind what others have counted.
+    /// `digit_histogram.comp`: of the orders of all keys, of which there is at least one, behind what others have counted.
     pub fn histogram(&self, counted: Counted, orders: &[u64], key_bits: u32, radix: usize) -> DigitHistogram {
         let all = u64::MAX >> (64 - key_bits);
         let set = orders.iter().fold(0, |set, order| set | order);

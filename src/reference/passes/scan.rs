@@ -143,7 +143,7 @@ pub fn chunk_prefix<E: Element>(
     }
 }
 
-/// What `prepare.comp` writes of a level.
+/// What `level_args.comp` writes of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelArgs {
     /// The workgroups of its dispatches, per dimension.
@@ -154,7 +154,7 @@ pub struct LevelArgs {
     pub last_extent: u32,
 }
 
-/// `prepare.comp`: the dispatch arguments of `level_count` levels, from the lowest up.
+/// `level_args.comp`: the dispatch arguments of `level_count` levels, from the lowest up.
 pub fn level_args(
     count: u32,
     max_count: u32,

@@ -116,7 +116,7 @@ pub fn classify(classes: &Classes, begins: &[u32], count: u32, capacities: &Capa
     queues
 }
 
-/// `list_tiles.comp`: the segment of each tile, by its index in the queue of long segments.
+/// `queue_tiles.comp`: the segment of each tile, by its index in the queue of long segments.
 pub fn queue_tiles(long: &[LongSegment]) -> Vec<u32> {
     let tile_count: u32 = long.iter().map(|long| long.tile_count).sum();
     let mut tiles = vec![0; tile_count as usize];
@@ -127,7 +127,7 @@ pub fn queue_tiles(long: &[LongSegment]) -> Vec<u32> {
     tiles
 }
 
-/// `short_segments.comp`, and `single_workgroup.comp` with `LISTED`: the index of each key, in the stable order of the
+/// `short_segments.comp`, and `single_workgroup.comp` with `SEGMENTED`: the index of each key, in the stable order of the
 /// bits of `mask` within its segment. Keys that are in none of `segments` stay.
 pub fn sort_segments(orders: &[u64], mask: u64, segments: &[Segment]) -> Vec<u32> {
     let mut indices: Vec<u32> = (0..orders.len() as u32).collect();
@@ -147,7 +147,7 @@ fn counts_of(long: &LongSegment, radix: usize) -> Range<usize> {
     first..first + long.tile_count as usize * radix
 }
 
-/// `count_bins.comp` with `LISTED`: the digit counts of each tile of the segments of `long`, digit-major in each
+/// `count_bins.comp` with `SEGMENTED`: the digit counts of each tile of the segments of `long`, digit-major in each
 /// segment.
 pub fn tile_counts(digits: &[usize], radix: usize, tile_items: usize, long: &[LongSegment]) -> Vec<u32> {
     let tile_count: u32 = long.iter().map(|long| long.tile_count).sum();
@@ -159,7 +159,7 @@ pub fn tile_counts(digits: &[usize], radix: usize, tile_items: usize, long: &[Lo
     counts
 }
 
-/// `scatter.comp` with `LISTED`: the index of each key, stably from the offset of its digit in its tile. `offsets` are
+/// `scatter.comp` with `SEGMENTED`: the index of each key, stably from the offset of its digit in its tile. `offsets` are
 /// the exclusive scan of all counts. Keys that are in no segment of `long` have none.
 pub fn scatter(
     digits: &[usize],

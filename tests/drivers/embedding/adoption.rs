@@ -5,10 +5,10 @@ use std::sync::{Mutex, OnceLock};
 
 use libtest_mimic::Failed;
 use subsweep::ash::{self, vk};
+use subsweep::device::{Device, DeviceRequirements, EnabledFeatures, Recorder};
 use subsweep::headless::Gpu;
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
-use subsweep::vk::{Device, DeviceRequirements, EnabledFeatures, Recorder};
 use subsweep::{ElementType, Error};
 
 use super::contract::{nowhere, subjects};
@@ -167,7 +167,7 @@ pub fn foreign_devices(gpu: &Gpu) -> Result<(), Failed> {
     {
         let [(_, device), (_, other)] = &opened;
         let plan = SortPlan::new(device, SortConfig::keys(ElementType::U32))?;
-        let buffers = SortBuffers::new(subsweep::vk::AddressRange::new(1 << 20, 40), NO_SCRATCH);
+        let buffers = SortBuffers::new(subsweep::device::AddressRange::new(1 << 20, 40), NO_SCRATCH);
         assert_eq!(plan.record(&mut Recorder::dry(device), &buffers, 10), Ok(()));
         assert_eq!(plan.record(&mut Recorder::dry(other), &buffers, 10), Err(Error::ForeignDevice));
         for subject in subjects(device, nowhere())? {
@@ -187,7 +187,7 @@ pub fn foreign_devices(gpu: &Gpu) -> Result<(), Failed> {
     expect_no_messages()
 }
 
-const NO_SCRATCH: subsweep::vk::BufferRange = subsweep::vk::BufferRange::NONE;
+const NO_SCRATCH: subsweep::device::BufferRange = subsweep::device::BufferRange::NONE;
 
 /// Of every pipeline that a watched device has made: whether its subgroups must be full.
 static ARE_FULL: Mutex<Vec<bool>> = Mutex::new(Vec::new());

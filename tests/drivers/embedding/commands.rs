@@ -8,11 +8,11 @@ use std::sync::Mutex;
 
 use libtest_mimic::Failed;
 use subsweep::ash::{self, vk};
+use subsweep::device::{AddressRange, CommandCounts, Device, Recorder, TimestampSlots};
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use subsweep::headless::Gpu;
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
-use subsweep::vk::{AddressRange, CommandCounts, Device, Recorder, TimestampSlots};
 
 use subsweep::{ElementType, Error};
 

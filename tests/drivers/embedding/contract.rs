@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use libtest_mimic::Failed;
 use subsweep::ash::vk;
+use subsweep::device::{
+    Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Finding, HazardChecker, Recorder,
+};
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use subsweep::headless::Gpu;
 use subsweep::scan::{
@@ -13,9 +16,6 @@ use subsweep::scan::{
 use subsweep::sort::{
     SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig,
     SortPlan, SortPolicy, ValueSize,
-};
-use subsweep::vk::{
-    Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Finding, HazardChecker, Recorder,
 };
 use subsweep::{Count, ElementType, Error, Result};
 
@@ -396,7 +396,7 @@ pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
     }
     let size = plan.scratch_requirements(COUNT.into()).size;
     let address = u64::MAX - 15;
-    let beyond = |what, address, size| Err(Error::BeyondAddresses { what, address, size });
+    let beyond = |what, address, size| Err(Error::AddressOverflow { what, address, size });
     assert_eq!(commands(BufferRange { address, ..room.scratch }), beyond("scratch", address, size));
     let offset = u64::MAX - 3;
     let refused = commands(BufferRange { offset, ..room.scratch });

@@ -6,8 +6,8 @@ use std::sync::{Mutex, OnceLock};
 use libtest_mimic::Failed;
 use subsweep::Result;
 use subsweep::ash::{self, vk};
+use subsweep::device::{Access, Barrier, BufferRange, Device, DeviceRequirements, EnabledFeatures};
 use subsweep::headless::Gpu;
-use subsweep::vk::{Access, Barrier, BufferRange, Device, DeviceRequirements, EnabledFeatures};
 
 use crate::cases::complaint;
 

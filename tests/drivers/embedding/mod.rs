@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex};
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::ash::vk;
+use subsweep::device::{AddressRange, Barrier, Command, Device, Recorder, Trace};
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
 use subsweep::headless::{Gpu, GpuBuffer, GpuOptions, WorkOptions};
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
-use subsweep::vk::{AddressRange, Barrier, Command, Device, Recorder, Trace};
 use subsweep::{Count, ElementType, Error, Result};
 
 use super::cases::expect_silence;
@@ -127,7 +127,7 @@ fn gathered_slices(gpu: &Gpu) -> Result<(), Failed> {
         assert!(matches!(halves, Err(Error::Unsupported { .. })), "{words}: {halves:?}");
     }
     let ragged = gpu.gather(GatherConfig::elements(10), &letters, &[0]);
-    assert_eq!(ragged, Err(Error::RaggedTable { value_count: 12, columns: 10 }));
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 12, columns: 10 }));
     Ok(())
 }
 
@@ -176,8 +176,8 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
         gpu.scan(scan.policy(small), &mut vec![1u32; count])?;
         assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
     }
-    // All in one workgroup, or eight passes of count, scan and scatter between the survey and the copy; or four of one
-    // kernel each. The barrier behind the survey is to indirect dispatches.
+    // All in one workgroup, or eight passes of count, scan and scatter between the histogram and the copy; or four of one
+    // kernel each. The barrier behind the histogram is to indirect dispatches.
     gpu.sort(sort, &mut [3u32, 2, 1])?;
     assert_eq!(counter.take(), (1, 0));
     let passes = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities(), &sort);

@@ -86,7 +86,7 @@ unsafe extern "system" fn create_together(
 }
 
 /// Makes a scan's pipelines; returns how many calls of `vkCreateComputePipelines` were under way at the same time.
-fn most_at_once(device: &subsweep::vk::Device, awaited: usize) -> Result<usize, Failed> {
+fn most_at_once(device: &subsweep::device::Device, awaited: usize) -> Result<usize, Failed> {
     *COMPILING.0.lock().unwrap() = Inside { awaited, ..Inside::default() };
     // Without another plan, nothing is compiled yet.
     ScanPlan::new(device, ScanConfig::inclusive())?;

@@ -2,6 +2,7 @@
 
 use libtest_mimic::Failed;
 use subsweep::ash::vk::{self, Handle as _};
+use subsweep::device::{AddressRange, BufferRange, CommandCounts, Pipeline, Recorder};
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan, GatherPolicy};
 use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
@@ -11,7 +12,6 @@ use subsweep::scan::{
 use subsweep::sort::{
     SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize,
 };
-use subsweep::vk::{AddressRange, BufferRange, CommandCounts, Pipeline, Recorder};
 use subsweep::{Count, ElementType, Error, Result};
 
 /// What a scan reads besides, given wrongly: nothing is recorded.
@@ -144,7 +144,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         sort(exact, scratch, max + 1),
         Err(Error::TooManyElements { count: max + 1, max, what: "a sort without wide counts" })
     );
-    wide_counts(gpu)?;
+    large_counts(gpu)?;
     // Each portion is a dispatch of each pass.
     let mut small = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &config);
     small.portion_items = 1;
@@ -229,7 +229,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         assert!(matches!(ScanPlan::new(gpu.device(), config), Err(Error::InvalidPolicy { .. })));
     }
     let wide = ScanConfig::inclusive().policy(ScanPolicy::tiled(1 << 16, 4, 4));
-    assert!(matches!(ScanPlan::new(gpu.device(), wide), Err(Error::PolicyBeyondDevice { .. })));
+    assert!(matches!(ScanPlan::new(gpu.device(), wide), Err(Error::PolicyExceedsLimits { .. })));
     #[expect(clippy::reversed_empty_ranges, reason = "that is what is refused")]
     for bits in [8..4, 0..33] {
         let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).bits(bits));
@@ -264,12 +264,12 @@ fn refused_workgroups(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 /// What memory does not hold is planned and recorded nevertheless, and refused where places are of 32 bits.
-fn wide_counts(gpu: &Gpu) -> Result<(), Failed> {
-    let wide = SortConfig::pairs(ElementType::U32, ValueSize::B4).wide_counts();
+fn large_counts(gpu: &Gpu) -> Result<(), Failed> {
+    let wide = SortConfig::pairs(ElementType::U32, ValueSize::B4).large_counts();
     let radix = SortPolicy::tuned(SortAlgorithm::Radix8Bit, gpu.capabilities(), &wide);
     let made = |config| SortPlan::new(gpu.device(), config).map(|plan| plan.max_count());
     assert!(matches!(made(wide.policy(radix)), Err(Error::InvalidPolicy { .. })));
-    let argsort = SortConfig::argsort(ElementType::U32).wide_counts();
+    let argsort = SortConfig::argsort(ElementType::U32).large_counts();
     assert!(matches!(made(argsort), Err(Error::Unsupported { .. })));
     assert!(matches!(SegmentedSortPlan::new(gpu.device(), wide).map(|_| ()), Err(Error::Unsupported { .. })));
 
@@ -289,7 +289,7 @@ fn wide_counts(gpu: &Gpu) -> Result<(), Failed> {
     // Keys and values once more, and less than half of them for what tiles tell with the fewest lanes.
     let scratch_size = plan.scratch_requirements(count).size;
     assert!((8 * count..12 * count).contains(&scratch_size), "{scratch_size}");
-    // A survey, ten portions of four passes, and the copy.
+    // A histogram, ten portions of four passes, and the copy.
     assert_eq!(dispatches(&plan, count)?, 1 + 10 * 4 + 1);
     // As many keys as there may be, for each of the reasons that end them.
     let small = PolicyName::Small.sort(gpu.capabilities(), SortAlgorithm::Onesweep, &wide);
@@ -388,7 +388,7 @@ pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
     let wide = GatherPlan::new(gpu.device(), three.policy(GatherPolicy::tiled(1 << 16, 4)));
-    assert!(matches!(wide, Err(Error::PolicyBeyondDevice { .. })));
+    assert!(matches!(wide, Err(Error::PolicyExceedsLimits { .. })));
 
     // More workgroups than can be counted, of elements of 1 GiB.
     let huge = GatherConfig::elements(GatherConfig::MAX_WORDS);

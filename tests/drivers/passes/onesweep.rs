@@ -1,12 +1,12 @@
 //! The kernels around the passes of a sort, and the pass that is one kernel.
 
 use libtest_mimic::Failed;
+use subsweep::device::AddressRange;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep::reference::oracle;
 use subsweep::reference::passes::digit_histogram::{Config, Counted, DigitHistogram, Output};
 use subsweep::reference::passes::sort::{self as model, Digit, KeyOrder, Swept};
-use subsweep::vk::AddressRange;
 
 use super::rig::{
     Access, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
@@ -149,7 +149,7 @@ impl Histogram<'_> {
             &[
                 ("keys", Value::Pointer(&keys_memory)),
                 ("state", Value::Pointer(&state_memory)),
-                ("schedule", Value::Pointer(&args_memory)),
+                ("dispatch_args", Value::Pointer(&args_memory)),
                 ("bins", Value::pointer_if(has_bins, &bins_memory)),
                 ("tiles_on_device", Value::pointer_if(is_on_device, &on_device)),
                 ("tile_count", Value::Number(of_host.tile_count)),
@@ -160,7 +160,7 @@ impl Histogram<'_> {
                 ("begin_bit", Value::Number(self.bits.start as usize)),
                 ("end_bit", Value::Number(self.bits.end as usize)),
                 ("max_row", Value::Number(MAX_ROW)),
-                ("aim", Value::Number(output as usize)),
+                ("result", Value::Number(output as usize)),
             ],
             // One more is left alone, where it is of no tile.
             tiles.tile_count - others - usize::from(others > 0),
@@ -170,13 +170,13 @@ impl Histogram<'_> {
         compare(&case, "state", &state_memory, &state)?;
         compare(&case, "bins", &bins_memory, &expected_bins)?;
         // The extent of a dispatch that is left out is undefined.
-        let got = args_memory.read().map_err(|why| format!("{case}: schedule{why}"))?;
+        let got = args_memory.read().map_err(|why| format!("{case}: dispatch_args{why}"))?;
         for (words, got) in args.chunks_mut(8).zip(got.chunks(8)) {
             if words[3] == 0 {
                 words[4] = got[4];
             }
         }
-        compare(&case, "schedule", &args_memory, &args)
+        compare(&case, "dispatch_args", &args_memory, &args)
     }
 }
 
@@ -321,7 +321,7 @@ impl Sweep<'_> {
             ("bins", Value::Pointer(&bins_memory)),
             ("next_bins", Value::pointer_if(hands_on, &next_memory)),
             ("state", Value::Pointer(&state)),
-            ("schedule", Value::Pointer(&args)),
+            ("dispatch_args", Value::Pointer(&args)),
             ("first_tile", Value::Number(self.base_tile + tiles_before)),
             ("shift", Value::Number(digit.shift as usize)),
             ("digit_mask", Value::Number(digit.mask as usize)),
@@ -406,10 +406,10 @@ pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Fail
             rig.run(
                 &[
                     ("keys", Value::Pointer(&after[0])),
-                    ("keys_aside", Value::Pointer(&before[0])),
+                    ("keys_alt", Value::Pointer(&before[0])),
                     ("values", Value::pointer_if(has_values, &after[1])),
-                    ("values_aside", Value::pointer_if(has_values, &before[1])),
-                    ("schedule", Value::Pointer(&args)),
+                    ("values_alt", Value::pointer_if(has_values, &before[1])),
+                    ("dispatch_args", Value::Pointer(&args)),
                     ("key_words", Value::Number(key_words)),
                     ("value_words", Value::Number(value_words)),
                 ],

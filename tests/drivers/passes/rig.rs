@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use libtest_mimic::Failed;
+use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 use subsweep::harness::Layout;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::kernels::{self, Kernel};
-use subsweep::vk::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 
 /// Stands where nothing has been written yet.
 pub const POISON: u32 = 0xdead_beef;

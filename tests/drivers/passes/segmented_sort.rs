@@ -152,7 +152,7 @@ fn classify_once(
             &[
                 ("segments", Value::Pointer(&segments)),
                 ("state", Value::Pointer(&state)),
-                ("schedule", Value::Pointer(&args)),
+                ("dispatch_args", Value::Pointer(&args)),
                 ("short_segments", Value::Pointer(&short)),
                 ("small_segments", Value::Pointer(&small)),
                 ("large_segments", Value::Pointer(&large)),
@@ -180,7 +180,7 @@ fn classify_once(
             .args
             .iter()
             .flat_map(|&[x, y, z, count, counts]| [x, y, z, count, POISON, POISON, counts, POISON]);
-        compare(&case, "schedule", &args, &words.collect::<Vec<_>>())?;
+        compare(&case, "dispatch_args", &args, &words.collect::<Vec<_>>())?;
         for (class, memory) in [short, small, large].iter().enumerate() {
             let got = entries::<2>(memory)?;
             if expected.in_place[class].len() < room as usize {
@@ -219,7 +219,8 @@ fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> 
         .into_iter()
         .map(|words| Memory::poisoned(gpu, words, Access::Words))
         .collect::<Result<Vec<_>, _>>()?;
-    let names = ["state", "schedule", "short_segments", "small_segments", "large_segments", "long_segments"];
+    let names =
+        ["state", "dispatch_args", "short_segments", "small_segments", "large_segments", "long_segments"];
     let mut push = vec![
         ("segments", Value::Pointer(&segments)),
         ("segment_count_on_device", Value::Pointer(&none)),
@@ -278,7 +279,7 @@ pub fn queue_tiles(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(
         let push = [
             ("long_segments", Value::Pointer(&segments)),
             ("tiles", Value::Pointer(&tiles)),
-            ("schedule", Value::Pointer(&args)),
+            ("dispatch_args", Value::Pointer(&args)),
         ];
         rig.run(&push, long.len())?;
         compare(kernel.name, "long segments", &segments, &words_of_long(&long))?;
@@ -319,7 +320,7 @@ impl InPlace<'_> {
                 ("values", Value::pointer_if(has_values && !is_argsort, &values)),
                 ("sorted_values", Value::pointer_if(has_values, &values)),
                 ("list", Value::Pointer(&queue)),
-                ("schedule", Value::Pointer(&args)),
+                ("dispatch_args", Value::Pointer(&args)),
             ];
             push.extend(bits.iter().map(|&(name, number)| (name, Value::Number(number))));
             self.rig.run(&push, self.segments.len().div_ceil(self.per_workgroup))?;
@@ -452,7 +453,7 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
                     ("offsets", Value::Pointer(&counts_memory)),
                     ("tiles", Value::Pointer(&tiles_memory)),
                     ("long_segments", Value::Pointer(&segments)),
-                    ("schedule", Value::Pointer(&args)),
+                    ("dispatch_args", Value::Pointer(&args)),
                     ("shift", Value::Number(digit.shift as usize)),
                     ("digit_mask", Value::Number(digit.mask as usize)),
                 ],

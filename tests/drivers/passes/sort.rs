@@ -290,7 +290,7 @@ impl<'g> Pass<'g> {
         // No longer than the arguments live.
         let mut push: Vec<(&str, Value<'_>)> = pointers;
         push.extend([
-            ("schedule", Value::Pointer(&args)),
+            ("dispatch_args", Value::Pointer(&args)),
             ("shift", Value::Number(digit.shift as usize)),
             ("digit_mask", Value::Number(digit.mask as usize)),
         ]);
@@ -326,7 +326,7 @@ pub fn key_pointers<'a>(
     before: &'a Memory<'a>,
     after: Option<&'a Memory<'a>>,
 ) -> [(&'static str, Value<'a>); 3] {
-    let names = [(Buffer::Primary, "keys"), (Buffer::Alternate, "keys_aside"), (Buffer::Other, "keys_other")];
+    let names = [(Buffer::Primary, "keys"), (Buffer::Alternate, "keys_alt"), (Buffer::Other, "keys_alt2")];
     names.map(|(buffer, name)| match after {
         _ if buffer == buffers.keys.0 => (name, Value::Pointer(before)),
         Some(after) if buffer == buffers.keys.1 => (name, Value::Pointer(after)),
@@ -340,7 +340,7 @@ pub fn value_pointers<'a>(
     before: Option<&'a Memory<'a>>,
     after: &'a Memory<'a>,
 ) -> [(&'static str, Value<'a>); 2] {
-    let names = [(Buffer::Primary, "values"), (Buffer::Alternate, "values_aside")];
+    let names = [(Buffer::Primary, "values"), (Buffer::Alternate, "values_alt")];
     names.map(|(buffer, name)| match before {
         Some(before) if buffer == buffers.values.0 => (name, Value::Pointer(before)),
         Some(_) if buffer == buffers.values.1 => (name, Value::Pointer(after)),

@@ -11,7 +11,7 @@ use subsweep::harness::CopyRoof;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::scan::{ScanBuffers, ScanConfig};
 use subsweep::sort::{SortBuffers, SortConfig, ValueSize};
-use subsweep::vk::BufferRange;
+use subsweep::device::BufferRange;
 
 use crate::gpu::Wgpu;
 use crate::inputs::{Columns, Work};

@@ -59,7 +59,7 @@ pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result
     let pipeline = specialized.inspect(&device.candidate, &module.name, args.lanes);
     let pipeline = pipeline.map_err(|error| match error {
         // Here nothing but the module chooses.
-        Error::PolicyBeyondDevice { what, needed, got } => {
+        Error::PolicyExceedsLimits { what, needed, got } => {
             let Module { name, .. } = module;
             let text = format!(
                 "{name}: takes {needed} {what}, and the device has {got} at most; specialize it for fewer"

@@ -1,11 +1,11 @@
 //! From `--algorithm` and `--policy` to the plans whose pipelines are shown.
 
 use subsweep::ElementType;
+use subsweep::device::Capabilities;
 use subsweep::gather::GatherConfig;
 use subsweep::harness::{PlanConfig, PolicyName};
 use subsweep::scan::{ScanAlgorithm, ScanConfig, SegmentsBy};
 use subsweep::sort::{SegmentedSortConfig, SortAlgorithm, SortConfig, ValueSize};
-use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind};
 use crate::error::Ended;

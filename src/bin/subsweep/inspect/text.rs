@@ -110,8 +110,8 @@ fn names(pipelines: &[InspectedPipeline], holds: impl Fn(&InspectedPipeline) -> 
 
 #[cfg(test)]
 mod tests {
+    use subsweep::device::StatisticValue;
     use subsweep::harness::{InspectedExecutable, InspectedStatistic, Inspection};
-    use subsweep::vk::StatisticValue;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use subsweep::ElementType;
+use subsweep::device::Capabilities;
 use subsweep::harness::{BenchOptions, SortValues, TunedAxes, TunedInput, TunedShape};
-use subsweep::vk::Capabilities;
 
 use crate::args::{Common, PolicyKind, TuneArgs, TunedPrimitive};
 use crate::device::DeviceChoice;

@@ -6,11 +6,11 @@ use std::collections::HashSet;
 use anyhow::Result;
 use serde::Serialize;
 use subsweep::Error;
+use subsweep::device::{Capabilities, Device};
 use subsweep::harness::{
     BenchGroup, BenchOptions, Case, CopyRoof, Measured, Outcome, PipelineSet, PlanConfig, TunedShape,
 };
 use subsweep::headless::Gpu;
-use subsweep::vk::{Capabilities, Device};
 
 use super::plan::Plan;
 use super::rows::{Figure, Rows};
@@ -308,7 +308,7 @@ fn kernel_of(name: &str) -> &str {
 /// Why a shape is refused, in words that many shapes share.
 fn reason(error: &Error) -> String {
     match error {
-        Error::PolicyBeyondDevice { what, got, .. } => format!("more {what} than the device's {got}"),
+        Error::PolicyExceedsLimits { what, got, .. } => format!("more {what} than the device's {got}"),
         error => error.to_string(),
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use serde::Serialize;
+use subsweep::device::Capabilities;
 use subsweep::harness::units::scaled;
 use subsweep::harness::{TunedInput, TunedShape, Work, has_single_pass};
-use subsweep::vk::Capabilities;
 
 use super::plan::Plan;
 use super::rows::{Figure, Numbers, RankedRow, ReportFigure, Rows};

@@ -3,9 +3,9 @@
 use super::super::{Case, PolicyName, Work, sizes};
 use super::{CountFrom, Place, ScanCase};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanKind, ScanOperator};
-use crate::vk::Capabilities;
 
 /// All cases but the covering ones.
 pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
@@ -33,7 +33,8 @@ fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
         for operator in operators {
             let scan = ScanCase { element, operator, ..chained(PolicyName::Small) };
             let tile = u64::from(scan.policy(capabilities).tile_items());
-            for (count, input) in [(tile * 40 + 7, Input::Telling), (3 * tile + 7, Input::Extremes)] {
+            for (count, input) in [(tile * 40 + 7, Input::Distinguishing), (3 * tile + 7, Input::EdgeValues)]
+            {
                 cases.push(Case { work: Work::Scan(scan.clone()), count, input });
             }
         }
@@ -41,13 +42,13 @@ fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
     for element in [ElementType::F32, ElementType::I64, ElementType::F64] {
         let scan = ScanCase { element, ..chained(PolicyName::Default) };
         let tile = u64::from(scan.policy(capabilities).tile_items());
-        cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Telling });
+        cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Distinguishing });
     }
     // Four groups of the fixed tree and part of one.
     for operator in [ScanOperator::Add, ScanOperator::Mul] {
         let scan = ScanCase { element: ElementType::F32, operator, ..chained(PolicyName::Small) };
         let tile = u64::from(scan.policy(capabilities).tile_items());
-        cases.push(Case { work: Work::Scan(scan), count: 141 * tile + 3, input: Input::Telling });
+        cases.push(Case { work: Work::Scan(scan), count: 141 * tile + 3, input: Input::Distinguishing });
     }
     cases
 }
@@ -77,7 +78,7 @@ pub(super) fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
                 [(0, 0), (1, 0), (tile - 1, 0), (tile, 0), (tile + 1, 0), (5 * tile + 3, 4), (most, 0)]
             {
                 let work = Work::Scan(ScanCase { count_from, misalignment, ..scan.clone() });
-                cases.push(Case { work, count, input: Input::Telling });
+                cases.push(Case { work, count, input: Input::Distinguishing });
             }
         }
     }

@@ -4,9 +4,9 @@ use super::super::pairwise::{Axis, Value, axis, covering_works};
 use super::super::{Case, PolicyName, Work, boundary_counts};
 use super::{CountFrom, Place, ScanCase};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
-use crate::vk::Capabilities;
 
 const REDUCE_THEN_SCAN: ScanAlgorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
 
@@ -92,7 +92,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     for (index, scan) in scans.into_iter().enumerate() {
         let tile = u64::from(scan.policy(capabilities).tile_items());
         let mut add = |count, input| cases.push(Case { work: Work::Scan(scan.clone()), count, input });
-        for input in [Input::Telling, Input::Extremes] {
+        for input in [Input::Distinguishing, Input::EdgeValues] {
             add(2 * tile + 3, input);
         }
         // A single tile and more than two levels take other pipelines, so that they go by turns.
@@ -102,7 +102,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
             _ => vec![(tile * tile + 1).min(65_537), 65_536],
         };
         for (place, count) in counts.into_iter().enumerate() {
-            add(count, [Input::Telling, Input::Extremes][(index / 3 + place) % 2]);
+            add(count, [Input::Distinguishing, Input::EdgeValues][(index / 3 + place) % 2]);
         }
     }
     cases.extend(default_cases(capabilities));

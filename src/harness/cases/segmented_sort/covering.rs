@@ -4,8 +4,8 @@ use super::super::pairwise::{Axis, Covering, Value, axis, covering_works};
 use super::super::{Case, CountFrom, SortValues, Work};
 use super::{SegmentMix, SegmentedSortCase};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::harness::inputs::Input;
-use crate::vk::Capabilities;
 
 const ELEMENTS: usize = 0;
 const VALUES: usize = 1;
@@ -42,7 +42,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     let is_valid =
         |sort: &SegmentedSortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
     let works = covering_works(&plain, &axes(), &required, is_valid);
-    let inputs = [Input::Extremes, Input::ConstantDigit, Input::Uniform, Input::TwoValued];
+    let inputs = [Input::EdgeValues, Input::ConstantDigit, Input::Uniform, Input::TwoValued];
     let [_, small, large] = plain.policy(capabilities).max_extents().map(u64::from);
     let mut cases = Vec::new();
     for (index, Covering { work: sort, .. }) in works.into_iter().enumerate() {

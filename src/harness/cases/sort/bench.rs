@@ -47,7 +47,7 @@ pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
     }
     if effort == Effort::Full {
         // What places of two words cost those who have no need of them.
-        let wide = SortCase { has_wide_counts: true, ..tuned(SortAlgorithm::Onesweep) };
+        let wide = SortCase { has_large_counts: true, ..tuned(SortAlgorithm::Onesweep) };
         for sort in wide.kinds() {
             add(&sort, &kind_counts, Input::Uniform);
         }

@@ -4,9 +4,9 @@ use super::super::pairwise::{Axis, InputTurns, Value, axis, covering_works};
 use super::super::{Case, CountFrom, PolicyName, Work, boundary_counts};
 use super::{ANY_COUNT, SortCase, SortValues};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
-use crate::vk::Capabilities;
 
 const ELEMENTS: usize = 0;
 const VALUES: usize = 1;
@@ -53,7 +53,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small);
     let plain = keys.of(ElementType::U32, SortValues::B4, false);
     let mut cases = Vec::new();
-    let mut inputs = InputTurns::new([Input::Extremes].into_iter().chain(Input::ALL));
+    let mut inputs = InputTurns::new([Input::EdgeValues].into_iter().chain(Input::ALL));
     let is_valid = |sort: &SortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
     let works = covering_works(&plain, &axes(), &required(), is_valid);
     for (index, covering) in works.iter().enumerate() {
@@ -88,10 +88,10 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         }
     }
     // Offsets of 64 bits, in several portions.
-    let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_wide_counts: true, ..plain };
+    let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_large_counts: true, ..plain };
     let tile = u64::from(wide.policy(capabilities).tile_items());
     for count in [0, tile + 1, 45 * tile + 7] {
-        cases.push(Case { work: Work::Sort(wide.clone()), count, input: Input::Extremes });
+        cases.push(Case { work: Work::Sort(wide.clone()), count, input: Input::EdgeValues });
     }
     let chosen = SortCase::chosen();
     let policy = chosen.policy(capabilities);

@@ -14,12 +14,15 @@ pub(super) use verify::{full_cases, product_cases, selectable_works, specializat
 
 use super::{CountFrom, PolicyName};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
-use crate::vk::Capabilities;
 
 /// The algorithms that take as many keys as there are.
 const ANY_COUNT: [SortAlgorithm; 4] =
     [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
+
+/// Those in which lanes match digits.
+const MATCHING: [SortAlgorithm; 2] = [SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit];
 
 /// Those that the seed has.
 const OF_SEED: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
@@ -29,6 +32,8 @@ const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
     match policy {
         PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
         PolicyName::Default | PolicyName::Small | PolicyName::Crossover => &ANY_COUNT,
+        PolicyName::SmallMasks => &MATCHING,
+        PolicyName::SmallLate => &[SortAlgorithm::Onesweep],
         // It takes one by itself.
         PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
     }
@@ -60,7 +65,7 @@ pub struct SortCase {
     /// Whether the result may lie anywhere.
     pub is_anywhere: bool,
     /// Whether its plan would take 2^32 keys and more.
-    pub has_wide_counts: bool,
+    pub has_large_counts: bool,
 }
 
 /// What goes with the keys of a sort.
@@ -128,7 +133,7 @@ impl SortCase {
             values_misalignment: 0,
             count_from: CountFrom::Host,
             is_anywhere: false,
-            has_wide_counts: false,
+            has_large_counts: false,
         }
     }
 
@@ -161,7 +166,7 @@ impl SortCase {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
         let config = if self.is_anywhere { config.anywhere() } else { config };
-        let config = if self.has_wide_counts { config.wide_counts() } else { config };
+        let config = if self.has_large_counts { config.large_counts() } else { config };
         let config = match self.count_from {
             CountFrom::Host => config,
             CountFrom::Device | CountFrom::DeviceBeyond => config.counts_on_device(),
@@ -192,7 +197,7 @@ impl fmt::Display for SortCase {
         if self.is_anywhere {
             write!(f, ";result=anywhere")?;
         }
-        if self.has_wide_counts {
+        if self.has_large_counts {
             write!(f, ";counts=wide")?;
         }
         f.write_str(self.count_from.parameter())

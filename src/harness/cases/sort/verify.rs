@@ -1,11 +1,11 @@
 //! The cases that prove a device right, but for the covering ones.
 
 use super::super::{Case, CountFrom, LARGE, PolicyName, Work, sizes};
-use super::{ANY_COUNT, OF_SEED, SortCase, SortValues, algorithms};
+use super::{ANY_COUNT, MATCHING, OF_SEED, SortCase, SortValues, algorithms};
 use crate::ElementType;
+use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
-use crate::vk::Capabilities;
 
 /// A sort for each specialization of a kernel by a policy that can be chosen, but for the order of the keys.
 pub(in crate::harness::cases) fn selectable_works() -> Vec<SortCase> {
@@ -21,7 +21,7 @@ pub(in crate::harness::cases) fn selectable_works() -> Vec<SortCase> {
                 }
             }
             let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default);
-            sorts.push(SortCase { has_wide_counts: true, ..onesweep.of(key, values, false) });
+            sorts.push(SortCase { has_large_counts: true, ..onesweep.of(key, values, false) });
         }
     }
     // The most that a key is turned around.
@@ -39,7 +39,7 @@ pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilitie
         let count = if is_single { tile / 2 + 3 } else { 2 * tile + 3 };
         let values_misalignment = if sort.values == SortValues::None { 0 } else { 4 };
         let misaligned = SortCase { misalignment: 4, values_misalignment, ..sort.clone() };
-        for (sort, input) in [(sort, Input::Extremes), (misaligned, Input::TwoValued)] {
+        for (sort, input) in [(sort, Input::EdgeValues), (misaligned, Input::TwoValued)] {
             cases.push(Case { work: Work::Sort(sort), count, input });
         }
     }
@@ -51,6 +51,7 @@ pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<
     let mut cases = u32_key_cases(capabilities);
     cases.extend(typed_sort_cases(capabilities));
     cases.extend(seam_cases(capabilities));
+    cases.extend(matching_cases(capabilities));
     cases.extend(single_workgroup_cases(capabilities));
     cases.extend(hand_over_cases(capabilities));
     cases.extend(bin_by_bin_cases(capabilities));
@@ -127,12 +128,12 @@ fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
         // Whole tiles of equal keys, and few that differ: their values must not.
         let inputs = [Input::TwoValued, Input::Entropy { ands: 4 }, Input::Constant(u32::MAX)];
         inputs.into_iter().for_each(|input| add(2 * tile + 3, input));
-        add(3 * tile + 7, Input::Extremes);
+        add(3 * tile + 7, Input::EdgeValues);
         for input in Input::ALL {
             add(4 * tile + 1, input);
         }
         if sort.policy == PolicyName::Small {
-            add((tile * tile + 1).min(1 << 17), Input::Extremes);
+            add((tile * tile + 1).min(1 << 17), Input::EdgeValues);
         }
         add((1 << 20) + 1, Input::Uniform);
     }
@@ -165,7 +166,7 @@ fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
         let sort = SortCase { bits, misalignment, values_misalignment, ..sort };
         let tile = u64::from(sort.policy(capabilities).tile_items());
         let mut add = |count, input| cases.push(Case { work: Work::Sort(sort.clone()), count, input });
-        add(2 * tile + 3, Input::Extremes);
+        add(2 * tile + 3, Input::EdgeValues);
         add(1, Input::Uniform);
         add(40 * tile + 7, Input::Entropy { ands: 2 });
     }
@@ -181,6 +182,30 @@ fn seam_cases(capabilities: &Capabilities) -> Vec<Case> {
         let tile = u64::from(sort.policy(capabilities).tile_items());
         for count in tile..=2 * tile {
             cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::ConstantDigit });
+        }
+    }
+    cases
+}
+
+/// Lanes that match digits by masks in shared memory, of each size of keys and values; and counts of a tile behind its ranks.
+/// Several portions, whole tiles of one digit, and passes that are left out.
+fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
+    let masks = MATCHING.map(|algorithm| (algorithm, PolicyName::SmallMasks));
+    let mut cases = Vec::new();
+    for (algorithm, policy) in masks.into_iter().chain([(SortAlgorithm::Onesweep, PolicyName::SmallLate)]) {
+        for element in [ElementType::U32, ElementType::U64] {
+            for values in SortValues::SIZES {
+                let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, false);
+                let tile = u64::from(sort.policy(capabilities).tile_items());
+                for (count, input) in [
+                    (tile - 1, Input::Uniform),
+                    (2 * tile, Input::TwoValued),
+                    (3 * tile + 7, Input::ConstantDigit),
+                    (45 * tile + 7, Input::EdgeValues),
+                ] {
+                    cases.push(Case { work: Work::Sort(sort.clone()), count, input });
+                }
+            }
         }
     }
     cases
@@ -213,7 +238,7 @@ fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
                     // A maximum of 0 is no count on the device.
                     if (count, count_from) != (0, CountFrom::DeviceBeyond) {
                         let work = Work::Sort(SortCase { count_from, ..sort.clone() });
-                        let input = [Input::Extremes, Input::ConstantDigit][turn % 2];
+                        let input = [Input::EdgeValues, Input::ConstantDigit][turn % 2];
                         cases.push(Case { work, count, input });
                     }
                 }
@@ -257,7 +282,7 @@ fn wide_cases(capabilities: &Capabilities) -> Vec<Case> {
     let small = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Small);
     let mut cases = Vec::new();
     for sort in [small, SortCase::chosen()] {
-        let wide = SortCase { has_wide_counts: true, ..sort };
+        let wide = SortCase { has_large_counts: true, ..sort };
         let (is_small, tile) =
             (wide.policy == PolicyName::Small, u64::from(wide.policy(capabilities).tile_items()));
         let most = if is_small { 45 * tile + 7 } else { 5000 };
@@ -267,16 +292,16 @@ fn wide_cases(capabilities: &Capabilities) -> Vec<Case> {
             let mut add = |sort: &SortCase, count, input| {
                 cases.push(Case { work: Work::Sort(sort.clone()), count, input });
             };
-            add(&kind, most, Input::Extremes);
+            add(&kind, most, Input::EdgeValues);
             add(&kind, 0, Input::Uniform);
-            add(&kind, tile + 1, Input::Extremes);
+            add(&kind, tile + 1, Input::EdgeValues);
             add(&kind, most, Input::ConstantDigit);
             if is_small {
                 let (bits, misalignment) = (3..kind.bits.end - 5, 4);
                 let (is_anywhere, count_from) = (index % 2 == 0, CountFrom::Device);
                 let part = SortCase { bits, misalignment, is_anywhere, count_from, ..kind };
                 for count in [0, tile / 2, most] {
-                    add(&part, count, Input::Extremes);
+                    add(&part, count, Input::EdgeValues);
                 }
             }
         }
@@ -299,7 +324,7 @@ fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
         };
         let width = element.bits();
         for count in [0, 1, 2, 257, most - 1, most] {
-            add(0..width, count, Input::Extremes);
+            add(0..width, count, Input::EdgeValues);
         }
         add(0..width, most / 2 + 3, Input::Constant(u32::MAX));
         add(width / 3..3 * width / 4, most / 3, Input::Uniform);
@@ -332,7 +357,7 @@ fn hand_over_cases(capabilities: &Capabilities) -> Vec<Case> {
         let mut counts = vec![0, 1, 257, last - 1, last, last + 1, 2 * last, 4 * last + 11];
         counts.extend([last / 2, last + last / 2 + 1, 16 * last + 1]);
         for count in counts {
-            cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::Extremes });
+            cases.push(Case { work: Work::Sort(sort.clone()), count, input: Input::EdgeValues });
         }
         cases.push(Case { work: Work::Sort(sort), count: last + 1, input: Input::Constant(u32::MAX) });
     }
@@ -347,9 +372,9 @@ fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
         let tile = u64::from(keys.policy(capabilities).tile_items());
         for sort in keys.kinds() {
             for (count, input) in [
-                (1, Input::Extremes),
+                (1, Input::EdgeValues),
                 (tile - 1, Input::Uniform),
-                (3 * tile + 7, Input::Extremes),
+                (3 * tile + 7, Input::EdgeValues),
                 (2 * tile, Input::Constant(u32::MAX)),
             ] {
                 cases.push(Case { work: Work::Sort(sort.clone()), count, input });
@@ -390,9 +415,9 @@ pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> V
         };
         // What the other tables have not: beyond the quick sizes and the inputs that they are tried on.
         for (count, input) in [
-            (3, Input::Extremes),
+            (3, Input::EdgeValues),
             (tile, Input::OrganPipe),
-            (more, Input::Extremes),
+            (more, Input::EdgeValues),
             (most, Input::Entropy { ands: 2 }),
         ] {
             cases.push(Case { work: Work::Sort(sort.clone()), count, input });
@@ -411,6 +436,7 @@ mod tests {
         let capabilities = capabilities();
         expect_unique(&typed_sort_cases(&capabilities));
         expect_unique(&seam_cases(&capabilities));
+        expect_unique(&matching_cases(&capabilities));
         expect_unique(&single_workgroup_cases(&capabilities));
         expect_unique(&wide_cases(&capabilities));
         expect_unique(&misaligned_sort_cases(&capabilities));

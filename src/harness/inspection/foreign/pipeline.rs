@@ -7,10 +7,10 @@ use ash::khr::pipeline_executable_properties as executables;
 use ash::vk;
 
 use super::module::SpecializedModule;
+use crate::device::statistics_of;
 use crate::error::{Error, Result, within};
 use crate::harness::inspection::{InspectedExecutable, InspectedPipeline, Summary};
 use crate::headless::{Candidate, Instance};
-use crate::vk::statistics_of;
 
 impl SpecializedModule<'_> {
     /// Compiles the module on `candidate` and asks the driver about it. `name` becomes the kernel's; `lanes` are asked for
@@ -18,7 +18,7 @@ impl SpecializedModule<'_> {
     /// declares, at each of its bindings, and as many bytes of push constants as the device takes.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] if the driver does not tell; [`Error::PolicyBeyondDevice`] for a workgroup that is too large
+    /// [`Error::MissingFeature`] if the driver does not tell; [`Error::PolicyExceedsLimits`] for a workgroup that is too large
     /// for the device; it and [`Error::InvalidPolicy`] if the device has no subgroups of `lanes`; whatever Vulkan says.
     pub fn inspect(
         &self,
@@ -47,7 +47,7 @@ impl SpecializedModule<'_> {
             kernel: name.to_owned(),
             specialization: self.words_of_choice.clone(),
             lanes: executables.first().map_or(0, |executable| executable.subgroup_size),
-            summary: Summary::new(capabilities.identity.driver_id, workgroup_size.unwrap_or(0), &executables),
+            summary: Summary::new(capabilities, workgroup_size.unwrap_or(0), &executables),
             executables,
         })
     }

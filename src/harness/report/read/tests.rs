@@ -1,6 +1,6 @@
 use super::*;
+use crate::device::{Capabilities, MemoryHeap};
 use crate::harness::{Description, LookBackCounts, RecordedCounts, WrongWord};
-use crate::vk::{Capabilities, MemoryHeap};
 
 /// A report of a verified and a measured case, whose times take every digit that there is.
 fn report() -> Report {

@@ -1,10 +1,10 @@
 //! What a caller says to a segmented sort: the configuration of a plan, and the memory of a recording.
 
 use super::policy::SegmentedSortPolicy;
+use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::{Count, ScratchRequirements, check_apart};
-use crate::vk::{AddressRange, BufferRange};
 
 /// What a [`SegmentedSortPlan`](super::SegmentedSortPlan) is to do: a sort, for each segment by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ impl SegmentedSortConfig {
                 reason: "the result of a segmented sort is where the keys were",
             });
         }
-        if self.sort.has_wide_counts {
+        if self.sort.has_large_counts {
             return Err(Error::Unsupported {
                 reason: "a segmented sort has no wide counts: segments begin at 32-bit places",
             });

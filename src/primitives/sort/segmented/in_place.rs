@@ -2,12 +2,12 @@
 
 use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
+use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::sort::config::SortConfig;
+use crate::primitives::sort::dispatch_args::DispatchArgs;
 use crate::primitives::sort::policy::TileShape;
-use crate::primitives::sort::schedule::Schedule;
-use crate::vk::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 
 push_constants! {
     struct ShortPush for [
@@ -23,7 +23,7 @@ push_constants! {
         values: AddressRange,
         sorted_values: AddressRange,
         list: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         low_mask: u32,
         high_mask: u32,
     }
@@ -31,19 +31,19 @@ push_constants! {
 
 push_constants! {
     struct WorkgroupPush for [
-        SORT_SINGLE_WORKGROUP_LISTED_KEY1,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE1,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE2,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY2,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE1,
-        SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE2,
+        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1,
+        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1_VALUE1,
+        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1_VALUE2,
+        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2,
+        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2_VALUE1,
+        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2_VALUE2,
     ] {
         keys: AddressRange,
         sorted: AddressRange,
         values: AddressRange,
         sorted_values: AddressRange,
         list: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         begin_bit: u32,
         end_bit: u32,
     }
@@ -64,14 +64,14 @@ const SHORT_KERNELS: [[&Kernel; 3]; 2] = [
 ];
 const WORKGROUP_KERNELS: [[&Kernel; 3]; 2] = [
     [
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1,
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE1,
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY1_VALUE2,
+        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1,
+        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1_VALUE1,
+        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1_VALUE2,
     ],
     [
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2,
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE1,
-        &kernels::SORT_SINGLE_WORKGROUP_LISTED_KEY2_VALUE2,
+        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2,
+        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2_VALUE1,
+        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2_VALUE2,
     ],
 ];
 
@@ -130,7 +130,7 @@ impl InPlace {
         buffers: &SegmentedSortBuffers,
         class: usize,
         list: AddressRange,
-        schedule: Schedule,
+        dispatch_args: DispatchArgs,
     ) -> Result<()> {
         recorder.phase([c"short segments", c"small segments", c"large segments"][class]);
         let SegmentedSortBuffers { keys, values, .. } = *buffers;
@@ -138,18 +138,27 @@ impl InPlace {
         // The places of keys are told, and the keys left alone.
         let (sorted, values, sorted_values) =
             if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
-        let (pipeline, workgroups) = (&self.classes[class], schedule.nth(class as u64).workgroups());
-        let schedule = schedule.nth(class as u64).words();
+        let (pipeline, workgroups) = (&self.classes[class], dispatch_args.nth(class as u64).workgroups());
+        let dispatch_args = dispatch_args.nth(class as u64).words();
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
         if class > 0 {
-            let push =
-                WorkgroupPush { keys, sorted, values, sorted_values, list, schedule, begin_bit, end_bit };
+            let push = WorkgroupPush {
+                keys,
+                sorted,
+                values,
+                sorted_values,
+                list,
+                dispatch_args,
+                begin_bit,
+                end_bit,
+            };
             return recorder.dispatch_indirect(pipeline, &push, workgroups);
         }
         let below = |bit: u32| if bit < 64 { (1u64 << bit) - 1 } else { u64::MAX };
         let mask = below(end_bit) & !below(begin_bit);
         let (low_mask, high_mask) = (mask as u32, (mask >> 32) as u32);
-        let push = ShortPush { keys, sorted, values, sorted_values, list, schedule, low_mask, high_mask };
+        let push =
+            ShortPush { keys, sorted, values, sorted_values, list, dispatch_args, low_mask, high_mask };
         recorder.dispatch_indirect(pipeline, &push, workgroups)
     }
 }

@@ -5,33 +5,33 @@
 
 use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
+use crate::device::{
+    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
+};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
-use crate::primitives::sort::arrays::{Arrays, Aside};
+use crate::primitives::sort::arrays::{AltLayout, Arrays};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::sort::digit::Digit;
-use crate::primitives::sort::schedule::Schedule;
+use crate::primitives::sort::dispatch_args::DispatchArgs;
 use crate::primitives::{Count, ScratchCursor};
-use crate::vk::{
-    AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
-};
 
 push_constants! {
-    struct ListTilesPush for [SORT_LIST_TILES] {
+    struct QueueTilesPush for [SORT_QUEUE_TILES] {
         long_segments: AddressRange,
         tiles: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
     }
 }
 
 push_constants! {
-    struct CountPush for [SORT_COUNT_BINS_LISTED_KEY1, SORT_COUNT_BINS_LISTED_KEY2] {
+    struct CountPush for [SORT_COUNT_BINS_SEGMENTED_KEY1, SORT_COUNT_BINS_SEGMENTED_KEY2] {
         keys: AddressRange,
         counts: AddressRange,
         tiles: AddressRange,
         long_segments: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         shift: u32,
         digit_mask: u32,
     }
@@ -39,12 +39,12 @@ push_constants! {
 
 push_constants! {
     struct ScatterPush for [
-        SORT_SCATTER_LISTED_KEY1,
-        SORT_SCATTER_LISTED_KEY1_VALUE1,
-        SORT_SCATTER_LISTED_KEY1_VALUE2,
-        SORT_SCATTER_LISTED_KEY2,
-        SORT_SCATTER_LISTED_KEY2_VALUE1,
-        SORT_SCATTER_LISTED_KEY2_VALUE2,
+        SORT_SCATTER_SEGMENTED_KEY1,
+        SORT_SCATTER_SEGMENTED_KEY1_VALUE1,
+        SORT_SCATTER_SEGMENTED_KEY1_VALUE2,
+        SORT_SCATTER_SEGMENTED_KEY2,
+        SORT_SCATTER_SEGMENTED_KEY2_VALUE1,
+        SORT_SCATTER_SEGMENTED_KEY2_VALUE2,
     ] {
         keys: AddressRange,
         sorted: AddressRange,
@@ -53,7 +53,7 @@ push_constants! {
         offsets: AddressRange,
         tiles: AddressRange,
         long_segments: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         shift: u32,
         digit_mask: u32,
     }
@@ -61,17 +61,17 @@ push_constants! {
 
 /// By the words of a key, and by those of a value.
 const COUNT_KERNELS: [&Kernel; 2] =
-    [&kernels::SORT_COUNT_BINS_LISTED_KEY1, &kernels::SORT_COUNT_BINS_LISTED_KEY2];
+    [&kernels::SORT_COUNT_BINS_SEGMENTED_KEY1, &kernels::SORT_COUNT_BINS_SEGMENTED_KEY2];
 const SCATTER_KERNELS: [[&Kernel; 3]; 2] = [
     [
-        &kernels::SORT_SCATTER_LISTED_KEY1,
-        &kernels::SORT_SCATTER_LISTED_KEY1_VALUE1,
-        &kernels::SORT_SCATTER_LISTED_KEY1_VALUE2,
+        &kernels::SORT_SCATTER_SEGMENTED_KEY1,
+        &kernels::SORT_SCATTER_SEGMENTED_KEY1_VALUE1,
+        &kernels::SORT_SCATTER_SEGMENTED_KEY1_VALUE2,
     ],
     [
-        &kernels::SORT_SCATTER_LISTED_KEY2,
-        &kernels::SORT_SCATTER_LISTED_KEY2_VALUE1,
-        &kernels::SORT_SCATTER_LISTED_KEY2_VALUE2,
+        &kernels::SORT_SCATTER_SEGMENTED_KEY2,
+        &kernels::SORT_SCATTER_SEGMENTED_KEY2_VALUE1,
+        &kernels::SORT_SCATTER_SEGMENTED_KEY2_VALUE2,
     ],
 ];
 
@@ -80,7 +80,7 @@ const LONG_SIZE: u64 = 16;
 const RADIX: u64 = 1 << SegmentedSortPolicy::TILE_RADIX_BITS;
 /// Counts of all tiles have places of 31 bits: what a kernel indexes by.
 const MAX_TILE_COUNT: u64 = (1 << 31) / RADIX;
-/// Their dispatches in the schedule.
+/// Indices of their dispatch arguments.
 const SEGMENTS: u64 = 3;
 const TILES: u64 = 4;
 
@@ -91,7 +91,7 @@ pub(super) struct Long {
     /// Keys of the shortest long segment.
     min_extent: u64,
     pass_count: u32,
-    list_tiles: Pipeline,
+    queue_tiles: Pipeline,
     count: Pipeline,
     scatter: Pipeline,
     scan: ScanPlan,
@@ -108,7 +108,7 @@ pub(super) struct Layout {
     counts: u64,
     scan: u64,
     scan_size: u64,
-    aside: Aside,
+    alt: AltLayout,
 }
 
 impl Layout {
@@ -156,7 +156,7 @@ impl Long {
             min_extent: u64::from(max_large) + 1,
             // Without bits, nobody has written the places yet.
             pass_count: if config.is_argsort() { pass_count.max(2) } else { pass_count },
-            list_tiles: pipeline(&kernels::SORT_LIST_TILES, cluster.workgroup_size, &[])?,
+            queue_tiles: pipeline(&kernels::SORT_QUEUE_TILES, cluster.workgroup_size, &[])?,
             // Counting needs no tables of subgroups.
             count: pipeline(COUNT_KERNELS[key], tile.workgroup_size, &constants[..4])?,
             scatter: pipeline(SCATTER_KERNELS[key][value], tile.workgroup_size, &constants)?,
@@ -165,7 +165,7 @@ impl Long {
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.list_tiles, &self.count, &self.scatter].into_iter().chain(self.scan.pipelines())
+        [&self.queue_tiles, &self.count, &self.scatter].into_iter().chain(self.scan.pipelines())
     }
 
     /// The most keys whose tiles can be counted, however they are shared out.
@@ -181,14 +181,14 @@ impl Long {
             return Layout::default();
         }
         let tile_capacity = (count / u64::from(self.tile_items)).saturating_add(capacity);
-        let aside = Aside::take(cursor, &self.config, count);
+        let alt = AltLayout::take(cursor, &self.config, count);
         let segments = cursor.take(capacity.saturating_mul(LONG_SIZE));
         let tiles = cursor.take(tile_capacity.saturating_mul(4));
         let count_count = tile_capacity.saturating_mul(RADIX);
         let counts = cursor.take(count_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(count_count).size;
         let scan = cursor.take(scan_size);
-        Layout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, aside }
+        Layout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, alt }
     }
 
     /// Bytes that are read and written for each key.
@@ -199,41 +199,41 @@ impl Long {
         u64::from(self.pass_count) * (3 * keys + 2 * values) - made_up
     }
 
-    pub(super) fn list_tiles(
+    pub(super) fn queue_tiles(
         &self,
         recorder: &mut Recorder<'_>,
         layout: &Layout,
         scratch: BufferRange,
-        schedule: Schedule,
+        dispatch_args: DispatchArgs,
     ) -> Result<()> {
-        let push = ListTilesPush {
+        let push = QueueTilesPush {
             long_segments: layout.segments(scratch),
             tiles: layout.tiles(scratch),
-            schedule: schedule.nth(SEGMENTS).words(),
+            dispatch_args: dispatch_args.nth(SEGMENTS).words(),
         };
-        recorder.dispatch_indirect(&self.list_tiles, &push, schedule.nth(SEGMENTS).workgroups())
+        recorder.dispatch_indirect(&self.queue_tiles, &push, dispatch_args.nth(SEGMENTS).workgroups())
     }
 
-    /// All passes over up to `max_count` keys, behind [`Self::list_tiles`] and a barrier.
+    /// All passes over up to `max_count` keys, behind [`Self::queue_tiles`] and a barrier.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SegmentedSortBuffers,
         layout: &Layout,
-        schedule: Schedule,
+        dispatch_args: DispatchArgs,
         max_count: u64,
     ) -> Result<()> {
         let scratch = buffers.scratch;
         let counts = scratch.slice(layout.counts, layout.count_count() * 4).addresses();
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
-        let scheduled = schedule.nth(TILES);
+        let pass_args = dispatch_args.nth(TILES);
         let scan_count =
-            Count::Device { address: scheduled.count_of_counts(), max: layout.count_count() as u32 };
+            Count::Device { address: pass_args.count_of_counts(), max: layout.count_count() as u32 };
         let (long_segments, tiles) = (layout.segments(scratch), layout.tiles(scratch));
-        let (schedule, workgroups) = (scheduled.words(), scheduled.workgroups());
+        let (dispatch_args, workgroups) = (pass_args.words(), pass_args.workgroups());
         let plain = SortBuffers::new(buffers.keys, scratch).values(buffers.values);
-        let Arrays { keys_aside, keys_other, values_aside, .. } =
-            Arrays::new(&self.config, &plain, &layout.aside, max_count);
+        let Arrays { keys_alt, keys_alt2, values_alt, .. } =
+            Arrays::new(&self.config, &plain, &layout.alt, max_count);
         let is_argsort = self.config.is_argsort();
 
         let mut keys = buffers.keys;
@@ -242,17 +242,17 @@ impl Long {
         for pass in 0..self.pass_count {
             let is_even = pass.is_multiple_of(2);
             let sorted = match (is_even, is_argsort) {
-                (true, _) => keys_aside,
-                (false, true) => keys_other,
+                (true, _) => keys_alt,
+                (false, true) => keys_alt2,
                 (false, false) => buffers.keys,
             };
-            let sorted_values = if is_even { values_aside } else { buffers.values };
+            let sorted_values = if is_even { values_alt } else { buffers.values };
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.pass_count, pass);
             recorder.phase(c"count");
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            let push = CountPush { keys, counts, tiles, long_segments, schedule, shift, digit_mask };
+            let push = CountPush { keys, counts, tiles, long_segments, dispatch_args, shift, digit_mask };
             recorder.dispatch_indirect(&self.count, &push, workgroups)?;
             // A scan whose count is on the device has a barrier of its own before it looks at what is counted.
             self.scan.record(recorder, &scan_buffers, scan_count)?;
@@ -266,7 +266,7 @@ impl Long {
                 offsets: counts,
                 tiles,
                 long_segments,
-                schedule,
+                dispatch_args,
                 shift,
                 digit_mask,
             };

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What follows the lists goes by them alone, so that only `classify` needs to know how many keys and segments there are.
-//! Where the device alone knows that, there is room for the most, and the schedule begins as 0, for of no segments nobody
+//! Where the device alone knows that, there is room for the most, and the dispatch arguments begin as 0, for of no segments nobody
 //! writes it.
 //!
 //! Nothing depends on the order in which a list is filled: each segment is sorted by itself.
@@ -23,15 +23,15 @@ pub use policy::{ClusterShape, SegmentedSortPolicy};
 use ash::vk;
 
 use super::config::SortConfig;
-use super::schedule::Schedule;
-use crate::error::{Error, Result};
-use crate::kernels;
-use crate::primitives::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
-use crate::primitives::{Count, ScratchCursor, ScratchRequirements};
-use crate::vk::{
+use super::dispatch_args::DispatchArgs;
+use crate::device::{
     Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Pipeline, PipelineOptions, Recorder,
     push_constants,
 };
+use crate::error::{Error, Result};
+use crate::kernels;
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use crate::primitives::{Count, ScratchCursor, ScratchRequirements};
 use in_place::{CLASS_COUNT as IN_PLACE, InPlace};
 use long::Long;
 
@@ -39,7 +39,7 @@ push_constants! {
     struct ClassifyPush for [SORT_CLASSIFY] {
         segments: AddressRange,
         state: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         short_segments: AddressRange,
         small_segments: AddressRange,
         large_segments: AddressRange,
@@ -61,7 +61,7 @@ push_constants! {
 const LIST_SIZE: u64 = 8;
 /// Bytes of what the kernel counts, which begins as 0.
 const STATE_SIZE: u64 = 32;
-/// In the schedule: one of each class in place, one of long segments and one of their tiles.
+/// In the dispatch_args: one of each class in place, one of long segments and one of their tiles.
 const DISPATCHES: u64 = IN_PLACE as u64 + 2;
 
 /// A sort of segments, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
@@ -71,7 +71,7 @@ pub struct SegmentedSortPlan {
     config: SegmentedSortConfig,
     policy: SegmentedSortPolicy,
     /// For counts on the device.
-    prepare: Option<Prepare>,
+    level_args: Option<LevelArgsWriter>,
     classify: Pipeline,
     in_place: InPlace,
     long: Long,
@@ -80,11 +80,11 @@ pub struct SegmentedSortPlan {
 /// What a recording of so many keys and segments needs.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
-    /// What begins as 0 comes first: the state and the schedule.
+    /// What begins as 0 comes first: the state and the dispatch arguments.
     zeroed_size: u64,
     state: u64,
-    schedule: u64,
-    /// Of what `prepare.comp` writes.
+    dispatch_args: u64,
+    /// Of what `level_args.comp` writes.
     levels_on_device: u64,
     /// Entries of the lists in place, and where they lie.
     capacities: [u64; IN_PLACE],
@@ -94,8 +94,8 @@ struct Layout {
 }
 
 impl Layout {
-    fn schedule(&self, scratch: BufferRange) -> Schedule {
-        Schedule::new(scratch, self.schedule, DISPATCHES)
+    fn dispatch_args(&self, scratch: BufferRange) -> DispatchArgs {
+        DispatchArgs::new(scratch, self.dispatch_args, DISPATCHES)
     }
 }
 
@@ -108,7 +108,7 @@ impl SegmentedSortPlan {
     /// # Errors
     /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy,
     /// results anywhere, and wide counts;
-    /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a policy that fits neither itself nor the device,
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a policy that fits neither itself nor the device,
     /// and whatever the driver's compiler says.
     pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {
         let plan = Self::declare(device, config.into())?;
@@ -137,12 +137,12 @@ impl SegmentedSortPlan {
         ];
         let workgroup_size = cluster.workgroup_size;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        let prepare = || Prepare::new(device, subgroup_size);
+        let level_args = || LevelArgsWriter::new(device, subgroup_size);
         Ok(Self {
             device: device.clone(),
             config,
             policy,
-            prepare: sort.counts_on_device.then(prepare).transpose()?,
+            level_args: sort.counts_on_device.then(level_args).transpose()?,
             classify: Pipeline::declare(device, &kernels::SORT_CLASSIFY, options)?,
             in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
@@ -161,8 +161,8 @@ impl SegmentedSortPlan {
 
     /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let prepare = self.prepare.as_ref().map(Prepare::pipeline);
-        prepare
+        let level_args = self.level_args.as_ref().map(LevelArgsWriter::pipeline);
+        level_args
             .into_iter()
             .chain([&self.classify])
             .chain(self.in_place.pipelines())
@@ -200,13 +200,13 @@ impl SegmentedSortPlan {
         let capacities = min_extents.map(|extent| segment_count.min(count / extent));
         let mut cursor = ScratchCursor::default();
         let state = cursor.take(STATE_SIZE);
-        let schedule = cursor.take(Schedule::size(DISPATCHES));
+        let dispatch_args = cursor.take(DispatchArgs::size(DISPATCHES));
         let zeroed_size = cursor.size;
-        let levels_on_device = cursor.take(if self.prepare.is_some() { LevelsOnDevice::size(1) } else { 0 });
+        let levels_on_device = cursor.take(if self.level_args.is_some() { LevelArgs::size(1) } else { 0 });
         let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
         let long = self.long.layout(&mut cursor, count, segment_count.min(count / (large + 1)));
         let size = cursor.size;
-        Layout { zeroed_size, state, schedule, levels_on_device, capacities, lists, long, size }
+        Layout { zeroed_size, state, dispatch_args, levels_on_device, capacities, lists, long, size }
     }
 
     /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys in up to `max_segment_count` segments: at most
@@ -238,7 +238,7 @@ impl SegmentedSortPlan {
 
     /// Records the sort of `count` keys, each of `segment_count` segments by itself, by the bits of the configuration.
     ///
-    /// 1. **Device**: what [`DeviceRequirements`](crate::vk::DeviceRequirements) asks for; a queue that can compute.
+    /// 1. **Device**: what [`DeviceRequirements`](crate::device::DeviceRequirements) asks for; a queue that can compute.
     /// 2. **Memory**: `keys` of at least `count * SortConfig::key_size()` bytes, `values` of `count *
     ///    SortConfig::value_size()` and `segments` of `segment_count * 4`, at multiples of 4, in buffers with
     ///    `SHADER_DEVICE_ADDRESS`, apart from one another; a count on the device is 4 bytes at a multiple of 4, apart from
@@ -264,7 +264,7 @@ impl SegmentedSortPlan {
     ///    no segment stays as it is, an argsort's places as well.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::BeyondAddresses`],
+    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
     /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
     /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
     /// for it. Nothing is recorded then.
@@ -351,7 +351,7 @@ impl SegmentedSortPlan {
         let buffers = buffers.checked(&self.config.sort, count, segment_count, requirements)?;
         let scratch = buffers.scratch;
         let layout = self.layout(max_count, max_segment_count);
-        let schedule = layout.schedule(scratch);
+        let dispatch_args = layout.dispatch_args(scratch);
         recorder.phase(c"classify");
         recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
@@ -363,7 +363,7 @@ impl SegmentedSortPlan {
         let push = ClassifyPush {
             segments: buffers.segments,
             state: scratch.slice(layout.state, STATE_SIZE).addresses(),
-            schedule: schedule.words(),
+            dispatch_args: dispatch_args.words(),
             short_segments: list(0),
             small_segments: list(1),
             large_segments: list(2),
@@ -379,13 +379,13 @@ impl SegmentedSortPlan {
             tile_capacity: layout.long.tile_capacity as u32,
             max_row: self.device.capabilities().max_workgroup_count[0],
         };
-        let tiling = Tiling { tile_items: self.policy.cluster.workgroup_size, column_count: 1 };
+        let grid = TileGrid { tile_items: self.policy.cluster.workgroup_size, column_count: 1 };
         let levels = (scratch, layout.levels_on_device);
-        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), segment_count, tiling, levels)?;
+        let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), segment_count, grid, levels)?;
         workgroups.dispatch(recorder, &self.classify, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
         if layout.long.capacity > 0 {
-            self.long.list_tiles(recorder, &layout.long, scratch, schedule)?;
+            self.long.queue_tiles(recorder, &layout.long, scratch, dispatch_args)?;
         }
         for class in 0..IN_PLACE {
             // No two segments share keys, but barriers are of whole arrays.
@@ -393,7 +393,7 @@ impl SegmentedSortPlan {
                 if class > 0 {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
                 }
-                self.in_place.record(recorder, &buffers, class, list(class), schedule)?;
+                self.in_place.record(recorder, &buffers, class, list(class), dispatch_args)?;
             }
         }
         if layout.long.capacity > 0 {
@@ -401,7 +401,7 @@ impl SegmentedSortPlan {
             if !self.config.sort.is_argsort() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            self.long.record(recorder, &buffers, &layout.long, schedule, max_count)?;
+            self.long.record(recorder, &buffers, &layout.long, dispatch_args, max_count)?;
         }
         Ok(())
     }

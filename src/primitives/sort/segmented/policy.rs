@@ -3,12 +3,12 @@
 use std::fmt;
 
 use super::config::SegmentedSortConfig;
+use crate::device::Capabilities;
 use crate::error::{Error, Result};
 use crate::primitives::scan::{ScanConfig, ScanPolicy};
 use crate::primitives::sort::policy::{Matching, SortAlgorithm, TileShape, check_scan_of_counts};
 use crate::primitives::sort::tuning::SortTuning;
 use crate::primitives::{Choice, check_workgroup};
-use crate::vk::Capabilities;
 
 /// Neighbouring lanes of a subgroup that hold a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

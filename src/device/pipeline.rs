@@ -9,7 +9,7 @@ use std::thread;
 
 use ash::vk;
 
-use super::device::Device;
+use super::logical::Device;
 use super::registry::Key;
 use crate::error::{Error, Result, within};
 use crate::kernels::Kernel;
@@ -70,7 +70,7 @@ impl Pipeline {
     /// subgroup. A subgroup size is asked for only where the device has a choice of them.
     ///
     /// # Errors
-    /// [`Error::PolicyBeyondDevice`] and [`Error::InvalidPolicy`] if the workgroup is too large for the device, or a
+    /// [`Error::PolicyExceedsLimits`] and [`Error::InvalidPolicy`] if the workgroup is too large for the device, or a
     /// subgroup size is asked for that it does not have; else whatever the driver's compiler says.
     ///
     /// # Panics

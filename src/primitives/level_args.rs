@@ -6,15 +6,15 @@ use std::mem::size_of;
 use ash::vk;
 
 use super::Count;
-use crate::error::Result;
-use crate::kernels;
-use crate::vk::{
+use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, PushConstants, Recorder,
     push_constants,
 };
+use crate::error::Result;
+use crate::kernels;
 
 push_constants! {
-    struct PreparePush for [SCAN_PREPARE] {
+    struct LevelArgsPush for [SCAN_LEVEL_ARGS] {
         count: AddressRange,
         levels: AddressRange,
         max_count: u32,
@@ -25,7 +25,7 @@ push_constants! {
     }
 }
 
-/// What `prepare.comp` writes of a level, in bytes.
+/// What `level_args.comp` writes of a level, in bytes.
 const LEVEL_SIZE: u64 = 32;
 /// The part of it that an indirect dispatch reads, and behind it the level's tiles.
 const INDIRECT_SIZE: u64 = 12;
@@ -41,11 +41,11 @@ pub(super) fn small_workgroup(device: &Device) -> u32 {
 
 /// The kernel that writes it down.
 #[derive(Debug)]
-pub(super) struct Prepare(Pipeline);
+pub(super) struct LevelArgsWriter(Pipeline);
 
-/// What is cut into levels of tiles.
+/// What is divided into levels of tiles.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct LevelGrid {
     /// More than that are not taken.
     pub max_count: u32,
     pub tile_items: u32,
@@ -54,11 +54,11 @@ pub(super) struct Cut {
     pub column_count: u32,
 }
 
-impl Prepare {
+impl LevelArgsWriter {
     pub(super) fn new(device: &Device, subgroup_size: Option<u32>) -> Result<Self> {
         let options =
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
-        Ok(Self(Pipeline::declare(device, &kernels::SCAN_PREPARE, options)?))
+        Ok(Self(Pipeline::declare(device, &kernels::SCAN_LEVEL_ARGS, options)?))
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {
@@ -70,16 +70,16 @@ impl Prepare {
         &self,
         recorder: &mut Recorder<'_>,
         count: vk::DeviceAddress,
-        levels: LevelsOnDevice,
-        cut: Cut,
+        levels: LevelArgs,
+        grid: LevelGrid,
     ) -> Result<()> {
-        let push = PreparePush {
+        let push = LevelArgsPush {
             count: AddressRange::new(count, size_of::<u32>() as u64),
             levels: levels.0.addresses(),
-            max_count: cut.max_count,
-            tile_items: cut.tile_items,
-            level_count: cut.level_count,
-            column_count: cut.column_count,
+            max_count: grid.max_count,
+            tile_items: grid.tile_items,
+            level_count: grid.level_count,
+            column_count: grid.column_count,
             max_row: recorder.device().capabilities().max_workgroup_count[0],
         };
         recorder.dispatch(&self.0, &push, 1)?;
@@ -90,9 +90,9 @@ impl Prepare {
 
 /// Where it is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LevelsOnDevice(pub BufferRange);
+pub(super) struct LevelArgs(pub BufferRange);
 
-impl LevelsOnDevice {
+impl LevelArgs {
     /// Bytes for so many levels.
     pub(super) const fn size(level_count: u64) -> u64 {
         level_count * LEVEL_SIZE
@@ -113,12 +113,12 @@ impl LevelsOnDevice {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Workgroups {
     Host(u64),
-    Device(LevelsOnDevice),
+    Device(LevelArgs),
 }
 
 /// Tiles that one dispatch goes over.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tiling {
+pub(super) struct TileGrid {
     pub tile_items: u32,
     /// Workgroups for each tile.
     pub column_count: u32,
@@ -129,17 +129,17 @@ impl Workgroups {
     /// `scratch`, and a barrier to what goes by it.
     pub(super) fn new(
         recorder: &mut Recorder<'_>,
-        prepare: Option<&Prepare>,
+        level_args: Option<&LevelArgsWriter>,
         count: Count,
-        tiling: Tiling,
+        grid: TileGrid,
         (scratch, offset): (BufferRange, u64),
     ) -> Result<Self> {
-        let Tiling { tile_items, column_count } = tiling;
-        match (count, prepare) {
-            (Count::Device { address, max }, Some(prepare)) => {
-                let levels = LevelsOnDevice(scratch.slice(offset, LevelsOnDevice::size(1)));
-                let cut = Cut { max_count: max, tile_items, level_count: 1, column_count };
-                prepare.record(recorder, address, levels, cut)?;
+        let TileGrid { tile_items, column_count } = grid;
+        match (count, level_args) {
+            (Count::Device { address, max }, Some(level_args)) => {
+                let levels = LevelArgs(scratch.slice(offset, LevelArgs::size(1)));
+                let grid = LevelGrid { max_count: max, tile_items, level_count: 1, column_count };
+                level_args.record(recorder, address, levels, grid)?;
                 Ok(Self::Device(levels))
             }
             (Count::Host(count), _) => {

@@ -1,7 +1,7 @@
 // Tells of each tile of the long segments of which of them it is.
 //
-// Dispatch: the workgroups of its schedule, which may be none: one for each long segment.
-// Reads:    long_segments, as many as schedule counts; schedule.
+// Dispatch: the workgroups of dispatch_args, which may be none: one for each long segment.
+// Reads:    long_segments, as many as dispatch_args counts; dispatch_args.
 // Writes:   tiles, a word for each tile of these segments.
 // Shared:   nothing.
 // Pass model: reference::passes::segmented_sort::queue_tiles.
@@ -14,12 +14,12 @@
 layout(push_constant, std430) uniform Push {
     Words long_segments;
     Words tiles;
-    Words schedule;
+    Words dispatch_args;
 } push;
 
 void main() {
     uint slot = workgroup_index();
-    if (slot >= push.schedule.word[SCHEDULED]) {
+    if (slot >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
         return;
     }
     Words entry = advance_words(push.long_segments, slot, LONG_WORDS);

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::device::Device;
+use super::logical::Device;
 use crate::error::{Error, Result};
 
 /// A stopwatch: a pool of two timestamps, destroyed when dropped.

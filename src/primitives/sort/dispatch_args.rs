@@ -1,23 +1,23 @@
-//! How far dispatches go that the device alone knows of: the words of `glsl/sort/schedule.glsl`.
+//! How far dispatches go that the device alone knows of: the words of `glsl/sort/dispatch_args.glsl`.
 
 use ash::vk;
 
-use crate::vk::{AddressRange, BufferRange};
+use crate::device::{AddressRange, BufferRange};
 
 /// Bytes of a dispatch. What an indirect dispatch reads of it comes first.
-const SCHEDULED_SIZE: u64 = 32;
+const ARGS_SIZE: u64 = 32;
 const INDIRECT_SIZE: u64 = 12;
 /// Where it tells how many counts its tiles have.
 const COUNTS_OFFSET: u64 = 24;
 
 /// Some dispatches, one behind the other.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Schedule(BufferRange);
+pub(super) struct DispatchArgs(BufferRange);
 
-impl Schedule {
+impl DispatchArgs {
     /// Bytes of so many dispatches.
     pub(super) const fn size(dispatch_count: u64) -> u64 {
-        dispatch_count.saturating_mul(SCHEDULED_SIZE)
+        dispatch_count.saturating_mul(ARGS_SIZE)
     }
 
     /// Where `scratch` has them from `offset` on.
@@ -31,16 +31,16 @@ impl Schedule {
     }
 
     /// One of them.
-    pub(super) fn nth(self, index: u64) -> Scheduled {
-        Scheduled(self.0.slice(index * SCHEDULED_SIZE, SCHEDULED_SIZE))
+    pub(super) fn nth(self, index: u64) -> PassArgs {
+        PassArgs(self.0.slice(index * ARGS_SIZE, ARGS_SIZE))
     }
 }
 
 /// One dispatch.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scheduled(BufferRange);
+pub(super) struct PassArgs(BufferRange);
 
-impl Scheduled {
+impl PassArgs {
     /// What its kernel is told.
     pub(super) fn words(self) -> AddressRange {
         self.0.addresses()

@@ -2,28 +2,28 @@
 //! and the copy behind the last, where the result has ended aside.
 //!
 //! ```text
-//!   survey ──► schedule of every pass and of the copy ──► indirect dispatches
+//!   histogram ──► arguments of the indirect dispatches of every pass and of the copy
 //!      └─────► bins: where the first key of each digit of each pass goes
 //! ```
 
 use super::SortPlan;
 use super::arrays::Arrays;
-use super::config::{Aim, SortConfig};
+use super::config::{Output, SortConfig};
+use super::dispatch_args::{DispatchArgs, PassArgs};
 use super::policy::SortPolicy;
-use super::schedule::{Schedule, Scheduled};
-use crate::error::Result;
-use crate::kernels::{self, Kernel};
-use crate::primitives::prepare::{LevelsOnDevice, Prepare, Tiling, Workgroups};
-use crate::primitives::{Count, ScratchCursor, Tiles};
-use crate::vk::{
+use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
 };
+use crate::error::Result;
+use crate::kernels::{self, Kernel};
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use crate::primitives::{Count, ScratchCursor, Tiles};
 
 push_constants! {
-    struct SurveyPush for [SORT_SURVEY_KEY1, SORT_SURVEY_KEY1_BINS, SORT_SURVEY_KEY2, SORT_SURVEY_KEY2_BINS] {
+    struct DigitHistogramPush for [SORT_DIGIT_HISTOGRAM_KEY1, SORT_DIGIT_HISTOGRAM_KEY1_BINS, SORT_DIGIT_HISTOGRAM_KEY2, SORT_DIGIT_HISTOGRAM_KEY2_BINS] {
         keys: AddressRange,
         state: AddressRange,
-        schedule: AddressRange,
+        dispatch_args: AddressRange,
         bins: AddressRange,
         tiles_on_device: AddressRange,
         tile_count: u32,
@@ -34,17 +34,17 @@ push_constants! {
         begin_bit: u32,
         end_bit: u32,
         max_row: u32,
-        aim: u32,
+        result: u32,
     }
 }
 
 push_constants! {
     struct CopyPush for [SORT_COPY] {
         keys: AddressRange,
-        keys_aside: AddressRange,
+        keys_alt: AddressRange,
         values: AddressRange,
-        values_aside: AddressRange,
-        schedule: AddressRange,
+        values_alt: AddressRange,
+        dispatch_args: AddressRange,
         key_words: u32,
         value_words: u32,
     }
@@ -56,7 +56,7 @@ const ITEMS_PER_INVOCATION: u32 = 32;
 /// What is known of the bits of all keys, and how many workgroups are done.
 const STATE_SIZE: u64 = 32;
 
-/// What the survey is to know of the passes.
+/// What the histogram is to know of the passes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PassShape {
     /// How many there are.
@@ -70,39 +70,39 @@ pub(super) struct PassShape {
 }
 
 #[derive(Debug)]
-pub(super) struct Survey {
+pub(super) struct DigitHistogram {
     config: SortConfig,
     passes: PassShape,
     radix: u32,
     workgroup_size: u32,
-    /// Of a pass, whose workgroups are as large as the survey's.
+    /// Of a pass, whose workgroups are as large as the histogram's.
     pass_items_per_invocation: u32,
     tile_items: u32,
     pipeline: Pipeline,
     copy: Pipeline,
     /// Where counts may be on the device.
-    prepare: Option<Prepare>,
+    level_args: Option<LevelArgsWriter>,
 }
 
 /// Where its words lie in scratch. All of them begin as 0.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SurveyLayout {
+pub(super) struct DigitHistogramLayout {
     state: u64,
-    schedule: u64,
+    dispatch_args: u64,
     bins: u64,
     levels: u64,
     /// Dispatches of a pass.
     pub(super) portion_count: u32,
 }
 
-impl SurveyLayout {
+impl DigitHistogramLayout {
     /// Of a dispatch of a pass, among those of all.
     fn index(&self, pass: u32, portion: u32) -> u64 {
         u64::from(pass) * u64::from(self.portion_count) + u64::from(portion)
     }
 }
 
-impl Survey {
+impl DigitHistogram {
     pub(super) fn new(
         device: &Device,
         config: &SortConfig,
@@ -116,10 +116,10 @@ impl Survey {
         };
         let [numbers, descending] = config.constants();
         let kernel = match (config.key.words(), passes.has_bins) {
-            (1, false) => &kernels::SORT_SURVEY_KEY1,
-            (1, true) => &kernels::SORT_SURVEY_KEY1_BINS,
-            (_, false) => &kernels::SORT_SURVEY_KEY2,
-            (_, true) => &kernels::SORT_SURVEY_KEY2_BINS,
+            (1, false) => &kernels::SORT_DIGIT_HISTOGRAM_KEY1,
+            (1, true) => &kernels::SORT_DIGIT_HISTOGRAM_KEY1_BINS,
+            (_, false) => &kernels::SORT_DIGIT_HISTOGRAM_KEY2,
+            (_, true) => &kernels::SORT_DIGIT_HISTOGRAM_KEY2_BINS,
         };
         let mut constants = vec![
             numbers,
@@ -130,9 +130,9 @@ impl Survey {
             ("PASS_COUNT", passes.count.max(1)),
         ];
         if passes.has_bins {
-            constants.push(("WIDE_OFFSETS", config.has_wide_counts.into()));
+            constants.push(("WIDE_OFFSETS", config.has_large_counts.into()));
         }
-        let prepare = || Prepare::new(device, subgroup_size);
+        let level_args = || LevelArgsWriter::new(device, subgroup_size);
         Ok(Self {
             config: *config,
             passes,
@@ -142,19 +142,21 @@ impl Survey {
             tile_items: workgroup_size.saturating_mul(ITEMS_PER_INVOCATION),
             pipeline: pipeline(kernel, &constants)?,
             copy: pipeline(&kernels::SORT_COPY, &[("TILE_ITEMS", passes.tile_items)])?,
-            prepare: config.counts_on_device.then(prepare).transpose()?,
+            level_args: config.counts_on_device.then(level_args).transpose()?,
         })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.pipeline, &self.copy].into_iter().chain(self.prepare.as_ref().map(Prepare::pipeline))
+        [&self.pipeline, &self.copy]
+            .into_iter()
+            .chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     /// The most keys that it looks at: what a word counts. With wide counts a word counts rounds of the workgroup, and all
     /// tiles of a pass are one dispatch of the copy, which has so many rows of so many workgroups on every device.
     pub(super) fn max_count(&self) -> u64 {
         const MAX_WORKGROUPS: u64 = 65_535 * 65_535;
-        if !self.config.has_wide_counts {
+        if !self.config.has_large_counts {
             return SortPlan::MAX_COUNT;
         }
         let rounds = u64::from(u32::MAX) * u64::from(self.workgroup_size);
@@ -167,16 +169,16 @@ impl Survey {
         if self.passes.has_bins { u64::from(self.radix) * offset_size } else { 0 }
     }
 
-    pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> SurveyLayout {
+    pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> DigitHistogramLayout {
         let tile_count = count.div_ceil(self.passes.tile_items.into());
         // No scratch holds the keys of more.
         let portions = tile_count.div_ceil(self.passes.portion_tiles.into()).clamp(1, u32::MAX.into());
         let dispatches = portions.saturating_mul(self.passes.count.into());
-        SurveyLayout {
+        DigitHistogramLayout {
             state: cursor.take(STATE_SIZE),
-            schedule: cursor.take(Schedule::size(dispatches + 1)),
+            dispatch_args: cursor.take(DispatchArgs::size(dispatches + 1)),
             bins: cursor.take(dispatches.saturating_mul(self.bins_size())),
-            levels: cursor.take(if self.prepare.is_some() { LevelsOnDevice::size(1) } else { 0 }),
+            levels: cursor.take(if self.level_args.is_some() { LevelArgs::size(1) } else { 0 }),
             portion_count: portions as u32,
         }
     }
@@ -188,19 +190,19 @@ impl Survey {
         recorder: &mut Recorder<'_>,
         scratch: BufferRange,
         zeroed_size: u64,
-        layout: &SurveyLayout,
+        layout: &DigitHistogramLayout,
         keys: AddressRange,
         count: Count,
     ) -> Result<()> {
-        recorder.phase(c"survey");
+        recorder.phase(c"histogram");
         recorder.fill(scratch.slice(0, zeroed_size), 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let in_scratch = |offset: u64, size: u64| scratch.slice(offset, size).addresses();
         let tiles = Tiles::new(count.max(), self.tile_items)?;
-        let mut push = SurveyPush {
+        let mut push = DigitHistogramPush {
             keys,
             state: in_scratch(layout.state, STATE_SIZE),
-            schedule: self.schedule(scratch, layout).words(),
+            dispatch_args: self.dispatch_args(scratch, layout).words(),
             bins: in_scratch(layout.bins, self.dispatches(layout) * self.bins_size()),
             tiles_on_device: AddressRange::default(),
             tile_count: tiles.count,
@@ -211,11 +213,11 @@ impl Survey {
             begin_bit: self.config.begin_bit,
             end_bit: self.config.end_bit,
             max_row: recorder.device().capabilities().max_workgroup_count[0],
-            aim: self.config.aim().number(),
+            result: self.config.output().number(),
         };
-        let tiling = Tiling { tile_items: self.tile_items, column_count: 1 };
+        let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let levels = (scratch, layout.levels);
-        let workgroups = Workgroups::new(recorder, self.prepare.as_ref(), count, tiling, levels)?;
+        let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         push.tiles_on_device = workgroups.tiles_on_device();
         workgroups.dispatch(recorder, &self.pipeline, &push)?;
         recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
@@ -223,21 +225,21 @@ impl Survey {
     }
 
     /// What the host does not know of a dispatch of a pass.
-    pub(super) fn scheduled(
+    pub(super) fn pass_args(
         &self,
         scratch: BufferRange,
-        layout: &SurveyLayout,
+        layout: &DigitHistogramLayout,
         pass: u32,
         portion: u32,
-    ) -> Scheduled {
-        self.schedule(scratch, layout).nth(layout.index(pass, portion))
+    ) -> PassArgs {
+        self.dispatch_args(scratch, layout).nth(layout.index(pass, portion))
     }
 
     /// Where the first key of each digit goes, of a portion of a pass.
     pub(super) fn bins(
         &self,
         scratch: BufferRange,
-        layout: &SurveyLayout,
+        layout: &DigitHistogramLayout,
         pass: u32,
         portion: u32,
     ) -> AddressRange {
@@ -251,19 +253,19 @@ impl Survey {
         &self,
         recorder: &mut Recorder<'_>,
         scratch: BufferRange,
-        layout: &SurveyLayout,
+        layout: &DigitHistogramLayout,
         arrays: &Arrays,
     ) -> Result<()> {
-        if self.config.aim() != Aim::InPlace {
+        if self.config.output() != Output::InPlace {
             return Ok(());
         }
-        let copy = self.schedule(scratch, layout).nth(self.dispatches(layout));
+        let copy = self.dispatch_args(scratch, layout).nth(self.dispatches(layout));
         let push = CopyPush {
             keys: arrays.keys,
-            keys_aside: arrays.keys_aside,
+            keys_alt: arrays.keys_alt,
             values: arrays.values,
-            values_aside: arrays.values_aside,
-            schedule: copy.words(),
+            values_alt: arrays.values_alt,
+            dispatch_args: copy.words(),
             key_words: self.config.key.words(),
             value_words: self.config.values.words(),
         };
@@ -273,12 +275,12 @@ impl Survey {
     }
 
     /// Of all passes, and of the copy.
-    fn schedule(&self, scratch: BufferRange, layout: &SurveyLayout) -> Schedule {
-        Schedule::new(scratch, layout.schedule, self.dispatches(layout) + 1)
+    fn dispatch_args(&self, scratch: BufferRange, layout: &DigitHistogramLayout) -> DispatchArgs {
+        DispatchArgs::new(scratch, layout.dispatch_args, self.dispatches(layout) + 1)
     }
 
     /// Of all passes.
-    fn dispatches(&self, layout: &SurveyLayout) -> u64 {
+    fn dispatches(&self, layout: &DigitHistogramLayout) -> u64 {
         u64::from(self.passes.count) * u64::from(layout.portion_count)
     }
 }

@@ -172,7 +172,7 @@ impl Capabilities {
     /// The subgroup size to request of Vulkan where `asked` is asked for; none where the device has it unrequested.
     ///
     /// # Errors
-    /// [`Error::InvalidPolicy`] and [`Error::PolicyBeyondDevice`] for a size that the device cannot promise.
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a size that the device cannot promise.
     pub(crate) fn requested_subgroup_size(
         &self,
         asked: Option<u32>,
@@ -251,7 +251,7 @@ mod tests {
         assert!(matches!(request([32, 64, 64], false, Some(32)), Err(Error::InvalidPolicy { .. })));
         for (asked, what) in [(128, "lanes in a subgroup"), (4, "subgroups in a workgroup")] {
             let refused = request([4, 32, 64], true, Some(asked));
-            assert!(matches!(refused, Err(Error::PolicyBeyondDevice { what: got, .. }) if got == what));
+            assert!(matches!(refused, Err(Error::PolicyExceedsLimits { what: got, .. }) if got == what));
         }
         assert!(matches!(request([4, 32, 64], true, Some(24)), Err(Error::InvalidPolicy { .. })));
     }

@@ -130,18 +130,18 @@ macro_rules! push_constants {
         }
 
         // SAFETY: the `const` below compares the fields with the kernels' blocks.
-        unsafe impl $crate::vk::PushConstants for $name {
+        unsafe impl $crate::device::PushConstants for $name {
             const KERNELS: &'static [&'static $crate::kernels::Kernel] = &[$(&$crate::kernels::$kernel),+];
 
-            fn block(&self) -> $crate::vk::PushBlock {
-                let mut block = $crate::vk::PushBlock::default();
+            fn block(&self) -> $crate::device::PushBlock {
+                let mut block = $crate::device::PushBlock::default();
                 $(block.push(self.$field);)+
                 block
             }
         }
 
         const _: () = {
-            use $crate::vk::{PushBlock, PushField};
+            use $crate::device::{PushBlock, PushField};
             let fields = [$((stringify!($field), <$type>::SIZE, <$type>::IS_POINTER)),+];
             let fields = PushBlock::fields(fields);
             $($crate::kernels::assert_layout(&$crate::kernels::$kernel, &fields);)+

@@ -1,7 +1,7 @@
 //! Names and times of what is recorded: debug labels, and timestamps in a caller's query pool.
 //!
 //! ```text
-//!   plan       begin ┌ survey ┬  pass  ┬ … ┬ copy ┐        labels, one in another, where VK_EXT_debug_utils is on
+//!   plan       begin ┌ histogram ┬  pass  ┬ … ┬ copy ┐        labels, one in another, where VK_EXT_debug_utils is on
 //!   timestamps     ▲ 0      ▲ 1      ▲ 2         ▲ last     each named for the phase that is done by then
 //! ```
 

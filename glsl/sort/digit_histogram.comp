@@ -1,10 +1,10 @@
 // Looks at all keys once, before the first pass of a sort: which bits of their order differ, and with BINS, how many keys
-// have each digit of each pass. The last workgroup to be done then makes the schedule of the passes, each of which is one
+// have each digit of each pass. The last workgroup to be done then writes the dispatch arguments of the passes, each of which is one
 // dispatch for each portion of the keys.
 //
 // Dispatch: tile_count workgroups.
 // Reads:    keys, element_count keys; tiles_on_device, tile_count and last_extent, where it is not null.
-// Writes:   state, which begins as 0: 5 words; schedule, SCHEDULE_WORDS for each portion of each of PASS_COUNT passes, and
+// Writes:   state, which begins as 0: 5 words; dispatch_args, DISPATCH_ARGS_WORDS for each portion of each of PASS_COUNT passes, and
 //           for the copy behind them; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for each portion of each pass, of
 //           which those of the first in the end tell where the first key of each digit goes.
 // Shared:   the workgroup scan's, 1 word, and with BINS RADIX * PASS_COUNT words.
@@ -19,7 +19,7 @@
 #include "common/last_workgroup.glsl"
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
-#include "sort/schedule.glsl"
+#include "sort/dispatch_args.glsl"
 #include "sort/tile.glsl"
 #ifdef BINS
 #include "sort/offsets.glsl"
@@ -33,7 +33,7 @@ const uint ITEMS_PER_ROUND = 4;
 layout(push_constant, std430) uniform Push {
     Words keys;
     Words state;
-    Words schedule;
+    Words dispatch_args;
     Words bins;
     Words tiles_on_device;
     uint tile_count;
@@ -50,7 +50,7 @@ layout(push_constant, std430) uniform Push {
     // Workgroups in a row of a dispatch.
     uint max_row;
     // One of the following.
-    uint aim;
+    uint result;
 } push;
 
 // The keys are to end where they were: passes in which all agree are left out.
@@ -58,7 +58,7 @@ const uint IN_PLACE = 0;
 // The keys are to end where the last pass leaves them, which the host knows: all passes run.
 const uint ANYWHERE = 1;
 // The keys stay as they are, and their places are told.
-const uint PLACES = 2;
+const uint INDICES = 2;
 
 // Words of state: bits of the order that some key has, and that some key lacks; and workgroups that are done.
 const uint SET = 0;
@@ -81,36 +81,36 @@ Digit digit_of_pass(uint pass) {
 }
 
 // How far a dispatch goes, and between which arrays.
-void schedule_dispatch(uint index, uint tile_count, uint last_extent, Route route) {
-    Words words = advance_words(push.schedule, index, SCHEDULE_WORDS);
+void store_dispatch_args(uint index, uint tile_count, uint last_extent, PingPong ping_pong) {
+    Words words = advance_words(push.dispatch_args, index, DISPATCH_ARGS_WORDS);
     store_grid(words, tile_count, push.max_row);
-    words.word[SCHEDULED] = tile_count;
-    words.word[LAST_EXTENT] = last_extent;
-    words.word[ROUTE] = route_word(route);
-    words.word[SCHEDULED_COUNTS] = tile_count * RADIX;
+    words.word[ARGS_TILE_COUNT] = tile_count;
+    words.word[ARGS_LAST_EXTENT] = last_extent;
+    words.word[ARGS_PING_PONG] = ping_pong_word(ping_pong);
+    words.word[ARGS_COUNTER_COUNT] = tile_count * RADIX;
 }
 
 // A pass, portion by portion.
-void schedule_pass(uint pass, uint tile_count, uint last_extent, Route route) {
+void store_args_of_pass(uint pass, uint tile_count, uint last_extent, PingPong ping_pong) {
     for (uint portion = 0; portion < push.portion_count; portion++) {
         uint first = min(portion * push.portion_tiles, tile_count);
         uint tiles = min(tile_count - first, push.portion_tiles);
         bool is_last = first + tiles == tile_count;
         uint extent = is_last ? last_extent : push.pass_items_per_invocation * WORKGROUP_SIZE;
-        schedule_dispatch(pass * push.portion_count + portion, tiles, extent, route);
+        store_dispatch_args(pass * push.portion_count + portion, tiles, extent, ping_pong);
     }
 }
 
 // Which passes run, by one invocation: those in whose digit not all keys agree. `differing` has the bits in which some
 // differ.
-void schedule_passes(Key differing, Tiles tiles) {
+void store_args_of_passes(Key differing, Tiles tiles) {
     // Keys can be more than a word counts. Rounds are not, in which each invocation takes a key.
     uint round_count = (tiles.count - 1) * ITEMS_PER_INVOCATION + ceil_div(tiles.last_extent, WORKGROUP_SIZE);
     uint tile_count = ceil_div(round_count, push.pass_items_per_invocation);
     // Both sides may run over: what is left does not.
     uint last_extent = (tiles.count - 1) * TILE_ITEMS + tiles.last_extent -
         (tile_count - 1) * push.pass_items_per_invocation * WORKGROUP_SIZE;
-    bool is_argsort = push.aim == PLACES;
+    bool is_argsort = push.result == INDICES;
     uint run_count = 0;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
         Digit digit = digit_of_pass(pass);
@@ -118,31 +118,31 @@ void schedule_passes(Key differing, Tiles tiles) {
     }
     // Places are told by the last pass that runs, so that one must.
     bool first_must_run = is_argsort && run_count == 0;
-    bool all_must_run = push.aim == ANYWHERE;
+    bool all_must_run = push.result == ANYWHERE;
     uint runs_left = all_must_run ? PASS_COUNT : first_must_run ? 1 : run_count;
     uint runs = 0;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
         Digit digit = digit_of_pass(pass);
         bool must_run = all_must_run || first_must_run && pass == 0;
         bool is_run = must_run || bits_of(differing, digit.shift, digit.mask) != 0;
-        uint from = runs % 2 == 0 ? CALLERS : ASIDE;
-        uint to = runs % 2 == 0 ? ASIDE : CALLERS;
-        Route route = Route(from, to, from, to, runs % 2);
+        uint from = runs % 2 == 0 ? PRIMARY : ALTERNATE;
+        uint to = runs % 2 == 0 ? ALTERNATE : PRIMARY;
+        PingPong ping_pong = PingPong(from, to, from, to, runs % 2);
         if (is_argsort) {
-            route.keys_from = runs == 0 ? CALLERS : runs % 2 == 0 ? OTHER : ASIDE;
-            route.keys_to = runs % 2 == 0 ? ASIDE : OTHER;
+            ping_pong.keys_from = runs == 0 ? PRIMARY : runs % 2 == 0 ? SECOND_ALTERNATE : ALTERNATE;
+            ping_pong.keys_to = runs % 2 == 0 ? ALTERNATE : SECOND_ALTERNATE;
             // The last run puts the places where the caller wants them.
-            route.values_from = runs == 0 ? OTHER : runs_left % 2 == 1 ? ASIDE : CALLERS;
-            route.values_to = runs_left % 2 == 1 ? CALLERS : ASIDE;
+            ping_pong.values_from = runs == 0 ? SECOND_ALTERNATE : runs_left % 2 == 1 ? ALTERNATE : PRIMARY;
+            ping_pong.values_to = runs_left % 2 == 1 ? PRIMARY : ALTERNATE;
         }
-        schedule_pass(pass, is_run ? tile_count : 0, last_extent, route);
+        store_args_of_pass(pass, is_run ? tile_count : 0, last_extent, ping_pong);
         runs += is_run ? 1 : 0;
         runs_left -= is_run ? 1 : 0;
     }
     // What has ended aside is copied back.
-    bool is_copied = push.aim == IN_PLACE && runs % 2 == 1;
-    Route back = Route(ASIDE, CALLERS, ASIDE, CALLERS, 0);
-    schedule_dispatch(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back);
+    bool is_copied = push.result == IN_PLACE && runs % 2 == 1;
+    PingPong back = PingPong(ALTERNATE, PRIMARY, ALTERNATE, PRIMARY, 0);
+    store_dispatch_args(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back);
 }
 
 #ifdef BINS
@@ -290,7 +290,7 @@ void main() {
 #else
         uint differing = atomicOr(push.state.word[SET], 0u) & atomicOr(push.state.word[CLEAR], 0u);
 #endif
-        schedule_passes(differing, tiles);
+        store_args_of_passes(differing, tiles);
     }
 #ifdef BINS
     for (uint pass = 0; pass < PASS_COUNT; pass++) {

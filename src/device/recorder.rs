@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::barrier::Barrier;
 use super::buffer::BufferRange;
-use super::device::Device;
+use super::logical::Device;
 use super::phases::Phases;
 use super::pipeline::Pipeline;
 use super::push_constants::{PushBlock, PushConstants};
@@ -15,17 +15,17 @@ use super::workarounds::Workarounds;
 use crate::error::{Error, Result};
 
 /// Keeps submissions short, for whoever submits what is recorded.
-pub(crate) trait Pacing: Send + Sync {
+pub(crate) trait SubmissionSplitter: Send + Sync {
     /// Bytes that the dispatches of one submission may touch.
     fn limit(&self) -> u64;
 
     /// How many of `parts` of a dispatch, each of which touches `part_size` bytes, go into the command buffer that is
     /// returned: at least one. What was recorded before may have been submitted.
-    fn admit(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)>;
+    fn reserve(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)>;
 
     /// Where a dispatch goes that is in one part, and touches `size` bytes at most, or none. What was recorded before may
     /// have been submitted.
-    fn admit_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer>;
+    fn reserve_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer>;
 }
 
 /// How many commands of each kind were recorded.
@@ -45,7 +45,7 @@ pub struct Recorder<'d> {
     command_buffer: vk::CommandBuffer,
     is_dry: bool,
     counts: CommandCounts,
-    pace: Option<&'d mut dyn Pacing>,
+    budget: Option<&'d mut dyn SubmissionSplitter>,
     trace: Option<&'d dyn Trace>,
     pub(super) phases: Phases<'d>,
 }
@@ -82,7 +82,7 @@ impl<'d> Recorder<'d> {
             command_buffer: vk::CommandBuffer::null(),
             is_dry: true,
             counts: CommandCounts::default(),
-            pace: None,
+            budget: None,
             trace: None,
             phases: Phases::default(),
         }
@@ -95,19 +95,19 @@ impl<'d> Recorder<'d> {
         self
     }
 
-    /// As [`Self::new`], in the submissions of `pace`, of which `command_buffer` is the first. Barriers order commands
+    /// As [`Self::new`], in the submissions of `budget`, of which `command_buffer` is the first. Barriers order commands
     /// across them, as they lie in one queue.
     ///
     /// # Safety
-    /// Those of [`Self::new`], for every command buffer that `pace` returns, until it fails; the device was opened for
+    /// Those of [`Self::new`], for every command buffer that `budget` returns, until it fails; the device was opened for
     /// [`OpenOptions::splits_dispatches`](super::OpenOptions).
     #[cfg(feature = "headless")]
     pub(crate) unsafe fn paced(
         device: &'d Device,
         command_buffer: vk::CommandBuffer,
-        pace: &'d mut dyn Pacing,
+        budget: &'d mut dyn SubmissionSplitter,
     ) -> Self {
-        Self { command_buffer, is_dry: false, pace: Some(pace), ..Self::dry(device) }
+        Self { command_buffer, is_dry: false, budget: Some(budget), ..Self::dry(device) }
     }
 
     /// The device that is recorded for.
@@ -127,7 +127,7 @@ impl<'d> Recorder<'d> {
 
     /// Whether what is recorded goes into several submissions.
     pub(super) fn is_paced(&self) -> bool {
-        self.pace.is_some()
+        self.budget.is_some()
     }
 
     /// Fails where `device` is another than the recorder's.
@@ -168,8 +168,8 @@ impl<'d> Recorder<'d> {
         let block = block_of(push, pipeline);
         let touched_size = touched_size(&block);
         let mut max = self.device.capabilities().max_workgroup_count;
-        if let Some(pace) = &self.pace {
-            let parts = touched_size.div_ceil(pace.limit());
+        if let Some(budget) = &self.budget {
+            let parts = touched_size.div_ceil(budget.limit());
             max = short_rows(workgroup_count, parts, max);
         }
         let [x, y] = grid(workgroup_count, max)?;
@@ -178,10 +178,10 @@ impl<'d> Recorder<'d> {
         let mut row = 0;
         while row < y {
             let mut rows = y - row;
-            if let Some(pace) = &mut self.pace {
+            if let Some(budget) = &mut self.budget {
                 // After an error its command buffer records no more.
-                let admitted = pace.admit(rows, touched_size / u64::from(y));
-                (self.command_buffer, rows) = admitted.inspect_err(|_| self.is_dry = true)?;
+                let reserved = budget.reserve(rows, touched_size / u64::from(y));
+                (self.command_buffer, rows) = reserved.inspect_err(|_| self.is_dry = true)?;
             }
             self.bind(raw, pipeline, &block);
             // SAFETY: as `new` was promised. Rows are left out of a dispatch only on a device that was opened for it.
@@ -223,9 +223,9 @@ impl<'d> Recorder<'d> {
         let block = block_of(push, pipeline);
         self.trace_dispatch(pipeline, &block, Workgroups::Indirect(workgroups.addresses()));
         let Some(raw) = self.raw() else { return Ok(()) };
-        if let Some(pace) = &mut self.pace {
-            let admitted = pace.admit_at_most(touched_size(&block));
-            self.command_buffer = admitted.inspect_err(|_| self.is_dry = true)?;
+        if let Some(budget) = &mut self.budget {
+            let reserved = budget.reserve_at_most(touched_size(&block));
+            self.command_buffer = reserved.inspect_err(|_| self.is_dry = true)?;
         }
         self.bind(raw, pipeline, &block);
         // SAFETY: as `new` was promised.

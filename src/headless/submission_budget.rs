@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// What the dispatches of a submission may touch, and have touched.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct SubmissionBudget {
     target: Duration,
     limit: u64,
     spent: u64,
@@ -24,7 +24,7 @@ const MIN_LIMIT: u64 = 64 << 10;
 /// The slowest kernel takes less than so many times as long over a byte as the fastest.
 const KERNEL_SPREAD: u32 = 32;
 
-impl Pace {
+impl SubmissionBudget {
     /// Submissions are to take less than `limit`.
     pub(super) fn new(limit: Duration) -> Self {
         let size = (limit.as_secs_f64() * SLOWEST as f64) as u64;
@@ -42,27 +42,27 @@ impl Pace {
     }
 
     /// How many of `parts`, of `part_size` bytes each, go into this submission.
-    pub(super) fn admit(&mut self, parts: u32, part_size: u64) -> u32 {
+    pub(super) fn reserve(&mut self, parts: u32, part_size: u64) -> u32 {
         let left = self.limit.saturating_sub(self.spent);
-        let admitted = match left.checked_div(part_size) {
+        let reserved = match left.checked_div(part_size) {
             Some(fitting) => u32::try_from(fitting).map_or(parts, |fitting| fitting.min(parts)),
             None => parts,
         };
         // Nothing is smaller than a part.
-        let admitted = if self.spent == 0 { admitted.max(1) } else { admitted };
-        self.spent = self.spent.saturating_add(part_size.saturating_mul(admitted.into()));
-        admitted
+        let reserved = if self.spent == 0 { reserved.max(1) } else { reserved };
+        self.spent = self.spent.saturating_add(part_size.saturating_mul(reserved.into()));
+        reserved
     }
 
     /// Whether what touches `size` bytes at most, which only the device knows, goes into this submission.
-    pub(super) fn admit_at_most(&mut self, size: u64) -> bool {
-        let is_admitted = self.admit(1, size) == 1;
-        self.is_bound |= is_admitted;
-        is_admitted
+    pub(super) fn reserve_at_most(&mut self, size: u64) -> bool {
+        let is_reserved = self.reserve(1, size) == 1;
+        self.is_bound |= is_reserved;
+        is_reserved
     }
 
     /// The submission has taken `time`.
-    pub(super) fn learn(&mut self, time: Duration) {
+    pub(super) fn calibrate(&mut self, time: Duration) {
         // A copy or a fill, which touches nothing by dispatches, says nothing of kernels.
         if self.spent == 0 {
             return;
@@ -84,79 +84,79 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     /// One submission, as full as it may be, at so many bytes a second.
-    fn fill(pace: &mut Pace, speed: u64) {
-        pace.begin();
-        pace.admit(1, pace.limit());
-        pace.learn(Duration::from_secs_f64(pace.spent as f64 / speed as f64));
+    fn fill(budget: &mut SubmissionBudget, speed: u64) {
+        budget.begin();
+        budget.reserve(1, budget.limit());
+        budget.calibrate(Duration::from_secs_f64(budget.spent as f64 / speed as f64));
     }
 
     #[test]
     fn a_submission_is_filled_and_never_empty() {
-        let mut pace = Pace::new(SECOND);
-        assert_eq!(pace.limit(), 32 << 20);
-        assert_eq!(pace.admit(1, 8 << 20), 1);
-        assert_eq!(pace.admit(5, 8 << 20), 3);
-        assert_eq!(pace.admit(2, 8 << 20), 0);
-        pace.begin();
-        assert_eq!(pace.admit(2, 1 << 30), 1);
-        pace.begin();
-        assert_eq!(pace.admit(7, 0), 7);
+        let mut budget = SubmissionBudget::new(SECOND);
+        assert_eq!(budget.limit(), 32 << 20);
+        assert_eq!(budget.reserve(1, 8 << 20), 1);
+        assert_eq!(budget.reserve(5, 8 << 20), 3);
+        assert_eq!(budget.reserve(2, 8 << 20), 0);
+        budget.begin();
+        assert_eq!(budget.reserve(2, 1 << 30), 1);
+        budget.begin();
+        assert_eq!(budget.reserve(7, 0), 7);
     }
 
     #[test]
     fn the_limit_follows_the_device() {
-        let mut pace = Pace::new(SECOND);
+        let mut budget = SubmissionBudget::new(SECOND);
         // 1 GiB/s: 32 MiB in the thirty-second part of a second.
         for _ in 0..20 {
-            fill(&mut pace, 1 << 30);
+            fill(&mut budget, 1 << 30);
         }
-        assert!((31 << 20..=33 << 20).contains(&pace.limit()), "{}", pace.limit());
+        assert!((31 << 20..=33 << 20).contains(&budget.limit()), "{}", budget.limit());
         // 64 GiB/s, by doubling.
         for _ in 0..7 {
-            fill(&mut pace, 64 << 30);
+            fill(&mut budget, 64 << 30);
         }
-        assert!((1 << 31) - (1 << 22) <= pace.limit() && pace.limit() <= 1 << 31, "{}", pace.limit());
+        assert!((1 << 31) - (1 << 22) <= budget.limit() && budget.limit() <= 1 << 31, "{}", budget.limit());
         // A submission of a few bytes says nothing, unless it was slow.
-        let before = pace.limit();
-        pace.begin();
-        pace.admit(1, 4);
-        pace.learn(Duration::from_micros(50));
-        assert_eq!(pace.limit(), before);
-        pace.learn(SECOND);
-        assert_eq!(pace.limit(), before / 4);
+        let before = budget.limit();
+        budget.begin();
+        budget.reserve(1, 4);
+        budget.calibrate(Duration::from_micros(50));
+        assert_eq!(budget.limit(), before);
+        budget.calibrate(SECOND);
+        assert_eq!(budget.limit(), before / 4);
     }
 
     #[test]
     fn what_only_the_device_knows_never_shows_it_fast() {
-        let mut pace = Pace::new(SECOND);
-        let before = pace.limit();
-        pace.begin();
-        assert!(pace.admit_at_most(1 << 40) && !pace.admit_at_most(4));
-        pace.learn(Duration::from_micros(50));
-        assert_eq!(pace.limit(), before);
-        pace.learn(SECOND * 1_000_000);
-        assert_eq!(pace.limit(), before / 4);
+        let mut budget = SubmissionBudget::new(SECOND);
+        let before = budget.limit();
+        budget.begin();
+        assert!(budget.reserve_at_most(1 << 40) && !budget.reserve_at_most(4));
+        budget.calibrate(Duration::from_micros(50));
+        assert_eq!(budget.limit(), before);
+        budget.calibrate(SECOND * 1_000_000);
+        assert_eq!(budget.limit(), before / 4);
         // The next submission has nothing of it.
-        fill(&mut pace, 64 << 30);
-        assert_eq!(pace.limit(), before / 2);
+        fill(&mut budget, 64 << 30);
+        assert_eq!(budget.limit(), before / 2);
     }
 
     #[test]
     fn copies_say_nothing_of_kernels() {
-        let mut pace = Pace::new(SECOND);
-        let before = pace.limit();
-        pace.begin();
-        pace.learn(SECOND);
-        assert_eq!(pace.limit(), before);
+        let mut budget = SubmissionBudget::new(SECOND);
+        let before = budget.limit();
+        budget.begin();
+        budget.calibrate(SECOND);
+        assert_eq!(budget.limit(), before);
     }
 
     #[test]
     fn there_is_always_room_for_something() {
-        let mut pace = Pace::new(Duration::ZERO);
+        let mut budget = SubmissionBudget::new(Duration::ZERO);
         for _ in 0..10 {
-            pace.begin();
-            assert_eq!((pace.limit(), pace.admit(3, u64::MAX)), (MIN_LIMIT, 1));
-            pace.learn(SECOND);
+            budget.begin();
+            assert_eq!((budget.limit(), budget.reserve(3, u64::MAX)), (MIN_LIMIT, 1));
+            budget.calibrate(SECOND);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::device::Device;
+use super::logical::Device;
 use crate::error::{Error, Result};
 
 /// A range of device memory by its address: what a plan reads and writes.
@@ -54,7 +54,7 @@ impl AddressRange {
         match *self {
             Self { address: 0, size: size @ 1.. } => Err(Error::NullAddress { what, size }),
             Self { address, size } if address.checked_add(size).is_none() => {
-                Err(Error::BeyondAddresses { what, address, size })
+                Err(Error::AddressOverflow { what, address, size })
             }
             _ => Ok(()),
         }
