@@ -37,7 +37,7 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
             policy.ranking = Ranking::Match(Matching { by_shared_masks, ..matching });
             let plan = PlanConfig::Sort(config.policy(policy));
             // The device may have too many lanes for masks.
-            if let Some(instructions) = instructions(device, plan, kernel)? {
+            if let Some(instructions) = instructions(device, plan, kernel, &[])? {
                 let (workgroup_size, items) = (tuned.workgroup_size, tuned.items_per_invocation.into());
                 let name = format!("{}, {workgroup_size} x {items}, by {way}", kernel.name);
                 counts.push((name, MainPath { instructions, items }));
@@ -48,21 +48,31 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
     let tuned = ScanPolicy::choose(capabilities, &config).policy.with_algorithm(ScanAlgorithm::Chained);
     let kernel = &kernels::SCAN_CHAINED_U32X1;
     let plan = PlanConfig::Scan(config.policy(tuned));
-    let instructions = instructions(device, plan, kernel)?.context("the device takes no chained scan")?;
-    let (workgroup_size, items) = (tuned.workgroup_size, tuned.items_per_invocation.into());
-    let name = format!("{}, {workgroup_size} x {items}", kernel.name);
-    counts.push((name, MainPath { instructions, items }));
+    // The first subgroup of a workgroup looks back.
+    for (who, more) in [("first subgroup", &[][..]), ("other subgroups", &[("OTHER_SUBGROUPS", 1)])] {
+        let instructions =
+            instructions(device, plan, kernel, more)?.context("the device takes no chained scan")?;
+        let (workgroup_size, items) = (tuned.workgroup_size, tuned.items_per_invocation.into());
+        let name = format!("{}, {workgroup_size} x {items}, {who}", kernel.name);
+        counts.push((name, MainPath { instructions, items }));
+    }
     Ok(counts)
 }
 
-/// Of the main path of a plan's kernel, the variant for aligned memory; none where the device cannot have the plan.
-fn instructions(device: &Device, plan: PlanConfig, kernel: &Kernel) -> Result<Option<u64>> {
+/// Of the main path of a plan's kernel, the variant for aligned memory, with `more` constants; none where the device cannot
+/// have the plan.
+fn instructions(
+    device: &Device,
+    plan: PlanConfig,
+    kernel: &Kernel,
+    more: &[(&'static str, u32)],
+) -> Result<Option<u64>> {
     let mut pipelines = match PipelineSet::new(device, &[plan]) {
         Err(Error::InvalidPolicy { .. }) => return Ok(None),
         pipelines => pipelines?,
     };
     pipelines.retain(|name| name.split(' ').next() == Some(kernel.name));
-    pipelines.add_main_paths(device)?;
+    pipelines.add_main_paths(device, more)?;
     pipelines.retain(|name| name.contains(MAIN_PATH));
     let inspection = pipelines.compile(device, |_| ())?;
     let of_quads = |specialization: &str| !specialization.contains("QUAD_ACCESS=0");

@@ -230,7 +230,11 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
     });
     let mut total = total.into_inner().expect("no row panics");
     // Not of a part, and not of what a machine without some of the drivers can run.
-    if pattern.is_empty() && arguments.is_empty() && total.failed == 0 && !lacks_rows.into_inner() {
+    let is_whole = pattern.is_empty() && arguments.is_empty() && total.failed == 0;
+    if is_whole && lacks_rows.into_inner() {
+        println!("NOT CHECKED: what all rows show together, since rows are missing");
+        total.failed += u32::from(is_gate_on(&["debian 12"]));
+    } else if is_whole {
         match together.check() {
             Ok(words) => print!("{words}"),
             Err(missing) => {

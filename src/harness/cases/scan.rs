@@ -215,6 +215,10 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
             scans.push(scan);
         }
     }
+    // What the full table has in small tiles alone.
+    let sums = ScanCase::sum_of_u32(PolicyName::Default);
+    scans.push(ScanCase { segments: Some(SegmentsBy::Flags), ..sums.clone() });
+    scans.push(ScanCase { algorithm: ScanAlgorithm::Chained, is_reverse: true, ..sums });
     scans
 }
 

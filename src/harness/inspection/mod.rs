@@ -119,16 +119,16 @@ impl PipelineSet {
     }
 
     /// Adds the main path of each: full tiles alone, and nothing that waits for a stalled workgroup. Its specialization has
-    /// [`MAIN_PATH`].
+    /// [`MAIN_PATH`], and `more` constants.
     ///
     /// # Errors
     /// Those of pipelines but for the compiler's.
     ///
     /// # Panics
     /// If a kernel has no main path of its own.
-    pub fn add_main_paths(&mut self, device: &Device) -> Result<()> {
+    pub fn add_main_paths(&mut self, device: &Device, more: &[(&'static str, u32)]) -> Result<()> {
         let main_paths: Result<Vec<_>> =
-            self.pipelines.iter().map(|whole| main_path(device, whole)).collect();
+            self.pipelines.iter().map(|whole| main_path(device, whole, more)).collect();
         self.pipelines.extend(main_paths?);
         self.pipelines.sort_by_cached_key(name_of);
         Ok(())
@@ -178,9 +178,10 @@ impl PipelineSet {
 pub const MAIN_PATH: &str = "MAIN_PATH=1";
 
 /// What a pipeline is for full tiles alone, where no workgroup that it waits for stalls.
-fn main_path(device: &Device, whole: &Pipeline) -> Result<Pipeline> {
+fn main_path(device: &Device, whole: &Pipeline, more: &[(&'static str, u32)]) -> Result<Pipeline> {
     let Specialization { workgroup_size, constants, subgroup_size } = whole.specialization();
-    let constants: Vec<_> = constants.iter().copied().chain([("MAIN_PATH", 1)]).collect();
+    let constants: Vec<_> =
+        constants.iter().copied().chain([("MAIN_PATH", 1)]).chain(more.iter().copied()).collect();
     let options = PipelineOptions {
         workgroup_size: *workgroup_size,
         constants: &constants,

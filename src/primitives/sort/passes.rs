@@ -79,33 +79,33 @@ pub(super) struct Passes {
     radix: u32,
     histogram: DigitHistogram,
     mixed_access: bool,
-    by_words: Moves,
+    by_words: PassPipelines,
     /// Where there are kernels that take advantage of it.
-    by_quads: Option<Moves>,
+    by_quads: Option<PassPipelines>,
     scan: ScanPlan,
 }
 
 /// The two dispatches of a pass around its scan.
 #[derive(Debug)]
-struct Moves {
+struct PassPipelines {
     count: Pipeline,
     scatter: Pipeline,
 }
 
 /// The kernels of a pass: by the words of a key, and those that move values by the words of a value as well.
-struct Kernels {
+struct PassKernels {
     count: [&'static Kernel; 2],
     scatter: [[&'static Kernel; 3]; 2],
 }
 
-const TILES: Kernels = Kernels {
+const BY_COUNTERS: PassKernels = PassKernels {
     count: [&kernels::SORT_COUNT_KEY1, &kernels::SORT_COUNT_KEY2],
     scatter: [
         [&kernels::SORT_SCATTER_KEY1, &kernels::SORT_SCATTER_KEY1_VALUE1, &kernels::SORT_SCATTER_KEY1_VALUE2],
         [&kernels::SORT_SCATTER_KEY2, &kernels::SORT_SCATTER_KEY2_VALUE1, &kernels::SORT_SCATTER_KEY2_VALUE2],
     ],
 };
-const MATCHED: Kernels = Kernels {
+const BY_MATCH: PassKernels = PassKernels {
     count: [&kernels::SORT_COUNT_BINS_KEY1, &kernels::SORT_COUNT_BINS_KEY2],
     scatter: [
         [
@@ -120,7 +120,7 @@ const MATCHED: Kernels = Kernels {
         ],
     ],
 };
-const CHUNKS: Kernels = Kernels {
+const OF_SEED: PassKernels = PassKernels {
     count: [&kernels::SORT_CHUNK_COUNT_KEY1, &kernels::SORT_CHUNK_COUNT_KEY2],
     scatter: [
         [
@@ -135,9 +135,9 @@ const CHUNKS: Kernels = Kernels {
         ],
     ],
 };
-const CHUNKS_BIN_BY_BIN: Kernels = Kernels {
+const OF_SEED_BIN_BY_BIN: PassKernels = PassKernels {
     count: [&kernels::SORT_CHUNK_COUNT_BIN_BY_BIN_KEY1, &kernels::SORT_CHUNK_COUNT_BIN_BY_BIN_KEY2],
-    ..CHUNKS
+    ..OF_SEED
 };
 
 /// Where things lie in scratch.
@@ -157,23 +157,25 @@ struct Layout {
 impl Passes {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
         let radix_bits = policy.algorithm.radix_bits();
-        let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)]| {
+        let pipeline = |kernel: &'static Kernel, constants: &[(&'static str, u32)], subgroup_size| {
             let constants: Vec<_> = config.constants().iter().chain(constants).copied().collect();
-            let options = PipelineOptions {
-                workgroup_size: policy.workgroup_size,
-                constants: &constants,
-                subgroup_size: policy.subgroup_size,
-            };
+            let workgroup_size = policy.workgroup_size;
+            let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
         };
+        // Where lanes match digits, counting them is a histogram of its own.
+        let count_subgroup_size = match policy.ranking {
+            Ranking::Match(_) => policy.histogram_subgroup_size,
+            Ranking::CounterScan | Ranking::Ballot(_) => policy.subgroup_size,
+        };
         // Ranking may ask for more than counting.
-        let moves =
-            |kernels: &Kernels, constants: &[(&'static str, u32)], ranking: &[(&'static str, u32)]| {
+        let pass_pipelines =
+            |kernels: &PassKernels, constants: &[(&'static str, u32)], ranking: &[(&'static str, u32)]| {
                 let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
                 let all: Vec<_> = constants.iter().chain(ranking).copied().collect();
-                Ok(Moves {
-                    count: pipeline(kernels.count[key], constants)?,
-                    scatter: pipeline(kernels.scatter[key][value], &all)?,
+                Ok(PassPipelines {
+                    count: pipeline(kernels.count[key], constants, count_subgroup_size)?,
+                    scatter: pipeline(kernels.scatter[key][value], &all, policy.subgroup_size)?,
                 })
             };
         let radix = ("RADIX_BITS", radix_bits);
@@ -182,25 +184,25 @@ impl Passes {
         let (by_words, by_quads) = match policy.ranking {
             Ranking::CounterScan => {
                 let mixed = ("MIXED_ACCESS", policy.mixed_access.into());
-                let moves = |quad_access| {
+                let pass_pipelines = |quad_access| {
                     let quads = ("QUAD_ACCESS", quad_access);
                     let constants = [radix, ("ITEMS_PER_INVOCATION", items), quads, mixed];
-                    moves(&TILES, &constants, &[exchange])
+                    pass_pipelines(&BY_COUNTERS, &constants, &[exchange])
                 };
-                (moves(0)?, Some(moves(1)?))
+                (pass_pipelines(0)?, Some(pass_pipelines(1)?))
             }
             Ranking::Match(matching) => {
                 let subgroups = ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities()));
                 let [masks, early] = matching.constants();
                 let constants = [radix, ("ITEMS_PER_INVOCATION", items)];
-                (moves(&MATCHED, &constants, &[subgroups, masks, early, exchange])?, None)
+                (pass_pipelines(&BY_MATCH, &constants, &[subgroups, masks, early, exchange])?, None)
             }
             Ranking::Ballot(counting) => {
                 let kernels = match counting {
-                    ChunkCounting::Packed => &CHUNKS,
-                    ChunkCounting::BinByBin => &CHUNKS_BIN_BY_BIN,
+                    ChunkCounting::Packed => &OF_SEED,
+                    ChunkCounting::BinByBin => &OF_SEED_BIN_BY_BIN,
                 };
-                (moves(kernels, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None)
+                (pass_pipelines(kernels, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None)
             }
         };
         let passes = PassShape {
@@ -224,9 +226,9 @@ impl Passes {
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let moves = std::iter::once(&self.by_words).chain(&self.by_quads);
-        let moves = moves.flat_map(|Moves { count, scatter }| [count, scatter]);
-        self.histogram.pipelines().chain(moves).chain(self.scan.pipelines())
+        let pass_pipelines = std::iter::once(&self.by_words).chain(&self.by_quads);
+        let pass_pipelines = pass_pipelines.flat_map(|PassPipelines { count, scatter }| [count, scatter]);
+        self.histogram.pipelines().chain(pass_pipelines).chain(self.scan.pipelines())
     }
 
     /// The most keys of a sort: counts of all tiles have places of 31 bits, what a kernel indexes by.
@@ -287,7 +289,7 @@ impl Passes {
         let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
         // Arrays in scratch begin at multiples of 16 bytes.
-        let moves = match &self.by_quads {
+        let pass_pipelines = match &self.by_quads {
             Some(by_quads) if has_quads(&[keys], self.mixed_access, count, 4) => by_quads,
             _ => &self.by_words,
         };
@@ -300,7 +302,7 @@ impl Passes {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
             let push = CountPush { keys, keys_alt, keys_alt2, counts, dispatch_args, shift, digit_mask };
-            recorder.dispatch_indirect(&moves.count, &push, workgroups)?;
+            recorder.dispatch_indirect(&pass_pipelines.count, &push, workgroups)?;
             let counter_count = match max_on_device {
                 // A pass that is left out scans what it finds: nobody reads it.
                 None => {
@@ -324,7 +326,7 @@ impl Passes {
                 shift,
                 digit_mask,
             };
-            recorder.dispatch_indirect(&moves.scatter, &push, workgroups)?;
+            recorder.dispatch_indirect(&pass_pipelines.scatter, &push, workgroups)?;
         }
         self.histogram.record_copy(recorder, scratch, &layout.histogram, &arrays)
     }

@@ -9,6 +9,7 @@ use subsweep::device::{
     Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Finding, HazardChecker, Recorder,
 };
 use subsweep::gather::{GatherBuffers, GatherConfig, GatherPlan};
+use subsweep::harness::PolicyName;
 use subsweep::headless::Gpu;
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy, SegmentsBy,
@@ -249,43 +250,82 @@ const FRAMES: usize = 3;
 /// One plan, recorded by several threads at once into command buffers of either level, each of which is submitted twice,
 /// with another count on the device.
 pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
+    on_adopted_device(gpu, |host, raw, device| {
+        for algorithm in [SortAlgorithm::Radix8Bit, SortAlgorithm::Onesweep] {
+            let config = SortConfig::keys(ElementType::U32).counts_on_device();
+            let policy = SortPolicy::tuned(algorithm, device.capabilities(), &config);
+            let plan = SortPlan::new(device, config.policy(policy))?;
+            let memory: Vec<_> =
+                (0..FRAMES).map(|_| memory_for(host, raw, &plan)).collect::<Result<_, _>>()?;
+            let ranges: Vec<BufferRange> = memory.iter().map(HostMemory::range).collect();
+            std::thread::scope(|scope| -> Result<(), Failed> {
+                let recorded: Vec<_> = ranges
+                    .iter()
+                    .enumerate()
+                    .map(|(frame, &range)| {
+                        let plan = &plan;
+                        scope.spawn(move || record_frame(raw, plan, frame, range))
+                    })
+                    .collect();
+                let recorded: Vec<Recorded> = recorded
+                    .into_iter()
+                    .map(|thread| thread.join().expect("no thread panics"))
+                    .collect::<Result<_, String>>()?;
+                let commands: Vec<_> = recorded.iter().map(|recorded| recorded.commands).collect();
+                for counts in [[COUNT, 5000, 0], [1, COUNT / 2, 2 * COUNT]] {
+                    sort_and_check(raw, &commands, &memory, counts)?;
+                }
+                recorded.into_iter().for_each(|recorded| recorded.destroy(raw));
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// One recording of onesweep, submitted for keys that agree in other digits each time: which passes run, and so which status
+/// of a descriptor is current, changes from one submission to the next.
+pub fn left_out_passes(gpu: &Gpu) -> Result<(), Failed> {
+    on_adopted_device(gpu, |host, raw, device| {
+        let config = SortConfig::keys(ElementType::U32).counts_on_device();
+        let policy = PolicyName::Small.sort(device.capabilities(), SortAlgorithm::Onesweep, &config);
+        let plan = SortPlan::new(device, config.policy(policy))?;
+        let memory = memory_for(host, raw, &plan)?;
+        let recorded = record_frame(raw, &plan, 0, memory.range())?;
+        // Without pass 0, 1, 2, 3, with all, without 1 and 2, 0 and 1, all but one, and all.
+        let masks = [
+            0xffff_ff00,
+            0xffff_00ff,
+            0xff00_ffff,
+            0x00ff_ffff,
+            0xffff_ffff,
+            0xff00_00ff,
+            0xffff_0000,
+            0x0000_00ff,
+            0,
+            0xffff_ff00,
+        ];
+        for mask in masks {
+            let mut keys: Vec<u32> = (0..COUNT).map(|index| index.wrapping_mul(0x9e37_79b9) & mask).collect();
+            memory.words()[0] = COUNT;
+            memory.words()[64..64 + COUNT as usize].copy_from_slice(&keys);
+            submit(raw, &[recorded.commands])?;
+            keys.sort_unstable();
+            assert!(memory.words()[64..64 + COUNT as usize] == keys, "keys that differ in {mask:#010x}");
+        }
+        recorded.destroy(raw);
+        Ok(())
+    })
+}
+
+/// On a device of a host's own.
+fn on_adopted_device(
+    gpu: &Gpu,
+    run: impl FnOnce(&Host, &subsweep::ash::Device, &Device) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     let (raw, device) = host.open()?;
-    {
-        let config = SortConfig::keys(ElementType::U32).counts_on_device();
-        let plan = SortPlan::new(
-            &device,
-            config.policy(SortPolicy::tuned(SortAlgorithm::Radix8Bit, device.capabilities(), &config)),
-        )?;
-        let scratch_size = plan.scratch_requirements(COUNT.into()).size;
-        let memory: Vec<HostMemory<'_>> = (0..FRAMES)
-            .map(|_| HostMemory::new(&host, &raw, 256 + SIZE + scratch_size))
-            .collect::<Result<_, _>>()?;
-        let ranges: Vec<BufferRange> = memory.iter().map(HostMemory::range).collect();
-        std::thread::scope(|scope| -> Result<(), Failed> {
-            let recorded: Vec<_> = ranges
-                .iter()
-                .enumerate()
-                .map(|(frame, &range)| {
-                    let (plan, raw) = (&plan, &raw);
-                    scope.spawn(move || record_frame(raw, plan, frame, range))
-                })
-                .collect();
-            let recorded: Vec<Recorded> = recorded
-                .into_iter()
-                .map(|thread| thread.join().expect("no thread panics"))
-                .collect::<Result<_, String>>()?;
-            let commands: Vec<_> = recorded.iter().map(|recorded| recorded.commands).collect();
-            for counts in [[COUNT, 5000, 0], [1, COUNT / 2, 2 * COUNT]] {
-                sort_and_check(&raw, &commands, &memory, counts)?;
-            }
-            for Recorded { pool, .. } in recorded {
-                // SAFETY: `submit` has waited.
-                unsafe { raw.destroy_command_pool(pool, None) };
-            }
-            Ok(())
-        })?;
-    }
+    run(&host, &raw, &device)?;
     drop(device);
     // SAFETY: everything made from it is gone.
     unsafe { raw.destroy_device(None) };
@@ -293,9 +333,25 @@ pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
     expect_no_messages()
 }
 
+/// The count, the keys and the scratch of a frame.
+fn memory_for<'d>(
+    host: &Host,
+    raw: &'d subsweep::ash::Device,
+    plan: &SortPlan,
+) -> Result<HostMemory<'d>, Failed> {
+    HostMemory::new(host, raw, 256 + SIZE + plan.scratch_requirements(COUNT.into()).size)
+}
+
 struct Recorded {
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
+}
+
+impl Recorded {
+    fn destroy(self, raw: &subsweep::ash::Device) {
+        // SAFETY: `submit` has waited.
+        unsafe { raw.destroy_command_pool(self.pool, None) };
+    }
 }
 
 /// A primary command buffer; of every other frame one that executes a secondary.

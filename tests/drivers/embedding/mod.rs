@@ -40,6 +40,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("a pipeline has its name before another thread has it", pipelines::named_first),
         trial("barriers made of what a plan says are enough, and less is not", contract::outer_accesses),
         trial("threads record one plan for frames in flight", contract::threads_and_frames),
+        trial("passes are left out anew with each submission", contract::left_out_passes),
         trial("what is not declared is refused", contract::undeclared),
         trial("a recording does what its plan states, and asks the host for no memory", commands::recordings),
         trial("timestamps tell how long phases take", commands::phase_times),

@@ -268,7 +268,7 @@ impl<'a> Sweep<'a> {
         let hot: HashSet<_> = taken.iter().flat_map(|(shape, _)| shape.hot_kernels()).collect();
         let is_hot = |name: &str| hot.iter().any(|kernel| kernel_of(name) == **kernel);
         pipelines.retain(is_hot);
-        pipelines.add_main_paths(device)?;
+        pipelines.add_main_paths(device, &[])?;
         let progress = Progress::new(pipelines.len());
         let inspection = pipelines.compile(device, |name| progress.begin(name))?;
         drop(progress);
@@ -281,7 +281,7 @@ impl<'a> Sweep<'a> {
         for ((shape, _), plan) in taken.iter().zip(&plans) {
             let mut own = PipelineSet::new(device, &[*plan])?;
             own.retain(is_hot);
-            own.add_main_paths(device)?;
+            own.add_main_paths(device, &[])?;
             match figure_of(*shape, input, &self.plan.inputs[input], own.names(), &inspection) {
                 Ok(figure) => {
                     self.tally.tried.insert(*shape);
