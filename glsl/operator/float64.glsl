@@ -1,4 +1,4 @@
-// The sum and the product of f64, on rows of COLUMNS of them, one or two: for devices with shaderFloat64.
+// Sum and product of f64, on rows of COLUMNS of them, one or two; requires shaderFloat64.
 
 #ifndef SUBSWEEP_OPERATOR_FLOAT64
 #define SUBSWEEP_OPERATOR_FLOAT64
