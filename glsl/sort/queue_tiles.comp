@@ -1,8 +1,8 @@
-// Tells of each tile of the long segments of which of them it is.
+// Segment tile queue: the segment of each tile of the long segments.
 //
-// Dispatch: the workgroups of dispatch_args, which may be none: one for each long segment.
+// Dispatch: the workgroups of dispatch_args, one for each long segment; there may be none.
 // Reads:    long_segments, as many as dispatch_args counts; dispatch_args.
-// Writes:   tiles, a word for each tile of these segments.
+// Writes:   tiles, a word for each tile of these segments: the index of its segment in long_segments.
 // Shared:   nothing.
 // Pass model: reference::passes::segmented_sort::queue_tiles.
 
