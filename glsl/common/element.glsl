@@ -6,7 +6,7 @@
 // tuples). An operator file defines ELEMENT_WORDS, includes `common/words.glsl`, which then defines the type
 // `Element`, and declares
 //
-//   Element identity();                               combined with anything, gives that
+//   Element identity();                               neutral on both sides
 //   Element combine(Element earlier, Element later);  associative; it need not commute
 //
 // With OPERATOR_HAS_MEMORY_FORM it also declares `from_memory` and `to_memory`, which convert between the form in

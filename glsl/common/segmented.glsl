@@ -4,7 +4,8 @@
 // Values of two segments are never combined: the later one replaces the earlier one. That is associative for every
 // associative operator, so that a scan of such elements scans each segment by itself.
 //
-// Source: Schwartz, "Ultracomputers", ACM TOPLAS, 1980; Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990.
+// Source: Schwartz, "Ultracomputers", ACM TOPLAS, 1980; Blelloch, "Prefix Sums and Their Applications",
+//         CMU-CS-90-190, 1990.
 
 #ifndef SUBSWEEP_SEGMENTED
 #define SUBSWEEP_SEGMENTED

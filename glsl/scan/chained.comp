@@ -24,8 +24,8 @@
 //           with FIXED_TREE STATUS_WORDS for each group. With COUNTED counts, 4 words, which accumulate.
 // Shared:   the workgroup scan's, and 2 words and an element.
 // Pass model: reference::passes::scan::chained.
-// Source:   Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; Smith, Levien
-//           and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
+// Source:   Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; Smith,
+//           Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

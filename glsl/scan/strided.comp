@@ -2,11 +2,11 @@
 //
 // Before the step, an element is the sum of the input elements 0, 2 * distance, 4 * distance, … before it; after the
 // step, of those 0, distance, 2 * distance, … before it. The first distance is so large that an element is the sum of
-// itself alone; after the step of distance 1 it is the full prefix. Any element count will do, since a chain ends at
-// the first element.
+// itself alone; after the step of distance 1 it is the full prefix. Any element count will do, since a chain ends where
+// the array ends.
 //
 // Most elements are read by two invocations, so that a step needs separate source and destination.
-// The source states suffix sums, which SUFFIX selects.
+// The cited source computes suffix sums, which SUFFIX selects.
 //
 // Dispatch: tile_count workgroups, whose tiles are WORKGROUP_SIZE elements.
 // Reads:    source, element_count elements.
