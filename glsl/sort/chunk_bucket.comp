@@ -1,10 +1,10 @@
 // Stable scatter of each chunk's keys by one digit, batch by batch, as in tutorial 13.
 //
 // Dispatch: the workgroups of dispatch_args, of 32 invocations.
-// Reads:    the key and value buffers that dispatch_args selects, all of their elements; values may be the keys'
-//           indices instead; offsets, RADIX * tile_count words: the exclusive prefix sum of the counts;
-//           dispatch_args.
-// Writes:   the key and value buffers that dispatch_args selects (values only with VALUE_WORDS).
+// Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: all
+//           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
+//           sum of the counts; dispatch_args.
+// Writes:   another of these buffers of keys, and of values (only with VALUE_WORDS).
 // Shared:   2 * RADIX words.
 // Pass model: reference::passes::sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket. Its cm_pack_mask, which packs 32 lanes' booleans into a 32-bit word, is a

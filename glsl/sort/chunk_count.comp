@@ -2,7 +2,7 @@
 // digit, which the tutorial calls the intuitive and slower way.
 //
 // Dispatch: the workgroups of dispatch_args, of 32 invocations.
-// Reads:    the key buffer that dispatch_args selects, all keys; dispatch_args.
+// Reads:    one of keys, keys_alt and keys_alt2, as dispatch_args selects: all keys; dispatch_args.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   RADIX / 2 words, or RADIX.
 // Pass model: reference::passes::sort::tile_counts.

@@ -10,8 +10,8 @@
 //           element_count ends the last; segment_count_on_device and element_count_on_device, where they are not
 //           null, one word each.
 // Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
-//           short_capacity, small_capacity and large_capacity entries of LIST_WORDS; long_segments, up to long_capacity
-//           of LONG_WORDS; dispatch_args, DISPATCH_ARGS_WORDS for each of 5 dispatches.
+//           short_capacity, small_capacity and large_capacity entries of SEGMENT_WORDS; long_segments, up to
+//           long_capacity entries of LONG_SEGMENT_WORDS; dispatch_args, DISPATCH_ARGS_WORDS for each of 5 dispatches.
 // Shared:   1 word.
 // Pass model: reference::passes::segmented_sort::classify.
 // Source:   size classes as in Hou, Liu, Wang and Feng, "Fast Segmented Sort on GPUs", ICS 2017, and CUB's
@@ -90,9 +90,9 @@ uint capacity_of(uint kind) {
 // The entry at `slot` of a class's queue. Selects between addresses, not pointers: SwiftShader crashes on a pointer
 // that a branch has selected.
 Words entry_of(uint kind, uint slot) {
-    uvec2 list = kind == SHORT ? uvec2(push.short_segments) : kind == SMALL ? uvec2(push.small_segments) :
+    uvec2 queue = kind == SHORT ? uvec2(push.short_segments) : kind == SMALL ? uvec2(push.small_segments) :
         kind == LARGE ? uvec2(push.large_segments) : uvec2(push.long_segments);
-    return advance_words(Words(list), slot, kind == LONG ? LONG_WORDS : LIST_WORDS);
+    return advance_words(Words(queue), slot, kind == LONG ? LONG_SEGMENT_WORDS : SEGMENT_WORDS);
 }
 
 // The queue slot of each lane whose segment is in a class. Every lane of the subgroup must call it.

@@ -1,7 +1,7 @@
 // Digit counts of each tile, for digits of up to 4 bits.
 //
 // Dispatch: the workgroups of dispatch_args.
-// Reads:    the key buffer that dispatch_args selects, all keys; dispatch_args.
+// Reads:    one of keys, keys_alt and keys_alt2, as dispatch_args selects: all keys; dispatch_args.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   8 words.
 // Pass model: reference::passes::sort::tile_counts.

@@ -2,8 +2,8 @@
 // segment tile queue.
 //
 // Dispatch: the workgroups of dispatch_args, which may be none.
-// Reads:    the key buffer that dispatch_args selects, all keys; dispatch_args. With SEGMENTED keys; tiles, as many
-//           as dispatch_args counts; the long_segments of these tiles; dispatch_args.
+// Reads:    one of keys, keys_alt and keys_alt2, as dispatch_args selects: all keys; dispatch_args. With SEGMENTED
+//           keys; tiles, as many as dispatch_args counts; the long_segments of these tiles; dispatch_args.
 // Writes:   counts, RADIX * tile_count words, digit-major; with SEGMENTED digit-major within each segment.
 // Shared:   RADIX words.
 // Pass model: reference::passes::sort::tile_counts, and with SEGMENTED reference::passes::segmented_sort::tile_counts.

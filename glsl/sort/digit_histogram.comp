@@ -28,7 +28,7 @@
 
 layout(constant_id = 7) const uint PASS_COUNT = 4;
 
-// ITEMS_PER_INVOCATION is a multiple.
+// A divisor of ITEMS_PER_INVOCATION.
 const uint ITEMS_PER_ROUND = 4;
 
 layout(push_constant, std430) uniform Push {

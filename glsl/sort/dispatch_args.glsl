@@ -34,7 +34,8 @@ struct PingPong {
 };
 
 uint ping_pong_word(PingPong ping_pong) {
-    return ping_pong.keys_from | ping_pong.keys_to << 2 | ping_pong.values_from << 4 | ping_pong.values_to << 6 | ping_pong.parity << 8;
+    return ping_pong.keys_from | ping_pong.keys_to << 2 | ping_pong.values_from << 4 |
+        ping_pong.values_to << 6 | ping_pong.parity << 8;
 }
 
 // One dispatch of a pass: its tiles, all full but the last, and its buffers.

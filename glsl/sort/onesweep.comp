@@ -7,22 +7,22 @@
 //
 //   descriptor:   | status: 2 bits | count: 30 bits |    every second pass that runs flips the highest bit
 //
-// A pass leaves PREFIX in all descriptors. With the highest bit flipped, neither PREFIX nor AGGREGATE is a valid
-// status of the next pass, so that descriptors are cleared once for all passes. More keys than 30 bits can count are
-// sorted in portions, a dispatch each.
+// A pass leaves PREFIX in all descriptors. With the highest bit flipped, neither a PREFIX nor an AGGREGATE of one
+// pass is a valid status of the next, so that descriptors are cleared once for all passes. More keys than 30 bits can
+// count are sorted in portions, a dispatch each.
 //
 // Dispatch: the workgroups of dispatch_args, in any order; surplus workgroups return.
-// Reads:    the key and value buffers that dispatch_args selects, the elements of the portion; values may be the
-//           keys' indices instead; bins, HISTOGRAM_WORDS words: the offset of the portion's first key of each bin;
-//           dispatch_args.
-// Writes:   the key and value buffers that dispatch_args selects; next_bins, HISTOGRAM_WORDS words, where it is not
-//           null: the bins of the next portion; state of the portion, which begins as 0: 4 words, of which two are
-//           the tile counters of even and odd passes, and RADIX descriptors for each tile. With COUNTED counts, 4
-//           words, which accumulate.
+// Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: the
+//           elements of the portion, or instead of values the keys' indices; bins, HISTOGRAM_WORDS words: the offset
+//           of the portion's first key of each bin; dispatch_args.
+// Writes:   another of these buffers of keys, and of values; next_bins, HISTOGRAM_WORDS words, where it is not null:
+//           the bins of the next portion; state of the portion, which begins as 0: 4 words, of which two are the tile
+//           counters of even and odd passes, and RADIX descriptors for each tile. With COUNTED counts, 4 words, which
+//           accumulate.
 // Shared:   the ranking's, HISTOGRAM_WORDS words and 3 words.
 // Pass model: reference::passes::sort::onesweep.
-// Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback is that
-//           of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
+// Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback
+//           is that of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -22,7 +22,7 @@ void main() {
     if (slot >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
         return;
     }
-    Words entry = advance_words(push.long_segments, slot, LONG_WORDS);
+    Words entry = advance_words(push.long_segments, slot, LONG_SEGMENT_WORDS);
     uint tile_count = entry.word[3];
     Words tiles = advance_words(push.tiles, entry.word[2], 1);
     for (uint tile = gl_LocalInvocationIndex; tile < tile_count; tile += WORKGROUP_SIZE) {

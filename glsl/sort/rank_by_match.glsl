@@ -14,10 +14,11 @@
 // With both, a full tile of one digit keeps its order and is not ranked, since all lanes would contend for the mask
 // of one bin.
 //
-// Shared memory: the larger of a tile and of the tables, RADIX words for each subgroup, or twice as many with SHARED_MASKS;
-// the workgroup scan's, and a word.
-// Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; lanes match as in
-// Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are those of CUB's BlockRadixRankMatchEarlyCounts.
+// Shared memory: the larger of a tile and of the tables, RADIX words for each subgroup, or twice as many with
+//                SHARED_MASKS; the workgroup scan's, and a word.
+// Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; lanes match as
+//         in Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are those of CUB's
+//         BlockRadixRankMatchEarlyCounts.
 
 #ifndef SUBSWEEP_SORT_RANK_BY_MATCH
 #define SUBSWEEP_SORT_RANK_BY_MATCH

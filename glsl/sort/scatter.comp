@@ -2,12 +2,12 @@
 // the segment tile queue.
 //
 // Dispatch: the workgroups of dispatch_args, which may be none.
-// Reads:    the key and value buffers that dispatch_args selects, all of their elements; values may be the keys'
-//           indices instead; offsets, RADIX * tile_count words: the exclusive prefix sum of the counts;
-//           dispatch_args. With SEGMENTED keys; values, or null: then a value is its key's index; tiles, as many as
-//           dispatch_args counts; the long_segments of these tiles; offsets and dispatch_args.
-// Writes:   the key and value buffers that dispatch_args selects (values only with VALUE_WORDS); with SEGMENTED
-//           sorted and sorted_values, the elements of the segments.
+// Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: all
+//           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
+//           sum of the counts; dispatch_args. With SEGMENTED keys; values, or null: then a value is its key's index;
+//           tiles, as many as dispatch_args counts; the long_segments of these tiles; offsets and dispatch_args.
+// Writes:   another of these buffers of keys, and of values (only with VALUE_WORDS); with SEGMENTED sorted and
+//           sorted_values, the elements of the segments.
 // Shared:   the ranking's, and RADIX words.
 // Pass model: reference::passes::sort::scatter, and with SEGMENTED reference::passes::segmented_sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket.

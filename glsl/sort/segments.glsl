@@ -11,8 +11,8 @@
 
 #include "sort/dispatch_args.glsl"
 
-const uint LIST_WORDS = 2;
-const uint LONG_WORDS = 4;
+const uint SEGMENT_WORDS = 2;
+const uint LONG_SEGMENT_WORDS = 4;
 
 // A segment: the index of its first key, and its number of keys.
 struct Segment {
@@ -20,8 +20,8 @@ struct Segment {
     uint extent;
 };
 
-Segment load_segment(Words list, uint index) {
-    Words entry = advance_words(list, index, LIST_WORDS);
+Segment load_segment(Words queue, uint index) {
+    Words entry = advance_words(queue, index, SEGMENT_WORDS);
     return Segment(entry.word[0], entry.word[1]);
 }
 
@@ -41,7 +41,7 @@ struct SegmentTile {
 // Loads tile `index` of the segment tile queue `tiles`, which holds the segment of each tile.
 SegmentTile load_segment_tile(Words tiles, Words long_segments, uint index, uint tile_items) {
     uint slot = advance_words(tiles, index, 1).word[0];
-    Words entry = advance_words(long_segments, slot, LONG_WORDS);
+    Words entry = advance_words(long_segments, slot, LONG_SEGMENT_WORDS);
     SegmentTile tile;
     tile.begin = entry.word[0];
     tile.first_tile = entry.word[2];
