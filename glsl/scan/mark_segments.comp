@@ -21,7 +21,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint workgroup = workgroup_index();
-    // Beyond the last, a workgroup's first offset need not fit 32 bits.
+    // The first offset of a surplus workgroup may exceed 32 bits.
     if (workgroup > (push.offset_count - 1) / WORKGROUP_SIZE) {
         return;
     }

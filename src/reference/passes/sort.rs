@@ -66,7 +66,8 @@ impl KeyOrder {
     }
 }
 
-/// The counting pass (`count.comp`, `count_bins.comp`, `chunk_count.comp`): the digit counts of each tile, digit-major.
+/// The counting pass (`count.comp`, `count_bins.comp`, `chunk_count.comp`): the digit counts of each tile,
+/// digit-major.
 pub fn tile_counts(digits: &[usize], radix: usize, tile_items: usize) -> Vec<u32> {
     let tile_count = digits.len().div_ceil(tile_items);
     let mut counts = vec![0; radix * tile_count];
