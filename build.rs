@@ -1,6 +1,6 @@
 //! Embeds the kernels: as committed in `glsl/precompiled`, or with `compile-shaders` as compiled here.
 //!
-//! Either way ends in a manifest and its modules, and everything after that is one route.
+//! Both ways yield a manifest and its modules, which are embedded alike.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,7 +67,7 @@ fn build() -> Result<(), String> {
     embed(&manifest, &modules, &out)
 }
 
-/// What is embedded is what the manifest's text says: no build can know more than a plain one does.
+/// Embeds the parsed text of the manifest, so that builds with and without `compile-shaders` embed the same.
 fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Result<(), String> {
     let text = manifest.write();
     let manifest = manifest::Manifest::parse(&text).map_err(|why| format!("manifest.txt, {why}"))?;
@@ -97,13 +97,13 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
 
 /// `rustc 1.95.0 (…)`.
 fn rust_compiler() -> Option<String> {
-    said(Command::new(env::var_os("RUSTC")?).arg("--version"))
+    output_of(Command::new(env::var_os("RUSTC")?).arg("--version"))
 }
 
-/// The commit that this is built from: as `cargo package` noted it, or as git has it checked out.
+/// The commit of the sources: from the note of `cargo package`, or the checkout's HEAD.
 #[cfg(not(feature = "compile-shaders"))]
 fn git_hash(root: &Path) -> Option<String> {
-    // A file that is watched and does not exist has Cargo run this in every build.
+    // Cargo reruns the script in every build for a watched file that does not exist.
     let watch = |path: &Path| {
         if path.exists() {
             println!("cargo::rerun-if-changed={}", path.display());
@@ -115,10 +115,10 @@ fn git_hash(root: &Path) -> Option<String> {
         let (_, behind) = note.split_once("\"sha1\": \"")?;
         return behind.split_once('"').map(|(hash, _)| hash.to_owned());
     }
-    // Not that of whatever this folder lies in.
+    // Not the commit of a repository around this folder.
     root.join(".git").exists().then_some(())?;
-    let git = |arguments: &[&str]| said(Command::new("git").current_dir(root).args(arguments));
-    // Whichever of these there is changes with each commit: the log, or the branch that HEAD names, or HEAD itself.
+    let git = |arguments: &[&str]| output_of(Command::new("git").current_dir(root).args(arguments));
+    // Each existing one of these changes with every commit: the log, the branch of HEAD, or HEAD itself.
     let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
     for name in ["logs/HEAD", "HEAD"].into_iter().chain(branch.as_deref()) {
         watch(&root.join(git(&["rev-parse", "--git-path", name])?));
@@ -126,8 +126,8 @@ fn git_hash(root: &Path) -> Option<String> {
     git(&["rev-parse", "HEAD"])
 }
 
-/// The line that a program prints, if it ends well.
-fn said(command: &mut Command) -> Option<String> {
+/// The standard output of a successful command, trimmed.
+fn output_of(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

@@ -1,8 +1,8 @@
-// Memory as the kernels see it: device addresses in push constants, no descriptors.
+// Pointers: device addresses in push constants, no descriptors.
 //
-// SPIR-V treats an index into a runtime array as a signed 32-bit number, and a device need not have 64-bit integers.
-// So a tile first moves its pointer to its own first element, with the carry done by hand in two words, and
-// indexes from there with small numbers.
+// SPIR-V treats an index into a runtime array as a signed 32-bit number, and a device may lack 64-bit integers. So
+// each tile first advances its pointers to its own first element, by a 64-bit sum of two words with an explicit
+// carry, and indexes from there with small numbers.
 
 #ifndef SUBSWEEP_ADDRESS
 #define SUBSWEEP_ADDRESS
@@ -14,17 +14,17 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words {
     uint word[];
 };
 
-// Only where the address is a multiple of 16.
+// For addresses that are a multiple of 16 bytes.
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer Quads {
     uvec4 quad[];
 };
 
-// Whether there is nothing to point to.
+// Whether the pointer is null.
 bool is_null(Words words) {
     return all(equal(uvec2(words), uvec2(0)));
 }
 
-// `address` + `count` * `size` bytes, in 64 bits.
+// `address` + `count` * `size`, in bytes, in 64 bits.
 uvec2 advance(uvec2 address, uint count, uint size) {
     uint high, low, carry;
     umulExtended(count, size, high, low);
@@ -32,12 +32,12 @@ uvec2 advance(uvec2 address, uint count, uint size) {
     return uvec2(low, address.y + high + carry);
 }
 
-// `words` moved on by `count` runs of `run_length` words.
+// `words` advanced by `count` runs of `run_length` words.
 Words advance_words(Words words, uint count, uint run_length) {
     return Words(advance(uvec2(words), count, run_length * 4));
 }
 
-// The same, of a count in two words, the lowest first.
+// The same for a 64-bit count in two words, low word first.
 Words advance_words(Words words, uvec2 count, uint run_length) {
     uvec2 address = advance(uvec2(words), count.x, run_length * 4);
     return Words(uvec2(address.x, address.y + count.y * run_length * 4));

@@ -1,4 +1,4 @@
-// Workgroup numbering, and the one specialization constant that every kernel has: constant 0 is the workgroup size.
+// Workgroup numbering, and the specialization constant of every kernel: constant 0 is the workgroup size.
 
 #ifndef SUBSWEEP_DISPATCH
 #define SUBSWEEP_DISPATCH
@@ -9,19 +9,22 @@
 layout(local_size_x_id = 0) in;
 #define WORKGROUP_SIZE gl_WorkGroupSize.x
 
-// The invocation's place in the workgroup, in the order of subgroups and lanes: what order depends on.
+// The invocation's index in the workgroup, in the order of subgroups and lanes. Results that depend on order use it,
+// since the mapping of gl_LocalInvocationIndex to subgroups and lanes is implementation-defined.
 uint invocation_index() {
     return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-// A dispatch of more workgroups than fit in x goes on in y; the last row may be partly beyond the end. Rows may come in
-// several dispatches: gl_NumWorkGroups.y is then a part's, and no kernel may use it.
+// The workgroup's linear index. A dispatch of more workgroups than fit in x has several rows in y; the last row may
+// exceed the workgroup count. Rows may be split over several dispatches: gl_NumWorkGroups.y then covers one part
+// only, and no kernel may use it.
 uint workgroup_index() {
     return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
 }
 
-// A barrier() that orders what the workgroup does in buffers, too: by itself that orders shared memory alone, and a memory
-// barrier beside it orders only what its own invocation does. All of the workgroup must call it, in uniform flow.
+// A workgroup barrier that orders accesses to buffers and to shared memory: barrier() orders shared memory alone, and
+// a memory barrier beside it orders only the accesses of its own invocation. Every invocation of the workgroup must
+// call it, in uniform control flow.
 void buffer_barrier() {
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeDevice, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
         gl_SemanticsAcquireRelease);

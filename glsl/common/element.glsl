@@ -1,19 +1,21 @@
-// What is scanned, and how it lies in memory.
+// Elements of a scan, and their layout in memory.
 //
-// A define names the file that says what an element is and how two are combined: OPERATOR_WORDS32, OPERATOR_WORDS64,
-// OPERATOR_FLOAT64, or OPERATOR_CUSTOM for `custom_operator.glsl` wherever the compiler is told to look for it. Without
-// one, elements are rows of COLUMNS u32 that are summed up (tutorial 14 of the C-for-Metal package calls them tuples).
-// Such a file defines ELEMENT_WORDS, includes `common/words.glsl`, which then defines the type `Element`, and has
+// A define selects the file of the element type and its operator: OPERATOR_WORDS32, OPERATOR_WORDS64,
+// OPERATOR_FLOAT64, or OPERATOR_CUSTOM for `custom_operator.glsl` on the compiler's include path. Without one,
+// elements are rows of COLUMNS u32, summed column by column (tutorial 14 of the C-for-Metal package calls them
+// tuples). An operator file defines ELEMENT_WORDS, includes `common/words.glsl`, which then defines the type
+// `Element`, and declares
 //
-//   Element identity();                               combined with anything, gives that
+//   Element identity();                               neutral on both sides
 //   Element combine(Element earlier, Element later);  associative; it need not commute
 //
-// and where it pays, marked by OPERATOR_HAS_MEMORY_FORM, `from_memory` and `to_memory`, between which elements are held
-// in another form; marked by OPERATOR_HAS_SUBGROUP, `subgroup_reduce` and both forms of `subgroup_exclusive_scan`.
+// With OPERATOR_HAS_MEMORY_FORM it also declares `from_memory` and `to_memory`, which convert between the form in
+// memory and the form in registers; with OPERATOR_HAS_SUBGROUP, `subgroup_reduce` and both forms of
+// `subgroup_exclusive_scan`.
 //
-// Values are loaded and stored in *packs*: the fewest that are a whole number of 16-byte quads. A build with STRIDED
-// takes one column of a table: its values lie a row apart. A build with HEADED combines values with their heads: then
-// an Element is more than the Value that lies in memory.
+// Values are loaded and stored in *packs*: the fewest values that are a whole number of 16-byte quads. A build with
+// STRIDED scans one column of a table, whose values are a row apart. A build with HEADED combines values with their
+// head flags: there an Element is more than the Value in memory.
 
 #ifndef SUBSWEEP_ELEMENT
 #define SUBSWEEP_ELEMENT
@@ -68,7 +70,7 @@ Value to_memory(Value words) {
 #endif
 #define PACK_QUADS (PACK_ITEMS * ELEMENT_WORDS / 4)
 
-// The value that begins at `word`, as it lies in memory.
+// Loads the value that begins at `word`, in its form in memory.
 Value load_words(Words words, uint word) {
     Value value;
 #if ELEMENT_WORDS == 1
@@ -91,7 +93,7 @@ void store_words(Words words, uint word, Value value) {
 #endif
 }
 
-// The value at `words`.
+// Loads the value at `words`, in its form in registers.
 Value load_value(Words words) {
     return from_memory(load_words(words, 0));
 }
@@ -108,7 +110,8 @@ uint pack_word(Value pack[PACK_ITEMS], uint word) {
 #endif
 }
 
-// Pack `pack` of those that begin at `words`, a multiple of 16 bytes: by quads. All of its values are there.
+// Loads pack `pack` of the packs that begin at `words`, a multiple of 16 bytes, by quads. All of its values are in
+// bounds.
 void load_quads(Words words, uint pack, out Value values[PACK_ITEMS]) {
     Quads quads = Quads(uvec2(words));
     uvec4 quad[PACK_QUADS];
@@ -135,10 +138,10 @@ void store_quads(Words words, uint pack, Value values[PACK_ITEMS]) {
     }
 }
 
-// Pack `pack` of `extent` values from `words` on, as they lie in memory; values at and beyond `extent` are not touched and are
-// identities. Values lie `stride` words apart. `by_quads` says that `words` is a multiple of 16 bytes, and that no pack has
-// values on both sides of `extent`. There is no other way beside it: llvmpipe executes both sides of a branch, a lane at a
-// time.
+// Loads pack `pack` of the `extent` values at `words`, in their form in memory; values at and beyond `extent` are not
+// read and are identities. Values are `stride` words apart. `by_quads` states that `words` is a multiple of 16 bytes
+// and that no pack crosses `extent`. There is no fallback by words beside the quads: llvmpipe executes both sides of
+// a branch, one lane at a time.
 void load_pack(Words words, uint stride, uint pack, uint extent, bool by_quads, out Value values[PACK_ITEMS]) {
     [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
         values[i] = to_memory(value_identity());

@@ -1,4 +1,5 @@
-// How a dispatch ends in one workgroup, which goes on with what all the others have written. Shared memory: 1 word.
+// Last-workgroup detection: the last workgroup of a dispatch to finish continues with the results of all. Shared
+// memory: 1 word.
 
 #ifndef SUBSWEEP_LAST_WORKGROUP
 #define SUBSWEEP_LAST_WORKGROUP
@@ -8,9 +9,9 @@
 
 shared uint s_is_last;
 
-// Whether the workgroup is the last of `workgroup_count` to call this: then its atomics find what theirs have left; of
-// plain stores, which are not coherent, that is not said. They count themselves in a word of `state`, which begins as 0.
-// All of the workgroup must call it, in uniform flow, once.
+// Whether the workgroup is the last of `workgroup_count` to call this. Its atomics then observe the atomics of the
+// others before their calls; plain stores are not coherent and need not be visible. The count is a word of `state`
+// that begins as 0. Every invocation of the workgroup must call it, in uniform control flow, once.
 bool is_last_workgroup(Words state, uint counter, uint workgroup_count) {
     // The one invocation that counts waits for all of its workgroup.
     buffer_barrier();

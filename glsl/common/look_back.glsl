@@ -1,10 +1,11 @@
-// Tile descriptors of a scan's look-back: two words for each word of an element, each with a status and half of the word.
+// Tile descriptors of the decoupled look-back: two words for each word of an element, each with a status and half of
+// that word.
 //
 //   | status: 2 bits | 14 bits unused | 16 bits of payload |
 //
-// An element is published when all of its words have the same status. A word goes from NOT_READY by way of AGGREGATE to PREFIX,
-// and is accessed by atomic read-modify-writes alone. Each carries its payload, so that no fence is needed: one driver loses
-// stores around a fence.
+// An element is published when all of its words have the same status. A word goes from NOT_READY by way of AGGREGATE
+// to PREFIX, and is accessed by atomic read-modify-writes alone. Status and payload share a word, so that no fence is
+// needed: one driver loses stores around a fence.
 //
 // Source: Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
@@ -14,9 +15,9 @@
 #include "common/element.glsl"
 
 const uint NOT_READY = 0;
-// The total of the tile.
+// The tile aggregate.
 const uint AGGREGATE = 1;
-// The inclusive prefix: the total of the tile and all before it.
+// The inclusive prefix: the total of the tile and all tiles before it.
 const uint PREFIX = 2;
 
 const uint STATUS_WORDS = 2 * ELEMENT_WORDS;
@@ -37,8 +38,9 @@ void publish_prefix(Words tile, Element prefix) {
     }
 }
 
-// The tile's own workgroup publishes the total, and so may every workgroup that reduces a stalled tile, in bits that differ where
-// a compiler rounds one of the two otherwise: the first one publishes all words.
+// Publishes a tile aggregate. The tile's own workgroup publishes it, and so may every workgroup that reduces a
+// stalled tile; their bits may differ where compilers round differently. The first compare-and-swap decides whose
+// words are published.
 void publish_aggregate(Words tile, Element total) {
     if (atomicCompSwap(tile.word[0], 0u, status_word(AGGREGATE, total, 0)) == 0) {
         [[unroll]] for (uint w = 1; w < STATUS_WORDS; w++) {
@@ -47,7 +49,7 @@ void publish_aggregate(Words tile, Element total) {
     }
 }
 
-// Reads a descriptor: its status and its element. A descriptor whose words differ in their status is NOT_READY.
+// Reads a descriptor: its status and its element. The status is NOT_READY unless all words have the same one.
 uint read_status(Words tile, out Element element) {
     uint first = atomicOr(tile.word[0], 0u);
     uint status = first >> 30;

@@ -1,10 +1,10 @@
-// A kernel's main path, of which instructions an element are counted.
+// Main path of a kernel: the part whose instructions per element are counted.
 
 #ifndef SUBSWEEP_MAIN_PATH
 #define SUBSWEEP_MAIN_PATH
 
-// Whether the kernel is its main path alone: every tile is full, and no workgroup that is waited for has stalled. No plan sets
-// it, since the kernel is wrong then for every other tile.
+// Compiles the main path alone: every tile is full, and no workgroup stalls. No plan sets it, since the kernel is
+// then wrong for all other tiles.
 layout(constant_id = 17) const bool MAIN_PATH = false;
 
 #endif

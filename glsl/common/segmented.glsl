@@ -1,9 +1,11 @@
-// A value with its head: whether a segment begins at it, or at any of the values that it stands for.
+// Segmented elements: a value with a head flag, set if a segment begins at the value or at any value combined into
+// it.
 //
-// Values of two segments are never combined: the later one replaces what came before it. That is associative, whatever
-// the operator is, so that the scan of such elements is the scan of each segment.
+// Values of two segments are never combined: the later one replaces the earlier one. That is associative for every
+// associative operator, so that a scan of such elements scans each segment by itself.
 //
-// Source: Schwartz, "Ultracomputers", ACM TOPLAS, 1980; Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990.
+// Source: Schwartz, "Ultracomputers", ACM TOPLAS, 1980; Blelloch, "Prefix Sums and Their Applications",
+//         CMU-CS-90-190, 1990.
 
 #ifndef SUBSWEEP_SEGMENTED
 #define SUBSWEEP_SEGMENTED

@@ -1,4 +1,4 @@
-// How a subgroup combines the elements of any operator, in the order of its lanes.
+// Subgroup reductions and scans for any operator, in lane order, by shuffles.
 //
 // Source: Hillis and Steele, "Data Parallel Algorithms", Communications of the ACM, 1986.
 
@@ -9,7 +9,7 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 
-// What `lane` holds, which is a lane of the subgroup.
+// The value of lane `lane` of the subgroup.
 Value value_of_lane(Value value, uint lane) {
 #if ELEMENT_WORDS <= 4
     return subgroupShuffle(value, lane);
@@ -29,13 +29,13 @@ Element element_of_lane(Element element, uint lane) {
 #endif
 }
 
-// Every lane of the subgroup must call these, and there must be a whole subgroup.
+// Every lane of the subgroup must call the following functions, and the subgroup must be full.
 
 Element element_of_last_lane(Element element) {
     return element_of_lane(element, gl_SubgroupSize - 1);
 }
 
-// One step of an inclusive scan: combines with what the lane `distance` before holds, if there is one.
+// One step of an inclusive scan: combines with the value of the lane `distance` before, if there is one.
 Element combine_earlier(Element value, uint distance) {
     uint lane = gl_SubgroupInvocationID;
     bool has_earlier = lane >= distance;
@@ -53,7 +53,7 @@ Element subgroup_inclusive_scan(Element value) {
     return value;
 }
 
-// The exclusive scan, out of the inclusive one.
+// The exclusive scan, from the inclusive one.
 Element exclusive_of_inclusive(Element scanned) {
     Element prefix = element_of_lane(scanned, max(gl_SubgroupInvocationID, 1) - 1);
     if (gl_SubgroupInvocationID == 0) {

@@ -1,4 +1,4 @@
-// How many elements there are, and how many tiles, whoever knows it.
+// Counts of elements and tiles, from the host or from device memory.
 
 #ifndef SUBSWEEP_TILES
 #define SUBSWEEP_TILES
@@ -11,7 +11,7 @@ struct Tiles {
     uint last_extent;
 };
 
-// Those that the host tells, or, where it does not know them, `on_device`, which is null elsewhere.
+// The tile count and last extent: from `on_device` where it is not null, else the host's.
 Tiles tiles_of(uint count, uint last_extent, Words on_device) {
     if (!is_null(on_device)) {
         return Tiles(on_device.word[0], on_device.word[1]);
@@ -19,8 +19,7 @@ Tiles tiles_of(uint count, uint last_extent, Words on_device) {
     return Tiles(count, last_extent);
 }
 
-// The elements that the host tells, or, where it does not know them, those of `on_device`, which is null elsewhere: then
-// no more than `count` are taken.
+// The element count: from `on_device` where it is not null, at most `count`, else `count`.
 uint count_of(uint count, Words on_device) {
     if (!is_null(on_device)) {
         count = min(count, on_device.word[0]);

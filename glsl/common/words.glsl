@@ -1,4 +1,4 @@
-// A value as the kernels hold it: ELEMENT_WORDS words of 32 bits, which only its operator can read.
+// The type of a value: ELEMENT_WORDS words of 32 bits, which only its operator interprets.
 
 #ifndef SUBSWEEP_WORDS
 #define SUBSWEEP_WORDS
@@ -15,7 +15,7 @@
 #define Value uint[ELEMENT_WORDS]
 #endif
 
-// What is combined: the value alone, until `common/segmented.glsl` puts a head beside it.
+// The type that is combined: the value alone, until `common/segmented.glsl` adds a head flag.
 #define Element Value
 
 #endif

@@ -1,4 +1,4 @@
-// One number from each subgroup, scanned over the workgroup: the level between subgroup and device.
+// Exclusive scan of subgroup totals over the workgroup: the level between subgroup and device.
 //
 // Shared memory: (WORKGROUP_SIZE / 4 + 1) elements, enough for subgroups of 4 lanes and more.
 
@@ -10,17 +10,18 @@
 
 const uint MIN_SUBGROUP_SIZE = 4;
 
-// Prefixes of the subgroups' totals, and behind the last of them the workgroup's.
+// Exclusive prefixes of the subgroup totals, followed by the workgroup total.
 shared Element s_subgroup_prefix[WORKGROUP_SIZE / MIN_SUBGROUP_SIZE + 1];
 
-// The sum of the totals of all earlier subgroups. `subgroup_total` is the same in every lane of a subgroup.
-// Every invocation of the workgroup must call it, in uniform flow, and once: a second call would need a barrier first.
+// The total of all earlier subgroups, in each invocation. `subgroup_total` is the same in every lane of a subgroup.
+// Every invocation of the workgroup must call it, in uniform control flow, and once: a second call needs a barrier
+// first.
 Element workgroup_exclusive_scan(Element subgroup_total, out Element workgroup_total) {
     if (subgroupElect()) {
         s_subgroup_prefix[gl_SubgroupID] = subgroup_total;
     }
     barrier();
-    // At 4 lanes a workgroup of 256 has 64 subgroups: the first takes as many at a time as it has lanes.
+    // At 4 lanes a workgroup of 256 has 64 subgroups: the first one scans as many totals at a time as it has lanes.
     if (gl_SubgroupID == 0) {
         Element carry = identity();
         for (uint first = 0; first < gl_NumSubgroups; first += gl_SubgroupSize) {

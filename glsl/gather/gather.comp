@@ -1,23 +1,23 @@
-// Collects elements by their indices: destination[i] = source[indices[i]].
+// Gather: destination[i] = source[indices[i]].
 //
-// An element is UNITS_PER_ELEMENT units of UNIT_WORDS words, each moved by one access. Invocations go over the units of
-// the destination: neighbours write neighbouring units, and read such as long as they are of one element. A tile is as
-// many whole elements as fit a workgroup's units, at least one; an element of more units is moved in parts.
+// An element is UNITS_PER_ELEMENT units of UNIT_WORDS words, each copied by one access. Neighbouring invocations
+// write neighbouring units of the destination, and read neighbouring units within an element. A tile is as many whole
+// elements as fit a workgroup's units, at least one; an element of more units is copied in parts.
 //
-//   tile of small elements   | element 0: unit 0, unit 1, … | element 1: unit 0, unit 1, … | … | units to spare |
-//   tile of one large one    | part 0 | part 1 | … | last part, cut short |       a workgroup for each
+//   tile of small elements   | element 0: unit 0, unit 1, … | element 1: unit 0, unit 1, … | … | unused units |
+//   tile of one large one    | part 0 | part 1 | … | last part, partial |         one workgroup per part
 //
-// An index beyond the source gives an element of zeros, and nothing is read for it.
+// An index beyond the source yields an element of zeros, without a read.
 //
 // Dispatch: PARTS_PER_ELEMENT workgroups for each of tile_count tiles.
-// Reads:    source, of source_count elements those that indices name; indices, element_count words; tiles_on_device,
-//           tile_count and last_extent, where it is not null.
+// Reads:    source, source_count elements, of which the indexed ones are read; indices, element_count words;
+//           tiles_on_device, tile_count and last_extent, where it is not null.
 // Writes:   destination, element_count elements.
 // Shared:   nothing.
 // Limits:   an element is less than 2^29 words.
 // Pass model: reference::oracle::gather.
-// Source:   He, Govindaraju, Luo and Smith, "Efficient Gather and Scatter Operations on Graphics Processors", SC 2007:
-//           what a gather costs is decided by how its reads fall into lines of memory.
+// Source:   He, Govindaraju, Luo and Smith, "Efficient Gather and Scatter Operations on Graphics Processors", SC
+//           2007: the coalescing of its reads decides the cost of a gather.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -26,9 +26,9 @@
 #include "common/dispatch.glsl"
 #include "common/tiles.glsl"
 
-// 1, 2 or 4: source and destination are multiples of as many words.
+// 1, 2 or 4: source and destination are aligned to as many words.
 layout(constant_id = 1) const uint UNIT_WORDS = 1;
-// Known to the compiler, so that it divides by multiplying.
+// A constant, so that the compiler divides by multiplication.
 layout(constant_id = 2) const uint UNITS_PER_ELEMENT = 1;
 layout(constant_id = 3) const uint TILE_ELEMENTS = 1;
 layout(constant_id = 4) const uint PARTS_PER_ELEMENT = 1;
@@ -51,7 +51,7 @@ layout(push_constant, std430) uniform Push {
     uint source_count;
 } push;
 
-// The words of a unit, and zeros beyond them.
+// The words of a unit, followed by zeros.
 uvec4 load_unit(Words words, uint unit) {
     if (UNIT_WORDS == 4) {
         return Quads(uvec2(words)).quad[unit];
@@ -84,8 +84,8 @@ void main() {
     Words destination = advance_words(push.destination, tile, TILE_ELEMENTS * ELEMENT_WORDS);
     uint first = part * UNITS_PER_INVOCATION * WORKGROUP_SIZE + gl_LocalInvocationIndex;
 
-    // All loads come before the first store, which might be to where they are from as far as a compiler knows: so they
-    // are under way together.
+    // All loads precede the first store, so that they are in flight together: the compiler cannot move a load before
+    // a store that may alias it.
     uint sources[UNITS_PER_INVOCATION];
     [[unroll]] for (uint k = 0; k < UNITS_PER_INVOCATION; k++) {
         uint unit = first + k * WORKGROUP_SIZE;

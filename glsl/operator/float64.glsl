@@ -1,4 +1,4 @@
-// The sum and the product of f64, on rows of COLUMNS of them, one or two: for devices with shaderFloat64.
+// Sum and product of f64, on rows of COLUMNS of them, one or two; requires shaderFloat64.
 
 #ifndef SUBSWEEP_OPERATOR_FLOAT64
 #define SUBSWEEP_OPERATOR_FLOAT64
@@ -19,7 +19,7 @@ const uvec2 IDENTITY_PAIR = uvec2(0, OPERATOR == MUL ? 0x3ff00000 : 0);
 uvec2 combine_pair(uvec2 earlier, uvec2 later) {
     double a = packDouble2x32(earlier);
     double b = packDouble2x32(later);
-    // As in `words32.glsl`.
+    // Precise, as in `words32.glsl`.
     precise double both = OPERATOR == MUL ? a * b : a + b;
     return unpackDouble2x32(both);
 }

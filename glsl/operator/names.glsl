@@ -1,4 +1,4 @@
-// What an operator module does, as its specialization constants name it; `operator.rs` has the same numbers.
+// Values of the specialization constants OPERATOR and NUMBERS; `operator.rs` has the same numbers.
 
 #ifndef SUBSWEEP_OPERATOR_NAMES
 #define SUBSWEEP_OPERATOR_NAMES
@@ -11,7 +11,7 @@ const uint AND = 4;
 const uint OR = 5;
 const uint XOR = 6;
 
-// How an element's words are read.
+// The number type of an element's words.
 const uint UNSIGNED = 0;
 const uint SIGNED = 1;
 const uint FLOAT = 2;

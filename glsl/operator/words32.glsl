@@ -1,10 +1,10 @@
-// The operators of u32, i32 and f32, on rows of COLUMNS of them, one to four.
+// Operators of u32, i32 and f32, on rows of COLUMNS of them, one to four.
 //
-// Minima and maxima are those of unsigned numbers: signed ones and floats are mapped to unsigned ones of the same
-// order when they are loaded, and back when they are stored. A NaN becomes the number that always wins, which is a NaN
-// again on the way back; denormals are numbers like any other, and -0 is less than +0.
+// Minima and maxima compare unsigned numbers: signed integers and floats are mapped to unsigned numbers of the same
+// order on load, and back on store. A NaN maps to the number that always wins, and back to a NaN; denormals compare
+// as numbers, and -0 is less than +0.
 //
-// SUMS_ONLY leaves the u32 sum alone, without specialization constants.
+// SUMS_ONLY compiles the u32 sum alone, without specialization constants.
 
 #ifndef SUBSWEEP_OPERATOR_WORDS32
 #define SUBSWEEP_OPERATOR_WORDS32
@@ -35,7 +35,7 @@ const uint SIGN = 0x80000000;
 const uint INFINITY = 0x7f800000;
 const uint ONE = 0x3f800000;
 
-// As -inf and +inf are mapped.
+// The mapped -inf and +inf of floats, else the least and greatest number.
 const uint LEAST = NUMBERS == FLOAT ? ~(SIGN | INFINITY) : 0;
 const uint GREATEST = NUMBERS == FLOAT ? SIGN | INFINITY : ~0;
 
@@ -56,7 +56,7 @@ Element from_memory(Element words) {
         words ^= SIGN;
     }
     if (IS_ORDERED && NUMBERS == FLOAT) {
-        // All ones where it is one, without a branch for each column.
+        // All ones where the column is a NaN, without a branch for each column.
         Element is_nan = Element(0) - ((INFINITY - (words & ~SIGN)) >> 31);
         Element is_negative = Element(0) - (words >> 31);
         words ^= is_negative | SIGN;
@@ -76,7 +76,7 @@ Element to_memory(Element words) {
 }
 
 Element combine(Element earlier, Element later) {
-    // Or a compiler might leave out 0 + x here and keep it there, which is not the same for -0.
+    // Precise, since 0 + x differs from x for -0, and a compiler might fold one use and not another.
     precise Element both;
     if (OPERATOR == MUL) {
         if (IS_FLOAT) {

@@ -1,7 +1,7 @@
-// The operators of u64 and i64, and the minimum and maximum of f64, on rows of COLUMNS of them, one or two; without
-// 64-bit numbers, which a device need not have.
+// Operators of u64 and i64, and minimum and maximum of f64, on rows of COLUMNS of them, one or two. They use 32-bit
+// integers alone, since a device may lack shaderInt64.
 //
-// An element is two words, the lower first. Minima and maxima map it as `words32.glsl` does.
+// A number is two words, low word first. Minima and maxima map it as `words32.glsl` does.
 
 #ifndef SUBSWEEP_OPERATOR_WORDS64
 #define SUBSWEEP_OPERATOR_WORDS64
@@ -20,10 +20,11 @@ layout(constant_id = 7) const uint NUMBERS = UNSIGNED;
 const bool IS_ORDERED = OPERATOR == MIN || OPERATOR == MAX;
 
 const uint SIGN = 0x80000000;
-// The upper word; the lower is 0.
+// The high word; the low word is 0.
 const uint INFINITY = 0x7ff00000;
 
-// As -inf and +inf are mapped. Word by word: Mesa 22.3 chooses wrongly between vectors that are constants.
+// The mapped -inf and +inf of f64, else the least and greatest number. Selected word by word: Mesa 22.3 selects
+// wrongly between constant vectors.
 const uvec2 LEAST = uvec2(NUMBERS == FLOAT ? ~0 : 0, NUMBERS == FLOAT ? ~(SIGN | INFINITY) : 0);
 const uvec2 GREATEST = uvec2(NUMBERS == FLOAT ? 0 : ~0, NUMBERS == FLOAT ? SIGN | INFINITY : ~0);
 

@@ -1,4 +1,4 @@
-// Copies 16-byte quads: the roof that every benchmark is measured against.
+// Copies 16-byte quads: the bandwidth bound of every benchmark.
 //
 // Dispatch: ceil(quad_count / (WORKGROUP_SIZE * QUADS_PER_INVOCATION)) workgroups.
 // Reads:    source, quad_count quads.
@@ -22,7 +22,7 @@ layout(push_constant, std430) uniform Push {
 void main() {
     uint tile_quads = WORKGROUP_SIZE * QUADS_PER_INVOCATION;
     uint tile = workgroup_index();
-    // Compared by tiles: a product of a surplus workgroup could wrap.
+    // Compared in tiles: the first quad of a surplus workgroup may exceed 32 bits.
     if (tile > (push.quad_count - 1) / tile_quads) {
         return;
     }

@@ -1,10 +1,11 @@
-// Asks a device whether it keeps the rules that every kernel stands on. Each check that fails sets its bit.
+// Self-test of a device: the subgroup, shared memory and atomic operations that every kernel relies on. Each failed
+// check sets its bit.
 //
 // Dispatch: any number of full workgroups.
 // Reads:    nothing.
-// Writes:   verdict, 2 words, which begin as 0: the bits of the checks that failed; how many invocations there were.
+// Writes:   verdict, 2 words, which begin as 0: the bits of the failed checks; the number of invocations.
 // Shared:   2 * WORKGROUP_SIZE words.
-// Pass model: none; right is a verdict of 0 and every invocation counted.
+// Pass model: none; the expected verdict is 0 and every invocation counted.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -32,7 +33,7 @@ const uint SHARED_MEMORY = 1u << 6;
 shared uint s_seen[WORKGROUP_SIZE];
 shared uint s_value[WORKGROUP_SIZE];
 
-// Something that differs from lane to lane, and from workgroup to workgroup.
+// A value that differs between lanes and between workgroups.
 uint value_of(uint lane) {
     return (lane + 1) * 2654435761u + workgroup_index();
 }
@@ -46,7 +47,7 @@ void main() {
         failed |= SIZE;
     }
 
-    // Every place in the workgroup is taken once.
+    // invocation_index() is a permutation of the workgroup.
     s_seen[gl_LocalInvocationIndex] = 0;
     barrier();
     if (invocation_index() < WORKGROUP_SIZE) {
@@ -61,7 +62,7 @@ void main() {
         failed |= VOTE;
     }
 
-    // Sums wrap, and come in the order of lanes.
+    // Sums wrap, and scans follow lane order.
     uint before = 0;
     uint total = 0;
     for (uint other = 0; other < lanes; other++) {

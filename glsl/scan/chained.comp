@@ -1,28 +1,31 @@
 // Single-pass scan with decoupled look-back: each element is read once and written once.
 //
-// A workgroup takes the next tile, publishes the tile's aggregate, looks back over the aggregates and prefixes that earlier tiles
-// have published, and publishes its own prefix. Where an earlier tile is stalled, because its workgroup does not run, the
-// workgroup that waits reduces that tile itself: nothing here relies on another workgroup's progress.
+// A workgroup takes the next tile, publishes the tile aggregate, looks back over the aggregates and prefixes of
+// earlier tiles, and publishes its own inclusive prefix. A tile is stalled if its workgroup makes no progress; a
+// workgroup that waits for a stalled tile reduces that tile itself, so that no workgroup relies on the progress of
+// another.
 //
-// Which earlier tiles have published is chance, and so is the order of the additions. With FIXED_TREE the order is fixed:
+// The order of additions depends on which earlier tiles have published a prefix, and varies from run to run. With
+// FIXED_TREE the order is fixed:
 //
-//   tiles    | 0 … 31 | 32 … 63 | 64 … tile |    publish their aggregates, and never a prefix
+//   tiles    | 0 … 31 | 32 … 63 | 64 … tile |    publish aggregates, never a prefix
 //   groups   P(0) ──────► P(1) ─────► P(2)       P(0) is the identity, P(h + 1) = P(h) + the totals of group h
 //   carry of the tile = P(2) + the totals of 64 … tile - 1
 //
-// where totals are added in chunks of as many as a subgroup has lanes, from the group's first tile on. Every workgroup that passes
-// a group publishes the group's exclusive prefix: the bits are the same.
+// The totals of a group are added in chunks of as many tiles as a subgroup has lanes, from the group's first tile on.
+// Every workgroup that passes the end of a group publishes the next group's exclusive prefix, always with the same
+// bits.
 //
-// Dispatch: tile_count workgroups, in any order; more are left alone.
-// Reads:    source, element_count elements, which nobody may overwrite meanwhile: a tile may be read again; initial, an
-//           element, where it is not null; tiles_on_device, tile_count and last_extent, where it is not null.
-// Writes:   destination, element_count elements; state, which begins as 0: 4 words, STATUS_WORDS for each tile, and with
-//           FIXED_TREE as many for each group.
-//           With COUNTED counts, 4 words, which go on from what they were.
+// Dispatch: tile_count workgroups, in any order; surplus workgroups return.
+// Reads:    source, element_count elements, which must not be overwritten during the dispatch, since a fallback reads
+//           a tile again; initial, one element, where it is not null; tiles_on_device, tile_count and last_extent,
+//           where it is not null.
+// Writes:   destination, element_count elements; state, which begins as 0: 4 words, STATUS_WORDS for each tile, and
+//           with FIXED_TREE STATUS_WORDS for each group. With COUNTED counts, 4 words, which accumulate.
 // Shared:   the workgroup scan's, and 2 words and an element.
 // Pass model: reference::passes::scan::chained.
-// Source:   Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; Smith, Levien
-//           and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
+// Source:   Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA, 2016; Smith,
+//           Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -34,11 +37,11 @@
 layout(push_constant, std430) uniform Push {
     Words source;
     Words destination;
-    // The next tile; from word 4 on the tiles' statuses, and behind them the groups'.
+    // The tile counter in word 0; from word 4 on the descriptors of tiles, followed by those of groups.
     Words state;
     Words initial;
     Words tiles_on_device;
-    // Tiles, or where only the device knows how many: the most that there may be.
+    // Tiles, or with an indirect count the maximum.
     uint tile_count;
     // Elements in the last tile; all others are full.
     uint last_extent;
@@ -47,13 +50,13 @@ layout(push_constant, std430) uniform Push {
 #endif
 } push;
 
-// Whether sums are added up in an order that is the plan's alone.
+// Whether the plan alone determines the order of additions.
 layout(constant_id = 16) const bool FIXED_TREE = false;
 
-// Tiles of a group, with FIXED_TREE.
+// Tiles of a group with FIXED_TREE.
 const uint GROUP_TILES = 32;
 
-// Reads of a window of descriptors before a stalled tile is reduced.
+// Reads of a window of descriptors before the fallback reduces a stalled tile.
 const uint SPIN_LIMIT = 4;
 const uint NONE = ~0;
 
@@ -63,24 +66,24 @@ shared Element s_carry;
 
 Tiles tiles;
 
-// Where a tile lies in memory.
-uint place_of(uint tile) {
+// The index of a tile in memory order.
+uint memory_index(uint tile) {
     return REVERSE ? tiles.count - 1 - tile : tile;
 }
 
 uint extent_of(uint tile) {
-    return MAIN_PATH || place_of(tile) + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+    return MAIN_PATH || memory_index(tile) + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
 }
 
 Words source_of(uint tile) {
-    return advance_words(push.source, place_of(tile), TILE_ITEMS * ELEMENT_WORDS);
+    return advance_words(push.source, memory_index(tile), TILE_ITEMS * ELEMENT_WORDS);
 }
 
 Words status_of(uint tile) {
     return advance_words(advance_words(push.state, 1, 4), tile, STATUS_WORDS);
 }
 
-// A group's exclusive prefix. Groups lie behind all tiles that there is room for.
+// The descriptor of a group's exclusive prefix. Groups follow all tiles of the capacity.
 Words status_of_group(uint group) {
     return advance_words(status_of(push.tile_count), group, STATUS_WORDS);
 }
@@ -91,7 +94,7 @@ const uint WINDOWS = 0;
 const uint SPINS = 1;
 const uint FALLBACKS = 2;
 const uint LONGEST = 3;
-// Every Nth tile publishes nothing, as if its workgroup had stopped; 0 if all publish.
+// Fault injection: every Nth tile publishes nothing, as a stalled workgroup; 0 for none.
 layout(constant_id = 8) const uint STALL_EVERY = 0;
 
 void count(uint counter, uint more) {
@@ -100,7 +103,7 @@ void count(uint counter, uint more) {
     }
 }
 
-// Of the invocation's tile.
+// Look-back windows of the workgroup's tile.
 uint windows = 0;
 
 void count_window() {
@@ -124,19 +127,20 @@ bool publishes(uint tile) {
 #define publishes(tile) true
 #endif
 
-// Looks back from tile `end`, which is not 0, as many tiles at a time as a subgroup has lanes, and adds what they have published
-// in front of `carry`, as far as a prefix or a stalled tile. Returns the stalled tile, or NONE, and leaves `end` behind it. Every
-// lane of the subgroup must call it.
+// Looks back from tile `end`, which is not 0, over a window of as many tiles as a subgroup has lanes at a time. Adds
+// the published values in front of `carry`, down to a prefix or a stalled tile, and moves `end` down accordingly.
+// Returns the stalled tile, or NONE. Every lane of the subgroup must call it.
 uint look_back(inout uint end, inout Element carry) {
     uint lane = gl_SubgroupInvocationID;
     for (;;) {
-        // Lanes look at tiles in their order, the last lane at the nearest. What would lie before tile 0 is nothing.
+        // Lanes map to tiles in order, the last lane to the nearest tile. Lanes before tile 0 contribute the
+        // identity.
         bool exists = end + lane >= gl_SubgroupSize;
         Words tile = status_of(exists ? end + lane - gl_SubgroupSize : 0);
         Element published;
         bool has_prefix;
         uint first, behind_stalled;
-        for (uint turn = 0; turn < SPIN_LIMIT; turn++) {
+        for (uint spin = 0; spin < SPIN_LIMIT; spin++) {
             uint status = AGGREGATE;
             published = identity();
             if (exists) {
@@ -169,26 +173,27 @@ uint look_back(inout uint end, inout Element carry) {
     }
 }
 
-// Where a subgroup stands in the fixed tree.
+// The position of a subgroup's walk through the fixed tree.
 struct Walk {
-    // The first tile that is not added yet: the first of a chunk.
+    // The first tile not added yet: the first of a chunk.
     uint tile;
-    // The exclusive prefix of its group, and the total of the group's tiles before it.
+    // The exclusive prefix of the tile's group, and the total of the group's tiles before the tile.
     Element before_group;
     Element in_group;
-    // Of the lane's tile in the chunk: whether its aggregate is published, and the aggregate.
+    // Whether the aggregate of the lane's tile of the chunk is published, and the aggregate.
     bool is_published;
     Element aggregate;
 };
 
-// Begins at the last group up to that of `tile` whose prefix is published. Every lane of the subgroup must call it.
+// Begins a walk at the last group, up to that of `tile`, whose prefix is published. Every lane of the subgroup must
+// call it.
 Walk walk_towards(uint tile) {
     uint lane = gl_SubgroupInvocationID;
     // The prefix of group 0 is the identity, published or not.
     uint group = tile / GROUP_TILES;
     uint window = group;
     while (window > 0) {
-        // Lanes look at groups in their order, the last lane at the nearest.
+        // Lanes map to groups in order, the last lane to the nearest group.
         bool exists = window + lane >= gl_SubgroupSize;
         Element unused;
         bool is_published = !exists;
@@ -197,22 +202,22 @@ Walk walk_towards(uint tile) {
         }
         uvec4 published = subgroupBallot(is_published);
         if (subgroupBallotBitCount(published) > 0) {
-            uint behind = window + subgroupBallotFindMSB(published) + 1;
-            window = max(behind, gl_SubgroupSize) - gl_SubgroupSize;
+            uint end = window + subgroupBallotFindMSB(published) + 1;
+            window = max(end, gl_SubgroupSize) - gl_SubgroupSize;
             break;
         }
         window = max(window, gl_SubgroupSize) - gl_SubgroupSize;
     }
     Walk walk = Walk(window * GROUP_TILES, identity(), identity(), false, identity());
-    // A published prefix stays: each lane may read it for itself.
+    // A published prefix is final: each lane may read it for itself.
     if (window > 0) {
         read_status(status_of_group(window), walk.before_group);
     }
     return walk;
 }
 
-// Adds the aggregates of all tiles before `end`, and publishes the prefix of each group on the way if `publishes_groups`; or goes
-// as far as a stalled tile, and returns that. Every lane of the subgroup must call it.
+// Adds the aggregates of all tiles before `end`, and publishes the prefix of each group on the way if
+// `publishes_groups`. Stops at a stalled tile and returns it, else NONE. Every lane of the subgroup must call it.
 uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
     uint lane = gl_SubgroupInvocationID;
     while (walk.tile < end) {
@@ -220,7 +225,7 @@ uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
         uint chunk = min(min(left_in_group, end - walk.tile), gl_SubgroupSize);
         bool is_waiting = lane < chunk && !walk.is_published;
         uvec4 stalled;
-        for (uint turn = 0; turn < SPIN_LIMIT; turn++) {
+        for (uint spin = 0; spin < SPIN_LIMIT; spin++) {
             if (is_waiting) {
                 is_waiting = read_status(status_of(walk.tile + lane), walk.aggregate) == NOT_READY;
             }
@@ -253,10 +258,10 @@ uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
     return NONE;
 }
 
-// Reduces a stalled tile in place of its own workgroup. Every invocation of the workgroup must call it, with a barrier since the
-// workgroup scan was last used. The fixed tree stands on this: it is what `scan_runs` makes of the tile, to the bit. Both fold
-// a run from the identity on, and end in the same scans of subgroup and workgroup; `combine` is precise, so that no compiler
-// may treat the two differently.
+// Fallback: reduces a stalled tile on behalf of its workgroup. Every invocation of the workgroup must call it, with a
+// barrier after the previous use of the workgroup scan. With FIXED_TREE the result must equal that of `scan_runs` bit
+// for bit: both fold a run from the identity and end in the same subgroup and workgroup scans; `combine` is precise,
+// so that no compiler may evaluate the two differently.
 Element reduce_stalled_tile(uint tile) {
     Words first = advance_words(source_of(tile), first_row(), ELEMENT_WORDS);
     uint left = rows_left(extent_of(tile));
@@ -280,13 +285,15 @@ Element reduce_stalled_tile(uint tile) {
     return tile_total;
 }
 
-// The first subgroup looks back for its workgroup. A main path may be that of the others.
+// The first subgroup looks back for its workgroup. OTHER_SUBGROUPS with MAIN_PATH compiles the main path of the
+// others.
 layout(constant_id = 18) const bool OTHER_SUBGROUPS = false;
 #define LOOKS_BACK (!OTHER_SUBGROUPS && gl_SubgroupID == 0)
 
-// The exclusive prefix of `tile`, which is not 0, in every invocation. All of the workgroup must call it.
+// The exclusive prefix of `tile`, which is not 0, in every invocation. Every invocation of the workgroup must call
+// it.
 Element carry_into(uint tile) {
-    // Of the first subgroup alone: what lies in [end, tile).
+    // In the first subgroup alone: the total of [end, tile).
     Element carry = identity();
     uint end = tile;
     Walk walk;
@@ -320,7 +327,8 @@ Element carry_into(uint tile) {
                 carry = combine(total, carry);
                 end = stalled;
             } else if (walk.tile + gl_SubgroupInvocationID == stalled) {
-                // Its own workgroup may have published a part of it and stopped: it is not read again.
+                // Used directly, not read back: the tile's own workgroup may have published some of its words and
+                // stopped.
                 walk.aggregate = total;
                 walk.is_published = true;
             }
@@ -361,11 +369,11 @@ void main() {
     if (!FIXED_TREE && gl_LocalInvocationIndex == 0 && publishes(tile)) {
         publish_prefix(status_of(tile), combine(carry, total));
     }
-    // Before everything, and not published: a tile that is reduced again does without it.
+    // Added in front of all tiles, and never published, so that the fallback needs no initial value.
     if (!is_null(push.initial)) {
         carry = combine(load_value(push.initial), carry);
     }
-    Words destination = advance_words(push.destination, place_of(tile), TILE_ITEMS * ELEMENT_WORDS);
+    Words destination = advance_words(push.destination, memory_index(tile), TILE_ITEMS * ELEMENT_WORDS);
     apply_carry(0, combine(carry, before_subgroup));
     store_tile(destination, ELEMENT_WORDS, extent);
 }

@@ -1,8 +1,9 @@
-// The seed's table: how tutorial 14 keeps every chunk's sum in the chunk's own last row, level above level.
+// The table of tutorial 14: every chunk's sum is kept in the chunk's own last row, level above level.
 //
-// At level 0 the entries are the table's rows. A chunk is CHUNK_ITEMS entries, and the entry of the next level is its
-// last one; so at a level whose entries are `stride` rows apart, entry j is row (j + 1) * stride - 1. Chunks are taken
-// BATCH entries at a time by a workgroup of BATCH invocations, which stands for one hardware thread of the tutorial.
+// At level 0 the entries are the table's rows. A chunk is CHUNK_ITEMS entries, and its last entry is an entry of the
+// next level; so at a level whose entries are `stride` rows apart, entry j is row (j + 1) * stride - 1. A workgroup
+// of BATCH invocations, which stands for one hardware thread of the tutorial, processes a chunk BATCH entries at a
+// time.
 
 #ifndef SUBSWEEP_SCAN_CHUNK
 #define SUBSWEEP_SCAN_CHUNK

@@ -1,9 +1,10 @@
-// Scans each chunk in place, from the last entry of the chunk before it: the seed's third stage.
+// Inclusive prefix sum of each chunk in place, from the last entry of the preceding chunk: the third stage of
+// tutorial 14.
 //
 // Dispatch: chunk_count workgroups of 32.
-// Reads:    table, the chunks' entries of COLUMNS words, and the last entry of the chunk before.
+// Reads:    table, the chunks' entries of COLUMNS words, and the last entry of the preceding chunk.
 // Writes:   table, the chunks' entries, inclusive; with HAS_SUMS all but the last of a full chunk, which the level
-//           above has finished already. So no workgroup writes what another reads.
+//           above has already written. So no workgroup writes an entry that another reads.
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::scan::chunk_prefix.
 // Source:   tutorial 14, cmk_prefix.
@@ -41,7 +42,7 @@ void main() {
             store_value(entry(chunk, index), combine(carry, prefix));
         }
         carry = combine(carry, batch_total);
-        // Before the next batch writes the shared prefixes, everyone has read these.
+        // The next batch overwrites the shared prefixes: by then everyone has read these.
         barrier();
     }
 }

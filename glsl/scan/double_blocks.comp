@@ -1,19 +1,21 @@
-// Makes one scanned block out of every two, on the way to a scan of everything: one step of block doubling.
+// Block doubling: one step of a scan by the Sklansky network over the whole device.
 //
-// Blocks are of 2^block_bits elements, each scanned by itself, the last one cut short. Every element of the upper block
-// of a pair takes in the last element of the lower one. Nobody writes what another reads, so that the step works in
-// place. The first step, of blocks of one element, also brings the elements to where they are scanned.
+// Blocks are 2^block_bits elements, each scanned by itself, the last one partial. Every element of the upper block of
+// a pair adds the last element of the lower one. No element is both written and read by another invocation, so that
+// the step works in place. The first step, of blocks of one element, also copies the elements from source to
+// destination.
 //
-//   before  | lower block ▒| upper block  |       ▒ is taken into every element of the upper block
+//   before  | lower block ▒| upper block  |       ▒ is added to every element of the upper block
 //   after   |          one block          |
 //
-// An invocation takes one element of an upper block; in the first step a pair. For a workgroup, pairs of small blocks
-// are a stretch of two tiles of WORKGROUP_SIZE elements, and a large block's part is one tile.
+// An invocation updates one element of an upper block; in the first step it handles a pair. For a workgroup, pairs of
+// small blocks are two consecutive tiles of WORKGROUP_SIZE elements, and a large block's part is one tile.
 //
-// Dispatch: the tiles of upper blocks at least; tile_count, rounded up to whole pairs and halved, covers small blocks.
+// Dispatch: at least the tiles of upper blocks; tile_count, rounded up to whole pairs and halved, covers small
+//           blocks.
 // Reads:    source, element_count elements.
-// Writes:   destination, the elements of upper blocks; with FROM_SOURCE all of them. It is source itself but for
-//           FROM_SOURCE, where it may be.
+// Writes:   destination, the elements of upper blocks; with FROM_SOURCE all elements. It must be source without
+//           FROM_SOURCE, and may be with it.
 // Shared:   none.
 // Limits:   WORKGROUP_SIZE is a power of two.
 // Pass model: reference::passes::scan::double_blocks.
@@ -46,7 +48,7 @@ void main() {
     uint k = gl_LocalInvocationIndex;
     uint tile_bits = findMSB(WORKGROUP_SIZE);
 
-    // The element of an upper block and the last one of the lower block, each from the start of a tile.
+    // The invocation's element of an upper block and the last element of the lower block, each relative to a tile.
     uint tile, upper, last_tile, last;
     if (push.block_bits < tile_bits) {
         uint pair = k >> push.block_bits << (push.block_bits + 1);
@@ -66,12 +68,12 @@ void main() {
     if (tile >= push.tile_count) {
         return;
     }
-    // Elements from the tile's start to the end, two tiles at most.
+    // Elements from the tile's start to the end, at most two tiles.
     uint extent = push.tile_count - tile > 2 ? 2 * WORKGROUP_SIZE
         : (push.tile_count - tile - 1) * WORKGROUP_SIZE + push.last_extent;
 
     if (FROM_SOURCE) {
-        // The last of one element is the lower block itself.
+        // The lower block is one element, its last.
         if (last < extent) {
             Element lower = load_value(element(push.source, tile, last));
             store_value(element(push.destination, tile, last), lower);

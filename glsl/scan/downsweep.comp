@@ -1,10 +1,10 @@
-// Scans each tile from its carry-in: the way down of reduce-then-scan, and, on a single tile, its turning point.
+// Scan of each tile from its carry-in: the downsweep of reduce-then-scan; on a single tile, the whole scan.
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
-// Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such rows
-//           where they are not null: what comes before each tile; heads, as `scan/heads.glsl` says, and initial, such a
-//           row, where it is not null (both only with HEADED); tiles_on_device, tile_count and last_extent, where it
-//           is not null.
+// Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such
+//           rows where it is not null: the exclusive prefix of each tile; heads, as in `scan/heads.glsl`, and
+//           initial, such a row, where it is not null (both only with HEADED); tiles_on_device, tile_count and
+//           last_extent, where it is not null.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
 //           elements.
 // Shared:   the workgroup scan's.
@@ -41,8 +41,8 @@ void main() {
         return;
     }
     uint stride = row_stride(push.column_count);
-    Words source = column_from(push.source, tile.place, TILE_ITEMS, push.column_count, tile.column);
-    Words destination = column_from(push.destination, tile.place, TILE_ITEMS, push.column_count, tile.column);
+    Words source = column_from(push.source, tile.memory_index, TILE_ITEMS, push.column_count, tile.column);
+    Words destination = column_from(push.destination, tile.memory_index, TILE_ITEMS, push.column_count, tile.column);
     uint heads = 0;
 #ifdef HEADED
     heads = load_heads(push.heads, tile, tiles);

@@ -1,19 +1,19 @@
-// Where segments begin, in the order of the scan: a bit for each row that an invocation has.
+// Head flags of segments, in scan order: a bit for each row of an invocation.
 //
-// A boundary lies before each row that begins a segment. From the first row on, that row is the segment's first; from
-// the last row on it is the one before the boundary.
+// A boundary precedes each row that begins a segment. In a forward scan the head is that row; in reverse it is the
+// row before the boundary.
 
 #ifndef SUBSWEEP_SCAN_HEADS
 #define SUBSWEEP_SCAN_HEADS
 
-// A word for each row, not 0 where a segment begins.
+// A word for each row, nonzero where a segment begins.
 const uint FLAGS = 0;
-// A key of one word, or of two, for each row: a segment is a run of equal ones.
+// A key of one or two words for each row: a segment is a run of equal keys.
 const uint KEYS32 = 1;
 const uint KEYS64 = 2;
 // A bit for each row.
 const uint BITS = 3;
-// Of the levels above the rows: flags of whole tiles, which say that a segment begins somewhere in them.
+// For the levels above the rows: a word for each tile, nonzero if a segment begins in it.
 const uint TILES = 4;
 
 layout(constant_id = 10) const uint HEADS = FLAGS;
@@ -21,7 +21,7 @@ layout(constant_id = 10) const uint HEADS = FLAGS;
 // Words of a key.
 const uint KEY_WORDS = HEADS == KEYS64 ? 2 : 1;
 
-// Rows of all tiles. Their indices are of 32 bits.
+// Rows of all tiles. Row indices have 32 bits.
 uint row_count_of(Tiles tiles) {
     return (tiles.count - 1) * TILE_ITEMS + tiles.last_extent;
 }
@@ -42,14 +42,14 @@ bool begins_at(Words heads, uint row) {
     return advance_words(heads, row, 1).word[0] != 0;
 }
 
-// The heads among the invocation's rows.
+// Loads the head flags of the invocation's rows.
 uint load_heads(Words heads, Tile tile, Tiles tiles) {
     uint row_count = row_count_of(tiles);
     uint bits = 0;
     for (uint slot = 0; slot < PACKS; slot++) {
         for (uint i = 0; i < PACK_ITEMS; i++) {
             uint row = first_row() + pack_offset(slot) * PACK_ITEMS + (REVERSE ? PACK_ITEMS - 1 - i : i);
-            uint boundary = tile.place * TILE_ITEMS + row + (REVERSE ? 1 : 0);
+            uint boundary = tile.memory_index * TILE_ITEMS + row + (REVERSE ? 1 : 0);
             bool is_inside = row < tile.extent && boundary > 0 && boundary < row_count;
             if (is_inside && begins_at(heads, boundary)) {
                 bits |= 1u << (slot * PACK_ITEMS + i);
@@ -67,14 +67,15 @@ Element with_head(Value value, uint heads, uint slot, uint i) {
     return Element(value, is_head(heads, slot, i));
 }
 
-// What every segment begins with.
+// The initial value of every segment.
 Value initial = value_identity();
 
 Value without_head(Element inclusive) {
     return combine(initial, inclusive.value);
 }
 
-// Of what comes before a row, what is of its own segment. What comes before a tile may end in its middle.
+// The exclusive result of a row: the part of its prefix inside its segment. On the levels above the rows, the tile's
+// prefix may end inside a segment that began in an earlier tile.
 Value exclusive_result(Element before, uint heads, uint slot, uint i) {
     if (HEADS != TILES && is_head(heads, slot, i) == 1) {
         return initial;

@@ -1,9 +1,9 @@
-// Tells the device how far each level of a scan goes, where the count was never on the host.
+// Dispatch arguments of a scan's levels, from an indirect count.
 //
 // Dispatch: one workgroup.
 // Reads:    count, one word.
-// Writes:   levels, 8 words for each of level_count: the workgroups of an indirect dispatch in three dimensions, its
-//           tiles and the rows in the last of them, and 3 words of nothing, which are left alone.
+// Writes:   levels, 8 words for each of level_count: the workgroup counts of an indirect dispatch in three
+//           dimensions, tiles, rows in the last tile, and 3 unused words, which are not written.
 // Shared:   nothing.
 // Pass model: reference::passes::scan::level_args.
 
@@ -16,13 +16,13 @@
 layout(push_constant, std430) uniform Push {
     Words count;
     Words levels;
-    // More than that are not taken.
+    // The maximum of count.
     uint max_count;
     uint tile_items;
     uint level_count;
     // Workgroups for each tile.
     uint column_count;
-    // Workgroups in a row of a dispatch.
+    // The maximum of workgroups in a row of a dispatch.
     uint max_row;
 } push;
 

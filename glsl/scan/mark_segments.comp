@@ -1,8 +1,9 @@
-// Sets a bit for each row at which a segment begins.
+// Head bits of segments from their offsets.
 //
 // Dispatch: an invocation for each of offset_count.
-// Reads:    offsets, offset_count words: the rows at which segments begin. Those at and beyond row_count begin nothing.
-// Writes:   heads, a bit for each of row_count rows, which begin as 0.
+// Reads:    offsets, offset_count words: the rows at which segments begin. Offsets at and beyond row_count are
+//           ignored.
+// Writes:   heads, a bit for each of row_count rows, which begins as 0.
 // Shared:   nothing.
 // Pass model: reference::passes::segmented_scan::mark_segments.
 
@@ -20,7 +21,7 @@ layout(push_constant, std430) uniform Push {
 
 void main() {
     uint workgroup = workgroup_index();
-    // Beyond the last, a workgroup's first offset need not fit 32 bits.
+    // The first offset of a surplus workgroup may exceed 32 bits.
     if (workgroup > (push.offset_count - 1) / WORKGROUP_SIZE) {
         return;
     }

@@ -1,9 +1,9 @@
-// Takes what comes before each tile into all of its prefixes: the way down of scan-then-propagate.
+// Adds each tile's exclusive prefix to all elements of the tile: the downsweep of scan-then-propagate.
 //
-// Dispatch: tile_count - 1 workgroups: before the first tile there is nothing.
-// Reads:    table, the elements of all tiles but the first; carries, tile_count elements: the exclusive prefix of the
-//           tiles' sums.
-// Writes:   table, the same elements; an invocation reads and writes the same ones.
+// Dispatch: tile_count - 1 workgroups: the first tile needs no carry-in.
+// Reads:    table, the elements of all tiles but the first; carries, tile_count elements: the exclusive prefix sum of
+//           the tile sums.
+// Writes:   table, the same elements, each by the invocation that reads it.
 // Shared:   none.
 // Pass model: reference::passes::scan::propagate.
 // Source:   Sun, OpenCL exercise 5, "Prefix sum", kernel 2; Hwu, Kirk and El Hajj, Programming Massively Parallel
@@ -23,7 +23,7 @@ layout(push_constant, std430) uniform Push {
 } push;
 
 void main() {
-    // Compared before 1 is added: the count may be all that a word holds.
+    // Compared before 1 is added: the count may be the maximum of a word.
     if (workgroup_index() >= push.tile_count - 1) {
         return;
     }

@@ -1,12 +1,12 @@
-// Sums of tiles: the way up of reduce-then-scan.
+// Tile sums: the upsweep of reduce-then-scan.
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
-// Reads:    source, element_count rows: an element, or with STRIDED column_count of them; heads, as `scan/heads.glsl`
-//           says (only with HEADED); tiles_on_device, tile_count and last_extent, where it is not null.
+// Reads:    source, element_count rows: an element, or with STRIDED column_count of them; heads, as in
+//           `scan/heads.glsl` (only with HEADED); tiles_on_device, tile_count and last_extent, where it is not null.
 // Writes:   sums, tile_count such rows; sum_heads, tile_count words (only with HEADED).
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::scan::tile_totals; with HEADED of rows of reference::passes::segmented_scan::Headed.
-// Source:   tutorial 14, "local count"; with sums in their own array.
+// Source:   tutorial 14, "local count"; here the sums have an array of their own.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -33,7 +33,7 @@ void main() {
         return;
     }
     uint stride = row_stride(push.column_count);
-    Words source = column_from(push.source, tile.place, TILE_ITEMS, push.column_count, tile.column);
+    Words source = column_from(push.source, tile.memory_index, TILE_ITEMS, push.column_count, tile.column);
     uint heads = 0;
 #ifdef HEADED
     heads = load_heads(push.heads, tile, tiles);
@@ -45,7 +45,7 @@ void main() {
         Words sum = column_from(push.sums, tile.index, 1, push.column_count, tile.column);
 #ifdef HEADED
         store_value(sum, tile_total.value);
-        // The same of every column.
+        // The same for every column.
         if (tile.column == 0) {
             advance_words(push.sum_heads, tile.index, 1).word[0] = tile_total.is_head;
         }

@@ -1,9 +1,9 @@
-// Scans each tile by itself and keeps its sum: the way up of scan-then-propagate.
+// Scan of each tile by itself, and tile sums: the upsweep of scan-then-propagate.
 //
 // Dispatch: tile_count workgroups.
 // Reads:    source, element_count elements.
-// Writes:   destination, element_count elements, each tile's own prefixes; may be source itself, since an invocation
-//           reads and writes the same elements; sums, tile_count elements (only with KEEPS_SUMS).
+// Writes:   destination, element_count elements, the prefixes within each tile; may be source itself, since an
+//           invocation reads and writes the same elements; sums, tile_count elements (only with KEEPS_SUMS).
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::scan::scan_tiles.
 // Source:   Sun, OpenCL exercise 5, "Prefix sum", kernel 1; Hwu, Kirk and El Hajj, Programming Massively Parallel

@@ -1,18 +1,18 @@
-// Takes into each element the one a distance before it: one step of a scan by halving distances.
+// Strided scan: one step, which adds to each element the one a distance before it; distances halve from step to step.
 //
-// Before the step, every element is the sum of the input's elements that lie 2 * distance, 4 * distance, … before it,
-// and its own; behind it, of those that lie distance, 2 * distance, … before. At first the distance is so large that
-// there are none, and behind the step of distance 1 all have been taken in. A chain ends where the elements do, so that
-// any count will do.
+// Before the step, an element is the sum of the input elements 0, 2 * distance, 4 * distance, … before it; after the
+// step, of those 0, distance, 2 * distance, … before it. The first distance is so large that an element is the sum of
+// itself alone; after the step of distance 1 it is the full prefix. Any element count will do, since a chain ends where
+// the array ends.
 //
-// Most elements are read by their own invocation and by another one, so that the step goes from one range to another.
-// The source states it for sums of what comes after an element, which is SUFFIX.
+// Most elements are read by two invocations, so that a step needs separate source and destination.
+// The cited source computes suffix sums, which SUFFIX selects.
 //
 // Dispatch: tile_count workgroups, whose tiles are WORKGROUP_SIZE elements.
 // Reads:    source, element_count elements.
 // Writes:   destination, element_count elements.
 // Shared:   none.
-// Limits:   the operator must commute, for chains interleave.
+// Limits:   the operator must commute, for the chains interleave.
 // Pass model: reference::passes::scan::strided.
 // Source:   Rosenberg, "Mr. Peabody and Sherman: Cumulative Sum", University of Miami, 2022, method 2.
 
@@ -30,7 +30,7 @@ layout(push_constant, std430) uniform Push {
     uint tile_count;
     // Elements in the last tile; all others are full.
     uint last_extent;
-    // The distance: whole tiles, and elements besides.
+    // The distance: whole tiles, and remaining elements.
     uint distance_tiles;
     uint distance_items;
 } push;
@@ -51,21 +51,21 @@ void main() {
     }
     Element value = load_value(element(push.source, tile, i));
     if (SUFFIX) {
-        uint other_tile = tile + push.distance_tiles;
-        uint other = i + push.distance_items;
-        if (other >= WORKGROUP_SIZE) {
-            other_tile++;
-            other -= WORKGROUP_SIZE;
+        uint partner_tile = tile + push.distance_tiles;
+        uint partner = i + push.distance_items;
+        if (partner >= WORKGROUP_SIZE) {
+            partner_tile++;
+            partner -= WORKGROUP_SIZE;
         }
-        if (other_tile < push.tile_count && other < extent_of(other_tile)) {
-            value = combine(value, load_value(element(push.source, other_tile, other)));
+        if (partner_tile < push.tile_count && partner < extent_of(partner_tile)) {
+            value = combine(value, load_value(element(push.source, partner_tile, partner)));
         }
     } else {
         bool borrows = i < push.distance_items;
         uint back_tiles = push.distance_tiles + uint(borrows);
         if (tile >= back_tiles) {
-            uint other = i + (borrows ? WORKGROUP_SIZE : 0) - push.distance_items;
-            value = combine(load_value(element(push.source, tile - back_tiles, other)), value);
+            uint partner = i + (borrows ? WORKGROUP_SIZE : 0) - push.distance_items;
+            value = combine(load_value(element(push.source, tile - back_tiles, partner)), value);
         }
     }
     store_value(element(push.destination, tile, i), value);

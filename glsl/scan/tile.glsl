@@ -1,14 +1,14 @@
-// How a workgroup goes through its tile: what reduce and downsweep have in common.
+// The layout of a scan tile over its workgroup: subgroups, rounds and packs.
 //
-// A tile is one contiguous stretch of rows for each subgroup; a stretch is RUNS_PER_INVOCATION rounds; in a round each
-// lane takes PACKS_PER_RUN packs that follow one another, and the next lane goes on behind it. Short runs keep the
-// lanes' loads together, as a GPU likes; one long run needs a single subgroup scan, as a CPU likes.
+// Each subgroup has one contiguous part of the tile, which it processes in RUNS_PER_INVOCATION rounds; in a round
+// each lane has a run of PACKS_PER_RUN consecutive packs, and runs of consecutive lanes are consecutive. Short runs
+// coalesce the loads of a GPU's lanes; one long run needs a single subgroup scan, which suits a CPU.
 //
 //   subgroup s   | round 0: lane 0, lane 1, … | round 1: lane 0, lane 1, … |
 //                            run = PACKS_PER_RUN packs of PACK_ITEMS rows
 //
-// With REVERSE all of this is mirrored, tile by tile and pack by pack: the first tile is the last in memory, and so are
-// its first pack and the pack's first row. Packs stay where they are, so that quads stay quads.
+// With REVERSE the layout is mirrored: the first tile in scan order is the last in memory, and so are its first pack
+// and the pack's first row. Packs keep their boundaries, so that quads remain aligned.
 
 #ifndef SUBSWEEP_SCAN_TILE
 #define SUBSWEEP_SCAN_TILE
@@ -19,11 +19,11 @@
 
 layout(constant_id = 1) const uint RUNS_PER_INVOCATION = 4;
 layout(constant_id = 2) const uint PACKS_PER_RUN = 1;
-// Values are accessed by quads: source and destination are multiples of 16 bytes, and without MIXED_ACCESS no quad is cut off
-// by the last row.
+// Values are accessed by quads: source and destination are 16-byte aligned, and without MIXED_ACCESS no quad is
+// partial.
 layout(constant_id = 3) const bool QUAD_ACCESS = false;
-// Full tiles are accessed without bounds checks, and the last one word by word: one branch a tile, as GPUs like. llvmpipe
-// executes both sides of a branch, a lane at a time.
+// Full tiles are accessed without bounds checks, and the last one word by word: one branch per tile, which suits
+// GPUs. llvmpipe executes both sides of a branch, one lane at a time.
 layout(constant_id = 14) const bool MIXED_ACCESS = false;
 // From the last row to the first.
 layout(constant_id = 9) const bool REVERSE = false;
@@ -31,18 +31,18 @@ layout(constant_id = 9) const bool REVERSE = false;
 const uint RUN_ITEMS = PACKS_PER_RUN * PACK_ITEMS;
 const uint TILE_ITEMS = WORKGROUP_SIZE * RUNS_PER_INVOCATION * RUN_ITEMS;
 
-// What a workgroup takes.
+// A workgroup's tile.
 struct Tile {
-    // In the order of the scan; beyond the last there is nothing to do.
+    // In scan order; at or beyond the tile count for surplus workgroups.
     uint index;
-    // In memory.
-    uint place;
+    // In memory order.
+    uint memory_index;
     uint extent;
     // With STRIDED.
     uint column;
 };
 
-// The columns of a tile's rows follow one another, for they share cache lines.
+// Consecutive workgroups take the columns of one tile, which share cache lines.
 Tile tile_of_workgroup(Tiles tiles, uint column_count) {
     Tile tile;
 #ifdef STRIDED
@@ -52,12 +52,12 @@ Tile tile_of_workgroup(Tiles tiles, uint column_count) {
     tile.index = workgroup_index();
     tile.column = 0;
 #endif
-    tile.place = REVERSE ? tiles.count - 1 - tile.index : tile.index;
-    tile.extent = MAIN_PATH || tile.place + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
+    tile.memory_index = REVERSE ? tiles.count - 1 - tile.index : tile.index;
+    tile.extent = MAIN_PATH || tile.memory_index + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
     return tile;
 }
 
-// Words from a column's value in one row to that in the next.
+// Words between a column's values in consecutive rows.
 uint row_stride(uint column_count) {
 #ifdef STRIDED
     return column_count * ELEMENT_WORDS;
@@ -66,7 +66,7 @@ uint row_stride(uint column_count) {
 #endif
 }
 
-// The column's value in row `row` * `rows` of `table`.
+// A pointer to the column's value in row `row` * `rows` of `table`.
 Words column_from(Words table, uint row, uint rows, uint column_count, uint column) {
     Words words = advance_words(table, row, rows * row_stride(column_count));
 #ifdef STRIDED
@@ -75,16 +75,16 @@ Words column_from(Words table, uint row, uint rows, uint column_count, uint colu
     return words;
 }
 
-// The invocation's packs, in the order of the scan.
+// Packs of an invocation, in scan order.
 const uint PACKS = RUNS_PER_INVOCATION * PACKS_PER_RUN;
 
-// Packs from the invocation's first in the order of the scan to pack `slot`.
+// Packs from the invocation's first one, in scan order, to pack `slot`.
 uint packs_before(uint slot) {
     return slot / PACKS_PER_RUN * gl_SubgroupSize * PACKS_PER_RUN + slot % PACKS_PER_RUN;
 }
 
-// The row, counted from the tile's first, with which the invocation's first pack in memory begins; and packs from there to
-// pack `slot`: a small number, and on a GPU a constant.
+// The row, relative to the tile, of the invocation's first pack in memory; pack_offset is the number of packs from
+// there to pack `slot`: a small number, and on a GPU a constant.
 uint first_row() {
     uint run = gl_SubgroupID * RUNS_PER_INVOCATION * gl_SubgroupSize + gl_SubgroupInvocationID;
     uint first = run * PACKS_PER_RUN;
@@ -95,7 +95,7 @@ uint pack_offset(uint slot) {
     return REVERSE ? packs_before(PACKS - 1) - packs_before(slot) : packs_before(slot);
 }
 
-// Rows of the tile from the invocation's first on.
+// Rows of the tile from the invocation's first row on.
 uint rows_left(uint extent) {
     return max(extent, first_row()) - first_row();
 }

@@ -1,4 +1,5 @@
-// A tile as its workgroup holds it: read once, kept in registers, and stored again from its carry-in.
+// Tile scan: load-and-reduce, then apply-and-store from the carry-in. The tile stays in registers in between, so that
+// it is read once.
 
 #ifndef SUBSWEEP_SCAN_TILE_SCAN
 #define SUBSWEEP_SCAN_TILE_SCAN
@@ -8,7 +9,7 @@
 
 layout(constant_id = 4) const bool EXCLUSIVE = false;
 
-// The invocation's packs, and what comes before each of its runs within the subgroup.
+// The invocation's packs, and the exclusive prefix of each of its runs within the subgroup.
 Value packs[PACKS][PACK_ITEMS];
 Element run_prefix[RUNS_PER_INVOCATION];
 
@@ -22,7 +23,7 @@ void reverse_pack(inout Value pack[PACK_ITEMS]) {
     }
 }
 
-// To the order of the scan, and the form that operators take.
+// Converts a pack to scan order and to the operator's form.
 void from_memory_pack(inout Value pack[PACK_ITEMS]) {
     [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
         pack[i] = from_memory(pack[i]);
@@ -30,7 +31,7 @@ void from_memory_pack(inout Value pack[PACK_ITEMS]) {
     reverse_pack(pack);
 }
 
-// Loads the tile's `extent` rows from `source` on, which lie `stride` words apart.
+// Loads the tile's `extent` rows from `source`, which are `stride` words apart.
 void load_tile(Words source, uint stride, uint extent) {
     Words first = advance_words(source, first_row(), stride);
     if (MIXED_ACCESS && extent == TILE_ITEMS) {
@@ -88,7 +89,7 @@ void store_tile(Words destination, uint stride, uint extent) {
 #define exclusive_result(before, heads, slot, i) before
 #endif
 
-// The run of the invocation's packs from `slot` on, of PACKS_PER_RUN of them. `heads`, here and below, is of a HEADED
+// The total of the invocation's run in round `round`. `heads`, here and below, holds the head flags of a HEADED
 // build.
 Element reduce_run(uint round, uint heads) {
     Element total = identity();
@@ -102,8 +103,8 @@ Element reduce_run(uint round, uint heads) {
 }
 
 #ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
-// Inclusive scans over the subgroup, one for each round. A loop over rounds around a loop over distances would not be
-// unrolled, and arrays with an element for each round would leave the registers.
+// Inclusive subgroup scans, one for each round. The loop over rounds is the inner one: around the loop over distances
+// it would not be unrolled, and arrays indexed by round would not stay in registers.
 void subgroup_inclusive_scans(inout Element totals[RUNS_PER_INVOCATION]) {
     for (uint distance = 1; distance < gl_SubgroupSize; distance *= 2) {
         [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
@@ -120,8 +121,8 @@ void reduce_runs(uint heads, out Element totals[RUNS_PER_INVOCATION]) {
     }
 }
 
-// The total of a tile that is loaded. Every invocation of the workgroup must call it, with a barrier since the workgroup scan
-// was last used.
+// The total of the loaded tile. Every invocation of the workgroup must call it, with a barrier after the previous use
+// of the workgroup scan.
 Element reduce_tile(uint heads) {
     Element totals[RUNS_PER_INVOCATION];
     reduce_runs(heads, totals);
@@ -140,8 +141,9 @@ Element reduce_tile(uint heads) {
     return tile_total;
 }
 
-// Upsweep of a tile that is loaded: what comes before the subgroup within it; before the invocation, where the workgroup scan
-// is of invocations, each of which then has one run. Every invocation of the workgroup must call it, once.
+// Load-and-reduce of the loaded tile: the exclusive prefix of the subgroup within the tile, or, with a workgroup scan
+// of invocations, that of the invocation, which then has one run. Every invocation of the workgroup must call it,
+// once.
 Element scan_runs(uint heads, out Element tile_total) {
 #ifdef SCANS_INVOCATIONS
     run_prefix[0] = identity();
@@ -167,7 +169,7 @@ Element scan_runs(uint heads, out Element tile_total) {
 #endif
 }
 
-// Downsweep, behind scan_runs: each run is scanned from its own prefix. `carry` comes before the subgroup.
+// Apply: scans each run from its own prefix, after scan_runs. `carry` is the prefix of the subgroup.
 void apply_carry(uint heads, Element carry) {
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
         Element sum = combine(carry, run_prefix[round]);

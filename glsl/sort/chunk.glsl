@@ -1,6 +1,6 @@
-// The seed's chunk: 256 keys, 32 at a time, by a workgroup of 32 that stands for one hardware thread of tutorial 13.
+// The chunk of tutorial 13: 256 keys, 32 at a time, by a workgroup of 32 that stands for one hardware thread.
 //
-// Where a subgroup has more than 32 lanes the workgroup is part of one, in its first lanes.
+// With subgroups of more than 32 lanes the workgroup is the first lanes of one.
 
 #ifndef SUBSWEEP_SORT_CHUNK
 #define SUBSWEEP_SORT_CHUNK

@@ -1,14 +1,14 @@
-// Moves the keys of each chunk to their places in the order of one digit, batch by batch, as the seed does.
+// Stable scatter of each chunk's keys by one digit, batch by batch, as in tutorial 13.
 //
 // Dispatch: the workgroups of dispatch_args, of 32 invocations.
-// Reads:    an array of keys and one of values, as dispatch_args says: all of them, or instead of values the keys' places;
-//           offsets, RADIX * tile_count words: the exclusive scan of the counts; dispatch_args.
-// Writes:   another array of keys, and of values (only with VALUE_WORDS).
+// Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: all
+//           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
+//           sum of the counts; dispatch_args.
+// Writes:   another of these buffers of keys, and of values (only with VALUE_WORDS).
 // Shared:   2 * RADIX words.
 // Pass model: reference::passes::sort::scatter.
-// Source:   tutorial 13, cmk_radix_bucket. Its cm_pack_mask, which makes one 32-bit word of 32 lanes' truth values, is
-//           a subgroup ballot; subgroups of fewer lanes put their ballots together in shared memory. Its cm_cbit is
-//           bitCount.
+// Source:   tutorial 13, cmk_radix_bucket. Its cm_pack_mask, which packs 32 lanes' booleans into a 32-bit word, is a
+//           subgroup ballot; subgroups of fewer lanes merge their ballots in shared memory. Its cm_cbit is bitCount.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -29,9 +29,9 @@ layout(push_constant, std430) uniform Push {
     uint digit_mask;
 } push;
 
-// Which of the batch's 32 keys have the digit.
+// For each digit, the mask of the batch's 32 keys that have it.
 shared uint s_mask[RADIX];
-// Where the next key of the digit goes.
+// For each digit, the offset of its next key in the output.
 shared uint s_next[RADIX];
 
 #if VALUE_WORDS > 0
@@ -83,11 +83,11 @@ void main() {
 
         if (in_chunk) {
             uint earlier = s_mask[digit] & ((1u << lane) - 1);
-            uint place = s_next[digit] + bitCount(earlier);
-            // A place can be beyond 2^31, too far for an index.
-            store_key(advance_words(sorted, place, KEY_WORDS), key);
+            uint sorted_index = s_next[digit] + bitCount(earlier);
+            // The offset may exceed 2^31, which an array index cannot.
+            store_key(advance_words(sorted, sorted_index, KEY_WORDS), key);
 #if VALUE_WORDS > 0
-            Words value = advance_words(values.to, place, VALUE_WORDS);
+            Words value = advance_words(values.to, sorted_index, VALUE_WORDS);
             if (values.are_indices) {
                 value.word[0] = chunk * CHUNK_ITEMS + index;
             } else {

@@ -1,13 +1,13 @@
-// Counts the digits of each chunk with packed 16-bit counters, as the seed does; or, with BIN_BY_BIN, with a counter for
-// each digit, which it says is the intuitive way, and slower.
+// Digit counts of each chunk, in packed 16-bit counters, as in tutorial 13; with BIN_BY_BIN in a counter for each
+// digit, which the tutorial calls the intuitive and slower way.
 //
 // Dispatch: the workgroups of dispatch_args, of 32 invocations.
-// Reads:    an array of keys, as dispatch_args says: all of them; dispatch_args.
+// Reads:    one of keys, keys_alt and keys_alt2, as dispatch_args selects: all keys; dispatch_args.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   RADIX / 2 words, or RADIX.
 // Pass model: reference::passes::sort::tile_counts.
-// Source:   tutorial 13, cmk_radix_count: each lane counts for itself, then the counters of all digits are added up
-//           together. Its one 64-bit add for four 16-bit counters is a subgroup addition of a uvec2 here, and the
+// Source:   tutorial 13, cmk_radix_count: each lane has counters of its own, which are then reduced for all digits
+//           together. Its one 64-bit addition of four 16-bit counters is a subgroup addition of a uvec2 here, and the
 //           cm_sum of each row a subgroup addition of each digit's counter.
 
 #version 460
@@ -41,7 +41,7 @@ uint count_of(Counter count, uint digit) {
 
 #else
 
-// 16 bits a digit.
+// 16 bits for each digit.
 #define Counter uvec2
 const uint DIGITS_OF_COUNTER = 4;
 
@@ -61,7 +61,7 @@ const uint COUNTERS = RADIX / DIGITS_OF_COUNTER;
 
 shared Counter s_counts[COUNTERS];
 
-// Adds to a counter of the chunk, beside other subgroups.
+// Adds to a counter of the chunk, concurrently with other subgroups.
 void add_to_count(uint counter, Counter sum) {
 #ifdef BIN_BY_BIN
     atomicAdd(s_counts[counter], sum);

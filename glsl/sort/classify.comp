@@ -1,18 +1,21 @@
-// Lists segments by their lengths, and tells how far the dispatches go that sort them.
+// Classifies segments into size classes, each with a queue, and writes the dispatch arguments of the kernels that
+// sort them.
 //
-// A subgroup adds all that it has for a list at once. The last workgroup to be done writes the dispatch arguments. Segments that
-// begin in rising order, as they should, fit their lists; a class that has more of them than fit is not sorted at all.
+// A subgroup reserves queue entries with one atomic per class. The last workgroup to finish writes the dispatch
+// arguments. Segments with ascending offsets, as required, fit their queues; a class whose queue overflows is not
+// sorted.
 //
-// Dispatch: an invocation for each of segment_count; of none, dispatch_args stays as it is, which should be 0.
-// Reads:    segments, segment_count words: where each begins, the next ends it, and element_count the last;
-//           segment_count_on_device and element_count_on_device, where they are not null, one word each.
+// Dispatch: an invocation for each of segment_count; with none, dispatch_args is not written and should be 0.
+// Reads:    segments, segment_count words: the begin of each segment, which is also the end of the preceding one;
+//           element_count ends the last; segment_count_on_device and element_count_on_device, where they are not
+//           null, one word each.
 // Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
-//           short_capacity, small_capacity and large_capacity entries of LIST_WORDS; long_segments, up to long_capacity
-//           of LONG_WORDS; dispatch_args, DISPATCH_ARGS_WORDS for each of 5 dispatches.
+//           short_capacity, small_capacity and large_capacity entries of SEGMENT_WORDS; long_segments, up to
+//           long_capacity entries of LONG_SEGMENT_WORDS; dispatch_args, DISPATCH_ARGS_WORDS for each of 5 dispatches.
 // Shared:   1 word.
 // Pass model: reference::passes::segmented_sort::classify.
-// Source:   bins of segments by their lengths are those of Hou, Liu, Wang and Feng, "Fast Segmented Sort on GPUs",
-//           ICS 2017, and of CUB's DeviceSegmentedSort.
+// Source:   size classes as in Hou, Liu, Wang and Feng, "Fast Segmented Sort on GPUs", ICS 2017, and CUB's
+//           DeviceSegmentedSort.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -24,13 +27,13 @@
 #include "common/tiles.glsl"
 #include "sort/segments.glsl"
 
-// Shorter ones are in order already.
+// Shorter segments need no sorting.
 layout(constant_id = 1) const uint MIN_EXTENT = 2;
-// The longest of each class; longer ones are long.
+// The longest extent of each size class; longer segments are in the class LONG.
 layout(constant_id = 2) const uint MAX_SHORT = 32;
 layout(constant_id = 3) const uint MAX_SMALL = 512;
 layout(constant_id = 4) const uint MAX_LARGE = 4096;
-// Short segments of a workgroup.
+// Short segments per workgroup.
 layout(constant_id = 5) const uint SHORT_PER_WORKGROUP = 16;
 layout(constant_id = 6) const uint TILE_ITEMS = 4096;
 layout(constant_id = 7) const uint RADIX = 256;
@@ -43,7 +46,7 @@ layout(push_constant, std430) uniform Push {
     Words small_segments;
     Words large_segments;
     Words long_segments;
-    // Where they are not null, words that say how many there are, of which no more than the following are taken.
+    // Indirect counts, or null; the following counts are their maxima.
     Words segment_count_on_device;
     Words element_count_on_device;
     uint segment_count;
@@ -53,22 +56,23 @@ layout(push_constant, std430) uniform Push {
     uint large_capacity;
     uint long_capacity;
     uint tile_capacity;
-    // Workgroups in a row of a dispatch.
+    // The maximum of workgroups in a row of a dispatch.
     uint max_row;
 } push;
 
-// Classes, and their words of state: how many segments there are of each.
+// Size classes; a class is also the index of its segment count in state.
 const uint SHORT = 0;
 const uint SMALL = 1;
 const uint LARGE = 2;
 const uint LONG = 3;
 const uint CLASSES = 4;
-// Tiles of long segments; whether they are beyond counting; workgroups that are done.
+// Further words of state: tiles of long segments; whether their number overflowed; finished workgroups.
 const uint TILES = 4;
 const uint OVERFLOW = 5;
 const uint DONE = 6;
 
-// A dispatch for each class, of which that of LONG takes a workgroup for each segment; and behind them that of all tiles.
+// Dispatches are numbered by class; LONG has a workgroup for each long segment, and the last dispatch one for each of
+// their tiles.
 const uint TILES_DISPATCH = CLASSES;
 
 uint class_of(uint extent) {
@@ -83,16 +87,16 @@ uint capacity_of(uint kind) {
         kind == LARGE ? push.large_capacity : push.long_capacity;
 }
 
-// The entry at `slot` of a class's list. Addresses are chosen, not pointers: SwiftShader crashes on a pointer that a branch
-// has chosen.
+// The entry at `slot` of a class's queue. Selects between addresses, not pointers: SwiftShader crashes on a pointer
+// that a branch has selected.
 Words entry_of(uint kind, uint slot) {
-    uvec2 list = kind == SHORT ? uvec2(push.short_segments) : kind == SMALL ? uvec2(push.small_segments) :
+    uvec2 queue = kind == SHORT ? uvec2(push.short_segments) : kind == SMALL ? uvec2(push.small_segments) :
         kind == LARGE ? uvec2(push.large_segments) : uvec2(push.long_segments);
-    return advance_words(Words(list), slot, kind == LONG ? LONG_WORDS : LIST_WORDS);
+    return advance_words(Words(queue), slot, kind == LONG ? LONG_SEGMENT_WORDS : SEGMENT_WORDS);
 }
 
-// A place in its list for each lane that has a segment of a class. All lanes of the subgroup must call it.
-uint slot_in_list(uint kind) {
+// The queue slot of each lane whose segment is in a class. Every lane of the subgroup must call it.
+uint queue_slot(uint kind) {
     uint slot = 0;
     [[unroll]] for (uint c = 0; c < CLASSES; c++) {
         uvec4 votes = subgroupBallot(kind == c);
@@ -132,7 +136,7 @@ void main() {
     uint segment_count = count_of(push.segment_count, push.segment_count_on_device);
     uint element_count = count_of(push.element_count, push.element_count_on_device);
     uint workgroup_count = ceil_div(segment_count, WORKGROUP_SIZE);
-    // Beyond the last, a workgroup's first segment need not fit 32 bits.
+    // The first segment of a surplus workgroup may exceed 32 bits.
     if (workgroup >= workgroup_count) {
         return;
     }
@@ -150,7 +154,7 @@ void main() {
     }
 
     uint kind = class_of(segment.extent);
-    uint slot = slot_in_list(kind);
+    uint slot = queue_slot(kind);
     uint first_tile = 0;
     uint tile_count = ceil_div(segment.extent, TILE_ITEMS);
     if (kind == LONG) {

@@ -1,7 +1,7 @@
-// Copies keys and values back to the caller's arrays, where a sort has left them aside.
+// Copies keys and values from the alternate buffers back to the primary ones.
 //
 // Dispatch: the workgroups of dispatch_args, which may be none.
-// Reads:    keys_alt, element_count * key_words words, and values_alt, element_count * value_words words; dispatch_args.
+// Reads:    keys_alt, element_count * key_words words; values_alt, element_count * value_words words; dispatch_args.
 // Writes:   keys and values, as many words.
 // Shared:   nothing.
 // Pass model: none; a copy is its source.
@@ -12,7 +12,7 @@
 #include "common/dispatch.glsl"
 #include "sort/dispatch_args.glsl"
 
-// Keys that a workgroup takes.
+// Keys per workgroup.
 layout(constant_id = 1) const uint TILE_ITEMS = 4096;
 
 layout(push_constant, std430) uniform Push {
@@ -26,7 +26,8 @@ layout(push_constant, std430) uniform Push {
     uint value_words;
 } push;
 
-// The words of one tile, `words` for each of `extent` elements, as neighbours have them.
+// Copies the words of one tile, `words` for each of `extent` elements; neighbouring invocations access neighbouring
+// words.
 void copy_tile(Words from, Words to, uint tile, uint words, uint extent) {
     Words source = advance_words(from, tile, TILE_ITEMS * words);
     Words destination = advance_words(to, tile, TILE_ITEMS * words);

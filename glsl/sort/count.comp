@@ -1,7 +1,7 @@
-// Counts the digits of each tile.
+// Digit counts of each tile, for digits of up to 4 bits.
 //
 // Dispatch: the workgroups of dispatch_args.
-// Reads:    an array of keys, as dispatch_args says: all of them; dispatch_args.
+// Reads:    one of keys, keys_alt and keys_alt2, as dispatch_args selects: all keys; dispatch_args.
 // Writes:   counts, RADIX * tile_count words, digit-major.
 // Shared:   8 words.
 // Pass model: reference::passes::sort::tile_counts.
@@ -29,7 +29,7 @@ layout(push_constant, std430) uniform Push {
     uint digit_mask;
 } push;
 
-// Two 16-bit counts a word: .x of a word of DigitBytes holds its bytes 0 and 2, .y its bytes 1 and 3.
+// Two 16-bit counts per word: .x of a word of DigitBytes holds its bytes 0 and 2, .y its bytes 1 and 3.
 shared uvec2 s_counts[4];
 
 void main() {
@@ -49,7 +49,7 @@ void main() {
 
     DigitBytes counts = DigitBytes(uvec4(0));
     [[unroll]] for (uint q = 0; q < ITEMS_PER_INVOCATION / 4; q++) {
-        // Order does not matter to a count: neighbours load neighbouring quads.
+        // Counting ignores order: neighbouring invocations load neighbouring quads.
         uint first = (q * WORKGROUP_SIZE + gl_LocalInvocationIndex) * 4;
         Key quad[4];
         load_quad(keys, first, extent, quad);
@@ -60,7 +60,7 @@ void main() {
         }
     }
 
-    // Bytes widen to 16 bits, which hold a whole tile, before lanes are added up.
+    // Bytes widen to 16 bits, which hold the count of a whole tile, before the subgroup reduction.
     uvec4 even = subgroupAdd(counts.words & 0x00ff00ff);
     uvec4 odd = subgroupAdd((counts.words >> 8) & 0x00ff00ff);
     if (subgroupElect()) {

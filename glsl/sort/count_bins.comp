@@ -1,9 +1,10 @@
-// Counts the digits of each tile, of up to 8 bits, in shared memory; with SEGMENTED of tiles of long segments.
+// Digit histogram of each tile in shared memory, for digits of up to 8 bits; with SEGMENTED of each tile of the
+// segment tile queue.
 //
 // Dispatch: the workgroups of dispatch_args, which may be none.
-// Reads:    an array of keys, as dispatch_args says: all of them; with SEGMENTED keys, tiles, as many as dispatch_args counts, and
-//           the long_segments that they are of; dispatch_args.
-// Writes:   counts, RADIX * tile_count words, digit-major; with SEGMENTED segment by segment.
+// Reads:    one of keys, keys_alt and keys_alt2, as dispatch_args selects: all keys; dispatch_args. With SEGMENTED
+//           keys; tiles, as many as dispatch_args counts; the long_segments of these tiles; dispatch_args.
+// Writes:   counts, RADIX * tile_count words, digit-major; with SEGMENTED digit-major within each segment.
 // Shared:   RADIX words.
 // Pass model: reference::passes::sort::tile_counts, and with SEGMENTED reference::passes::segmented_sort::tile_counts.
 // Source:   the histograms of Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, ch. 9.
@@ -45,7 +46,7 @@ void main() {
     uint tile_count = segment_tile.tile_count;
     uint extent = segment_tile.extent;
     Words counts = advance_words(push.counts, segment_tile.first_tile, RADIX);
-    Words keys = advance_words(push.keys, segment_tile.first_place, KEY_WORDS);
+    Words keys = advance_words(push.keys, segment_tile.first_index, KEY_WORDS);
 #else
     uint tile = workgroup_index();
     PassArgs pass = load_pass_args(push.dispatch_args);
@@ -66,7 +67,7 @@ void main() {
         }
     }
     barrier();
-    // Order does not matter to a count: neighbours load neighbouring keys.
+    // Counting ignores order: neighbouring invocations load neighbouring keys.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         if (striped_index(i) < extent) {
             atomicAdd(s_bins[digit_of(load_key(keys, striped_index(i)), push.shift, push.digit_mask)], 1u);

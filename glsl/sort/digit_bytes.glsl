@@ -1,11 +1,11 @@
-// One invocation's own digit counts in registers: a byte for each of up to 16 digits, four to a word.
+// Digit counts of one invocation in registers: a byte for each of up to 16 digits, four per word.
 //
-// The word is found by comparing, not by indexing: an array indexed by data would leave the registers.
+// The word is selected by comparison, not by indexing: an array indexed by data would not stay in registers.
 
 #ifndef SUBSWEEP_SORT_DIGIT_BYTES
 #define SUBSWEEP_SORT_DIGIT_BYTES
 
-// At most 255 keys an invocation, or a byte would run over.
+// At most 255 keys per invocation, or a byte would overflow.
 struct DigitBytes {
     uvec4 words;
 };

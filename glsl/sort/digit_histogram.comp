@@ -1,16 +1,17 @@
-// Looks at all keys once, before the first pass of a sort: which bits of their order differ, and with BINS, how many keys
-// have each digit of each pass. The last workgroup to be done then writes the dispatch arguments of the passes, each of which is one
-// dispatch for each portion of the keys.
+// Histogram of all digits in one read of the keys, before the first pass of a sort: the bits in which keys differ,
+// and with BINS the digit counts of each pass and their exclusive prefix sums. The last workgroup to finish writes
+// the dispatch arguments of the passes; a pass is one dispatch for each portion of the keys.
 //
 // Dispatch: tile_count workgroups.
 // Reads:    keys, element_count keys; tiles_on_device, tile_count and last_extent, where it is not null.
-// Writes:   state, which begins as 0: 5 words; dispatch_args, DISPATCH_ARGS_WORDS for each portion of each of PASS_COUNT passes, and
-//           for the copy behind them; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for each portion of each pass, of
-//           which those of the first in the end tell where the first key of each digit goes.
+// Writes:   state, which begins as 0: 5 words; dispatch_args, DISPATCH_ARGS_WORDS for each portion of each of
+//           PASS_COUNT passes, and for the final copy; with BINS bins, which begin as 0: HISTOGRAM_WORDS words for
+//           each portion of each pass. The bins of a pass's first portion become the offset of each digit's first
+//           key.
 // Shared:   the workgroup scan's, 1 word, and with BINS RADIX * PASS_COUNT words.
 // Pass model: reference::passes::digit_histogram::Config::histogram.
-// Source:   the one histogram of Adinets and Merrill, "Onesweep", 2022; that what all keys agree in need not be sorted by is
-//           as old as radix sort.
+// Source:   the single upfront histogram is that of Adinets and Merrill, "Onesweep", 2022; passes over digits that
+//           are equal in all keys are skipped.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -27,7 +28,7 @@
 
 layout(constant_id = 7) const uint PASS_COUNT = 4;
 
-// Of ITEMS_PER_INVOCATION, which is a multiple.
+// A divisor of ITEMS_PER_INVOCATION.
 const uint ITEMS_PER_ROUND = 4;
 
 layout(push_constant, std430) uniform Push {
@@ -39,28 +40,29 @@ layout(push_constant, std430) uniform Push {
     uint tile_count;
     // Keys in the last tile; all others are full.
     uint last_extent;
-    // The tiles of a pass are of as many invocations, which may take more keys or fewer.
+    // Items per invocation of the passes, which may differ from those of this kernel.
     uint pass_items_per_invocation;
-    // What a portion holds, and how many of them there are.
+    // Tiles per portion, and portions.
     uint portion_tiles;
     uint portion_count;
-    // The bits to sort by, which the passes share out as evenly as they go.
+    // The bits to sort by, divided among the passes as evenly as possible.
     uint begin_bit;
     uint end_bit;
-    // Workgroups in a row of a dispatch.
+    // The maximum of workgroups in a row of a dispatch.
     uint max_row;
-    // One of the following.
+    // IN_PLACE, DOUBLE_BUFFER or INDICES.
     uint result;
 } push;
 
-// The keys are to end where they were: passes in which all agree are left out.
+// The result is in the primary buffers: passes whose digit is equal in all keys are skipped.
 const uint IN_PLACE = 0;
-// The keys are to end where the last pass leaves them, which the host knows: all passes run.
-const uint ANYWHERE = 1;
-// The keys stay as they are, and their places are told.
+// The result is where the last pass leaves it, which the host knows: all passes run.
+const uint DOUBLE_BUFFER = 1;
+// The result is the permutation: the keys are not changed.
 const uint INDICES = 2;
 
-// Words of state: bits of the order that some key has, and that some key lacks; and workgroups that are done.
+// Words of state: the bits of the order that are set in some key, and those that are clear in some key; finished
+// workgroups.
 const uint SET = 0;
 const uint CLEAR = 2;
 const uint DONE = 4;
@@ -69,18 +71,18 @@ const uint DONE = 4;
 shared uint s_bins[RADIX * PASS_COUNT];
 #endif
 
-// The bits of a pass.
+// The digit of a pass.
 Digit digit_of_pass(uint pass) {
     uint bits = push.end_bit - push.begin_bit;
     uint least = bits / PASS_COUNT;
     uint wider = bits % PASS_COUNT;
     uint width = least + (pass < wider ? 1 : 0);
     uint shift = push.begin_bit + pass * least + min(pass, wider);
-    // Behind the last bit there is nothing left to shift to.
+    // An empty digit after the last bit must not shift by the width of a key.
     return Digit(width == 0 ? 0 : shift, (1u << width) - 1);
 }
 
-// How far a dispatch goes, and between which arrays.
+// Writes the arguments of one dispatch.
 void store_dispatch_args(uint index, uint tile_count, uint last_extent, PingPong ping_pong) {
     Words words = advance_words(push.dispatch_args, index, DISPATCH_ARGS_WORDS);
     store_grid(words, tile_count, push.max_row);
@@ -90,7 +92,7 @@ void store_dispatch_args(uint index, uint tile_count, uint last_extent, PingPong
     words.word[ARGS_COUNTER_COUNT] = tile_count * RADIX;
 }
 
-// A pass, portion by portion.
+// Writes the arguments of a pass, portion by portion.
 void store_args_of_pass(uint pass, uint tile_count, uint last_extent, PingPong ping_pong) {
     for (uint portion = 0; portion < push.portion_count; portion++) {
         uint first = min(portion * push.portion_tiles, tile_count);
@@ -101,13 +103,13 @@ void store_args_of_pass(uint pass, uint tile_count, uint last_extent, PingPong p
     }
 }
 
-// Which passes run, by one invocation: those in whose digit not all keys agree. `differing` has the bits in which some
-// differ.
+// Writes the arguments of all passes, by one invocation. A pass runs if keys differ in its digit; `differing` has the
+// bits in which some keys differ.
 void store_args_of_passes(Key differing, Tiles tiles) {
-    // Keys can be more than a word counts. Rounds are not, in which each invocation takes a key.
+    // The number of keys may exceed 32 bits; the number of rounds, in which each invocation takes one key, does not.
     uint round_count = (tiles.count - 1) * ITEMS_PER_INVOCATION + ceil_div(tiles.last_extent, WORKGROUP_SIZE);
     uint tile_count = ceil_div(round_count, push.pass_items_per_invocation);
-    // Both sides may run over: what is left does not.
+    // Both sides may wrap: their difference does not.
     uint last_extent = (tiles.count - 1) * TILE_ITEMS + tiles.last_extent -
         (tile_count - 1) * push.pass_items_per_invocation * WORKGROUP_SIZE;
     bool is_argsort = push.result == INDICES;
@@ -116,9 +118,9 @@ void store_args_of_passes(Key differing, Tiles tiles) {
         Digit digit = digit_of_pass(pass);
         run_count += bits_of(differing, digit.shift, digit.mask) != 0 ? 1 : 0;
     }
-    // Places are told by the last pass that runs, so that one must.
+    // The last pass that runs writes the indices, so at least one must run.
     bool first_must_run = is_argsort && run_count == 0;
-    bool all_must_run = push.result == ANYWHERE;
+    bool all_must_run = push.result == DOUBLE_BUFFER;
     uint runs_left = all_must_run ? PASS_COUNT : first_must_run ? 1 : run_count;
     uint runs = 0;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
@@ -131,7 +133,7 @@ void store_args_of_passes(Key differing, Tiles tiles) {
         if (is_argsort) {
             ping_pong.keys_from = runs == 0 ? PRIMARY : runs % 2 == 0 ? SECOND_ALTERNATE : ALTERNATE;
             ping_pong.keys_to = runs % 2 == 0 ? ALTERNATE : SECOND_ALTERNATE;
-            // The last run puts the places where the caller wants them.
+            // The last pass that runs writes the indices to the primary buffer.
             ping_pong.values_from = runs == 0 ? SECOND_ALTERNATE : runs_left % 2 == 1 ? ALTERNATE : PRIMARY;
             ping_pong.values_to = runs_left % 2 == 1 ? PRIMARY : ALTERNATE;
         }
@@ -139,30 +141,30 @@ void store_args_of_passes(Key differing, Tiles tiles) {
         runs += is_run ? 1 : 0;
         runs_left -= is_run ? 1 : 0;
     }
-    // What has ended aside is copied back.
+    // A result in the alternate buffer is copied back.
     bool is_copied = push.result == IN_PLACE && runs % 2 == 1;
     PingPong back = PingPong(ALTERNATE, PRIMARY, ALTERNATE, PRIMARY, 0);
     store_dispatch_args(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back);
 }
 
 #ifdef BINS
-// The bins of a pass's first portion.
+// The histogram of a pass's first portion.
 Words bins_of_pass(uint pass) {
     return advance_words(push.bins, pass * push.portion_count, HISTOGRAM_WORDS);
 }
 
-// Adds keys of a digit to a bin, as others do at the same time.
+// Adds to a bin, concurrently with other workgroups.
 void add_to_bin(Words bins, uint digit, uint keys) {
     uint before = atomicAdd(bins.word[digit], keys);
-    // Whoever runs the low word over is alone in that.
+    // Exactly one addition wraps the low word.
     if (WIDE_OFFSETS && before + keys < keys) {
         atomicAdd(bins.word[RADIX + digit], 1u);
     }
 }
 
-// A word of each bin that the invocation handles, as others have left it: not from a cache of one's own. `first` is
-// where that of digit 0 lies.
-void load_own(Words bins, uint first, out uint words[BINS_PER_INVOCATION]) {
+// Loads a word of each bin that the invocation handles, by atomics, which bypass non-coherent caches. `first` is the
+// index of the word of digit 0.
+void load_bins(Words bins, uint first, out uint words[BINS_PER_INVOCATION]) {
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         uint d = bin_index(k);
         words[k] = 0;
@@ -172,7 +174,7 @@ void load_own(Words bins, uint first, out uint words[BINS_PER_INVOCATION]) {
     }
 }
 
-void store_own(Words bins, uint first, uint words[BINS_PER_INVOCATION]) {
+void store_bins(Words bins, uint first, uint words[BINS_PER_INVOCATION]) {
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         uint d = bin_index(k);
         if (d < RADIX) {
@@ -181,8 +183,8 @@ void store_own(Words bins, uint first, uint words[BINS_PER_INVOCATION]) {
     }
 }
 
-// Scans a word of each digit exclusively. All of the workgroup must call it, with a barrier since shared memory was last
-// used.
+// Exclusive prefix sum over the digits, of one word each. Every invocation of the workgroup must call it, with a
+// barrier after the previous use of shared memory.
 void scan_digits(inout uint words[BINS_PER_INVOCATION]) {
     uint own_total = 0;
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
@@ -199,27 +201,27 @@ void scan_digits(inout uint words[BINS_PER_INVOCATION]) {
     barrier();
 }
 
-// Where the first key of each digit goes, in a pass. All of the workgroup must call it, with a barrier since shared memory
-// was last used.
+// Exclusive prefix sum of a pass's histogram: the offset of each digit's first key. Every invocation of the workgroup
+// must call it, with a barrier after the previous use of shared memory.
 void scan_bins(uint pass) {
     Words bins = bins_of_pass(pass);
     uint low[BINS_PER_INVOCATION];
     uint first_low[BINS_PER_INVOCATION];
-    load_own(bins, 0, low);
+    load_bins(bins, 0, low);
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         first_low[k] = low[k];
     }
     scan_digits(first_low);
-    store_own(bins, 0, first_low);
+    store_bins(bins, 0, first_low);
     if (WIDE_OFFSETS) {
         uint high[BINS_PER_INVOCATION];
-        load_own(bins, RADIX, high);
-        // A digit that runs the sum of the low words over carries one.
+        load_bins(bins, RADIX, high);
+        // Where the sum of low words wraps, the digit carries one into the high words.
         [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
             high[k] += first_low[k] + low[k] < low[k] ? 1 : 0;
         }
         scan_digits(high);
-        store_own(bins, RADIX, high);
+        store_bins(bins, RADIX, high);
     }
 }
 #endif
@@ -241,7 +243,7 @@ void main() {
 
     Key set = Key(0);
     Key clear = Key(0);
-    // Some at a time: all of them, in every pass, would be more code than the cache of a GPU's instructions holds.
+    // A few at a time: unrolled over all items and passes, the code would exceed a GPU's instruction cache.
     [[dont_unroll]] for (uint first = 0; first < ITEMS_PER_INVOCATION; first += ITEMS_PER_ROUND) {
         [[unroll]] for (uint k = 0; k < ITEMS_PER_ROUND; k++) {
             uint i = first + k;

@@ -1,10 +1,10 @@
-// What the device tells its own dispatches: whether a pass runs, how far, and between which arrays.
+// Indirect dispatch arguments of a radix pass: whether the pass runs, its tiles, and its ping-pong buffers.
 //
-// Keys go to and fro between the caller's array and one aside. Where the keys are to stay as they are, they go once out of
-// the caller's, and then to and fro between two that are aside. A pass whose digit is the same of all keys need not run:
-// only the device knows then where the keys are.
+// Keys alternate between the primary buffer, which is the caller's, and an alternate one. If the keys must not
+// change, the first pass that runs reads the primary buffer, and later ones go back and forth between two alternates.
+// A pass is skipped if its digit is equal in all keys; then only the device knows which buffer holds the keys.
 //
-//   | workgroups of the dispatch, in three dimensions | tiles | keys in the last | ping_pong | counts of all tiles | – |
+//   | workgroup counts in three dimensions | tiles | keys in the last | ping_pong | counters of all tiles | – |
 
 #ifndef SUBSWEEP_SORT_DISPATCH_ARGS
 #define SUBSWEEP_SORT_DISPATCH_ARGS
@@ -18,10 +18,11 @@ const uint ARGS_LAST_EXTENT = 4;
 const uint ARGS_PING_PONG = 5;
 const uint ARGS_COUNTER_COUNT = 6;
 
-// Bits of a ping_pong: the keys' array before and after, the values', and whether an odd number of passes have run before.
+// Buffers of a ping_pong word, which holds those of keys before and after the pass, those of values, and the parity
+// of the number of passes that have run before.
 const uint PRIMARY = 0;
 const uint ALTERNATE = 1;
-// Of keys: the second aside. Of values, before: none, for they are the keys' places.
+// For keys: the second alternate. For values before a pass: no buffer, the values are the keys' indices.
 const uint SECOND_ALTERNATE = 2;
 
 struct PingPong {
@@ -33,10 +34,11 @@ struct PingPong {
 };
 
 uint ping_pong_word(PingPong ping_pong) {
-    return ping_pong.keys_from | ping_pong.keys_to << 2 | ping_pong.values_from << 4 | ping_pong.values_to << 6 | ping_pong.parity << 8;
+    return ping_pong.keys_from | ping_pong.keys_to << 2 | ping_pong.values_from << 4 |
+        ping_pong.values_to << 6 | ping_pong.parity << 8;
 }
 
-// A dispatch of a pass: its tiles, all full but the last.
+// One dispatch of a pass: its tiles, all full but the last, and its buffers.
 struct PassArgs {
     uint tile_count;
     uint last_extent;
@@ -56,11 +58,12 @@ uint tile_extent(PassArgs args, uint tile, uint tile_items) {
     return MAIN_PATH || tile + 1 < args.tile_count ? tile_items : args.last_extent;
 }
 
-// The array that a part of a ping_pong names. Addresses are chosen, not pointers: SwiftShader crashes on a pointer that a
-// branch has chosen.
-Words buffer_of(uint name, Words callers, Words aside, Words other) {
-    uvec2 chosen = name == PRIMARY ? uvec2(callers) : name == ALTERNATE ? uvec2(aside) : uvec2(other);
-    return Words(chosen);
+// The buffer that a field of a ping_pong word selects. Selects between addresses, not pointers: SwiftShader crashes
+// on a pointer that a branch has selected.
+Words buffer_of(uint buffer_index, Words primary, Words alternate, Words second_alternate) {
+    uvec2 address = buffer_index == PRIMARY ? uvec2(primary) :
+        buffer_index == ALTERNATE ? uvec2(alternate) : uvec2(second_alternate);
+    return Words(address);
 }
 
 #endif

@@ -1,25 +1,25 @@
-// Exchanges words between the invocations of a workgroup, through the shared memory that ranked the tile. To be included
-// behind a ranking.
+// Exchange of words between the invocations of a workgroup, through the shared memory of the ranking. Include it
+// after a ranking.
 
 #ifndef SUBSWEEP_SORT_EXCHANGE
 #define SUBSWEEP_SORT_EXCHANGE
 
-// Puts a word of each item where its rank is. Every invocation must call it, with a barrier since shared memory was last
-// used; and a barrier must come before the words are read.
+// Scatters a word of each item to its rank in shared memory. Every invocation must call it, with a barrier after the
+// previous use of shared memory, and a barrier before the words are read.
 void scatter_to_shared(uint words[ITEMS_PER_INVOCATION]) {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         s_tile[rank[i]] = words[i];
     }
 }
 
-// Loads the words of the items whose ranks are the invocation's in the striped arrangement.
+// Loads the words of the invocation's ranks in the striped arrangement.
 void load_striped(out uint words[ITEMS_PER_INVOCATION]) {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         words[i] = s_tile[striped_index(i)];
     }
 }
 
-// Exchanges words into the striped arrangement. Every invocation must call it.
+// Exchanges words from ranked items to the striped arrangement. Every invocation must call it.
 void scatter_to_striped(inout uint words[ITEMS_PER_INVOCATION]) {
     barrier();
     scatter_to_shared(words);
@@ -27,7 +27,7 @@ void scatter_to_striped(inout uint words[ITEMS_PER_INVOCATION]) {
     load_striped(words);
 }
 
-// Gives each invocation the words of the items that have its item_index as rank. Every invocation must call it.
+// Exchanges words from ranked items to the arrangement of item_index. Every invocation must call it.
 void scatter_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
     barrier();
     scatter_to_shared(words);

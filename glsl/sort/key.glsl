@@ -1,8 +1,8 @@
-// A sort's key and value: KEY_WORDS and VALUE_WORDS words of 32 bits, the lowest first, 1 or 2 and 0 to 2 of them.
+// Keys and values of a sort: KEY_WORDS and VALUE_WORDS words of 32 bits, low word first, 1 or 2 and 0 to 2 of them.
 //
-// Keys lie in memory as their type has them. What orders them is an unsigned number: a signed one has its sign bit
-// flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`), and to descend all
-// bits of that are flipped once more. It is made anew whenever a digit of it is asked for, without a branch.
+// Keys are stored in the form of their type, and compared by an unsigned number, their *order*: a signed integer has
+// its sign bit flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`); a
+// descending sort flips all bits once more. The order is computed each time a digit is extracted, without a branch.
 
 #ifndef SUBSWEEP_SORT_KEY
 #define SUBSWEEP_SORT_KEY
@@ -47,7 +47,7 @@ void store_key(Words keys, Key key) {
 #endif
 }
 
-// The unsigned number that is ordered as the key is.
+// The key's order: an unsigned number that compares as the key does.
 Key ordered(Key key) {
 #if KEY_WORDS == 2
     uint flipped = uint(int(key.y) >> 31) & FLIPPED_IF_NEGATIVE;
@@ -58,9 +58,9 @@ Key ordered(Key key) {
 #endif
 }
 
-// The key that is ordered last.
+// The last key in the sort's order.
 Key last_key() {
-    // Of the order, before a descending one is flipped.
+    // Its order, before the flip of a descending sort.
     uint order = DESCENDING ? 0 : ~0;
     uint flipped = DESCENDING ? FLIPPED_IF_NEGATIVE : 0;
 #if KEY_WORDS == 2
@@ -70,10 +70,10 @@ Key last_key() {
 #endif
 }
 
-// The bits of `mask` of a key's order from `shift` on, which is less than the key has bits.
+// The bits of `mask` of an order, from bit `shift` on, which is less than the key's width.
 uint bits_of(Key order, uint shift, uint mask) {
 #if KEY_WORDS == 2
-    // What is shifted in from above may be of the high word; a shift by 32 would be none at all.
+    // Two shifts instead of one by 32 - shift: a shift by 32 is undefined.
     uint low = order.x >> (shift & 31) | order.y << 1 << (31 - (shift & 31));
     return (shift < 32 ? low : order.y >> (shift & 31)) & mask;
 #else

@@ -1,13 +1,13 @@
-// Keys by fours, which are one or two 16-byte accesses.
+// Loads of four keys at a time, by one or two 16-byte accesses.
 
 #ifndef SUBSWEEP_SORT_LOAD_QUADS
 #define SUBSWEEP_SORT_LOAD_QUADS
 
 #include "sort/key.glsl"
 
-// Keys are accessed by quads: they are a multiple of 16 bytes, and without MIXED_ACCESS four of them are there or none.
+// Keys are accessed by quads: they are 16-byte aligned, and without MIXED_ACCESS no quad is partial.
 layout(constant_id = 3) const bool QUAD_ACCESS = false;
-// A quad of which keys are missing is loaded word by word. llvmpipe executes both sides of that branch, a lane at a time.
+// A partial quad is loaded word by word. llvmpipe executes both sides of that branch, one lane at a time.
 layout(constant_id = 14) const bool MIXED_ACCESS = false;
 
 Key[4] load_whole_quad(Words keys, uint first) {
@@ -21,8 +21,8 @@ Key[4] load_whole_quad(Words keys, uint first) {
 #endif
 }
 
-// Loads the four keys from `first` on, a multiple of 4, of which those at and beyond `extent` are not touched and are padding:
-// the key that is ordered last.
+// Loads the four keys from `first` on, a multiple of 4. Those at and beyond `extent` are not read and are padding:
+// the last key in the sort's order.
 void load_quad(Words keys, uint first, uint extent, out Key quad[4]) {
     [[unroll]] for (uint i = 0; i < 4; i++) {
         quad[i] = last_key();

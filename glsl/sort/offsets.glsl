@@ -1,7 +1,7 @@
-// Offsets of keys in an array, in elements: 32 bits, or with WIDE_OFFSETS 64 bits in two words, the lowest first.
+// Offsets of keys in an array, in elements: 32 bits, or with WIDE_OFFSETS 64 bits in two words, low word first.
 //
-// A histogram of offsets has RADIX low words, and with WIDE_OFFSETS behind them RADIX high words. A kernel that takes fewer
-// than 2^32 keys defines NARROW_OFFSETS.
+// A histogram of offsets has RADIX low words, and with WIDE_OFFSETS then RADIX high words. A kernel for fewer than
+// 2^32 keys defines NARROW_OFFSETS.
 
 #ifndef SUBSWEEP_SORT_OFFSETS
 #define SUBSWEEP_SORT_OFFSETS

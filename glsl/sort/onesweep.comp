@@ -1,26 +1,28 @@
-// Scatters all keys by one digit in a single pass, stably, and a value with each: decoupled look-back, one descriptor for each
-// bin of each tile.
+// Onesweep pass: a stable scatter of keys, and of their values, by one digit in a single pass, by decoupled look-back
+// with one descriptor for each bin of each tile.
 //
 //   | tile 0: PREFIX | tile 1: PREFIX | tile 2: AGGREGATE | tile 3: not ready | tile 4 |
-//                            ▲               │ added up           ▲ counted again,     │ looks back, bin by bin
-//                            └───────────────┴────────────────────┴ if it is stalled   ┘
+//                            ▲               │ added              ▲ counted again,     │ looks back, bin by bin
+//                            └───────────────┴────────────────────┴ if stalled         ┘
 //
 //   descriptor:   | status: 2 bits | count: 30 bits |    every second pass that runs flips the highest bit
 //
-// A pass leaves PREFIX in all descriptors. With the highest bit flipped that is no status of the next pass, nor is an
-// AGGREGATE: descriptors are cleared once for all passes. More keys than 30 bits count are sorted by several dispatches, a
-// portion each.
+// A pass leaves PREFIX in all descriptors. With the highest bit flipped, neither a PREFIX nor an AGGREGATE of one
+// pass is a valid status of the next, so that descriptors are cleared once for all passes. More keys than 30 bits can
+// count are sorted in portions, a dispatch each.
 //
-// Dispatch: the workgroups of dispatch_args, in any order; more are left alone.
-// Reads:    an array of keys and one of values, as dispatch_args says: those of a portion, or instead of values the keys'
-//           indices; bins, HISTOGRAM_WORDS words: the offset of the portion's first key of each bin; dispatch_args.
-// Writes:   another array of keys, and of values; next_bins, HISTOGRAM_WORDS words, where it is not null: the bins of the
-//           next portion; state of the portion, which begins as 0: 4 words, of which two are the next tile of even and odd
-//           passes, and RADIX descriptors for each tile. With COUNTED counts, 4 words, which go on from what they were.
+// Dispatch: the workgroups of dispatch_args, in any order; surplus workgroups return.
+// Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: the
+//           elements of the portion, or instead of values the keys' indices; bins, HISTOGRAM_WORDS words: the offset
+//           of the portion's first key of each bin; dispatch_args.
+// Writes:   another of these buffers of keys, and of values; next_bins, HISTOGRAM_WORDS words, where it is not null:
+//           the bins of the next portion; state of the portion, which begins as 0: 4 words, of which two are the tile
+//           counters of even and odd passes, and RADIX descriptors for each tile. With COUNTED counts, 4 words, which
+//           accumulate.
 // Shared:   the ranking's, HISTOGRAM_WORDS words and 3 words.
 // Pass model: reference::passes::sort::onesweep.
-// Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback is that
-//           of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
+// Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback
+//           is that of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -54,11 +56,11 @@ const uint PREFIX = 2;
 const uint COUNT_BITS = 30;
 const uint COUNT_MASK = (1u << COUNT_BITS) - 1;
 
-// Look-back rounds without news before a stalled tile's keys are counted by those that wait: as long as counting takes.
+// Look-back rounds without progress before the fallback histogram of a stalled tile: about the time that it takes.
 const uint SPIN_LIMIT = 100;
 
 shared uint s_tile_index;
-// One more than the last tile that an invocation waits for; 0 if none waits. Two, for rounds in turn.
+// One more than the last stalled tile of any invocation; 0 if none. Double-buffered between rounds.
 shared uint s_stalled[2];
 
 // Flips the highest bit of all descriptors of this pass.
@@ -68,7 +70,7 @@ uint flip;
 const uint WINDOWS = 0;
 const uint SPINS = 1;
 const uint FALLBACKS = 2;
-// Every Nth tile publishes nothing, as if its workgroup had stopped; 0 if all publish.
+// Fault injection: every Nth tile publishes nothing, as a stalled workgroup; 0 for none.
 layout(constant_id = 8) const uint STALL_EVERY = 0;
 
 void count(uint counter) {
@@ -93,36 +95,37 @@ uint descriptor(uint status, uint count) {
     return (status << COUNT_BITS | count) ^ flip;
 }
 
-// Of a tile's own workgroup.
+// Publishes a descriptor of the workgroup's own tile.
 void publish(uint tile, uint bin, uint status, uint count) {
     atomicExchange(descriptors_of(tile).word[bin], descriptor(status, count));
 }
 
-// Of the invocation's bins: the keys in earlier tiles, as far as it has looked back; and the tile behind which it has, or 0
-// where it is done.
+// For each bin of the invocation: the keys in the tiles before, as far as the look-back has come; and the end of the
+// tiles still to look back over, 0 when done.
 uint exclusive_prefix[BINS_PER_INVOCATION];
-uint look_back_end[BINS_PER_INVOCATION];
+uint look_back_tile[BINS_PER_INVOCATION];
 
-// Looks back until all lanes of the subgroup are done, or have found nothing new for a while. Every lane must call it.
+// Looks back until all lanes of the subgroup are done, or have made no progress for SPIN_LIMIT rounds. Every lane
+// must call it.
 void look_back() {
     for (uint spins = 0; spins < SPIN_LIMIT;) {
         bool is_waiting = false;
         bool has_found = false;
         [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-            if (look_back_end[k] > 0) {
-                uint word = atomicOr(descriptors_of(look_back_end[k] - 1).word[bin_index(k)], 0u) ^ flip;
+            if (look_back_tile[k] > 0) {
+                uint word = atomicOr(descriptors_of(look_back_tile[k] - 1).word[bin_index(k)], 0u) ^ flip;
                 uint status = word >> COUNT_BITS;
                 if (status == AGGREGATE || status == PREFIX) {
                     has_found = true;
                     exclusive_prefix[k] += word & COUNT_MASK;
-                    look_back_end[k] = status == PREFIX ? 0 : look_back_end[k] - 1;
+                    look_back_tile[k] = status == PREFIX ? 0 : look_back_tile[k] - 1;
                 } else {
                     is_waiting = true;
                 }
             }
         }
         count(WINDOWS);
-        // All lanes leave together.
+        // All lanes leave the loop together.
         if (!subgroupAny(is_waiting || has_found)) {
             break;
         }
@@ -133,8 +136,9 @@ void look_back() {
     }
 }
 
-// Counts the keys of a stalled tile, which is none of the last, and publishes its aggregate. Every invocation must call it, in
-// uniform flow. Invocations clear and read their own bins alone, so that it need not end in a barrier.
+// Fallback histogram: counts the keys of a stalled tile, which is never the last one, and publishes its aggregate.
+// Every invocation must call it, in uniform control flow. Invocations clear and read their own bins alone, so that no
+// final barrier is needed.
 void count_stalled_tile(Words keys, uint tile, Digit digit) {
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         if (bin_index(k) < RADIX) {
@@ -151,15 +155,15 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
         uint bin = bin_index(k);
         if (bin < RADIX) {
             uint keys_of_bin = s_bin_offset[bin];
-            // Its own workgroup may go on at any time: what that has published stays.
+            // The tile's own workgroup may resume at any time: its descriptors are not replaced.
             uint found = atomicOr(descriptors_of(tile).word[bin], 0u);
             uint status = (found ^ flip) >> COUNT_BITS;
             if (status != AGGREGATE && status != PREFIX) {
                 atomicCompSwap(descriptors_of(tile).word[bin], found, descriptor(AGGREGATE, keys_of_bin));
             }
-            if (look_back_end[k] == tile + 1) {
+            if (look_back_tile[k] == tile + 1) {
                 exclusive_prefix[k] += keys_of_bin;
-                look_back_end[k] = tile;
+                look_back_tile[k] = tile;
             }
         }
     }
@@ -190,9 +194,9 @@ void main() {
     count_tile(digit, extent);
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         exclusive_prefix[k] = 0;
-        look_back_end[k] = 0;
+        look_back_tile[k] = 0;
         if (bin_index(k) < RADIX) {
-            look_back_end[k] = tile;
+            look_back_tile[k] = tile;
             if (publishes(tile)) {
                 publish(tile, bin_index(k), tile == 0 ? PREFIX : AGGREGATE, bin_count[k]);
             }
@@ -210,30 +214,30 @@ void main() {
 #endif
 
     // One round, and one more for each stalled tile.
-    for (uint turn = 0;; turn ^= 1) {
+    for (uint slot = 0;; slot ^= 1) {
         look_back();
         uint stalled = 0;
         [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-            stalled = max(stalled, look_back_end[k]);
+            stalled = max(stalled, look_back_tile[k]);
         }
         stalled = subgroupMax(stalled);
         if (subgroupElect() && stalled > 0) {
-            atomicMax(s_stalled[turn], stalled);
+            atomicMax(s_stalled[slot], stalled);
         }
         barrier();
-        stalled = s_stalled[turn];
+        stalled = s_stalled[slot];
         if (MAIN_PATH || stalled == 0) {
             break;
         }
-        // Nobody has to do with it before the barriers of what follows.
+        // No invocation accesses the other slot before the barriers of the fallback.
         if (gl_LocalInvocationIndex == 0) {
-            s_stalled[turn ^ 1] = 0;
+            s_stalled[slot ^ 1] = 0;
         }
         count(FALLBACKS);
         count_stalled_tile(keys, stalled - 1, digit);
     }
 
-    bool hands_on = tile + 1 == pass.tile_count && !is_null(push.next_bins);
+    bool has_next_portion = tile + 1 == pass.tile_count && !is_null(push.next_bins);
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
         uint bin = bin_index(k);
         if (bin < RADIX) {
@@ -243,7 +247,7 @@ void main() {
             }
             uvec2 offset = load_offset(push.bins, bin);
             set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
-            if (hands_on) {
+            if (has_next_portion) {
                 store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
             }
         }

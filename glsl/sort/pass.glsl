@@ -1,7 +1,7 @@
-// What the kernels of one radix pass agree on: digits, and how counts lie in memory.
+// Digits and the layout of counts, shared by the kernels of a radix pass.
 //
-// A pass sorts by one digit: `digit_mask` of the key's bits from `shift` on. The counts are digit-major, so that one
-// exclusive scan over all of them turns "how many of digit d are in tile t" into "where the first of them goes":
+// A pass sorts by one digit: `digit_mask` of the key's bits from `shift` on. Counts are digit-major, so that one
+// exclusive prefix sum turns the count of digit d in tile t into the offset of the first such key:
 //
 //   | digit 0: tile 0, tile 1, … | digit 1: tile 0, tile 1, … | …
 
@@ -18,7 +18,7 @@ layout(constant_id = 1) const uint RADIX_BITS = 4;
 
 const uint RADIX = 1u << RADIX_BITS;
 
-// Where the count of a digit in a tile lies.
+// The index of the count of a digit in a tile.
 uint count_index(uint digit, uint tile, uint tile_count) {
     return digit * tile_count + tile;
 }

@@ -1,8 +1,8 @@
-// Tells of each tile of the long segments of which of them it is.
+// Segment tile queue: the segment of each tile of the long segments.
 //
-// Dispatch: the workgroups of dispatch_args, which may be none: one for each long segment.
+// Dispatch: the workgroups of dispatch_args, one for each long segment; there may be none.
 // Reads:    long_segments, as many as dispatch_args counts; dispatch_args.
-// Writes:   tiles, a word for each tile of these segments.
+// Writes:   tiles, a word for each tile of these segments: the index of its segment in long_segments.
 // Shared:   nothing.
 // Pass model: reference::passes::segmented_sort::queue_tiles.
 
@@ -22,7 +22,7 @@ void main() {
     if (slot >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
         return;
     }
-    Words entry = advance_words(push.long_segments, slot, LONG_WORDS);
+    Words entry = advance_words(push.long_segments, slot, LONG_SEGMENT_WORDS);
     uint tile_count = entry.word[3];
     Words tiles = advance_words(push.tiles, entry.word[2], 1);
     for (uint tile = gl_LocalInvocationIndex; tile < tile_count; tile += WORKGROUP_SIZE) {

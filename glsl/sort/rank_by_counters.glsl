@@ -1,13 +1,15 @@
-// Ranks the keys of a tile by a digit of up to 4 bits: packed counters of every invocation, scanned over the workgroup.
+// Ranking of a tile's keys by a digit of up to 4 bits: packed counters of each invocation, scanned over the
+// workgroup.
 //
-// Every invocation owns consecutive keys and counts its own digits in registers. One scan over the counters of all
-// invocations, digit by digit, tells where the first key of each digit of each invocation stands in the tile.
+// Each invocation has consecutive keys (the blocked arrangement) and counts its digits in registers. One exclusive
+// prefix sum over the counters of all invocations, digit by digit, is the rank of the first key of each digit of each
+// invocation.
 //
-// It ranks in two steps, as rank_by_match.glsl does, and leaves the same behind.
+// It has the two steps and the results of rank_by_match.glsl.
 //
 // Shared memory: max(tile, RADIX / 2 * WORKGROUP_SIZE) words, and the workgroup scan's.
-// Source: Satish, Harris and Garland, "Designing Efficient Sorting Algorithms for Manycore GPUs", IPDPS 2009; counters
-// are packed as in CUB's BlockRadixRank.
+// Source: Satish, Harris and Garland, "Designing Efficient Sorting Algorithms for Manycore GPUs", IPDPS 2009;
+//         counters are packed as in CUB's BlockRadixRank.
 
 #ifndef SUBSWEEP_SORT_RANK
 #define SUBSWEEP_SORT_RANK
@@ -21,10 +23,10 @@
 const uint COUNTER_WORDS = RADIX / 2;
 const uint COUNTERS = COUNTER_WORDS * WORKGROUP_SIZE;
 
-// First the counters, word-major (word w of invocation i at w * WORKGROUP_SIZE + i), then the tile in order.
+// First the counters, word-major (word w of invocation i at w * WORKGROUP_SIZE + i), then the ranked tile.
 shared uint s_tile[TILE_ITEMS > COUNTERS ? TILE_ITEMS : COUNTERS];
 
-// Of each bin that the invocation handles: the rank of the first of the tile's keys.
+// For each bin that the invocation handles: the rank of its first key in the tile.
 uint bin_first[BINS_PER_INVOCATION];
 
 // The blocked arrangement.
@@ -43,14 +45,14 @@ void load_tile(Words keys, uint extent) {
     }
 }
 
-// A prefix out of the scanned counters: the low or the high half of its word.
+// A scanned counter: the low or the high half of its word.
 uint counter_prefix(uint digit, uint invocation) {
     uint word = s_tile[(digit % COUNTER_WORDS) * WORKGROUP_SIZE + invocation];
     return digit < COUNTER_WORDS ? word & 0xffff : word >> 16;
 }
 
-// Counts each invocation's keys into its counters, padding included. Every invocation must call it, with a barrier since
-// shared memory was last used.
+// Counts the invocation's keys into its counters, padding included. Every invocation must call it, with a barrier
+// after the previous use of shared memory.
 void count_tile(Digit digit, uint extent) {
     DigitBytes counts = DigitBytes(uvec4(0));
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
@@ -65,25 +67,25 @@ void count_tile(Digit digit, uint extent) {
     barrier();
 }
 
-// Ranks the keys, behind count_tile. Every invocation must call it, in uniform flow, and a barrier must come before shared
-// memory is used again.
+// Ranks the keys, after count_tile. Every invocation must call it, in uniform control flow, and a barrier must
+// precede the next use of shared memory.
 void rank_tile(Digit digit) {
-    // The counters of the whole tile are scanned in the order (word, invocation), each invocation a stretch of them.
+    // The tile's counters are scanned in the order (word, invocation), a contiguous part by each invocation.
     uint invocation = invocation_index();
-    uint stretch_total = 0;
-    uint stretch[COUNTER_WORDS];
+    uint part_total = 0;
+    uint part[COUNTER_WORDS];
     [[unroll]] for (uint w = 0; w < COUNTER_WORDS; w++) {
-        stretch[w] = s_tile[invocation * COUNTER_WORDS + w];
-        stretch_total += stretch[w];
+        part[w] = s_tile[invocation * COUNTER_WORDS + w];
+        part_total += part[w];
     }
     uint subgroup_total, tile_total;
-    uint prefix = subgroup_exclusive_scan(stretch_total, subgroup_total);
+    uint prefix = subgroup_exclusive_scan(part_total, subgroup_total);
     prefix += workgroup_exclusive_scan(subgroup_total, tile_total);
-    // All low digits come before all high ones.
+    // All low digits precede all high ones.
     prefix += tile_total << 16;
     [[unroll]] for (uint w = 0; w < COUNTER_WORDS; w++) {
         s_tile[invocation * COUNTER_WORDS + w] = prefix;
-        prefix += stretch[w];
+        prefix += part[w];
     }
     barrier();
 

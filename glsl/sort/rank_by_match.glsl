@@ -1,23 +1,24 @@
-// Ranks a tile's keys by a digit of up to 8 bits: lanes of a subgroup that have the same digit find each other.
+// Ranking of a tile's keys by a digit of up to 8 bits: the lanes of a subgroup match equal digits.
 //
-// A subgroup owns consecutive keys in the subgroup-striped arrangement, and a table with a word for each bin. Key by key,
-// its lanes match digits: a key's rank in the subgroup is the bin's word and the number of lower lanes that match, and the
-// last of the matching lanes moves the word on.
+// A subgroup has consecutive keys in the subgroup-striped arrangement, and a table with a word for each bin. Item by
+// item, its lanes match digits: the rank of a key in the subgroup is the bin's word plus the number of lower matching
+// lanes, and the last matching lane advances the word.
 //
-//   count_tile   tables hold the subgroup's counts: with EARLY_COUNTS by atomic adds, else by ranking
+//   count_tile   tables become the subgroups' counts: with EARLY_COUNTS by atomic adds, else by ranking
 //   rank_tile    tables are scanned over the subgroups, and the bins' totals over the bins
 //
-// With EARLY_COUNTS keys are ranked in rank_tile, from tables that are already scanned: a single-pass sort can publish its
-// counts before, and needs fewer registers. With SHARED_MASKS lanes match by a mask for each bin in shared memory, in place
-// of a ballot for each bit of the digit; it takes subgroups of up to 32 lanes.
+// With EARLY_COUNTS keys are ranked in rank_tile, from scanned tables: a single-pass sort can publish its counts
+// before, and needs fewer registers. With SHARED_MASKS lanes match by a mask for each bin in shared memory, instead
+// of a ballot for each bit of the digit; this requires subgroups of up to 32 lanes.
 //
-// A full tile in which all keys have the same digit keeps their order: with both it is not ranked, since all lanes would add to
-// the mask of one bin.
+// With both, a full tile of one digit keeps its order and is not ranked, since all lanes would contend for the mask
+// of one bin.
 //
-// Shared memory: the larger of a tile and of the tables, RADIX words for each subgroup, or twice as many with SHARED_MASKS;
-// the workgroup scan's, and a word.
-// Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; lanes match as in
-// Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are those of CUB's BlockRadixRankMatchEarlyCounts.
+// Shared memory: the larger of a tile and of the tables, RADIX words for each subgroup, or twice as many with
+//                SHARED_MASKS; the workgroup scan's, and a word.
+// Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; lanes match as
+//         in Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are those of CUB's
+//         BlockRadixRankMatchEarlyCounts.
 
 #ifndef SUBSWEEP_SORT_RANK_BY_MATCH
 #define SUBSWEEP_SORT_RANK_BY_MATCH
@@ -27,7 +28,7 @@
 #include "common/workgroup_scan.glsl"
 #include "sort/tile.glsl"
 
-// The most subgroups that the workgroup can have, whatever their size: room for their tables.
+// The maximum of subgroups in a workgroup, whatever their size: the number of tables.
 layout(constant_id = 6) const uint MAX_SUBGROUPS = 16;
 layout(constant_id = 11) const bool EARLY_COUNTS = false;
 layout(constant_id = 12) const bool SHARED_MASKS = false;
@@ -35,23 +36,23 @@ layout(constant_id = 12) const bool SHARED_MASKS = false;
 const uint TABLES = MAX_SUBGROUPS * RADIX;
 const uint RANKING_WORDS = SHARED_MASKS ? 2 * TABLES : TABLES;
 
-// The subgroups' tables, and behind them their masks; then the tile.
+// The subgroups' tables, followed by their masks; then the ranked tile.
 shared uint s_tile[TILE_ITEMS > RANKING_WORDS ? TILE_ITEMS : RANKING_WORDS];
 
 const bool HAS_EARLY_OUT = EARLY_COUNTS && SHARED_MASKS;
-// Whether the tile is full, and one bin has all of its keys.
+// Whether the tile is full and one bin has all of its keys.
 shared bool s_is_one_digit;
 
-// Of each bin that the invocation handles: the tile's keys, and the rank of the first of them.
+// For each bin that the invocation handles: its keys in the tile, and the rank of the first of them.
 uint bin_count[BINS_PER_INVOCATION];
 uint bin_first[BINS_PER_INVOCATION];
 
-// Orders what a subgroup does in shared memory.
+// Orders a subgroup's accesses to shared memory.
 void subgroup_shared_barrier() {
     controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
-// What lanes exchange within a subgroup is atomic: a watch over shared memory knows the barriers of workgroups alone.
+// Exchanges within a subgroup are atomic: race detectors of shared memory know workgroup barriers alone.
 uint load_shared(uint index) {
     return atomicLoad(s_tile[index], gl_ScopeSubgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
@@ -82,18 +83,18 @@ void load_tile(Words keys, uint extent) {
     }
 }
 
-// The lanes that have the same digit.
+// The lanes with the same digit.
 uvec4 match_digit(uint digit, uvec4 no_lanes) {
     uvec4 differing = no_lanes;
     [[unroll]] for (uint bit = 0; bit < RADIX_BITS; bit++) {
-        // The bit in all bits: compilers make a divergent branch of a select.
+        // The bit, sign-extended: compilers turn a select into a divergent branch.
         int is_set = bitfieldExtract(int(digit), int(bit), 1);
         differing |= subgroupBallot(is_set != 0) ^ uint(is_set);
     }
     return ~differing;
 }
 
-// Ranks the keys from the subgroup's table on, which then holds what comes behind them. Every invocation must call it.
+// Ranks the keys by the subgroup's table, whose words advance by the ranked keys. Every invocation must call it.
 void rank_in_subgroup(Digit digit) {
     uint table = gl_SubgroupID * RADIX;
     uvec4 no_lanes = ~subgroupBallot(true);
@@ -120,8 +121,8 @@ void rank_in_subgroup(Digit digit) {
     }
 }
 
-// Counts the keys of each bin into `bin_count`. Every invocation must call it, in uniform flow, with a barrier since shared
-// memory was last used.
+// Counts the keys of each bin into `bin_count`. Every invocation must call it, in uniform control flow, with a
+// barrier after the previous use of shared memory.
 void count_tile(Digit digit, uint extent) {
     uint table = gl_SubgroupID * RADIX;
     for (uint bin = 0; bin < RADIX; bin += gl_SubgroupSize) {
@@ -158,8 +159,8 @@ void count_tile(Digit digit, uint extent) {
     }
 }
 
-// Ranks the keys, behind count_tile. Every invocation must call it, and a barrier must come before shared memory is used
-// again.
+// Ranks the keys, after count_tile. Every invocation must call it, and a barrier must precede the next use of shared
+// memory.
 void rank_tile(Digit digit) {
     uint invocation_count = 0;
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
@@ -183,7 +184,7 @@ void rank_tile(Digit digit) {
     }
     barrier();
     if (EARLY_COUNTS) {
-        // The same in all subgroups: lavapipe takes the fences of the one way for barriers of the workgroup.
+        // Uniform over the workgroup: lavapipe treats the fences of one branch as workgroup barriers.
         if (HAS_EARLY_OUT && !MAIN_PATH && s_is_one_digit) {
             [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
                 rank[i] = item_index(i);

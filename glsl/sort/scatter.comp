@@ -1,13 +1,13 @@
-// Moves the keys of each tile to their places in the order of one digit, stably, and a value with each; with SEGMENTED within
-// the long segments that tiles are of.
+// Stable scatter of each tile's keys, and of their values, by one digit; with SEGMENTED within the long segments, by
+// the segment tile queue.
 //
 // Dispatch: the workgroups of dispatch_args, which may be none.
-// Reads:    an array of keys and one of values, as dispatch_args says: all of them, or instead of values the keys' places;
-//           offsets, RADIX * tile_count words: the exclusive scan of the counts; dispatch_args. With SEGMENTED keys, and values or
-//           null: then a value is the key's place; tiles, as many as dispatch_args counts, and the long_segments that they are
-//           of.
-// Writes:   another array of keys, and of values (only with VALUE_WORDS); with SEGMENTED sorted and sorted_values, those of
-//           the segments.
+// Reads:    one of keys, keys_alt and keys_alt2, and one of values and values_alt, as dispatch_args selects: all
+//           elements, or instead of values the keys' indices; offsets, RADIX * tile_count words: the exclusive prefix
+//           sum of the counts; dispatch_args. With SEGMENTED keys; values, or null: then a value is its key's index;
+//           tiles, as many as dispatch_args counts; the long_segments of these tiles; offsets and dispatch_args.
+// Writes:   another of these buffers of keys, and of values (only with VALUE_WORDS); with SEGMENTED sorted and
+//           sorted_values, the elements of the segments.
 // Shared:   the ranking's, and RADIX words.
 // Pass model: reference::passes::sort::scatter, and with SEGMENTED reference::passes::segmented_sort::scatter.
 // Source:   tutorial 13, cmk_radix_bucket.
@@ -57,10 +57,10 @@ void main() {
     uint tile = segment_tile.tile;
     uint tile_count = segment_tile.tile_count;
     uint extent = segment_tile.extent;
-    // Counts of all segments are scanned together: what lies before a segment's own is not of it.
+    // Counts of all segments are scanned together: subtracts the counts of the segments before.
     Words offsets = advance_words(push.offsets, segment_tile.first_tile, RADIX);
     uint before = offsets.word[0] - segment_tile.begin;
-    uint first_place = segment_tile.first_place;
+    uint first_index = segment_tile.first_index;
     Words keys = push.keys;
     Words sorted = push.sorted;
     Values values = Values(push.values, push.sorted_values, is_null(push.values));
@@ -74,14 +74,14 @@ void main() {
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
     Words offsets = push.offsets;
     const uint before = 0;
-    uint first_place = tile * TILE_ITEMS;
+    uint first_index = tile * TILE_ITEMS;
     Words keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
     Words sorted = buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2);
     Values values = values_of(pass.ping_pong, push.values, push.values_alt);
 #endif
     Digit digit = Digit(push.shift, push.digit_mask);
 
-    load_tile(advance_words(keys, first_place, KEY_WORDS), extent);
+    load_tile(advance_words(keys, first_index, KEY_WORDS), extent);
     count_tile(digit, extent);
     rank_tile(digit);
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
@@ -96,7 +96,7 @@ void main() {
         barrier();
     }
 #if VALUE_WORDS > 0
-    load_values(values, uvec2(first_place, 0), extent);
+    load_values(values, uvec2(first_index, 0), extent);
 #endif
     store_keys(sorted, digit, extent);
 #if VALUE_WORDS > 0

@@ -1,15 +1,16 @@
-// Sorts all keys in one workgroup, stably, and a value with each: digit after digit, in registers and shared memory; with
-// SEGMENTED each of many segments in a workgroup of its own.
+// Stable sort of all keys, and of their values, in one workgroup: digit after digit, in registers and shared memory;
+// with SEGMENTED of each queued segment, in a workgroup of its own.
 //
-// Dispatch: 1 workgroup; with SEGMENTED those of dispatch_args, which may be none: one for each segment of list.
-// Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is the key's place;
-//           count_on_device, where it is not null, one word. With SEGMENTED list, as many segments as dispatch_args counts, of at
-//           most a tile each, and these keys; dispatch_args.
-// Writes:   sorted, element_count keys, or nothing where it is null; sorted_values, as many values (only with
-//           VALUE_WORDS); with SEGMENTED those of the segments. They may be what is read.
+// Dispatch: 1 workgroup; with SEGMENTED the workgroups of dispatch_args, one for each segment of list; there may be
+//           none.
+// Reads:    keys, element_count keys, at most a tile; values, as many values, or null: then a value is its key's
+//           index; count_on_device, where it is not null, one word. With SEGMENTED list, as many segments as
+//           dispatch_args counts, of at most a tile each; their keys and values; dispatch_args.
+// Writes:   sorted, element_count keys, unless it is null; sorted_values, as many values (only with VALUE_WORDS);
+//           with SEGMENTED those of the segments. They may be keys and values.
 // Shared:   the ranking's.
 // Pass model: reference::passes::sort::stable_order, and with SEGMENTED reference::passes::segmented_sort::sort_segments.
-// Source:   scatter.comp, a pass of which is a round here; CUB's DeviceRadixSort has a kernel for a single tile, too.
+// Source:   each round is a pass as in scatter.comp; CUB's DeviceRadixSort has a kernel for a single tile, too.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -31,7 +32,7 @@ layout(push_constant, std430) uniform Push {
     Words list;
     Words dispatch_args;
 #else
-    // Where it is not null, a word that says how many keys there are, of which no more than element_count are taken.
+    // An indirect count, or null; element_count is its maximum.
     Words count_on_device;
     uint element_count;
 #endif
@@ -41,33 +42,33 @@ layout(push_constant, std430) uniform Push {
 } push;
 
 #ifdef SEGMENTED
-// What the workgroup sorts.
+// The workgroup's segment.
 Segment segment;
 
 #define FROM_FIRST(array, words) advance_words(array, segment.begin, words)
-#define PLACE_OF(index) (segment.begin + index)
+#define KEY_INDEX(index) (segment.begin + index)
 #else
 #define FROM_FIRST(array, words) array
-#define PLACE_OF(index) index
+#define KEY_INDEX(index) index
 #endif
 
 #if VALUE_WORDS > 0
-// Where the invocation's keys came from.
+// The index in the tile from which each of the invocation's keys came.
 uint origin[ITEMS_PER_INVOCATION];
 
-// Puts the values in the order of the keys.
-void move_values(uint extent) {
+// Permutes the values into the order of the keys.
+void permute_values(uint extent) {
     uint value_words[VALUE_WORDS][ITEMS_PER_INVOCATION];
     [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (is_null(push.values)) {
-                value_words[w][i] = PLACE_OF(origin[i]);
+                value_words[w][i] = KEY_INDEX(origin[i]);
             } else if (item_index(i) < extent) {
                 value_words[w][i] = FROM_FIRST(push.values, VALUE_WORDS).word[origin[i] * VALUE_WORDS + w];
             }
         }
     }
-    // All are read before one is written over.
+    // The sort may be in place: orders all reads before the writes.
     buffer_barrier();
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         if (item_index(i) < extent) {
@@ -80,7 +81,7 @@ void move_values(uint extent) {
 #endif
 
 void main() {
-    // The last row of a dispatch may be partly beyond the end.
+    // The last row of a dispatch may exceed the workgroup count.
 #ifdef SEGMENTED
     if (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
         return;
@@ -115,11 +116,11 @@ void main() {
     if (!is_null(push.sorted)) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (item_index(i) < extent) {
-                store_key(advance_words(push.sorted, PLACE_OF(item_index(i)), KEY_WORDS), key_at(i));
+                store_key(advance_words(push.sorted, KEY_INDEX(item_index(i)), KEY_WORDS), key_at(i));
             }
         }
     }
 #if VALUE_WORDS > 0
-    move_values(extent);
+    permute_values(extent);
 #endif
 }

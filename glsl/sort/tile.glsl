@@ -1,11 +1,11 @@
-// A tile: the keys that a workgroup holds in registers and ranks by one digit.
+// A sort tile: the keys that a workgroup holds in registers and ranks by one digit.
 //
-//   item_index(i)     where the invocation's key `i` lies in the tile as it is loaded; the ranking chooses it
-//   rank[i]           where the key goes in the tile, stably sorted by the digit
-//   striped_index(i)  the striped arrangement: neighbouring invocations hold neighbouring keys
+//   item_index(i)     the index in the tile of the invocation's item `i`, in the arrangement of the ranking
+//   rank[i]           the index of its key in the tile, stably sorted by the digit
+//   striped_index(i)  its index in the striped arrangement: neighbouring invocations hold neighbouring keys
 //
-// A tile that is not full is padded with the key that is ordered last. Padding ranks behind all keys of the tile, those that
-// equal it included, because the ranking is stable: only loads and stores look at the tile's extent.
+// A partial tile is padded with the last key in the sort's order. Padding ranks after all keys of the tile, even
+// equal ones, because the ranking is stable: only loads and stores depend on the tile's extent.
 
 #ifndef SUBSWEEP_SORT_TILE
 #define SUBSWEEP_SORT_TILE
@@ -43,7 +43,7 @@ void set_key(uint i, Key key) {
 #endif
 }
 
-// Bin `k` of those that the invocation handles; there is none from RADIX on.
+// Bin `k` of those that the invocation handles; bins from RADIX on do not exist.
 uint bin_index(uint k) {
     return invocation_index() * BINS_PER_INVOCATION + k;
 }

@@ -1,7 +1,8 @@
-// Scatters a ranked tile to where its bins go: through shared memory, in which keys of one digit follow one another, so that
-// they leave as one run. To be included behind a ranking, whose `s_tile`, `rank` and `bin_first` it uses.
+// Tile scatter: stores a ranked tile to the offsets of its bins. Keys are exchanged through shared memory, in which
+// those of a digit are consecutive, so that stores coalesce. Include it after a ranking, whose `s_tile`, `rank` and
+// `bin_first` it uses.
 //
-// Without EXCHANGE every invocation scatters its keys from registers: a CPU gains nothing by runs.
+// Without EXCHANGE every invocation scatters its keys from registers: a CPU gains nothing by coalescing.
 
 #ifndef SUBSWEEP_SORT_TILE_SCATTER
 #define SUBSWEEP_SORT_TILE_SCATTER
@@ -12,10 +13,10 @@
 
 layout(constant_id = 13) const bool EXCHANGE = true;
 
-// The offset of a bin's first key in the output, less its rank: low words, and with WIDE_OFFSETS behind them high words.
+// The output offset of each bin's first key, minus its rank: low words, and with WIDE_OFFSETS then high words.
 shared uint s_bin_offset[HISTOGRAM_WORDS];
 
-// Says where the first key of the invocation's bin `k` goes.
+// Sets the output offset of the first key of the invocation's bin `k`.
 void set_bin_offset(uint k, uvec2 offset) {
     uvec2 base = subtract_offset(offset, bin_first[k]);
     s_bin_offset[bin_index(k)] = base.x;
@@ -24,12 +25,13 @@ void set_bin_offset(uint k, uvec2 offset) {
     }
 }
 
-// The offset in the output of the key that has the digit `bin`, and a rank.
+// The output offset of the key with the digit `bin` and the rank `rank`.
 uvec2 scatter_offset(uint bin, uint rank) {
     return add_offset(uvec2(s_bin_offset[bin], WIDE_OFFSETS ? s_bin_offset[RADIX + bin] : 0), rank);
 }
 
-// Where the items that the invocation stores go; with WIDE_OFFSETS the high words come from the items' bins.
+// Low words of the output offsets of the items that the invocation stores, and their bins, from which WIDE_OFFSETS
+// computes the high words.
 uint stored_offset[ITEMS_PER_INVOCATION];
 uint stored_bin[ITEMS_PER_INVOCATION];
 
@@ -47,12 +49,12 @@ void store_item_key(uint i, Words sorted, Digit digit) {
     uvec2 offset = scatter_offset(bin, stored_rank(i));
     stored_offset[i] = offset.x;
     stored_bin[i] = bin;
-    // An offset can be beyond 2^31, too far for an index.
+    // The offset may exceed 2^31, which an array index cannot.
     store_key(advance_words(sorted, offset, KEY_WORDS), key);
 }
 
-// Stores the keys. Every invocation must call it, behind scatter_to_shared of the keys' first word, set_bin_offset and a
-// barrier.
+// Stores the keys, after scatter_to_shared of their first word, set_bin_offset and a barrier. Every invocation must
+// call it.
 void store_keys(Words sorted, Digit digit, uint extent) {
     if (EXCHANGE) {
         load_striped(key_words[0]);
@@ -79,7 +81,7 @@ uint value_words[VALUE_WORDS][ITEMS_PER_INVOCATION];
 // Loads the values of the invocation's keys; `tile_offset` is the offset of the tile's first key.
 void load_values(Values values, uvec2 tile_offset, uint extent) {
     if (values.are_indices) {
-        // Of 32 bits: a sort that gives indices has no more keys.
+        // Indices have 32 bits, which bounds the number of keys of an argsort.
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             value_words[0][i] = tile_offset.x + item_index(i);
         }
@@ -97,7 +99,7 @@ void load_values(Values values, uvec2 tile_offset, uint extent) {
     }
 }
 
-// Stores the values, behind load_values and store_keys. Every invocation must call it.
+// Stores the values, after load_values and store_keys. Every invocation must call it.
 void store_values(Values values, uint extent) {
     if (EXCHANGE) {
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {

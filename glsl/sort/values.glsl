@@ -1,21 +1,21 @@
-// Where the values of a pass come from, and where they go.
+// Value buffers of a radix pass.
 
 #ifndef SUBSWEEP_SORT_VALUES
 #define SUBSWEEP_SORT_VALUES
 
 #include "sort/dispatch_args.glsl"
 
-// All values that there are. Without any, a value is its key's index.
+// The value buffers; with `are_indices` a value is its key's index, and `from` is unused.
 struct Values {
     Words from;
     Words to;
     bool are_indices;
 };
 
-Values values_of(PingPong ping_pong, Words callers, Words aside) {
+Values values_of(PingPong ping_pong, Words primary, Words alternate) {
     return Values(
-        buffer_of(ping_pong.values_from, callers, aside, callers),
-        buffer_of(ping_pong.values_to, callers, aside, callers),
+        buffer_of(ping_pong.values_from, primary, alternate, primary),
+        buffer_of(ping_pong.values_to, primary, alternate, primary),
         ping_pong.values_from == SECOND_ALTERNATE
     );
 }

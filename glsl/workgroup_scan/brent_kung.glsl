@@ -1,9 +1,9 @@
-// One element from each invocation, scanned over the workgroup by Brent and Kung's network.
+// Workgroup scan of one element per invocation: the Brent-Kung network.
 //
-// Up a tree of sums, so that the last element of every aligned block of a power of two holds the block's sum; then down
-// again, where each block hands its sum on to the middle of the next. Twice the steps of Kogge and Stone's network and
-// 2 N - log2 N - 2 operations, of the order of the sequential scan. Invocations that work are the first ones, so that
-// subgroups fall idle as a whole.
+// An upsweep leaves the sum of every aligned block of a power of two in the block's last element; a downsweep then
+// adds each block's sum to the middle of the next. It takes twice the steps of the Kogge-Stone network and 2 N - log2
+// N - 2 operations, of the order of the sequential scan. The active invocations are the first ones, so that whole
+// subgroups become idle.
 //
 // Shared:   WORKGROUP_SIZE elements.
 // Limits:   WORKGROUP_SIZE is a power of two.
@@ -19,7 +19,7 @@
 
 shared Element s_prefix[WORKGROUP_SIZE];
 
-// As `invocations.glsl` says.
+// See `invocations.glsl`.
 uint scan_invocations(uint i, Element value) {
     s_prefix[i] = value;
     barrier();

@@ -1,12 +1,12 @@
-// One element from each invocation, scanned over the workgroup, by the network that a define names: what the textbooks
-// teach, where `common/workgroup_scan.glsl` leaves most of it to the device's subgroups.
+// Workgroup scan of one element per invocation, by the textbook network that a define selects.
+// `common/workgroup_scan.glsl`, in contrast, scans by subgroup operations.
 //
-// The network's file declares `s_prefix`, and has
+// The network's file declares `s_prefix` and
 //
 //   uint scan_invocations(uint i, Element value);
 //
-// in which invocation `i` gives `value`. When it returns, all have passed a barrier behind the last write, and the sum
-// up to and with invocation j's value is element j of `s_prefix`, counted from the index that is returned.
+// Invocation `i` passes `value`. The result is an index into `s_prefix`: the inclusive prefix of invocation j is
+// element j from there on. All writes are followed by a barrier.
 
 #ifndef SUBSWEEP_WORKGROUP_SCAN_INVOCATIONS
 #define SUBSWEEP_WORKGROUP_SCAN_INVOCATIONS
@@ -29,8 +29,8 @@
 #endif
 
 #ifdef SCANS_INVOCATIONS
-// What comes before `value` in the order of invocations, and the workgroup's total. Every invocation of the workgroup
-// must call it, in uniform flow, and once: a second call would need a barrier first.
+// The exclusive prefix in the order of invocations, and the workgroup total. Every invocation of the workgroup must
+// call it, in uniform control flow, and once: a second call needs a barrier first.
 Element invocations_exclusive_scan(Element value, out Element workgroup_total) {
     uint i = invocation_index();
     uint first = scan_invocations(i, value);

@@ -1,21 +1,20 @@
-// One element from each invocation, scanned over the workgroup by Kogge and Stone's network, two barriers a step.
+// Workgroup scan of one element per invocation: the Kogge-Stone network, with two barriers per step.
 //
-// After the step of distance d, an invocation holds the sum of the last 2d elements up to its own. Every invocation
-// works in every step: log2 N steps, N log2 N - (N - 1) operations for a workgroup of N.
+// After the step of distance d, an invocation holds the sum of the last 2d elements up to its own. All invocations
+// but the first d are active in that step: log2 N steps, N log2 N - (N - 1) operations for a workgroup of N.
 //
-// The sources show the same with one barrier a step, as what must not be done (PMPP slide "Incorrect!", the OpenCL
-// exercise "Can not use"):
+// The sources show the network with one barrier per step, as an example of a race (PMPP slide "Incorrect!", the
+// OpenCL exercise "Can not use"):
 //
 //   if (i >= distance) s_prefix[i] = combine(s_prefix[i - distance], s_prefix[i]);
 //   barrier();
 //
-// There invocation i - distance overwrites s_prefix[i - distance], and invocation i reads it, between the same two
-// barriers. Nothing orders the two. Read first, it is the sum that the step before left, as it should be. Written
-// first, it already holds the elements up to i - 2 * distance and before, which invocation i will take in a later step
-// as well: they are counted twice. The invocations of one subgroup may happen to go in step, so that it fails only
-// where two subgroups meet, and only now and then. Hence everyone reads into a register, all wait, everyone writes, and
-// all wait again. The second of these barriers is a true dependence, write before read; the first is a false one, and
-// two buffers do without it: `kogge_stone_double_buffered.glsl`.
+// Invocation i - distance writes s_prefix[i - distance], and invocation i reads it, between the same two barriers, in
+// no order. Read first, it is the sum of the previous step, which is right. Written first, it already includes the
+// elements up to i - 2 * distance, which invocation i adds again in a later step. Subgroups that run in lockstep hide
+// the race inside a subgroup; it shows only between subgroups, and only sometimes. Hence each step reads into a
+// register, waits, writes, and waits again. The second barrier orders a true dependence (read after write), the first
+// a false one (write after read), which double buffering avoids: `kogge_stone_double_buffered.glsl`.
 //
 // Shared:   WORKGROUP_SIZE elements.
 // Model:    reference::workgroup_scan::kogge_stone.
@@ -31,7 +30,7 @@
 
 shared Element s_prefix[WORKGROUP_SIZE];
 
-// As `invocations.glsl` says.
+// See `invocations.glsl`.
 uint scan_invocations(uint i, Element value) {
     s_prefix[i] = value;
     barrier();

@@ -1,8 +1,8 @@
-// One element from each invocation, scanned over the workgroup by Kogge and Stone's network, one barrier a step.
+// Workgroup scan of one element per invocation: the Kogge-Stone network, double-buffered, with one barrier per step.
 //
-// A step reads one buffer and writes the other, so that nobody overwrites what another has still to read, and the
-// barrier between reading and writing is gone. For that, invocations that have nothing to add copy their element: the
-// same operations as with one buffer, N log2 N - (N - 1), and twice the shared memory.
+// A step reads one buffer and writes the other, so that no barrier is needed between reading and writing. Invocations
+// with nothing to add copy their element: the same N log2 N - (N - 1) operations as with one buffer, and twice the
+// shared memory.
 //
 // Shared:   2 * WORKGROUP_SIZE elements.
 // Model:    reference::workgroup_scan::kogge_stone_double_buffered.
@@ -15,10 +15,10 @@
 #include "common/dispatch.glsl"
 #include "common/element.glsl"
 
-// One buffer behind the other.
+// The two buffers, one after the other.
 shared Element s_prefix[2 * WORKGROUP_SIZE];
 
-// As `invocations.glsl` says.
+// See `invocations.glsl`.
 uint scan_invocations(uint i, Element value) {
     uint from = 0;
     s_prefix[i] = value;

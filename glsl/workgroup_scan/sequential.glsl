@@ -1,6 +1,7 @@
-// One element from each invocation, scanned over the workgroup by its first invocation alone.
+// Workgroup scan of one element per invocation: sequential, by the first invocation.
 //
-// The fewest operations, N - 1, one after the other, while all others wait: what work-efficiency is measured against.
+// The minimum of N - 1 operations, one after the other, while all other invocations wait: the baseline of work
+// efficiency.
 //
 // Shared:   WORKGROUP_SIZE elements.
 // Model:    reference::workgroup_scan::sequential.
@@ -14,7 +15,7 @@
 
 shared Element s_prefix[WORKGROUP_SIZE];
 
-// As `invocations.glsl` says.
+// See `invocations.glsl`.
 uint scan_invocations(uint i, Element value) {
     s_prefix[i] = value;
     barrier();

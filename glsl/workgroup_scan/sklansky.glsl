@@ -1,9 +1,9 @@
-// One element from each invocation, scanned over the workgroup by Sklansky's network.
+// Workgroup scan of one element per invocation: the Sklansky network.
 //
-// Blocks double: every element of an upper block takes in the last element of the lower block beside it, which nobody
-// writes in that step, so that one barrier a step is enough. As few steps as there can be, log2 N, and N / 2 operations
-// in each, half the invocations at rest; the price is that a whole block reads one element. `scan/double_blocks.comp`
-// does the same with the whole device.
+// The block size doubles: every element of an upper block adds the last element of the lower block beside it. No
+// element is read and written in the same step, so that one barrier per step is enough. It takes the minimum of log2
+// N steps with N / 2 operations each, half the invocations idle; the cost is that a whole block reads one element.
+// `scan/double_blocks.comp` is the same network over the whole device.
 //
 // Shared:   WORKGROUP_SIZE elements.
 // Model:    reference::workgroup_scan::sklansky.
@@ -17,7 +17,7 @@
 
 shared Element s_prefix[WORKGROUP_SIZE];
 
-// As `invocations.glsl` says.
+// See `invocations.glsl`.
 uint scan_invocations(uint i, Element value) {
     s_prefix[i] = value;
     barrier();

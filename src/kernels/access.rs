@@ -1,30 +1,30 @@
-//! What a kernel does to the memory behind one of its pointers. Shared with `build.rs`, which derives it.
+//! Accesses of a kernel to the memory behind a pointer. Shared with `build.rs`, which derives them.
 
 use std::fmt;
 
-/// What a kernel does to the memory behind one push-constant pointer, as derived from its instructions.
+/// The accesses of a kernel through one push-constant pointer, derived from its instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Access {
-    /// It loads, atomically or not.
+    /// Loads, atomic or not.
     pub read: bool,
-    /// It stores, atomically or not.
+    /// Stores, atomic or not.
     pub write: bool,
     /// At least one of its loads or stores is atomic.
     pub atomic: bool,
 }
 
 impl Access {
-    /// The kernel never follows the pointer.
+    /// No access.
     pub const NONE: Self = Self { read: false, write: false, atomic: false };
-    /// Loads alone.
+    /// Loads only.
     pub const READ: Self = Self { read: true, ..Self::NONE };
-    /// Stores alone.
+    /// Stores only.
     pub const WRITE: Self = Self { write: true, ..Self::NONE };
     /// Loads and stores.
     pub const READ_WRITE: Self = Self { read: true, write: true, atomic: false };
-    /// Atomic loads alone.
+    /// Atomic loads only.
     pub const ATOMIC_READ: Self = Self { read: true, write: false, atomic: true };
-    /// Atomic stores alone.
+    /// Atomic stores only.
     pub const ATOMIC_WRITE: Self = Self { read: false, write: true, atomic: true };
     /// Atomic read-modify-writes.
     pub const ATOMIC: Self = Self { read: true, write: true, atomic: true };
@@ -39,7 +39,7 @@ impl Access {
         (Self::ATOMIC, "atomic"),
     ];
 
-    /// Both kinds of access together.
+    /// The union of both accesses.
     pub const fn union(self, other: Self) -> Self {
         Self {
             read: self.read || other.read,

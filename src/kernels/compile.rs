@@ -1,4 +1,4 @@
-//! From GLSL to modules and their manifest, with shaderc. Part of `build.rs`, under `compile-shaders`.
+//! Compiles GLSL to modules and their manifest, with shaderc. Part of `build.rs`, under `compile-shaders`.
 
 use super::list::Row;
 use super::manifest::{self, Kernel, Manifest, PushConstant, Source, SpecConstant};
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs, io};
 
-/// What every device has room for.
+/// The size that Vulkan guarantees.
 const MAX_PUSH_CONSTANTS_SIZE: u32 = 128;
 
-/// Every row of `kernels.txt`, compiled.
+/// Compiles every row of `kernels.txt`.
 pub fn modules(glsl: &Path) -> Result<Modules, String> {
     let shaders = Shaders::new(glsl)?;
     let mut manifest = Manifest::default();
@@ -42,11 +42,12 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
     Ok((manifest, modules))
 }
 
-/// The kernels that scan by a custom operator, and the include that they look for.
+/// The kernels that include a custom operator, and the name of the include.
 const CUSTOM_KERNELS: [&str; 2] = ["reduce", "downsweep"];
 const CUSTOM_OPERATOR: &str = "custom_operator.glsl";
 
-/// Compiles each `.comp` of a folder both ways, for the tests of `spirv`, and each `.glsl` as the operator of a scan.
+/// Compiles each `.comp` of a folder both named and optimised, for the tests of `spirv`, and each `.glsl` as
+/// the operator of a scan.
 pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let shaders = Shaders::new(glsl)?;
@@ -81,8 +82,8 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Compiles the shaders of an example, of every stage, each by its whole name, with the includes beside it; their manifest
-/// tells sources and modules by their hashes alone.
+/// Compiles the shaders of an example, of every stage, with the includes beside them; modules are named by the
+/// whole file name, and their manifest has hashes only.
 pub fn example(folder: &Path, to: &Path) -> Result<(), String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let shaders = Shaders::new(folder)?;
@@ -104,7 +105,7 @@ pub fn example(folder: &Path, to: &Path) -> Result<(), String> {
     write(&to.join("manifest.txt"), manifest.write().as_bytes())
 }
 
-/// What a file's name says that it is.
+/// The stage by the extension of a file.
 fn stage(path: &str) -> Option<ShaderKind> {
     match path.rsplit_once('.')?.1 {
         "comp" => Some(ShaderKind::Compute),
@@ -114,7 +115,7 @@ fn stage(path: &str) -> Option<ShaderKind> {
     }
 }
 
-/// What the package that shaderc was linked from calls itself; shaderc does not tell.
+/// The name and version in the package that shaderc was linked from; shaderc itself has no query for them.
 fn compiler_version() -> Result<String, String> {
     println!("cargo::rerun-if-env-changed=SHADERC_LIB_DIR");
     if env::var_os("SHADERC_LIB_DIR").is_none() {
@@ -132,9 +133,9 @@ fn compiler_version() -> Result<String, String> {
 struct Shaders<'a> {
     compiler: Compiler,
     glsl: &'a Path,
-    /// The hash of every file that was read.
+    /// The hash of every file read.
     hashes: RefCell<BTreeMap<String, u64>>,
-    /// What stands in for the include of that name.
+    /// Replaces the include [`CUSTOM_OPERATOR`].
     custom_operator: Option<String>,
 }
 
@@ -181,7 +182,7 @@ impl<'a> Shaders<'a> {
             };
             Ok(ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
         });
-        let kind = stage(path).ok_or("its name tells no stage")?;
+        let kind = stage(path).ok_or("its extension is that of no stage")?;
         self.compiler
             .compile_into_spirv(source, kind, path, "main", Some(&options))
             .map(|artifact| artifact.as_binary().to_vec())
@@ -195,15 +196,15 @@ impl<'a> Shaders<'a> {
     }
 }
 
-/// What is true of the optimised module, with the names that only the other one has.
+/// The reflection of the optimised module, with the names of the unoptimised one.
 fn describe(named: &Module, optimised: &Module) -> Result<Kernel, String> {
     let names = spirv::reflect(named)?;
-    let truth = spirv::reflect(optimised)?;
-    // A block that is never read may be gone, but a changed one would make a lie of the names.
-    if !truth.push_constants.is_empty() && truth.layout() != names.layout() {
+    let stripped = spirv::reflect(optimised)?;
+    // The optimiser may remove a block that is never read; if it changed one, the names would be wrong.
+    if !stripped.push_constants.is_empty() && stripped.layout() != names.layout() {
         return Err("the optimiser changed the push-constant block".to_owned());
     }
-    if truth.workgroup_size_id != names.workgroup_size_id {
+    if stripped.workgroup_size_id != names.workgroup_size_id {
         return Err("the optimiser changed the workgroup size".to_owned());
     }
     let size = names.push_constants.iter().map(|member| member.offset + member.size).max();
@@ -221,7 +222,7 @@ fn describe(named: &Module, optimised: &Module) -> Result<Kernel, String> {
     let mut spec_constants = Vec::new();
     for constant in names.spec_constants {
         let name = match constant.name.as_str() {
-            "" if Some(constant.id) == truth.workgroup_size_id => "WORKGROUP_SIZE".to_owned(),
+            "" if Some(constant.id) == stripped.workgroup_size_id => "WORKGROUP_SIZE".to_owned(),
             "" => {
                 return Err(format!("specialization constant {} has no name", constant.id));
             }
@@ -230,7 +231,7 @@ fn describe(named: &Module, optimised: &Module) -> Result<Kernel, String> {
         spec_constants.push(SpecConstant { name, id: constant.id, default: constant.default });
     }
     Ok(Kernel {
-        workgroup_size_id: truth.workgroup_size_id,
+        workgroup_size_id: stripped.workgroup_size_id,
         push_constants: push_constants.collect(),
         spec_constants,
         ..Kernel::default()

@@ -1,10 +1,11 @@
-//! From a manifest to the Rust that `kernels.rs` includes. Part of `build.rs`, whichever way the modules came.
+//! Generates the Rust that `kernels.rs` includes, from a manifest. Part of `build.rs`, with and without
+//! `compile-shaders`.
 
 use super::list::{identifier, module_path};
 use super::manifest::{Kernel, Manifest};
 use std::fmt::Write as _;
 
-/// `kernels.rs`, for modules that lie in `OUT_DIR` under `folder`.
+/// The text of `kernels.rs`, for modules in the folder `folder` of `OUT_DIR`.
 pub fn rust(manifest: &Manifest, folder: &str) -> String {
     let mut text = String::new();
     write_rust(&mut text, manifest, folder).expect("a String takes every write");
@@ -12,7 +13,7 @@ pub fn rust(manifest: &Manifest, folder: &str) -> String {
 }
 
 fn write_rust(to: &mut String, manifest: &Manifest, folder: &str) -> std::fmt::Result {
-    writeln!(to, "/// What compiled the embedded modules.")?;
+    writeln!(to, "/// The compiler of the embedded modules.")?;
     writeln!(to, "pub const COMPILER: &str = {:?};", manifest.compiler)?;
     for kernel in &manifest.kernels {
         write_kernel(to, kernel, folder)?;

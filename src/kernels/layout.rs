@@ -1,11 +1,11 @@
-//! Holds the host's push-constant structures to the blocks of the kernels, while the crate is compiled.
+//! Compile-time check of the host's push-constant structures against the kernels' blocks.
 
 use super::Kernel;
 
-/// One field of a host structure, as the host's compiler sees it.
+/// A field of a host structure.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Its name, which must be the GLSL member's.
+    /// The name, which must be the GLSL member's.
     pub name: &'static str,
     /// `offset_of!`, in bytes.
     pub offset: u32,
@@ -15,12 +15,13 @@ pub struct Field {
     pub pointer: bool,
 }
 
-/// Whether the fields are the members of the kernel's push-constant block: names, order, offsets, sizes and pointers.
+/// Whether the fields equal the members of the kernel's push-constant block in name, order, offset, size and
+/// being pointers.
 pub const fn same_layout(kernel: &Kernel, fields: &[Field]) -> bool {
     difference(kernel, fields).is_none()
 }
 
-/// Refuses to compile, in a `const`, where [`same_layout`] is false.
+/// Fails to compile, in a `const`, where [`same_layout`] is false.
 ///
 /// ```
 /// # use subsweep::kernels::{Field, PROBE_COPY, assert_layout};
@@ -35,7 +36,7 @@ pub const fn same_layout(kernel: &Kernel, fields: &[Field]) -> bool {
 /// const _: () = assert_layout(&PROBE_COPY, &[
 ///     Field { name: "source", offset: 0, size: 8, pointer: true },
 ///     Field { name: "destination", offset: 8, size: 8, pointer: true },
-///     Field { name: "quad_count", offset: 20, size: 4, pointer: false }, // which is at 16
+///     Field { name: "quad_count", offset: 20, size: 4, pointer: false }, // the block has it at 16
 /// ]);
 /// ```
 pub const fn assert_layout(kernel: &Kernel, fields: &[Field]) {
@@ -94,7 +95,7 @@ const fn same_text(a: &str, b: &str) -> bool {
     index == a.len() && index == b.len()
 }
 
-/// Text put together in a `const`, where `format!` cannot.
+/// Text formatted in a `const`, where `format!` is unavailable.
 struct Message {
     bytes: [u8; 256],
     length: usize,

@@ -1,14 +1,14 @@
-//! `glsl/precompiled/manifest.txt`: what the modules beside it were made from and what their reflection found.
+//! `glsl/precompiled/manifest.txt`: the sources of the modules beside it and their reflection.
 //!
-//! Optimised modules are stripped, so names live here; and what a plain build cannot compile it can at least
-//! compare by hash. One word is one field and one line is one thing, so that a change reads well in a diff:
+//! Optimised modules are stripped, so the names are kept here; a build that cannot compile the sources compares
+//! their hashes instead. A line is one item and a word one field, so that diffs are short:
 //!
 //! ```text
 //! compiler  NAME AND VERSION
 //! source    PATH HASH                            each source and include, below glsl/
-//! kernel    NAME HASH DEFINE…                    the hash is the module's; its lines follow:
+//! kernel    NAME HASH DEFINE…                    hash of the module; followed by its lines:
 //! workgroup SPEC_ID                              the constant that is gl_WorkGroupSize.x
-//! push      NAME OFFSET SIZE ACCESS|-            "-" for what is no pointer
+//! push      NAME OFFSET SIZE ACCESS|-            "-" for other than pointers
 //! constant  NAME SPEC_ID DEFAULT
 //! ```
 
@@ -16,12 +16,12 @@ use super::access::Access;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-/// Everything that the build knows about a set of modules.
+/// The description of a set of modules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
-    /// What compiled the modules.
+    /// The compiler of the modules.
     pub compiler: String,
-    /// Every file that went into them, sorted by path.
+    /// Every source and include, sorted by path.
     pub sources: Vec<Source>,
     /// The modules, in the order of `kernels.txt`.
     pub kernels: Vec<Kernel>,
@@ -30,9 +30,9 @@ pub struct Manifest {
 /// A source or include file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Below `glsl/`, with forward slashes.
+    /// The path below `glsl/`, with forward slashes.
     pub path: String,
-    /// [`text_hash`] of its content.
+    /// The [`text_hash`] of the file.
     pub hash: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct Source {
 pub struct Kernel {
     pub name: String,
     pub defines: Vec<String>,
-    /// [`hash`] of the module's bytes.
+    /// The [`hash`] of the module's bytes.
     pub hash: u64,
     pub workgroup_size_id: Option<u32>,
     pub push_constants: Vec<PushConstant>,
@@ -54,7 +54,7 @@ pub struct PushConstant {
     pub name: String,
     pub offset: u32,
     pub size: u32,
-    /// What is done through it, if it is a pointer.
+    /// The kernel's accesses through it, if it is a pointer.
     pub access: Option<Access>,
 }
 
@@ -63,7 +63,7 @@ pub struct PushConstant {
 pub struct SpecConstant {
     pub name: String,
     pub id: u32,
-    /// The bits of its default.
+    /// The bits of the default.
     pub default: u32,
 }
 
@@ -101,7 +101,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Reads what [`write`](Self::write) wrote; an error names the line.
+    /// Parses the text of [`write`](Self::write); an error names the line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut manifest = Self::default();
         for (index, line) in text.lines().enumerate() {
@@ -138,13 +138,13 @@ impl Manifest {
                 id: words.number()?,
                 default: words.number()?,
             }),
-            _ => return Err(format!("what is \"{what}\"?")),
+            _ => return Err(format!("unknown item \"{what}\"")),
         }
-        words.0.next().map_or(Ok(()), |word| Err(format!("\"{word}\" is too much")))
+        words.0.next().map_or(Ok(()), |word| Err(format!("\"{word}\" is superfluous")))
     }
 
     fn last_kernel(&mut self) -> Result<&mut Kernel, String> {
-        self.kernels.last_mut().ok_or_else(|| "it stands before any kernel".to_owned())
+        self.kernels.last_mut().ok_or_else(|| "it precedes every kernel".to_owned())
     }
 }
 
@@ -161,30 +161,30 @@ impl Words<'_> {
 
     fn number(&mut self) -> Result<u32, String> {
         let word = self.word()?;
-        u32::from_str(word).map_err(|_| format!("\"{word}\" is no number"))
+        u32::from_str(word).map_err(|_| format!("\"{word}\" is not a number"))
     }
 
     fn hash(&mut self) -> Result<u64, String> {
         let word = self.word()?;
-        u64::from_str_radix(word, 16).map_err(|_| format!("\"{word}\" is no hash"))
+        u64::from_str_radix(word, 16).map_err(|_| format!("\"{word}\" is not a hash"))
     }
 
     fn access(&mut self) -> Result<Option<Access>, String> {
         match self.word()? {
             "-" => Ok(None),
-            word => Access::from_name(word).map(Some).ok_or_else(|| format!("\"{word}\" is no access")),
+            word => Access::from_name(word).map(Some).ok_or_else(|| format!("\"{word}\" is not an access")),
         }
     }
 }
 
-/// FNV-1a: enough to see that a file changed, and short enough to need no dependency.
+/// FNV-1a: detects a changed file, and needs no dependency.
 pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// The hash of a text, whatever line ends the checkout gave it.
+/// The hash of a text, independent of the line ends of the checkout.
 pub fn text_hash(text: &str) -> u64 {
     hash(text.replace("\r\n", "\n").bytes())
 }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_manifest_parses_back() {
         assert_eq!(Manifest::parse(&manifest().write()), Ok(manifest()));
         assert_eq!(Manifest::parse(&manifest().write().replace('\n', "\r\n")), Ok(manifest()));
     }
@@ -232,11 +232,11 @@ mod tests {
     fn a_wrong_line_is_named() {
         let error = |text| Manifest::parse(text).expect_err("a wrong manifest");
         assert_eq!(error("compiler c\nkernel k"), "line 2: a field is missing");
-        assert_eq!(error("kernel k 1\npush p 0 8 reads"), "line 2: \"reads\" is no access");
-        assert_eq!(error("push p 0 8 read"), "line 1: it stands before any kernel");
-        assert_eq!(error("source s 0 1"), "line 1: \"1\" is too much");
-        assert_eq!(error("kernel k 1\nworkgroup -1"), "line 2: \"-1\" is no number");
-        assert_eq!(error("kernels k"), "line 1: what is \"kernels\"?");
+        assert_eq!(error("kernel k 1\npush p 0 8 reads"), "line 2: \"reads\" is not an access");
+        assert_eq!(error("push p 0 8 read"), "line 1: it precedes every kernel");
+        assert_eq!(error("source s 0 1"), "line 1: \"1\" is superfluous");
+        assert_eq!(error("kernel k 1\nworkgroup -1"), "line 2: \"-1\" is not a number");
+        assert_eq!(error("kernels k"), "line 1: unknown item \"kernels\"");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The committed modules, refused if they are not what their sources would give. Part of `build.rs`.
+//! The committed modules, rejected if they are stale. Part of `build.rs`.
 
 use super::list::{Row, module_path};
 use super::manifest::{self, Manifest};
@@ -55,7 +55,7 @@ fn same_list(rows: &[Row], manifest: &Manifest) -> Result<(), String> {
     Ok(())
 }
 
-/// A module that nothing names is one that somebody believes to be in use.
+/// Rejects modules in no manifest, which would look as if they were in use.
 fn nothing_extra(glsl: &Path, manifest: &Manifest) -> Result<(), String> {
     let known: Vec<_> = manifest.kernels.iter().map(|kernel| module_path(&kernel.name)).collect();
     let mut folders = vec![String::new()];
@@ -80,8 +80,8 @@ mod tests {
 
     const GLSL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/glsl");
 
-    /// What a build says of a copy of `glsl/` that `change` has been at.
-    fn told_of(change: impl FnOnce(&Path)) -> Result<usize, String> {
+    /// The result of a build from a copy of `glsl/` that `change` has edited.
+    fn build_of(change: impl FnOnce(&Path)) -> Result<usize, String> {
         let copy = tempfile::tempdir().expect("a temporary folder");
         copy_folder(Path::new(GLSL), copy.path());
         change(copy.path());
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Changes one byte in the middle.
+    /// Changes one byte in the middle of a file.
     fn touch(path: &Path) {
         let mut bytes = fs::read(path).expect("a file");
         let middle = bytes.len() / 2;
@@ -117,20 +117,20 @@ mod tests {
 
     #[track_caller]
     fn check_refused(change: impl FnOnce(&Path), why: &str) {
-        assert_eq!(told_of(change), Err(format!("{why}: {REMEDY}")));
-        assert!(!why.contains('\n') && !REMEDY.contains('\n'), "a build says it in one line");
+        assert_eq!(build_of(change), Err(format!("{why}: {REMEDY}")));
+        assert!(!why.contains('\n') && !REMEDY.contains('\n'), "a build prints one line");
     }
 
     #[test]
-    fn untouched_modules_are_taken() {
-        let rows = rows(Path::new(GLSL)).expect("a sound list");
-        assert_eq!(told_of(|_| {}), Ok(rows.len()));
+    fn unchanged_modules_are_accepted() {
+        let rows = rows(Path::new(GLSL)).expect("a valid list");
+        assert_eq!(build_of(|_| {}), Ok(rows.len()));
     }
 
     #[test]
     fn a_changed_source_makes_every_module_stale() {
         let text = fs::read_to_string(Path::new(GLSL).join("precompiled/manifest.txt")).expect("a manifest");
-        for source in Manifest::parse(&text).expect("a sound manifest").sources {
+        for source in Manifest::parse(&text).expect("a valid manifest").sources {
             let why = format!("glsl/{} changed since glsl/precompiled was made", source.path);
             check_refused(|glsl| touch(&glsl.join(&source.path)), &why);
         }

@@ -1,19 +1,19 @@
-//! The files below `glsl/`, and what a build takes from them. Part of `build.rs`.
+//! The files below `glsl/` that a build reads. Part of `build.rs`.
 
 use super::list::{self, Row};
 use super::manifest::Manifest;
 use std::fs;
 use std::path::Path;
 
-/// The manifest, and the modules of its kernels in the same order.
+/// A manifest, and the modules of its kernels in the same order.
 pub type Modules = (Manifest, Vec<Vec<u8>>);
 
-/// A file below `glsl/`, by its path with forward slashes.
+/// Reads a file below `glsl/`, by its path with forward slashes.
 pub fn read(glsl: &Path, path: &str) -> Result<Vec<u8>, String> {
     fs::read(glsl.join(path)).map_err(|error| format!("glsl/{path}: {error}"))
 }
 
-/// The same, of text.
+/// Reads a text below `glsl/`.
 pub fn read_text(glsl: &Path, path: &str) -> Result<String, String> {
     String::from_utf8(read(glsl, path)?).map_err(|_| format!("glsl/{path} is not UTF-8"))
 }

@@ -1,13 +1,13 @@
-//! Modules that a caller compiled from the library's own sources.
+//! Modules compiled by a caller from the library's own sources, with a custom operator.
 
 use super::Kernel;
 use super::spirv::{self, Module, Type, opcode, storage};
 
 impl Kernel {
-    /// A kernel that differs from `model` in nothing that its host side sees.
+    /// A kernel with the host interface of `model` and another module.
     ///
     /// # Safety
-    /// `spirv` is a valid module for Vulkan 1.2, aligned as words, and as is said.
+    /// `spirv` is a valid module for Vulkan 1.2, aligned as words, with that interface.
     pub(crate) const unsafe fn variant(
         name: &'static str,
         spirv: &'static [u8],
@@ -17,8 +17,8 @@ impl Kernel {
         Self { name, spirv, hash: 0, workgroup_size_id, push_constants, spec_constants }
     }
 
-    /// Whether the module declares what `model` does, does the same through its pointers, and shares elements of
-    /// `element_words` words between subgroups, the heads of segments included.
+    /// Whether the module has the declarations and accesses of `model`, and an array in shared memory of
+    /// elements of `element_words` words, head flags included.
     pub(crate) fn is_variant_of(&self, model: &Self, element_words: u32) -> bool {
         let is_aligned = self.spirv.as_ptr().cast::<u32>().is_aligned();
         let (words, []) = self.spirv.as_chunks::<4>() else { return false };
@@ -33,22 +33,22 @@ fn is_like(module: &Module, model: &Kernel, element_words: u32) -> Result<bool, 
     let accesses = spirv::accesses(module)?;
     let same_members = found.push_constants.len() == model.push_constants.len()
         && model.push_constants.iter().zip(&found.push_constants).enumerate().all(
-            |(index, (told, member))| {
+            |(index, (expected, member))| {
                 let access = member.pointer.then(|| accesses.get(index).copied().unwrap_or_default());
-                (told.offset, told.size, told.access) == (member.offset, member.size, access)
+                (expected.offset, expected.size, expected.access) == (member.offset, member.size, access)
             },
         );
     let same_constants = found
         .spec_constants
         .iter()
-        .all(|constant| model.spec_constants.iter().any(|told| told.id == constant.id));
+        .all(|constant| model.spec_constants.iter().any(|expected| expected.id == constant.id));
     Ok(same_members
         && same_constants
         && found.workgroup_size_id == model.workgroup_size_id
         && shared_element_words(module) == Some(element_words))
 }
 
-/// Words of an element of the one array in shared memory.
+/// Words of an element of the only array in shared memory.
 fn shared_element_words(module: &Module) -> Option<u32> {
     let is_shared = |i: &spirv::Instruction<'_>| {
         i.opcode == opcode::VARIABLE && i.operands.get(2) == Some(&storage::WORKGROUP)
@@ -60,7 +60,7 @@ fn shared_element_words(module: &Module) -> Option<u32> {
     words_of(module, *of)
 }
 
-/// Words of 32 bits of a type that is made of them.
+/// 32-bit words of a type that consists of them.
 fn words_of(module: &Module, id: spirv::Id) -> Option<u32> {
     match module.type_by_id(id)? {
         scalar if scalar.scalar_size() == Some(4) => Some(1),

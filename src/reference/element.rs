@@ -1,17 +1,17 @@
-//! What is scanned: elements, and the operators of `glsl/operator/`.
+//! Elements of a scan, and the operators of `glsl/operator/`.
 
 use std::marker::PhantomData;
 
 /// An element and its operator, which is associative and need not be commutative.
 pub trait Element: Copy {
-    /// Combined with anything, gives that.
+    /// The identity of the operator, on both sides.
     const IDENTITY: Self;
 
-    /// This, then `later`.
+    /// Combines `self` with a later element.
     fn combine(self, later: Self) -> Self;
 }
 
-/// One row of a table: its columns are summed side by side, and wrap.
+/// A row of a table, whose columns are summed separately, wrapping.
 impl<const COLUMNS: usize> Element for [u32; COLUMNS] {
     const IDENTITY: Self = [0; COLUMNS];
 
@@ -20,7 +20,7 @@ impl<const COLUMNS: usize> Element for [u32; COLUMNS] {
     }
 }
 
-/// A single number.
+/// A single u32, summed with wrapping.
 impl Element for u32 {
     const IDENTITY: Self = 0;
 
@@ -29,12 +29,12 @@ impl Element for u32 {
     }
 }
 
-/// One row of a table whose columns are combined side by side by the operator `O`.
+/// A row of a table, whose columns are combined separately by the operator `O`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row<O, N, const COLUMNS: usize>(pub [N; COLUMNS], PhantomData<O>);
 
 impl<O: Operator<N>, N: Copy, const COLUMNS: usize> Row<O, N, COLUMNS> {
-    /// A row of these.
+    /// A row of these columns.
     pub const fn new(columns: [N; COLUMNS]) -> Self {
         Self(columns, PhantomData)
     }
@@ -50,10 +50,10 @@ impl<O: Operator<N>, N: Copy, const COLUMNS: usize> Element for Row<O, N, COLUMN
 
 /// An operator of `glsl/operator/` on numbers of one type.
 pub trait Operator<N>: Copy {
-    /// Combined with anything, gives that.
+    /// The identity of the operator, on both sides.
     const IDENTITY: N;
 
-    /// `earlier`, then `later`.
+    /// Combines `earlier` with `later`.
     fn combine(earlier: N, later: N) -> N;
 }
 
@@ -76,11 +76,11 @@ operators! {
     Min,
     /// The maximum.
     Max,
-    /// The bits in both.
+    /// Bitwise and.
     And,
-    /// The bits in any.
+    /// Bitwise or.
     Or,
-    /// The bits in one.
+    /// Bitwise exclusive or.
     Xor,
 }
 
@@ -117,13 +117,13 @@ macro_rules! floats {
             operator!(Add on $number: 0.0, |a, b| a + b);
             operator!(Mul on $number: 1.0, |a, b| a * b);
             operator!(Min on $number: $number::INFINITY, |a, b| match a.is_nan() || b.is_nan() {
-                // What all zeros, below every number, become on the way back to memory.
+                // A NaN maps to all zeros, below every number, which map back to this NaN.
                 true => $number::from_bits(<$bits>::MAX),
                 false if b.total_cmp(&a).is_lt() => b,
                 false => a,
             });
             operator!(Max on $number: $number::NEG_INFINITY, |a, b| match a.is_nan() || b.is_nan() {
-                // What all ones, above every number, become.
+                // A NaN maps to all ones, above every number, which map back to this NaN.
                 true => $number::from_bits(<$bits>::MAX >> 1),
                 false if b.total_cmp(&a).is_gt() => b,
                 false => a,

@@ -1,10 +1,10 @@
-//! What is right, on the CPU: oracles and pass models. The floor imports nothing of the crate.
+//! CPU references: oracles and pass models. This floor imports nothing else of the crate.
 //!
-//! An *oracle* is the naive loop for one primitive, and shares nothing with the kernels: it says whether a result is
-//! right. A *pass model* says what one pass must have written, and so which pass went wrong. It knows the pass and the
-//! number of elements in a tile, and no lanes, subgroups or shape of a workgroup.
+//! An *oracle* is the naive loop for one primitive and shares nothing with the kernels: it decides whether a
+//! result is right. A *pass model* computes the writes of one pass, and so finds the pass that went wrong. It
+//! knows the pass and the number of elements in a tile, but no lanes, subgroups or workgroup shape.
 //!
-//! [`workgroup_scan`] alone goes through a kernel's steps: it counts the operations that the textbooks state.
+//! Only [`workgroup_scan`] follows a kernel's steps: it counts the operations that the textbooks state.
 
 mod element;
 pub mod oracle;

@@ -1,4 +1,4 @@
-//! One naive loop, or the standard library's own sort, for each primitive.
+//! Oracles: a naive loop, or the standard library's sort, for each primitive.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -36,31 +36,31 @@ pub fn exclusive_scan_by<T: Copy>(
     results
 }
 
-/// The keys, ascending by the bits in `bits`; keys that agree in them keep their order.
+/// The keys, stably sorted by the bits in `bits`, ascending.
 pub fn sort(keys: &[u32], bits: Range<u32>) -> Vec<u32> {
     let mut sorted = keys.to_vec();
     sorted.sort_by_key(|&key| (u64::from(key) & ((1 << bits.end) - 1)) >> bits.start);
     sorted
 }
 
-/// A number that can be sorted by.
+/// A sort key.
 pub trait Key: Copy {
-    /// Its bits.
+    /// The width in bits.
     const BITS: u32;
 
-    /// How it compares: floats by `total_cmp`.
+    /// The order of keys; floats by `total_cmp`.
     fn compare(self, other: Self) -> Ordering;
 
-    /// How many numbers of the type come before it.
+    /// The number of values of the type that precede it.
     fn rank(self) -> u64;
 }
 
-/// Stably sorts keys, each with what goes with it, by the bits in `bits` of the unsigned number that is ordered as the
-/// key is. Pairs whose keys agree in them keep their order, in either direction.
+/// Stably sorts keys, each with a value, by the bits in `bits` of their rank. Pairs whose keys are equal in
+/// these bits keep their order, in either direction.
 pub fn sort_pairs<K: Key, V>(pairs: &mut [(K, V)], bits: Range<u32>, is_descending: bool) {
     let compare = |a: K, b: K| {
         if bits == (0..K::BITS) {
-            // As Rust itself has it, and not by what this file makes of bits.
+            // By the standard library's comparison, not by this file's `rank`.
             return a.compare(b);
         }
         let part = |key: K| ((u128::from(key.rank()) & ((1 << bits.end) - 1)) >> bits.start) as u64;
@@ -101,7 +101,7 @@ macro_rules! float_keys {
                     self.total_cmp(&other)
                 }
 
-                /// Sign and magnitude: first those of negative sign, the largest magnitude of NaNs before all.
+                /// Sign and magnitude: negative signs first, larger magnitudes before smaller ones.
                 fn rank(self) -> u64 {
                     let half = 1 << ($bits::BITS - 1);
                     let magnitude = u64::from(self.to_bits()) % half;
@@ -115,7 +115,8 @@ macro_rules! float_keys {
 whole_keys!(u32, i32, u64, i64);
 float_keys!(f32 of u32, f64 of u64);
 
-/// `result[i] = source[indices[i]]` of elements of `element_words` words; of zeros where there is no such element.
+/// `result[i] = source[indices[i]]` for elements of `element_words` words; an element of zeros for an index out
+/// of bounds.
 pub fn gather(source: &[u32], element_words: usize, indices: &[u32]) -> Vec<u32> {
     let mut result = Vec::with_capacity(indices.len() * element_words);
     for &index in indices {
@@ -141,14 +142,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sort_looks_at_its_bits_alone_and_is_stable() {
+    fn a_sort_compares_its_bits_alone_and_is_stable() {
         assert_eq!(sort(&[0x80000000, 3, u32::MAX, 0], 0..32), [0, 3, 0x80000000, u32::MAX]);
         assert_eq!(sort(&[0x13, 0x02, 0x21, 0x11], 4..5), [0x02, 0x21, 0x13, 0x11]);
         assert_eq!(sort(&[3, 1, 2], 7..7), [3, 1, 2]);
         assert_eq!(sort(&[3 << 30, 1 << 30, 5], 31..32), [1 << 30, 5, 3 << 30]);
     }
 
-    /// Whole keys are sorted by the one, and parts of them by the other.
+    /// Whole keys are sorted by `compare`, and parts of keys by `rank`.
     fn ranks_are_in_order<K: Key + std::fmt::Debug>(ascending: &[K]) {
         for pair in ascending.windows(2) {
             assert_eq!(pair[0].compare(pair[1]), Ordering::Less, "{pair:?}");
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gather_takes_whole_elements_and_zeros_for_those_that_are_not_there() {
+    fn a_gather_copies_whole_elements_and_zeros_for_indices_out_of_bounds() {
         assert_eq!(gather(&[10, 11, 20, 21, 30, 31], 2, &[2, 0, 2, 3]), [30, 31, 10, 11, 30, 31, 0, 0]);
         assert_eq!(gather(&[5, 6, 7], 1, &[u32::MAX, 1]), [0, 6]);
         assert_eq!(gather(&[], 4, &[0]), [0; 4]);

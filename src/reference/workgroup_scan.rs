@@ -1,15 +1,16 @@
-//! Lane models of `glsl/workgroup_scan/`: one element of each invocation, scanned by the networks of the textbooks.
+//! Lane models of `glsl/workgroup_scan/`: workgroup scans of one element per invocation, by the networks of the
+//! textbooks.
 //!
-//! Each goes through the kernel's steps, and counts how often elements are combined: the *work* of the textbooks.
+//! Each follows the kernel's steps and counts the combinations of elements, the textbooks' *work*.
 
 use super::Element;
 
-/// What a network has made of a workgroup's elements.
+/// The result of a network on a workgroup's elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scanned<E> {
-    /// The sum up to and with each invocation's element.
+    /// The inclusive prefix of each invocation.
     pub sums: Vec<E>,
-    /// How often two elements were combined.
+    /// The number of combinations.
     pub combine_count: u64,
 }
 
@@ -18,14 +19,14 @@ impl<E: Element> Scanned<E> {
         Self { sums: values.to_vec(), combine_count: 0 }
     }
 
-    /// `earlier`, then what invocation `i` holds.
+    /// Combines `earlier` with the element of invocation `i`.
     fn combine(&mut self, earlier: E, i: usize) {
         self.sums[i] = earlier.combine(self.sums[i]);
         self.combine_count += 1;
     }
 }
 
-/// The distances of a network's steps on the way up: 1, 2, 4, … below `end`.
+/// The distances of an upsweep's steps: 1, 2, 4, … below `end`.
 fn doubling(end: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(1), |distance| Some(distance * 2)).take_while(move |&distance| distance < end)
 }
@@ -34,7 +35,7 @@ fn doubling(end: usize) -> impl Iterator<Item = usize> {
 pub fn kogge_stone<E: Element>(values: &[E]) -> Scanned<E> {
     let mut scanned = Scanned::new(values);
     for distance in doubling(values.len()) {
-        // Everyone reads, and after the barrier everyone writes.
+        // All invocations read; after the barrier all write.
         let earlier: Vec<E> = (distance..values.len()).map(|i| scanned.sums[i - distance]).collect();
         for (i, earlier) in (distance..).zip(earlier) {
             scanned.combine(earlier, i);
@@ -62,10 +63,10 @@ pub fn kogge_stone_double_buffered<E: Element>(values: &[E]) -> Scanned<E> {
     Scanned { sums, combine_count }
 }
 
-/// `glsl/workgroup_scan/brent_kung.glsl`: of a power of two of values.
+/// `glsl/workgroup_scan/brent_kung.glsl`, for a power of two of values.
 pub fn brent_kung<E: Element>(values: &[E]) -> Scanned<E> {
     let size = values.len();
-    assert!(size.is_power_of_two(), "{size} values are no power of two");
+    assert!(size.is_power_of_two(), "{size} values are not a power of two");
     let mut scanned = Scanned::new(values);
     let lasts = |distance: usize| (0..size).map(move |i| (i + 1) * 2 * distance - 1);
     for distance in doubling(size) {
@@ -129,9 +130,9 @@ mod tests {
         }
     }
 
-    /// PMPP ch. 11, at one element an invocation; Sklansky's is of his figure.
+    /// PMPP ch. 11, at one element per invocation; Sklansky's count is by his figure.
     #[test]
-    fn networks_work_as_much_as_the_textbooks_say() {
+    fn networks_have_the_work_of_the_textbooks() {
         for bits in 1..=10u64 {
             let size = 1u64 << bits;
             let values = brackets(bits as u32, size as usize);
@@ -142,7 +143,8 @@ mod tests {
         }
     }
 
-    /// The sources' single barrier: invocations in turn, each reading what the one before may have written already.
+    /// The incorrect single barrier of the sources: invocations in sequence, each reading an element that its
+    /// predecessor may have written.
     #[test]
     fn one_barrier_a_step_counts_elements_twice() {
         let mut sums = vec![1u32; 8];

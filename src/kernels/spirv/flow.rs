@@ -1,20 +1,21 @@
-//! Which push-constant pointers a kernel reads, writes or uses atomically, from its instructions.
+//! Access analysis: the loads, stores and atomics of a kernel through each push-constant pointer.
 //!
-//! GLSL's `readonly` and `writeonly` do not bind what a kernel stores or loads through, so they are not asked. Instead
-//! every load of a pointer from the push-constant block is a *root*, and roots flow forward: through bit casts, arithmetic,
-//! composites, selections, phis, variables and calls, and through the base of an access chain but never its indices.
-//! Whatever an access goes through then has the set of roots that it may come from, and all of them are marked.
+//! GLSL's `readonly` and `writeonly` do not bind a kernel's accesses and are ignored. Instead, every load of a
+//! pointer from the push-constant block is a *root*, and roots propagate forward: through bit casts,
+//! arithmetic, composites, selections, phis, variables and calls, and through the base of an access chain,
+//! never its indices. The address of an access then has the set of roots that it may come from, and all of them
+//! are marked.
 //!
-//! An access that cannot be traced is refused, not left out. *Untraced* is a pointer without a root, one loaded from memory
-//! say, and what may be either an address with a root or some other value that is no constant. Arithmetic alone is trusted:
-//! from an address and something else it makes that address, moved.
+//! An access that cannot be traced is an error. *Untraced* is a pointer without a root, such as one loaded from
+//! memory, and a value that may be either an address with a root or another value that is not constant.
+//! Arithmetic is exempt: an address combined with another value is that address with an offset.
 
 use super::super::access::Access;
 use super::graph::{Graph, MAX_MEMBERS, Roots, UNTRACED};
 use super::{Id, Instruction, Module, Type, opcode, storage};
 use std::collections::HashMap;
 
-/// What is done through each member of the push-constant block; nothing, for a member that is no pointer.
+/// The access through each member of the push-constant block; none for members that are not pointers.
 pub fn accesses(module: &Module) -> Result<Vec<Access>, String> {
     let mut flow = Flow {
         module,
@@ -24,7 +25,7 @@ pub fn accesses(module: &Module) -> Result<Vec<Access>, String> {
         push_roots: HashMap::new(),
         parameters: parameters(module)?,
         function: None,
-        through: Vec::new(),
+        device_accesses: Vec::new(),
     };
     for instruction in module.instructions() {
         flow.visit(&instruction)?;
@@ -35,22 +36,22 @@ pub fn accesses(module: &Module) -> Result<Vec<Access>, String> {
 struct Flow<'m> {
     module: &'m Module,
     graph: Graph,
-    /// The variable or parameter that a pointer to invocation or workgroup memory points into. Its node in the graph is
-    /// the whole of its content: what is stored to any part is there to be loaded from every part.
+    /// The variable or parameter that a pointer to invocation or workgroup memory points into. It is one node
+    /// of the graph: a store to any part reaches a load of every part.
     variables: HashMap<Id, Id>,
     /// The push-constant block.
     block: Option<Id>,
-    /// The device addresses that lie where a pointer into the block points.
+    /// The device addresses within the part of the block that a pointer points to.
     push_roots: HashMap<Id, Roots>,
-    /// Of each function.
+    /// The parameters of each function.
     parameters: HashMap<Id, Vec<Id>>,
-    /// The one that is being read; its node is what it returns.
+    /// The current function; its node is its result.
     function: Option<Id>,
-    through: Vec<Through<'m>>,
+    device_accesses: Vec<DeviceAccess<'m>>,
 }
 
 /// An access through a device address.
-struct Through<'m> {
+struct DeviceAccess<'m> {
     instruction: Instruction<'m>,
     pointer: Id,
     access: Access,
@@ -129,13 +130,14 @@ impl<'m> Flow<'m> {
             | opcode::MEMORY_BARRIER
             | opcode::LOOP_MERGE..=opcode::LIFETIME_STOP => {}
 
-            // After the result come two words that are no values: a set and its instruction, or a scope and its operation.
+            // The result is followed by two words that are not values: a set and its instruction, or a scope
+            // and its operation.
             opcode::EXT_INST
             | opcode::GROUP_NON_UNIFORM_BALLOT_BIT_COUNT
             | opcode::GROUP_NON_UNIFORM_I_ADD..=opcode::GROUP_NON_UNIFORM_LOGICAL_XOR => {
-                self.other(i, i.from(4))?
+                self.arithmetic(i, i.from(4))?
             }
-            _ => self.other(i, i.operands)?,
+            _ => self.arithmetic(i, i.operands)?,
         }
         Ok(())
     }
@@ -158,18 +160,19 @@ impl<'m> Flow<'m> {
         Ok(())
     }
 
-    /// The first index into the block picks a member; everywhere else a part has the roots of the whole.
+    /// The first index into the block selects a member; everywhere else a part has the roots of the whole.
     fn access_chain(&mut self, i: &Instruction<'m>) -> Result<(), String> {
         let (result, base) = (i.operand(1)?, i.operand(2)?);
         if let Some(&roots) = self.push_roots.get(&base) {
-            let picked = match i.operands.get(3) {
+            let selected = match i.operands.get(3) {
                 Some(index) if self.block == Some(base) => {
                     let member = self.module.constant(*index).filter(|member| *member < MAX_MEMBERS);
-                    1 << member.ok_or_else(|| i.describe("picks a push constant by no constant"))?
+                    1 << member
+                        .ok_or_else(|| i.describe("selects a push constant by a non-constant index"))?
                 }
                 _ => Roots::MAX,
             };
-            self.push_roots.insert(result, roots & picked);
+            self.push_roots.insert(result, roots & selected);
         } else if let Some(&variable) = self.variables.get(&base) {
             self.variables.insert(result, variable);
         } else {
@@ -184,27 +187,29 @@ impl<'m> Flow<'m> {
         Ok(())
     }
 
-    /// The value that a load gives.
+    /// The result of a load.
     fn content(&mut self, i: &Instruction<'m>, pointer: Id, access: Access) -> Result<Id, String> {
         match self.module.storage_of(pointer) {
             Some(storage::PHYSICAL) => {
-                self.through.push(Through { instruction: *i, pointer, access });
+                self.device_accesses.push(DeviceAccess { instruction: *i, pointer, access });
                 Ok(self.graph.source(0))
             }
             Some(storage::PUSH_CONSTANT) => match self.push_roots.get(&pointer) {
                 Some(&roots) => Ok(self.graph.source(roots)),
-                None => Err(i.describe("reads a push constant in an unknown way")),
+                None => Err(i.describe("reads a push constant through an unknown pointer")),
             },
-            Some(class) if is_variable(class) => self.variable_behind(i, pointer),
+            Some(class) if is_variable(class) => self.variable_of(i, pointer),
             _ => Ok(self.graph.source(0)),
         }
     }
 
     fn store(&mut self, i: &Instruction<'m>, pointer: Id, value: Id, access: Access) -> Result<(), String> {
         match self.module.storage_of(pointer) {
-            Some(storage::PHYSICAL) => self.through.push(Through { instruction: *i, pointer, access }),
+            Some(storage::PHYSICAL) => {
+                self.device_accesses.push(DeviceAccess { instruction: *i, pointer, access })
+            }
             Some(class) if is_variable(class) => {
-                let variable = self.variable_behind(i, pointer)?;
+                let variable = self.variable_of(i, pointer)?;
                 self.graph.choice(value, variable);
             }
             _ => {}
@@ -223,9 +228,9 @@ impl<'m> Flow<'m> {
         self.store(i, pointer, value, Access::ATOMIC)
     }
 
-    fn variable_behind(&self, i: &Instruction<'m>, pointer: Id) -> Result<Id, String> {
+    fn variable_of(&self, i: &Instruction<'m>, pointer: Id) -> Result<Id, String> {
         let variable = self.variables.get(&pointer).copied();
-        variable.ok_or_else(|| i.describe("goes to a variable by a pointer that cannot be traced"))
+        variable.ok_or_else(|| i.describe("accesses a variable through a pointer that cannot be traced"))
     }
 
     fn parameter(&mut self, i: &Instruction<'m>) -> Result<(), String> {
@@ -236,7 +241,7 @@ impl<'m> Flow<'m> {
         Ok(())
     }
 
-    /// All calls of a function are one: what any of them passes may be what any of them gives.
+    /// All calls of a function share its parameters and result.
     fn call(&mut self, i: &Instruction<'m>) -> Result<(), String> {
         let function = i.operand(2)?;
         let parameters = self.parameters.get(&function).map_or(&[][..], Vec::as_slice);
@@ -262,7 +267,7 @@ impl<'m> Flow<'m> {
         Ok(())
     }
 
-    /// A truth value is no address, whatever was compared.
+    /// A boolean result is never an address.
     fn compute(&mut self, i: &Instruction<'m>, values: &[Id]) -> Result<(), String> {
         let result = i.operand(1)?;
         if self.module.type_of(result) != Some(&Type::Bool) {
@@ -272,10 +277,11 @@ impl<'m> Flow<'m> {
         Ok(())
     }
 
-    /// Arithmetic, for the most part. A literal among the operands may be taken for a value, which can only add roots.
-    fn other(&mut self, i: &Instruction<'m>, operands: &[Id]) -> Result<(), String> {
+    /// Arithmetic and all other instructions. A literal operand may be mistaken for an id, which can only add
+    /// roots.
+    fn arithmetic(&mut self, i: &Instruction<'m>, operands: &[Id]) -> Result<(), String> {
         if operands.iter().any(|operand| self.module.storage_of(*operand).is_some()) {
-            return Err(i.describe("takes a pointer, and what it does with one is unknown"));
+            return Err(i.describe("takes a pointer in an unknown way"));
         }
         match i.operands.first().and_then(|first| self.module.type_by_id(*first)) {
             Some(_) => self.compute(i, operands),
@@ -284,17 +290,19 @@ impl<'m> Flow<'m> {
     }
 
     fn resolve(self) -> Result<Vec<Access>, String> {
-        let Self { module, graph, block, through, .. } = self;
+        let Self { module, graph, block, device_accesses, .. } = self;
         let pointers = (0..module.bound()).filter(|id| module.storage_of(*id) == Some(storage::PHYSICAL));
         let roots = graph.solve(pointers);
         let members = block.map_or(Ok(&[][..]), |block| module.block_members(block))?;
         let mut accesses = vec![Access::NONE; members.len()];
-        for Through { instruction, pointer, access } in through {
+        for DeviceAccess { instruction, pointer, access } in device_accesses {
             let roots = roots.get(&pointer).copied().unwrap_or(0);
             if roots & UNTRACED != 0 || roots == 0 {
                 let never = roots & !UNTRACED == 0;
-                let what = if never { "no push constant gave" } else { "perhaps no push constant gave" };
-                return Err(instruction.describe(&format!("goes through an address that {what}")));
+                let what = if never { "comes" } else { "may come" };
+                return Err(
+                    instruction.describe(&format!("accesses an address that {what} from no push constant"))
+                );
             }
             for (member, all) in accesses.iter_mut().enumerate() {
                 if roots & (1 << member) != 0 {
@@ -306,7 +314,8 @@ impl<'m> Flow<'m> {
     }
 }
 
-/// Memory of an invocation or a workgroup: only the kernel itself can put an address there.
+/// Whether a storage class is memory of an invocation or workgroup: only the kernel itself can store an address
+/// there.
 fn is_variable(class: u32) -> bool {
     matches!(class, storage::FUNCTION | storage::PRIVATE | storage::WORKGROUP)
 }

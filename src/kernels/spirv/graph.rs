@@ -1,21 +1,21 @@
-//! Where the values of a kernel come from: a graph over ids, and its fixpoint.
+//! Data flow of a kernel: a graph over ids, and its fixpoint.
 
 use super::Id;
 use std::collections::{HashMap, HashSet};
 
-/// A set of push-constant members, one bit each, and perhaps [`UNTRACED`].
+/// A set of push-constant members, one bit each, and possibly [`UNTRACED`].
 pub type Roots = u64;
 
-/// The mark of an address that comes from no push constant, or perhaps from none.
+/// The mark of an address that comes, or may come, from no push constant.
 pub const UNTRACED: Roots = 1 << MAX_MEMBERS;
 
-/// How many members of a block have a bit.
+/// The maximum of members of a block.
 pub const MAX_MEMBERS: u32 = 63;
 
-/// Values, and which of them flow into which.
+/// Values, and the flow between them.
 #[derive(Debug)]
 pub struct Graph {
-    /// In the order of the instructions, so that all but loops are solved in one turn.
+    /// In instruction order, so that one pass over them suffices without loops.
     edges: Vec<Edge>,
     roots: HashMap<Id, Roots>,
     constants: HashSet<Id>,
@@ -30,12 +30,12 @@ struct Edge {
 }
 
 impl Graph {
-    /// A graph whose own nodes are numbered from `bound`.
+    /// A graph whose additional nodes are numbered from `bound`.
     pub fn new(bound: Id) -> Self {
         Self { edges: Vec::new(), roots: HashMap::new(), constants: HashSet::new(), next: bound }
     }
 
-    /// A value that no instruction names: what a load gives.
+    /// Adds a value without an id: the result of a load.
     pub fn source(&mut self, roots: Roots) -> Id {
         let id = self.next;
         self.next += 1;
@@ -43,22 +43,22 @@ impl Graph {
         id
     }
 
-    /// A value behind which no memory lies, so that nothing is lost where it meets an address.
+    /// Marks a value as constant: it is not an address of other memory where it meets an address.
     pub fn constant(&mut self, id: Id) {
         self.constants.insert(id);
     }
 
-    /// `to` is computed from `from`, and perhaps from more: an address and a count make an address.
+    /// `to` is computed from `from`, and possibly from more: an address and an offset make an address.
     pub fn operand(&mut self, from: Id, to: Id) {
         self.edges.push(Edge { from, to, choice: false });
     }
 
-    /// `to` is `from`, or else another value that flows into it.
+    /// `to` is either `from` or another value that flows into it.
     pub fn choice(&mut self, from: Id, to: Id) {
         self.edges.push(Edge { from, to, choice: true });
     }
 
-    /// The roots of every value that has any. `pointers` are the device addresses among the values.
+    /// The roots of every value with any. `pointers` are the device addresses among the values.
     pub fn solve(mut self, pointers: impl IntoIterator<Item = Id>) -> HashMap<Id, Roots> {
         self.flow();
         for id in pointers {
@@ -66,7 +66,7 @@ impl Graph {
                 self.roots.insert(id, UNTRACED);
             }
         }
-        // Where an address and some other value may be in one place, that value would be followed as an address too.
+        // A choice between an address and another value makes the latter an address, too.
         for index in 0..self.edges.len() {
             let Edge { from, to, choice } = self.edges[index];
             let other = self.roots_of(from) == 0 && !self.constants.contains(&from);

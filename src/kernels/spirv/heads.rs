@@ -1,23 +1,23 @@
-//! Whether a kernel can be watched for races: the validation layer's race detection leaves out the first block of every
-//! loop, its header, where it neither sees an access to shared memory nor that a barrier ends what went before.
+//! Accesses in loop headers: the validation layer's race detection skips the first block of every loop, its
+//! header; there it sees neither accesses to shared memory nor barriers.
 
 use super::{Instruction, Module, opcode, storage};
 
-/// What the headers of a kernel's loops do to shared memory, a sentence each; nothing, where all of it is watched.
-pub fn unwatched(module: &Module) -> Result<Vec<String>, String> {
-    let (mut unwatched, mut block) = (Vec::new(), Vec::new());
+/// The barriers and accesses to shared memory in the loop headers of a kernel, a sentence each.
+pub fn loop_header_accesses(module: &Module) -> Result<Vec<String>, String> {
+    let (mut found, mut block) = (Vec::new(), Vec::new());
     for i in module.instructions() {
         match i.opcode {
             opcode::LABEL => block.clear(),
-            opcode::LOOP_MERGE => unwatched.append(&mut block),
-            opcode::CONTROL_BARRIER => block.push(i.describe("stands in the first block of a loop")),
+            opcode::LOOP_MERGE => found.append(&mut block),
+            opcode::CONTROL_BARRIER => block.push(i.describe("is in the header of a loop")),
             _ if touches_shared_memory(module, &i)? => {
-                block.push(i.describe("goes to shared memory in the first block of a loop"));
+                block.push(i.describe("accesses shared memory in the header of a loop"));
             }
             _ => {}
         }
     }
-    Ok(unwatched)
+    Ok(found)
 }
 
 fn touches_shared_memory(module: &Module, i: &Instruction<'_>) -> Result<bool, String> {

@@ -1,8 +1,8 @@
-//! As much of SPIR-V as it takes to say what a kernel's push constants are and what it does through its pointers, and to
-//! make a pipeline of a foreign module.
+//! A reader of SPIR-V: reflects push constants, analyses accesses through pointers, and finds the interface of
+//! foreign modules.
 //!
-//! Part of `build.rs`, under `compile-shaders`, and of the crate. Numbers are those of the SPIR-V specification, version
-//! 1.6. A module is mostly one that glslang made, but the reader and its index panic on no other.
+//! Part of `build.rs`, under `compile-shaders`, and of the crate. Numbers are those of the SPIR-V
+//! specification, version 1.6. Modules are mostly glslang's, but the reader and its index panic on no input.
 
 mod flow;
 mod graph;
@@ -15,7 +15,7 @@ mod tests;
 
 pub use flow::accesses;
 #[cfg(test)]
-pub use heads::unwatched;
+pub use heads::loop_header_accesses;
 pub use reflect::reflect;
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ use std::ops::Range;
 /// An SSA id.
 pub type Id = u32;
 
-/// A module, split into instructions, with its declarations indexed.
+/// A module, split into instructions, with an index of its declarations.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     words: Vec<u32>,
@@ -32,13 +32,13 @@ pub struct Module {
     types: HashMap<Id, Type>,
     /// The type of each value.
     type_of: HashMap<Id, Id>,
-    /// The first word of each scalar constant; of a specialization constant, its default.
+    /// The first word of each scalar constant, and of each specialization constant's default.
     constants: HashMap<Id, u32>,
-    /// The first literal of each decoration, or 0, by its target and number.
+    /// The first literal of each decoration, or 0, by target and decoration.
     decorations: HashMap<(Id, u32), u32>,
 }
 
-/// A type, as far as layouts and addresses need it.
+/// A type, reduced to its layout and addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     Bool,
@@ -49,7 +49,7 @@ pub enum Type {
     Float {
         bits: u32,
     },
-    /// A vector, or a matrix of its columns.
+    /// A vector, or a matrix as a vector of columns.
     Vector {
         of: Id,
         count: u32,
@@ -77,7 +77,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The bytes of an integer or float.
+    /// The size of an integer or float in bytes.
     pub fn scalar_size(&self) -> Option<u32> {
         match self {
             Self::Int { bits, .. } | Self::Float { bits } => Some(bits / 8),
@@ -109,20 +109,20 @@ pub mod decoration {
     pub const OFFSET: u32 = 35;
 }
 
-/// The built-in that is a constant.
+/// The number of the built-in `WorkgroupSize`, which decorates a constant.
 const WORKGROUP_SIZE: u32 = 25;
 
-/// One instruction: its number and the words after the first.
+/// An instruction: its opcode and its operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction<'a> {
     pub opcode: u32,
     pub operands: &'a [u32],
-    /// Where it stands in the module, in words.
+    /// The offset in the module, in words.
     pub position: usize,
 }
 
 impl Instruction<'_> {
-    /// An operand that the specification says is there.
+    /// A mandatory operand.
     pub fn operand(&self, index: usize) -> Result<u32, String> {
         let operand = self.operands.get(index).copied();
         operand.ok_or_else(|| self.describe("is too short"))
@@ -133,7 +133,7 @@ impl Instruction<'_> {
         self.operands.get(index..).unwrap_or_default()
     }
 
-    /// A sentence about this instruction; its place is what `spirv-dis --offsets` prints.
+    /// A sentence about this instruction, with the byte offset that `spirv-dis --offsets` prints.
     pub fn describe(&self, what: &str) -> String {
         format!("{} at byte {:#010x} {what}", opcode::name(self.opcode), 4 * self.position)
     }
@@ -145,14 +145,14 @@ impl Module {
     /// Reads a module in the byte order of its words.
     pub fn new(words: Vec<u32>) -> Result<Self, String> {
         if words.first() != Some(&0x0723_0203) || words.len() < Self::HEADER {
-            return Err("this is no SPIR-V".to_owned());
+            return Err("the SPIR-V header is missing".to_owned());
         }
         let mut module = Self { words, ..Self::default() };
         let mut position = Self::HEADER;
         while let Some(first) = module.words.get(position) {
             let end = position + (first >> 16) as usize;
             if end == position || end > module.words.len() {
-                return Err(format!("the instruction at byte {:#010x} has no sound length", 4 * position));
+                return Err(format!("the instruction at byte {:#010x} has an invalid length", 4 * position));
             }
             module.instructions.push(position..end);
             position = end;
@@ -161,17 +161,17 @@ impl Module {
         Ok(module)
     }
 
-    /// The module itself.
+    /// The words of the module.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// Of SPIR-V, as the header has it: 1.4 is 0x10400.
+    /// The SPIR-V version in the header: 1.4 is 0x10400.
     pub fn version(&self) -> u32 {
         self.words[1]
     }
 
-    /// The tool that wrote the module, by its registered number and version.
+    /// The generator: registered number and version of the tool that wrote the module.
     pub fn generator(&self) -> u32 {
         self.words[2]
     }
@@ -200,7 +200,7 @@ impl Module {
         self.types.get(self.type_of.get(&value)?)
     }
 
-    /// The storage class that a pointer points into; none if the value is no pointer.
+    /// The storage class of a pointer; none if the value is not a pointer.
     pub fn storage_of(&self, value: Id) -> Option<u32> {
         match self.type_of(value) {
             Some(Type::Pointer { storage, .. }) => Some(*storage),
@@ -226,7 +226,7 @@ impl Module {
             .map(|((id, _), spec_id)| (*spec_id, *id))
     }
 
-    /// The three parts of the constant that is the workgroup's size, where one is.
+    /// The three components of the constant `WorkgroupSize`, if there is one.
     pub fn workgroup_size(&self) -> Option<[Id; 3]> {
         let is_size =
             |((_, of), value): &(&(Id, u32), &u32)| *of == decoration::BUILT_IN && **value == WORKGROUP_SIZE;
@@ -238,7 +238,7 @@ impl Module {
         composite.from(2).try_into().ok()
     }
 
-    /// Whether a type is, or has in it, a device address.
+    /// Whether a type is or contains a device address.
     pub fn holds_pointer(&self, id: Id) -> bool {
         match self.types.get(&id) {
             Some(Type::Pointer { storage, .. }) => *storage == storage::PHYSICAL,
@@ -256,7 +256,7 @@ impl Module {
         };
         match block {
             Some(Type::Struct(members)) => Ok(members),
-            _ => Err(format!("the push-constant block %{variable} is no structure")),
+            _ => Err(format!("the push-constant block %{variable} is not a structure")),
         }
     }
 
@@ -274,7 +274,7 @@ impl Module {
             if i.opcode == opcode::DECORATE {
                 decorations.insert((i.operand(0)?, i.operand(1)?), literal(&i)?);
             }
-            // Only a result type is a type as the first operand: names and decorations of types stand before them.
+            // A type as the first operand is the result type: names and decorations of types precede the types.
             match i.operands {
                 [of, result, ..] if types.contains_key(of) => drop(type_of.insert(*result, *of)),
                 _ => {}

@@ -1,4 +1,4 @@
-//! The numbers of the instructions that are read.
+//! Opcodes of the instructions that are read.
 
 pub const UNDEF: u32 = 1;
 pub const NAME: u32 = 5;
@@ -87,7 +87,7 @@ pub const ATOMIC_F_MIN: u32 = 5614;
 pub const ATOMIC_F_MAX: u32 = 5615;
 pub const ATOMIC_F_ADD: u32 = 6035;
 
-/// What a person calls an instruction that an error is about.
+/// The name of an instruction in an error.
 pub fn name(opcode: u32) -> String {
     match opcode {
         LOAD => "OpLoad".to_owned(),

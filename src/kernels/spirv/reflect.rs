@@ -1,15 +1,15 @@
-//! The push-constant block and the specialization constants of a module.
+//! Reflection of the push-constant block and the specialization constants.
 
 use super::{Id, Instruction, Module, Type, decoration, opcode, storage};
 use std::collections::HashMap;
 
-/// What a host has to know of a module before it can run it.
+/// The interface between a module and the host.
 #[derive(Debug)]
 pub struct Reflection {
     pub push_constants: Vec<Member>,
-    /// Ascending in their ids.
+    /// Ascending by id.
     pub spec_constants: Vec<Constant>,
-    /// The specialization constant that is `gl_WorkGroupSize.x`.
+    /// The id of the specialization constant that is `gl_WorkGroupSize.x`.
     pub workgroup_size_id: Option<u32>,
 }
 
@@ -27,12 +27,13 @@ pub struct Member {
 pub struct Constant {
     pub name: String,
     pub id: u32,
-    /// The bits of its default.
+    /// The bits of the default.
     pub default: u32,
 }
 
 impl Reflection {
-    /// Offset, size and pointer or not, of each member of the push-constant block: all that a stripped module tells.
+    /// Offset, size and being a pointer, of each member of the push-constant block: all that a stripped module
+    /// has.
     pub fn layout(&self) -> Vec<(u32, u32, bool)> {
         let members = self.push_constants.iter();
         members.map(|member| (member.offset, member.size, member.pointer)).collect()
@@ -49,7 +50,7 @@ pub fn reflect(module: &Module) -> Result<Reflection, String> {
             id: spec_id,
             default: module
                 .constant(id)
-                .ok_or_else(|| format!("specialization constant {spec_id} is no scalar"))?,
+                .ok_or_else(|| format!("specialization constant {spec_id} is not a scalar"))?,
         });
     }
     spec_constants.sort_by_key(|constant| constant.id);
@@ -71,7 +72,7 @@ fn push_constants(module: &Module, marks: &Marks) -> Result<Vec<Member>, String>
     };
     let variable = variable.operand(1)?;
     let Some(Type::Pointer { to: block, .. }) = module.type_of(variable) else {
-        return Err(format!("the push-constant block %{variable} is no variable"));
+        return Err(format!("the push-constant block %{variable} is not a variable"));
     };
     let member = |(index, of): (u32, &Id)| {
         Ok(Member {
@@ -84,7 +85,7 @@ fn push_constants(module: &Module, marks: &Marks) -> Result<Vec<Member>, String>
     (0..).zip(module.block_members(variable)?).map(member).collect()
 }
 
-/// Names, and decorations of members.
+/// Names of ids and members, and decorations of members.
 #[derive(Default)]
 struct Marks {
     names: HashMap<Id, String>,
@@ -120,7 +121,8 @@ impl Marks {
     }
 }
 
-/// The bytes of a member. What a host has no plain twin of is refused: matrices, structures, truth values.
+/// The size of a member in bytes. Types without a plain equivalent on the host are errors: matrices,
+/// structures, booleans.
 fn size(module: &Module, id: Id) -> Result<u32, String> {
     let scalar_size = |id| module.type_by_id(id).and_then(Type::scalar_size);
     let size = match module.type_by_id(id) {
@@ -132,10 +134,12 @@ fn size(module: &Module, id: Id) -> Result<u32, String> {
         }
         _ => scalar_size(id),
     };
-    size.ok_or_else(|| "a push constant is no number, vector or pointer, and no array of them".to_owned())
+    size.ok_or_else(|| {
+        "a push constant is neither a number, vector or pointer, nor an array of these".to_owned()
+    })
 }
 
-/// A literal string: bytes in words, the lowest first, ended by a zero.
+/// A literal string: bytes in words, lowest byte first, ended by a zero.
 fn string(words: &[u32]) -> String {
     let bytes: Vec<u8> =
         words.iter().flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0).collect();

@@ -1,13 +1,13 @@
-//! Small kernels in `src/kernels/fixtures`, which `build.rs` compiles, each for one way that an address can go.
+//! Access analysis and reflection of the kernels in `src/kernels/fixtures`, one for each flow of an address.
 
-use super::{Module, accesses, reflect, unwatched};
+use super::{Module, accesses, loop_header_accesses, reflect};
 use std::path::Path;
 
 fn module(file: &str) -> Module {
     let path = Path::new(concat!(env!("OUT_DIR"), "/fixtures")).join(file);
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    Module::new(bytes.chunks_exact(4).map(word).collect()).expect("glslang makes sound modules")
+    Module::new(bytes.chunks_exact(4).map(word).collect()).expect("glslang makes valid modules")
 }
 
 /// `member access`, for each pointer of the block.
@@ -36,7 +36,7 @@ fn check_refused(fixture: &str, why: &str) {
 }
 
 #[test]
-fn loads_and_stores_are_told_apart() {
+fn loads_and_stores_are_distinguished() {
     check("copied", "source read, destination write, unused none");
 }
 
@@ -46,7 +46,7 @@ fn a_store_through_readonly_is_a_write() {
 }
 
 #[test]
-fn atomics_are_told_from_plain_accesses() {
+fn atomics_are_distinguished_from_plain_accesses() {
     check(
         "atomics",
         "loaded atomic-read, stored atomic-write, added atomic, swapped atomic, exchanged atomic",
@@ -54,7 +54,7 @@ fn atomics_are_told_from_plain_accesses() {
 }
 
 #[test]
-fn an_address_survives_sums_and_a_count_makes_none() {
+fn an_offset_keeps_the_address_and_a_count_is_none() {
     check("moved", "counts read, source read, destination write");
 }
 
@@ -79,12 +79,12 @@ fn an_array_holds_every_pointer_put_into_it() {
 }
 
 #[test]
-fn shared_memory_hands_an_address_on() {
+fn shared_memory_passes_an_address_on() {
     check("shared_address", "destination write");
 }
 
 #[test]
-fn a_subgroup_hands_an_address_on() {
+fn a_broadcast_passes_an_address_on() {
     check("broadcast", "counts read, destination write");
 }
 
@@ -103,26 +103,26 @@ fn calls_pass_and_return_pointers() {
 #[test]
 fn an_address_from_memory_is_refused() {
     check_refused("pointer_from_memory", "OpStore at byte 0x");
-    check_refused("pointer_from_memory", "goes through an address that no push constant gave");
-    check_refused("address_from_memory", "goes through an address that no push constant gave");
+    check_refused("pointer_from_memory", "accesses an address that comes from no push constant");
+    check_refused("address_from_memory", "accesses an address that comes from no push constant");
 }
 
 #[test]
 fn an_address_that_is_only_sometimes_a_push_constant_is_refused() {
-    check_refused("perhaps_from_memory", "perhaps no push constant");
+    check_refused("perhaps_from_memory", "that may come from no push constant");
 }
 
 #[test]
 fn an_address_that_is_not_declared_as_one_is_refused() {
-    check_refused("address_in_words", "that no push constant gave");
+    check_refused("address_in_words", "that comes from no push constant");
 }
 
 #[test]
-fn shared_memory_in_the_head_of_a_loop_is_told() {
-    let told = unwatched(&module("loop_head.spv")).expect("a sound module");
-    let count = |what: &str| told.iter().filter(|told| told.starts_with(what)).count();
-    assert_eq!((count("OpControlBarrier "), count("OpLoad "), count("OpStore ")), (2, 1, 1), "{told:?}");
-    assert_eq!(unwatched(&module("race.spv")).as_deref(), Ok(&[][..]));
+fn shared_memory_in_a_loop_header_is_reported() {
+    let found = loop_header_accesses(&module("loop_head.spv")).expect("a valid module");
+    let count = |what: &str| found.iter().filter(|found| found.starts_with(what)).count();
+    assert_eq!((count("OpControlBarrier "), count("OpLoad "), count("OpStore ")), (2, 1, 1), "{found:?}");
+    assert_eq!(loop_header_accesses(&module("race.spv")).as_deref(), Ok(&[][..]));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn an_array_of_pointers_has_the_accesses_of_all() {
 }
 
 #[test]
-fn what_is_no_module_is_refused() {
+fn an_invalid_module_is_refused() {
     for words in [vec![], vec![0x0723_0203], vec![1, 2, 3, 4, 5], vec![0x0723_0203, 0, 0, 9, 0, 0x0009_003d]]
     {
         assert!(Module::new(words).is_err());

@@ -1,4 +1,5 @@
-//! Model of `glsl/sort/digit_histogram.comp`: the histogram of all digits, and the dispatch arguments of the passes.
+//! Model of `glsl/sort/digit_histogram.comp`: the histogram of all digits, and the dispatch arguments of the
+//! passes.
 
 use super::grid;
 use super::sort::Digit;
@@ -6,20 +7,21 @@ use super::sort::Digit;
 /// A ping-pong buffer of keys or values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Buffer {
-    /// The caller's.
+    /// The caller's buffer.
     Primary = 0,
-    /// The one in scratch.
+    /// The alternate buffer, in scratch.
     Alternate = 1,
-    /// Of keys: the second in scratch. Of the values before a pass: none, the keys' indices stand for them.
+    /// For keys: the second alternate, in scratch. For values before a pass: no buffer, the values are the
+    /// keys' indices.
     Other = 2,
 }
 
-/// Between which buffers a pass goes.
+/// The ping-pong buffers of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PingPong {
-    /// Of keys: before, and after.
+    /// The buffers of keys before and after the pass.
     pub keys: (Buffer, Buffer),
-    /// Of values.
+    /// The buffers of values before and after the pass.
     pub values: (Buffer, Buffer),
     /// 1 if an odd number of passes have run before, else 0.
     pub parity: u32,
@@ -28,17 +30,17 @@ pub struct PingPong {
 /// The arguments of one dispatch of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PassArgs {
-    /// Tiles, none if the dispatch is left out.
+    /// Tiles; 0 if the dispatch is skipped.
     pub tile_count: usize,
     /// Keys in the last tile.
     pub last_extent: usize,
-    /// Between which buffers it goes.
+    /// The ping-pong buffers.
     pub buffers: PingPong,
 }
 
 impl PassArgs {
-    /// The words of `glsl/sort/dispatch_args.glsl` but for the last, which no kernel writes; with at most `max_row`
-    /// workgroups in a row.
+    /// The words of `glsl/sort/dispatch_args.glsl` without the last, which no kernel writes; with at most
+    /// `max_row` workgroups in a row.
     pub fn words(&self, max_row: usize, radix: usize) -> [u32; 7] {
         let tile_count = self.tile_count as u32;
         let [x, y, z] = grid(tile_count, max_row as u32);
@@ -50,14 +52,14 @@ impl PassArgs {
     }
 }
 
-/// Where the result is to be: push constant `aim`.
+/// The output of a sort: push constant `result`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
-    /// Where the keys were; passes in which all keys agree are left out.
+    /// In the primary buffers; passes whose digit is equal in all keys are skipped.
     InPlace = 0,
-    /// Where the last pass leaves it; all passes run.
+    /// In the buffers that the last pass writes; all passes run.
     DoubleBuffer = 1,
-    /// The keys stay, and the result is the permutation.
+    /// The keys are unchanged, and the result is the permutation.
     Indices = 2,
 }
 
@@ -66,44 +68,44 @@ pub enum Output {
 pub struct Config {
     /// Keys in a tile of a pass.
     pub pass_tile_items: usize,
-    /// Tiles of a dispatch, at most.
+    /// The maximum of tiles in a portion.
     pub portion_tiles: usize,
-    /// Dispatches of a pass.
+    /// Portions of a pass, a dispatch each.
     pub portion_count: usize,
     /// The first bit to sort by.
     pub begin_bit: u32,
-    /// The bit behind the last.
+    /// The bit after the last.
     pub end_bit: u32,
     /// Passes.
     pub pass_count: u32,
-    /// Where the result is to be.
+    /// The output.
     pub output: Output,
 }
 
-/// What other workgroups have counted before the keys at hand.
+/// Counts of other workgroups, added before the keys of the call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counted {
-    /// Keys, which show in the dispatch arguments alone.
+    /// Keys, which count in the dispatch arguments alone.
     pub keys: u64,
-    /// Keys of each digit, in the bins of each pass.
+    /// Keys of each digit, which count in the bins of each pass.
     pub of_each_digit: u64,
 }
 
-/// What the kernel writes.
+/// The writes of the kernel.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DigitHistogram {
-    /// Bits of the order that some key has.
+    /// Bits of the order that are set in some key.
     pub set: u64,
-    /// And that some key lacks.
+    /// Bits of the order that are clear in some key.
     pub clear: u64,
-    /// The dispatches of every pass, portion by portion, and behind them that of the copy.
+    /// The dispatches of every pass, portion by portion, and then that of the copy.
     pub args: Vec<PassArgs>,
-    /// Where the first key of each digit goes, for each pass.
+    /// The offset of each digit's first key, for each pass.
     pub bins: Vec<Vec<u64>>,
 }
 
 impl Config {
-    /// The digit of each pass: the passes share the bits out as evenly as they go.
+    /// The digit of each pass: the bits are divided among the passes as evenly as possible.
     pub fn digits(&self) -> Vec<Digit> {
         let bits = self.end_bit - self.begin_bit;
         let (least, wider) = (bits / self.pass_count, bits % self.pass_count);
@@ -115,7 +117,7 @@ impl Config {
         (0..self.pass_count).map(digit).collect()
     }
 
-    /// `digit_histogram.comp`: of the orders of all keys, of which there is at least one, behind what others have counted.
+    /// `digit_histogram.comp` for the orders of all keys, at least one, after the counts of others.
     pub fn histogram(&self, counted: Counted, orders: &[u64], key_bits: u32, radix: usize) -> DigitHistogram {
         let all = u64::MAX >> (64 - key_bits);
         let set = orders.iter().fold(0, |set, order| set | order);
@@ -130,7 +132,7 @@ impl Config {
         };
         let all_run = self.output == Output::DoubleBuffer;
         let mut runs: Vec<bool> = digits.iter().map(|digit| all_run || digit.of(set & clear) != 0).collect();
-        // The permutation is written by a pass.
+        // A pass must run to write the permutation.
         if self.output == Output::Indices && !runs.contains(&true) {
             runs[0] = true;
         }
@@ -138,7 +140,7 @@ impl Config {
         DigitHistogram { set, clear, args, bins: digits.iter().map(bins).collect() }
     }
 
-    /// The dispatches of passes, of which some run, over `count` keys.
+    /// The dispatches of the passes over `count` keys; `runs` says which passes run.
     fn args(&self, runs: &[bool], count: usize) -> Vec<PassArgs> {
         let tile_count = count.div_ceil(self.pass_tile_items);
         let last_extent = count - (tile_count - 1) * self.pass_tile_items;
@@ -166,7 +168,7 @@ impl Config {
         args
     }
 
-    /// Of a pass before which `before` have run, and `left` are left with itself.
+    /// The buffers of a pass after `before` passes that run, with `left` to run, itself included.
     fn buffers(&self, before: usize, left: usize) -> PingPong {
         use Buffer::{Alternate, Other, Primary};
         let (is_even, parity) = (before.is_multiple_of(2), before as u32 % 2);
@@ -179,7 +181,7 @@ impl Config {
             (_, true) => (Other, Alternate),
             (_, false) => (Alternate, Other),
         };
-        // The last pass writes the caller's values.
+        // The last pass writes the primary buffer of values.
         let (to, from) = if left % 2 == 1 { (Primary, Alternate) } else { (Alternate, Primary) };
         PingPong { keys, values: (if before == 0 { Other } else { from }, to), parity }
     }

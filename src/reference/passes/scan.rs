@@ -1,4 +1,4 @@
-//! Models of `glsl/scan/`. Tiles have `tile_items` rows, the last may have fewer.
+//! Models of `glsl/scan/`. Tiles have `tile_items` rows; the last one may have fewer.
 
 use super::grid;
 use crate::reference::Element;
@@ -20,7 +20,7 @@ pub fn scan_tiles<E: Element>(
     carries: Option<&[E]>,
 ) -> Vec<E> {
     let scan_tile = |(tile, rows): (usize, &[E])| {
-        // By way of the operator, which makes one NaN of all.
+        // Combined with the identity, since the operator makes all NaNs one NaN.
         let mut sum = carries.map_or(E::IDENTITY, |carries| E::IDENTITY.combine(carries[tile]));
         let mut next = |&row: &E| {
             let before = sum;
@@ -32,32 +32,33 @@ pub fn scan_tiles<E: Element>(
     source.chunks(tile_items).enumerate().flat_map(scan_tile).collect()
 }
 
-/// The rows in the order of a scan in reverse: from the last on, behind as many of identity as the last tile lacks.
+/// The rows in the order of a reverse scan: the last row first, preceded by identities in place of the last
+/// tile's missing rows.
 pub fn reversed<E: Element>(rows: &[E], tile_items: usize) -> Vec<E> {
     let lacking = rows.len().next_multiple_of(tile_items) - rows.len();
     std::iter::repeat_n(E::IDENTITY, lacking).chain(rows.iter().rev().copied()).collect()
 }
 
-/// What a tile of `chained.comp` has published in the end.
+/// The final descriptor of a tile of `chained.comp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Descriptor<E> {
-    /// `AGGREGATE`: the tile's own total.
+    /// `AGGREGATE`: the tile aggregate.
     Aggregate(E),
-    /// `PREFIX`: the total of the tile and all before it; of a group, of all tiles before it.
+    /// `PREFIX`: the inclusive prefix of a tile, or the exclusive prefix of a group.
     Prefix(E),
 }
 
 /// Tiles of a group in the fixed tree.
 pub const GROUP_TILES: usize = 32;
 
-/// What `chained.comp` writes.
+/// The writes of `chained.comp`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chained<E> {
     /// The scan of all rows.
     pub results: Vec<E>,
-    /// Of each tile that is not stalled; a stalled one has at most its aggregate.
+    /// The descriptor of each tile that is not stalled; a stalled tile has at most its aggregate.
     pub tiles: Vec<Descriptor<E>>,
-    /// Of each group of the fixed tree but the first, whose word stays 0; without the tree there are none.
+    /// The descriptor of each group of the fixed tree but the first, whose words stay 0; none without the tree.
     pub groups: Vec<Descriptor<E>>,
 }
 
@@ -78,14 +79,14 @@ pub fn chained<E: Element>(source: &[E], tile_items: usize, exclusive: bool, fix
     }
 }
 
-/// `propagate.comp`: the prefixes of each tile but the first, behind what comes before the tile.
+/// `propagate.comp`: adds each tile's carry to its prefixes, except in the first tile.
 pub fn propagate<E: Element>(table: &mut [E], tile_items: usize, carries: &[E]) {
     for (tile, &carry) in table.chunks_mut(tile_items).zip(carries).skip(1) {
         tile.iter_mut().for_each(|prefix| *prefix = carry.combine(*prefix));
     }
 }
 
-/// `double_blocks.comp`: one scanned block out of every two of `1 << block_bits` rows.
+/// `double_blocks.comp`: merges pairs of scanned blocks of `1 << block_bits` rows.
 pub fn double_blocks<E: Element>(table: &mut [E], block_bits: u32) {
     let block = 1 << block_bits;
     for pair in table.chunks_mut(2 * block) {
@@ -94,10 +95,10 @@ pub fn double_blocks<E: Element>(table: &mut [E], block_bits: u32) {
     }
 }
 
-/// `strided.comp`: each row with the one a distance before it, with `suffix` behind it.
+/// `strided.comp`: combines each row with the one a distance before it, or with `suffix` after it.
 pub fn strided<E: Element>(suffix: bool, source: &[E], distance: usize) -> Vec<E> {
     let neighbour = |i: usize| if suffix { i.checked_add(distance) } else { i.checked_sub(distance) };
-    let combine = |(i, &value): (usize, &E)| match neighbour(i).and_then(|other| source.get(other)) {
+    let combine = |(i, &value): (usize, &E)| match neighbour(i).and_then(|index| source.get(index)) {
         None => value,
         Some(&later) if suffix => value.combine(later),
         Some(&earlier) => earlier.combine(value),
@@ -105,7 +106,7 @@ pub fn strided<E: Element>(suffix: bool, source: &[E], distance: usize) -> Vec<E
     source.iter().enumerate().map(combine).collect()
 }
 
-/// The row of entry `index` of a level of the seed, whose entries are each the last of `stride` rows.
+/// The row of entry `index` on a level of the table of tutorial 14, whose entries are `stride` rows apart.
 fn entry_row(index: usize, stride: usize) -> usize {
     (index + 1) * stride - 1
 }
@@ -119,8 +120,8 @@ pub fn chunk_sum<E: Element>(table: &mut [E], stride: usize, chunk_items: usize,
     }
 }
 
-/// `chunk_prefix.comp`: the scan of each chunk in place, from the last entry of the chunk before it. With `has_sums`,
-/// the last entry of a full chunk is left alone: the level above has finished it.
+/// `chunk_prefix.comp`: the scan of each chunk in place, from the last entry of the preceding chunk. With
+/// `has_sums`, the last entry of a full chunk is not written: the level above has finished it.
 pub fn chunk_prefix<E: Element>(
     table: &mut [E],
     stride: usize,
@@ -128,25 +129,25 @@ pub fn chunk_prefix<E: Element>(
     entry_count: usize,
     has_sums: bool,
 ) {
-    let found = table.to_vec();
+    let before_dispatch = table.to_vec();
     let mut sum = E::IDENTITY;
     for entry in 0..entry_count {
         if entry > 0 && entry % chunk_items == 0 {
-            // No other workgroup writes it, so what the dispatch found is what is there.
-            sum = found[entry_row(entry - 1, stride)];
+            // No workgroup writes that entry in this dispatch, so its value is that before the dispatch.
+            sum = before_dispatch[entry_row(entry - 1, stride)];
         }
         if has_sums && (entry + 1) % chunk_items == 0 {
             continue;
         }
-        sum = sum.combine(found[entry_row(entry, stride)]);
+        sum = sum.combine(before_dispatch[entry_row(entry, stride)]);
         table[entry_row(entry, stride)] = sum;
     }
 }
 
-/// What `level_args.comp` writes of a level.
+/// The dispatch arguments of a level, as `level_args.comp` writes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelArgs {
-    /// The workgroups of its dispatches, per dimension.
+    /// The workgroup counts of its dispatches in three dimensions.
     pub workgroups: [u32; 3],
     /// Its tiles.
     pub tile_count: u32,

@@ -1,13 +1,13 @@
-//! Models of `glsl/common/segmented.glsl` and `glsl/scan/heads.glsl`: what makes a pass of a scan one of segments.
+//! Models of `glsl/common/segmented.glsl` and `glsl/scan/heads.glsl`: segmented elements and head flags.
 
 use crate::reference::Element;
 
-/// A value, and whether a segment begins at it or at any of the values that it stands for.
+/// A value with a head flag, set if a segment begins at it or at any value combined into it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Headed<E> {
-    /// What is combined within a segment.
+    /// The value, combined within a segment.
     pub value: E,
-    /// Whether it replaces what came before it.
+    /// Whether it replaces earlier values.
     pub is_head: bool,
 }
 
@@ -20,14 +20,14 @@ impl<E: Element> Element for Headed<E> {
     }
 }
 
-/// What says where segments begin: `HEADS`, in the order of its numbers.
+/// The form of head flags: `HEADS`, in the order of its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Heads {
-    /// A word for each row.
+    /// A word for each row, nonzero at a head.
     Flags,
-    /// A word for each row.
+    /// A key of one word for each row; a segment is a run of equal keys.
     Keys32,
-    /// Two words for each row.
+    /// A key of two words for each row.
     Keys64,
     /// A bit for each row.
     Bits,
@@ -36,10 +36,10 @@ pub enum Heads {
 }
 
 impl Heads {
-    /// All of them.
+    /// All forms.
     pub const ALL: [Self; 5] = [Self::Flags, Self::Keys32, Self::Keys64, Self::Bits, Self::Tiles];
 
-    /// Whether a boundary lies before `row`, which is not the first.
+    /// Whether a boundary precedes `row`, which is not the first.
     fn begins_at(self, words: &[u32], row: usize) -> bool {
         match self {
             Self::Flags | Self::Tiles => words[row] != 0,
@@ -49,7 +49,7 @@ impl Heads {
         }
     }
 
-    /// Of each of `row_count` rows, whether it is the first of a segment, with `is_reverse` from the last row on.
+    /// The head flags of `row_count` rows, in a forward scan or with `is_reverse` in a reverse one.
     pub fn of(self, words: &[u32], row_count: usize, is_reverse: bool) -> Vec<bool> {
         let head = |row: usize| {
             let boundary = row + usize::from(is_reverse);
@@ -58,15 +58,16 @@ impl Heads {
         (0..row_count).map(head).collect()
     }
 
-    /// The result of a row, whose segment begins with `initial`, from the scan of [`Headed`] rows. In an exclusive
-    /// scan nothing of its segment comes before a head; but a tile that holds a head may begin in an earlier segment.
+    /// The result of a row from the scan of [`Headed`] rows, in a segment that begins with `initial`. The
+    /// exclusive prefix of a head is empty; but a tile that contains a head may begin inside an earlier
+    /// segment.
     pub fn result<E: Element>(self, initial: E, scanned: Headed<E>, is_head: bool, exclusive: bool) -> E {
         let begins = exclusive && is_head && self != Self::Tiles;
         if begins { initial } else { initial.combine(scanned.value) }
     }
 }
 
-/// `mark_segments.comp`: sets the bits of rows that are among `offsets`.
+/// `mark_segments.comp`: sets the head bits of the rows in `offsets`.
 pub fn mark_segments(offsets: &[u32], heads: &mut [u32], row_count: u32) {
     for &row in offsets.iter().filter(|&&row| row < row_count) {
         heads[row as usize / 32] |= 1 << (row % 32);

@@ -1,19 +1,20 @@
-//! Models of the kernels that sort segments: `glsl/sort/classify.comp`, and those that take segments from its queues.
+//! Models of the segmented sort: `glsl/sort/classify.comp`, and the kernels that sort the segments of its
+//! queues.
 //!
-//! The order of a queue is the device's own. The model fills it in the order of the segments; what takes from a queue
-//! takes any order.
+//! The device fills a queue in any order; the model fills it in the order of segments, and accepts any order in
+//! the other passes.
 
 use std::ops::Range;
 
 use super::grid;
 use super::sort::{self, stable_order_by};
 
-/// Keys that are sorted by themselves: an entry of a queue.
+/// A segment: an entry of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment {
-    /// The index of the first.
+    /// The index of the first key.
     pub begin: u32,
-    /// How many.
+    /// The number of keys.
     pub extent: u32,
 }
 
@@ -26,11 +27,11 @@ impl Segment {
 /// An entry of the queue of long segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LongSegment {
-    /// Its keys.
+    /// The segment's keys.
     pub segment: Segment,
-    /// Where its tiles begin among all.
+    /// The first of its tiles among those of all long segments.
     pub first_tile: u32,
-    /// How many tiles it has.
+    /// The number of its tiles.
     pub tile_count: u32,
 }
 
@@ -41,43 +42,43 @@ pub struct Classes {
     pub min_extent: u32,
     /// The longest of each class but the last.
     pub max_extents: [u32; 3],
-    /// Short segments of a workgroup.
+    /// Short segments per workgroup.
     pub short_per_workgroup: u32,
-    /// Keys in a tile.
+    /// Keys per tile.
     pub tile_items: u32,
-    /// Digits.
+    /// The number of digit values.
     pub radix: u32,
-    /// Workgroups in a row of a dispatch.
+    /// The maximum of workgroups in a row of a dispatch.
     pub max_row: u32,
 }
 
-/// Entries that there is room for.
+/// Capacities of the queues, in entries.
 #[derive(Debug, Clone, Copy)]
 pub struct Capacities {
-    /// In the queue of each class but the last.
+    /// The queue of each class but the last.
     pub in_place: [u32; 3],
-    /// In that of long segments.
+    /// The queue of long segments.
     pub long: u32,
-    /// Tiles of these.
+    /// The segment tile queue.
     pub tiles: u32,
 }
 
-/// What `classify` writes.
+/// The writes of `classify.comp`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Queues {
-    /// Of each class but the last.
+    /// The queue of each class but the last.
     pub in_place: [Vec<Segment>; 3],
-    /// Of the last.
+    /// The queue of long segments.
     pub long: Vec<LongSegment>,
-    /// The dispatch arguments of each class, and of the tiles of long segments: workgroups in three dimensions, segments
-    /// or tiles, and the counts of as many tiles.
+    /// The dispatch arguments of each class, and of the tiles of long segments: workgroup counts in three
+    /// dimensions, segments or tiles, and the counters of as many tiles.
     pub args: Vec<[u32; 5]>,
 }
 
 /// `classify.comp`: the queues of the segments that begin at `begins`, of `count` keys.
 pub fn classify(classes: &Classes, begins: &[u32], count: u32, capacities: &Capacities) -> Queues {
     let mut queues = Queues::default();
-    // What there would be, were there room.
+    // Counted regardless of capacity.
     let (mut found, mut tiles) = ([0u32; 4], 0u64);
     for (index, &begin) in begins.iter().enumerate() {
         let begin = begin.min(count);
@@ -104,7 +105,7 @@ pub fn classify(classes: &Classes, begins: &[u32], count: u32, capacities: &Capa
         let [x, y, z] = grid(count.div_ceil(per_workgroup), classes.max_row);
         [x, y, z, count, count.wrapping_mul(classes.radix)]
     };
-    // A class of which there is more than there is room for does not run.
+    // A class whose queue overflows does not run.
     let per_workgroup = [classes.short_per_workgroup, 1, 1];
     for class in 0..3 {
         let fits = found[class] <= capacities.in_place[class];
@@ -116,7 +117,7 @@ pub fn classify(classes: &Classes, begins: &[u32], count: u32, capacities: &Capa
     queues
 }
 
-/// `queue_tiles.comp`: the segment of each tile, by its index in the queue of long segments.
+/// `queue_tiles.comp`: the index of each tile's segment in the queue of long segments.
 pub fn queue_tiles(long: &[LongSegment]) -> Vec<u32> {
     let tile_count: u32 = long.iter().map(|long| long.tile_count).sum();
     let mut tiles = vec![0; tile_count as usize];
@@ -127,8 +128,8 @@ pub fn queue_tiles(long: &[LongSegment]) -> Vec<u32> {
     tiles
 }
 
-/// `short_segments.comp`, and `single_workgroup.comp` with `SEGMENTED`: the index of each key, in the stable order of the
-/// bits of `mask` within its segment. Keys that are in none of `segments` stay.
+/// `short_segments.comp`, and `single_workgroup.comp` with `SEGMENTED`: the new index of each key, stably
+/// sorted within its segment by the bits of `mask`. Keys outside `segments` keep their index.
 pub fn sort_segments(orders: &[u64], mask: u64, segments: &[Segment]) -> Vec<u32> {
     let mut indices: Vec<u32> = (0..orders.len() as u32).collect();
     for &segment in segments {
@@ -141,14 +142,14 @@ pub fn sort_segments(orders: &[u64], mask: u64, segments: &[Segment]) -> Vec<u32
     indices
 }
 
-/// The counts of a segment's tiles, in those of all.
+/// The range of a segment's counts among those of all.
 fn counts_of(long: &LongSegment, radix: usize) -> Range<usize> {
     let first = long.first_tile as usize * radix;
     first..first + long.tile_count as usize * radix
 }
 
-/// `count_bins.comp` with `SEGMENTED`: the digit counts of each tile of the segments of `long`, digit-major in each
-/// segment.
+/// `count_bins.comp` with `SEGMENTED`: the digit counts of each tile of the segments of `long`, digit-major
+/// within each segment.
 pub fn tile_counts(digits: &[usize], radix: usize, tile_items: usize, long: &[LongSegment]) -> Vec<u32> {
     let tile_count: u32 = long.iter().map(|long| long.tile_count).sum();
     let mut counts = vec![0; tile_count as usize * radix];
@@ -159,8 +160,8 @@ pub fn tile_counts(digits: &[usize], radix: usize, tile_items: usize, long: &[Lo
     counts
 }
 
-/// `scatter.comp` with `SEGMENTED`: the index of each key, stably from the offset of its digit in its tile. `offsets` are
-/// the exclusive scan of all counts. Keys that are in no segment of `long` have none.
+/// `scatter.comp` with `SEGMENTED`: the new index of each key, stably from the offset of its digit in its tile.
+/// `offsets` are the exclusive prefix sum of all counts. Keys outside the segments of `long` have none.
 pub fn scatter(
     digits: &[usize],
     offsets: &[u32],
@@ -170,7 +171,7 @@ pub fn scatter(
 ) -> Vec<Option<u32>> {
     let mut indices = vec![None; digits.len()];
     for long in long {
-        // A segment's keys stay in it, wherever its tiles stand among those of all.
+        // Offsets relative to the segment: those of the tiles of earlier segments are subtracted.
         let offsets = &offsets[counts_of(long, radix)];
         let before = offsets[0].wrapping_sub(long.segment.begin);
         let offsets: Vec<u32> = offsets.iter().map(|offset| offset.wrapping_sub(before)).collect();

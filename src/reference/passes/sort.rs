@@ -1,14 +1,15 @@
 //! Models of the passes of a sort in `glsl/sort/`.
 //!
-//! A pass knows nothing of a key but its digit. So the models take digits, one for each key in the order in which they
-//! lie in memory, and give the index to which each key goes.
+//! A pass depends only on the digit of each key. So the models take the digits, in the order of the keys in
+//! memory, and return the new index of each key.
 
-/// What a pass sorts by: the push constants `shift` and `digit_mask`.
+/// The digit of a pass: the push constants `shift` and `digit_mask`.
 #[derive(Debug, Clone, Copy)]
 pub struct Digit {
-    /// Its lowest bit, below those of a key: beyond that GLSL does not say what a shift gives.
+    /// The lowest bit, less than the width of a key: GLSL leaves larger shifts undefined.
     pub shift: u32,
-    /// As many ones as it has bits: at most those of the radix, and none in a pass that only moves keys.
+    /// As many ones as the digit has bits: at most those of the radix, and none in a pass that only copies
+    /// keys.
     pub mask: u32,
 }
 
@@ -19,7 +20,7 @@ impl Digit {
     }
 }
 
-/// How the words of a key are read: `KEY_NUMBERS` of `glsl/sort/key.glsl`, in the order of its numbers.
+/// The number type of keys: `KEY_NUMBERS` of `glsl/sort/key.glsl`, in the order of its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
     /// u32 and u64.
@@ -30,17 +31,18 @@ pub enum Numbers {
     Float,
 }
 
-/// How keys are ordered: the specialization constants of `glsl/sort/key.glsl`.
+/// The order of keys: the specialization constants of `glsl/sort/key.glsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyOrder {
-    /// How the words of a key are read.
+    /// The number type.
     pub numbers: Numbers,
-    /// From the greatest to the least.
+    /// Descending.
     pub is_descending: bool,
 }
 
 impl KeyOrder {
-    /// The unsigned number that is ordered as the key is, whose words are given, the lowest first.
+    /// The order of a key, an unsigned number that compares as the key does. Its words are given low word
+    /// first.
     pub fn ordered(&self, key: &[u32]) -> u64 {
         let bits = 32 * key.len();
         let value = key.iter().rev().fold(0u64, |value, &word| value << 32 | u64::from(word));
@@ -53,7 +55,7 @@ impl KeyOrder {
         if self.is_descending { ascending ^ all } else { ascending }
     }
 
-    /// [`Self::ordered`], of every key of `keys`, `key_words` words each.
+    /// [`Self::ordered`] of every key of `keys`, `key_words` words each.
     pub fn all(&self, keys: &[u32], key_words: usize) -> Vec<u64> {
         keys.chunks_exact(key_words).map(|key| self.ordered(key)).collect()
     }
@@ -64,7 +66,8 @@ impl KeyOrder {
     }
 }
 
-/// The counting pass (`count.comp`, `count_bins.comp`, `chunk_count.comp`): the digit counts of each tile, digit-major.
+/// The counting pass (`count.comp`, `count_bins.comp`, `chunk_count.comp`): the digit counts of each tile,
+/// digit-major.
 pub fn tile_counts(digits: &[usize], radix: usize, tile_items: usize) -> Vec<u32> {
     let tile_count = digits.len().div_ceil(tile_items);
     let mut counts = vec![0; radix * tile_count];
@@ -74,8 +77,8 @@ pub fn tile_counts(digits: &[usize], radix: usize, tile_items: usize) -> Vec<u32
     counts
 }
 
-/// The scatter pass (`scatter.comp`, `chunk_bucket.comp`): the index of each key, stably from the offset of its digit
-/// in its tile. `offsets` lie as the counts do.
+/// The scatter pass (`scatter.comp`, `chunk_bucket.comp`): the new index of each key, stably from the offset of
+/// its digit in its tile. `offsets` have the layout of the counts.
 pub fn scatter(digits: &[usize], offsets: &[u32], tile_items: usize) -> Vec<u32> {
     let tile_count = digits.len().div_ceil(tile_items);
     let mut next = offsets.to_vec();
@@ -89,18 +92,18 @@ fn take(next: &mut u32) -> u32 {
     index
 }
 
-/// What a portion makes of a pass of `onesweep.comp`.
+/// The result of `onesweep.comp` on a portion.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Swept {
-    /// The index of each key.
+    /// The new index of each key.
     pub indices: Vec<u64>,
-    /// For each tile, how many keys of each digit it and all earlier tiles have.
+    /// For each tile, the inclusive prefix of the counts of each digit.
     pub inclusive_counts: Vec<u32>,
-    /// Where the next portion's first key of each digit goes.
+    /// The offset of the next portion's first key of each digit.
     pub next_bins: Vec<u64>,
 }
 
-/// `onesweep.comp`: a stable scatter of a portion, whose first key of each digit goes to that digit's of `bins`.
+/// `onesweep.comp`: a stable scatter of a portion; `bins` has the offset of its first key of each digit.
 pub fn onesweep(digits: &[usize], bins: &[u64], tile_items: usize) -> Swept {
     let mut counts = vec![0u32; bins.len()];
     let (mut indices, mut inclusive_counts) = (Vec::new(), Vec::new());
@@ -112,13 +115,13 @@ pub fn onesweep(digits: &[usize], bins: &[u64], tile_items: usize) -> Swept {
     Swept { indices, inclusive_counts, next_bins }
 }
 
-/// `single_workgroup.comp`: the index of each key in the stable order of the bits `bits` of `orders`.
+/// `single_workgroup.comp`: the new index of each key, stably sorted by the bits `bits` of `orders`.
 pub fn stable_order(orders: &[u64], bits: std::ops::Range<u32>) -> Vec<u32> {
     let below = |bit: u32| ((1u128 << bit) - 1) as u64;
     stable_order_by(orders, below(bits.end) & !below(bits.start))
 }
 
-/// The same of the bits of a mask.
+/// The same for the bits of a mask.
 pub(super) fn stable_order_by(orders: &[u64], mask: u64) -> Vec<u32> {
     let mut origins: Vec<usize> = (0..orders.len()).collect();
     origins.sort_by_key(|&origin| orders[origin] & mask);

@@ -1,4 +1,4 @@
-//! The models hold: the passes of each algorithm, one after the other, give the oracle's result.
+//! The passes of each algorithm, in sequence, yield the oracle's result.
 
 use std::fs;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(in crate::reference) fn words(seed: u32, count: usize) -> Vec<u32> {
     (0..count).map(next).collect()
 }
 
-/// Elements whose order shows: the bicyclic monoid, in which nothing but neighbours cancel.
+/// Elements of the bicyclic monoid, which does not commute: every wrong order changes the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::reference) struct Brackets(pub u32, pub u32);
 
@@ -38,21 +38,21 @@ pub(in crate::reference) fn brackets(seed: u32, count: usize) -> Vec<Brackets> {
     words(seed, count).iter().map(|word| Brackets(word >> 3 & 3, word >> 9 & 3)).collect()
 }
 
-/// The oracle for them.
+/// The oracle's inclusive scan of brackets.
 pub(in crate::reference) fn prefixes(values: &[Brackets]) -> Vec<Brackets> {
     oracle::inclusive_scan_by(values, 1, Brackets::combine)
 }
 
 const TILES: [usize; 4] = [1, 4, 7, 100];
 
-/// Sizes around the seams of tiles of `tile_items`.
+/// Sizes around the tile boundaries.
 fn sizes(tile_items: usize) -> Vec<usize> {
-    let seams =
+    let sizes =
         [tile_items - 1, tile_items, tile_items + 1, 3 * tile_items + 5, tile_items * tile_items + 1, 1009];
-    seams.into_iter().filter(|&size| size > 0).collect()
+    sizes.into_iter().filter(|&size| size > 0).collect()
 }
 
-/// Level above level.
+/// Reduce-then-scan, level above level.
 fn reduce_then_scan<E: Element>(source: &[E], tile_items: usize, exclusive: bool) -> Vec<E> {
     let carries = (source.len() > tile_items)
         .then(|| reduce_then_scan(&tile_totals(source, tile_items), tile_items.max(2), true));
@@ -72,7 +72,7 @@ fn scan_then_propagate(source: &[Brackets], tile_items: usize) -> Vec<Brackets> 
     table
 }
 
-/// Totals in the chunks' own last entries, level above level.
+/// The scan of tutorial 14: totals in the chunks' own last entries, level above level.
 fn chunk_in_place(table: &mut [Brackets], count: usize, stride: usize, chunk_items: usize) {
     let full_chunks = count / chunk_items;
     let has_sums = count > chunk_items;
@@ -122,7 +122,7 @@ fn doubled_blocks_and_strides_are_scans() {
         (0..steps).for_each(|block_bits| double_blocks(&mut table, block_bits));
         assert_eq!(table, prefixes(&values), "{size}");
 
-        // Halved distances take rows that are not neighbours together: the operator must commute.
+        // Strided scans interleave rows: the operator must commute.
         let values = words(size as u32, size);
         let halved =
             |suffix| (0..steps).rev().fold(values.clone(), |table, step| strided(suffix, &table, 1 << step));
@@ -134,7 +134,7 @@ fn doubled_blocks_and_strides_are_scans() {
     }
 }
 
-/// Rows of two numbers, by an operator, against a plain loop that has the operator written once more.
+/// Compares an operator on rows of two numbers with a plain loop and a second definition of the operator.
 fn operator_agrees_with_the_oracle<O: Operator<N>, N: Copy + Default>(
     number: fn(u32) -> N,
     combine: fn(N, N) -> N,
@@ -168,7 +168,7 @@ fn every_operator_is_the_oracles() {
         |a, b| if b < a { b } else { a },
         |value| value as u64,
     );
-    // Any NaN for any other; -0 below +0.
+    // All NaNs are equal; -0 is less than +0.
     operator_agrees_with_the_oracle::<Max, f32>(
         f32::from_bits,
         |a, b| {
@@ -205,7 +205,7 @@ fn a_wrong_sum_shows_behind_its_chunk() {
 fn segments_are_scanned_each_by_itself() {
     let count = 505;
     let rows = brackets(3, count);
-    // Many short ones, and one that is longer than a tile.
+    // Many short segments, and one longer than a tile.
     let flags: Vec<_> = (0..count as u32).map(|row| u32::from(row % 7 == 0 && row < 170)).collect();
     let initial = Brackets(5, 77);
     for tile_items in [4, 100] {
@@ -255,7 +255,7 @@ fn heads_are_the_first_rows_of_segments_from_either_end() {
 }
 
 #[test]
-fn levels_on_the_device_are_those_of_the_count() {
+fn level_args_are_those_of_the_indirect_count() {
     let level = |workgroups, tile_count, last_extent| LevelArgs { workgroups, tile_count, last_extent };
     assert_eq!(
         level_args(70_000, 1 << 20, 128, 3, 1, 300),
@@ -265,17 +265,17 @@ fn levels_on_the_device_are_those_of_the_count() {
     assert_eq!(level_args(0, 5, 4, 1, 3, 65_535), [level([0, 1, 1], 0, 0)]);
 }
 
-/// Keys of u32 as they are.
+/// The order of u32 keys.
 const WORDS: KeyOrder = KeyOrder { numbers: Numbers::Unsigned, is_descending: false };
 
-/// Keys, each moved to its index.
+/// Scatters keys to their new indices.
 fn moved(keys: &[u32], indices: &[u32]) -> Vec<u32> {
     let mut moved = vec![0; keys.len()];
     keys.iter().zip(indices).for_each(|(&key, &index)| moved[index as usize] = key);
     moved
 }
 
-/// Count, scan and scatter, digit after digit, the last as narrow as it comes.
+/// An LSD radix sort: count, scan and scatter, digit after digit; the last digit may be narrower.
 fn radix_sort(keys: &[u32], radix_bits: u32, tile_items: usize, bits: Range<u32>) -> Vec<u32> {
     let mut keys = keys.to_vec();
     for shift in bits.clone().step_by(radix_bits as usize) {
@@ -350,7 +350,7 @@ fn a_wrong_offset_shows() {
 
 #[test]
 fn an_unstable_order_shows() {
-    // Keys that are equal to the pass and not to the comparison: any two swapped are seen.
+    // Keys that are equal in the digit and differ elsewhere: any swap is visible.
     let keys: Vec<u32> = (0..600).map(|i| (i << 8) | (i * 7 % 16)).collect();
     let sorted = radix_sort(&keys, 4, 100, 0..4);
     assert_eq!(sorted, oracle::sort(&keys, 0..4));
@@ -390,7 +390,7 @@ fn config(output: Output, bits: Range<u32>, pass_count: u32, pass_tile_items: us
     Config { pass_tile_items, portion_tiles, portion_count, begin_bit, end_bit, pass_count, output }
 }
 
-/// Follows the dispatches that run; where keys and values end.
+/// The final buffers of keys and values, by following the dispatches that run.
 fn ends(args: &[PassArgs]) -> (Buffer, Option<Buffer>) {
     let (mut keys, mut values) = (Buffer::Primary, None);
     for PassArgs { buffers, .. } in args.iter().filter(|args| args.tile_count > 0) {
@@ -407,8 +407,8 @@ fn ends(args: &[PassArgs]) -> (Buffer, Option<Buffer>) {
 }
 
 #[test]
-fn keys_and_indices_end_where_they_are_wanted() {
-    // Digits 0, 2 and 3 differ; then no two keys; then all.
+fn keys_and_indices_end_in_the_buffers_of_the_output() {
+    // Keys that differ in digits 0, 2 and 3; in none; in all.
     for orders in [[0u64, 0x0101_0001, 5], [7, 7, 7], [0, u64::MAX, 1]] {
         for pass_count in 1..=4 {
             let args_of = |output| {
@@ -501,7 +501,7 @@ fn segments_are_queued_by_their_lengths() {
 fn a_class_that_overflows_does_not_run() {
     let room = Capacities { in_place: [1, 1, 1], long: 1, tiles: 3 };
     let classes = Classes { min_extent: 2, ..CLASSES };
-    // Falling, so that two share keys.
+    // Descending offsets, so that segments overlap.
     let queues = classify(&classes, &[0, 9, 1, 10, 12, 14], 14, &room);
     assert_eq!((queues.in_place[0].len(), queues.long.len()), (1, 1));
     assert!(queues.args.iter().all(|args| args[3] == 0), "{:?}", queues.args);
@@ -523,7 +523,8 @@ fn sources(folder: &Path, extension: &str) -> Vec<(PathBuf, String)> {
     sources
 }
 
-/// Whether a path below `reference` names what one of its files declares; a method is declared in its type's file.
+/// Whether a path below `reference` names an item that one of its files declares; a method is declared in the
+/// file of its type.
 fn is_declared(path: &str) -> bool {
     let mut file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/reference");
     let mut names = path.split("::").peekable();
@@ -552,7 +553,7 @@ fn every_kernel_names_its_model() {
         })
     };
     let kernels: Vec<_> = headers("comp", "// Pass model: ").collect();
-    assert_eq!(kernels.len(), sources(&glsl, "comp").len(), "some kernel names no model");
+    assert_eq!(kernels.len(), sources(&glsl, "comp").len(), "a kernel names no model");
     for (path, model) in kernels.into_iter().chain(headers("glsl", "// Model: ")) {
         let named: Vec<_> = model.split("reference::").skip(1).collect();
         assert!(!named.is_empty() || model.starts_with("none; "), "{}: {model}", path.display());
