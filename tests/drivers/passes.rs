@@ -85,10 +85,10 @@ fn check_of(kernel: &str) -> Option<Check> {
         ("sort/classify", "") => Some(segmented_sort::classify),
         ("sort/queue_tiles", "") => Some(segmented_sort::queue_tiles),
         ("sort/short_segments", _) => Some(segmented_sort::short_segments),
-        ("sort/single_workgroup", _) if variant.starts_with("listed_") => {
+        ("sort/single_workgroup", _) if variant.starts_with("segmented_") => {
             Some(segmented_sort::small_segments)
         }
-        ("sort/count_bins" | "sort/scatter", _) if variant.starts_with("listed_") => {
+        ("sort/count_bins" | "sort/scatter", _) if variant.starts_with("segmented_") => {
             Some(segmented_sort::long_segments)
         }
         ("sort/single_workgroup", _) => Some(sort::single_workgroup),
