@@ -1,7 +1,7 @@
-//! The fewest lines from an instance and a device of one's own to a sorted buffer: what an embedder does, and no more.
+//! Minimal embedding: sorts a buffer on the application's own instance and device.
 //!
-//! Needs no feature of the library. Prints the device and the keys; a renderer would record into its own frame, between
-//! barriers made of `first_access` and `last_access`.
+//! Needs no feature of the library. Prints the device and the keys. A renderer would record into its own frame, between
+//! barriers with `first_access` and `last_access`.
 
 use std::error::Error;
 
@@ -11,9 +11,9 @@ use subsweep::device::{Access, Barrier, BufferRange, Device, DeviceRequirements,
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // SAFETY: every handle below is used with what it was made from, and destroyed behind it, when nothing is in flight.
+    // SAFETY: every handle is used with its parent and destroyed before it, when no work is in flight.
     unsafe {
-        // An instance and a device of one's own.
+        // The application's instance and device.
         let entry = ash::Entry::load()?;
         let application = vk::ApplicationInfo::default().api_version(DeviceRequirements::MIN_API_VERSION);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
@@ -33,18 +33,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
         let raw = instance.create_device(physical_device, &features.merge_into(info), None)?;
 
-        // The library's own: a plan, and how much scratch it needs.
+        // The plan and its scratch requirements.
         let cache = vk::PipelineCache::null();
         let device = Device::from_raw(&instance, physical_device, raw.clone(), needs.enabled(), cache)?;
         let plan = SortPlan::new(&device, SortConfig::keys(ElementType::U32).descending())?;
         let keys: Vec<u32> = (0..100_000u32).map(|index| index.wrapping_mul(0x9e37_79b9)).collect();
         let (count, keys_size) = (keys.len() as u64, size_of_val(&keys[..]) as u64);
-        let room = plan.scratch_requirements(count);
+        let requirements = plan.scratch_requirements(count);
 
-        // One buffer for both, which the host sees.
-        let usage = room.usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-        let scratch_offset = keys_size.next_multiple_of(room.alignment);
-        let size = scratch_offset + room.size;
+        // One host-visible buffer for keys and scratch.
+        let usage = requirements.usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let scratch_offset = keys_size.next_multiple_of(requirements.alignment);
+        let size = scratch_offset + requirements.size;
         let buffer = raw.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)?;
         let wanted = raw.get_buffer_memory_requirements(buffer);
         let kinds = instance.get_physical_device_memory_properties(physical_device);
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 wanted.memory_type_bits & 1 << kind != 0
                     && kinds.memory_types[kind as usize].property_flags.contains(visible)
             })
-            .ok_or("no memory that the host sees")?;
+            .ok_or("no host-visible memory")?;
         let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
         let info = vk::MemoryAllocateInfo::default()
             .allocation_size(wanted.size)
@@ -66,10 +66,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         mapped.copy_from_nonoverlapping(keys.as_ptr(), keys.len());
         let address = raw.get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer));
         let whole = BufferRange { buffer, offset: 0, size, address, usage };
-        let scratch = whole.slice(scratch_offset, room.size);
+        let scratch = whole.slice(scratch_offset, requirements.size);
         let buffers = SortBuffers::new(whole.slice(0, keys_size).addresses(), scratch);
 
-        // A frame: what the host wrote is there when it is submitted, and what the plan writes is shown to the host.
+        // A frame: submission makes host writes visible; a barrier makes the plan's writes visible to the host.
         let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
         let pool = raw.create_command_pool(&pool_info, None)?;
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
@@ -95,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             sorted[keys.len() - 1]
         );
 
-        // Plans first; then what they were made from.
+        // Plans first, then the device and instance.
         drop((plan, device));
         raw.destroy_command_pool(pool, None);
         raw.destroy_buffer(buffer, None);

@@ -1,4 +1,4 @@
-//! The fewest lines from nothing to a sorted slice.
+//! Minimal example: sorts a slice with the feature `headless`.
 
 use subsweep::ElementType;
 use subsweep::headless::{Gpu, GpuOptions};

@@ -1,4 +1,4 @@
-//! One error type for the whole library: typed, with numbers in it, and with advice.
+//! The error type of the library. Each message states the cause with its numbers, and a remedy.
 
 use std::ffi::CStr;
 use std::time::Duration;
@@ -7,68 +7,68 @@ use ash::vk;
 
 use crate::primitives::ElementType;
 
-/// Everything that can go wrong below the binary. Sizes are in bytes, counts in elements.
+/// Errors of the library. Sizes are in bytes, counts in elements.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No Vulkan loader could be opened on this machine.
+    /// The Vulkan loader could not be opened.
     #[error("no Vulkan loader: {reason}; install it (Debian and Ubuntu: libvulkan1)")]
     NoLoader {
-        /// What the dynamic linker said.
+        /// Message of the dynamic linker.
         reason: String,
     },
-    /// The loader found no driver, or every driver has no device.
+    /// The loader found no driver, or no driver has a device.
     #[error("no Vulkan device; install a driver (Debian and Ubuntu: mesa-vulkan-drivers runs on any CPU)")]
     NoDevice,
-    /// A device was asked for that is not among those found.
+    /// No device matches the selector.
     #[error("no Vulkan device matches '{wanted}'; found: {found}")]
     NoMatchingDevice {
-        /// The selector as it was given.
+        /// The selector.
         wanted: String,
-        /// The devices that there are, by index and name.
+        /// Available devices, by index and name.
         found: String,
     },
-    /// The device lacks something that every kernel needs, or those of a configuration.
+    /// The device lacks a feature that all kernels need, or those of a configuration.
     #[error("'{device}' cannot do this: it lacks {missing}")]
     MissingFeature {
-        /// The device's name.
+        /// Name of the device.
         device: String,
-        /// What is lacking, in Vulkan's words.
+        /// The missing feature, by its Vulkan name.
         missing: String,
     },
-    /// A policy asks for more than the device has.
+    /// A policy exceeds a limit of the device.
     #[error("the policy needs {needed} {what}, this device has {got}; choose a smaller one")]
     PolicyExceedsLimits {
-        /// The limit in question, with its unit.
+        /// The limit, with its unit.
         what: &'static str,
-        /// What the policy asks for.
+        /// Value in the policy.
         needed: u64,
-        /// What the device has.
+        /// Limit of the device.
         got: u64,
     },
-    /// A policy contradicts itself or what it is used for.
+    /// A policy is inconsistent, or does not fit the configuration.
     #[error("the policy does not fit: {reason}")]
     InvalidPolicy {
-        /// What does not fit, and what would.
+        /// The violated condition.
         reason: &'static str,
     },
-    /// A configuration that no plan can carry out.
+    /// A configuration or argument is not supported.
     #[error("not supported: {reason}")]
     Unsupported {
-        /// What is not supported, and what to use instead.
+        /// What is not supported, and the alternative.
         reason: &'static str,
     },
-    /// More elements than the plan, or a count of 32 bits, can take.
+    /// The count exceeds the maximum of the plan or of a 32-bit number.
     #[error("{count} elements are more than the {max} that {what} takes")]
     TooManyElements {
-        /// Elements asked for.
+        /// Number of elements.
         count: u64,
-        /// The most that are possible.
+        /// Maximum number of elements.
         max: u64,
-        /// What sets the limit.
+        /// What imposes the limit.
         what: &'static str,
     },
-    /// The caller's scratch is smaller than `scratch_requirements` says.
+    /// The scratch range is smaller than `scratch_requirements`.
     #[error("scratch is too small: {needed} bytes are needed, {got} were given")]
     ScratchTooSmall {
         /// Bytes needed.
@@ -76,27 +76,27 @@ pub enum Error {
         /// Bytes given.
         got: u64,
     },
-    /// A caller's range is too small for the count.
+    /// A range is too small for the count.
     #[error("{what} is too small: {needed} bytes are needed, {got} were given")]
     RangeTooSmall {
-        /// Which range.
+        /// The range.
         what: &'static str,
         /// Bytes needed.
         needed: u64,
         /// Bytes given.
         got: u64,
     },
-    /// An address that is not a multiple of what the element needs.
+    /// An address or offset is misaligned.
     #[error("{what} is misaligned: address {address:#x} is no multiple of {alignment} bytes")]
     Misaligned {
-        /// Which range.
+        /// The range.
         what: &'static str,
-        /// Its device address.
+        /// Its device address, or its offset in its buffer.
         address: u64,
-        /// What it must be a multiple of, in bytes.
+        /// Required alignment, bytes.
         alignment: u64,
     },
-    /// Two ranges share memory that must not.
+    /// Two ranges overlap that must not.
     #[error("{first} and {second} overlap; give them separate memory")]
     Overlap {
         /// One range.
@@ -104,42 +104,42 @@ pub enum Error {
         /// The other range.
         second: &'static str,
     },
-    /// The device, or one allocation on it, is too small.
+    /// Device memory is exhausted, or an allocation exceeds a limit of the device.
     #[error(
         "out of device memory: {} for {what}; use fewer elements or another device, or end what else uses it",
         bytes(*needed)
     )]
     OutOfDeviceMemory {
-        /// Bytes asked for, where we asked for them and not the driver for its own ends.
+        /// Bytes requested; `None` if the driver requested them internally.
         needed: Option<u64>,
-        /// What they were for: the Vulkan function, if they were the driver's.
+        /// Purpose of the memory; the Vulkan function, if the driver requested it.
         what: &'static str,
     },
-    /// The machine has too little memory left.
+    /// Host memory is exhausted.
     #[error(
         "out of host memory: {} for {what}; use fewer elements, or end other programs",
         bytes(*needed)
     )]
     OutOfHostMemory {
-        /// Bytes asked for, where we asked for them and not the driver.
+        /// Bytes requested; `None` if the driver requested them internally.
         needed: Option<u64>,
-        /// What they were for: the Vulkan function, if they were the driver's.
+        /// Purpose of the memory; the Vulkan function, if the driver requested it.
         what: &'static str,
     },
-    /// Device memory could not be had for another reason than its size.
+    /// An allocation of device memory failed for another reason than its size.
     #[error("no device memory for {needed} bytes: {reason}")]
     Allocation {
-        /// Bytes asked for.
+        /// Bytes requested.
         needed: u64,
-        /// What the allocator said.
+        /// Message of the allocator.
         reason: String,
     },
-    /// What was made for one device was given to another.
+    /// An object of one device was used with another.
     #[error(
         "a plan, a buffer and a recorder are not of one device; make them all from the one that uses them"
     )]
     ForeignDevice,
-    /// A device was adopted, of which a function cannot be had.
+    /// An adopted device lacks a Vulkan function.
     #[error(
         "the device has no {}; adopt it with its own instance, and with what it was created with",
         name.to_string_lossy()
@@ -148,94 +148,95 @@ pub enum Error {
         /// The Vulkan function.
         name: &'static CStr,
     },
-    /// A range, or a count, at address 0.
+    /// A range or a count has a null address.
     #[error(
         "{what} has {size} bytes at address 0; give its address, vkGetBufferDeviceAddress plus an offset"
     )]
     NullAddress {
-        /// Which range.
+        /// The range.
         what: &'static str,
-        /// Its bytes.
+        /// Its size, bytes.
         size: u64,
     },
-    /// A range that goes around the end of all addresses, or whose offset does.
-    #[error("{what} goes beyond the last address: {size} bytes from {address:#x} on")]
+    /// The end of a range exceeds 64 bits, as an address or as an offset in its buffer.
+    #[error("{what} exceeds 64-bit addresses: {size} bytes from {address:#x} on")]
     AddressOverflow {
-        /// Which range.
+        /// The range.
         what: &'static str,
         /// Its device address, or its offset in its buffer.
         address: u64,
-        /// Its bytes.
+        /// Its size, bytes.
         size: u64,
     },
-    /// A range of a buffer, without a buffer.
+    /// A buffer range has a null buffer.
     #[error("{what} has no buffer; give it beside its address, for fills and indirect dispatches")]
     NullBuffer {
-        /// Which range.
+        /// The range.
         what: &'static str,
     },
-    /// A buffer was made without a usage that is needed of it, as its range says.
+    /// A buffer range lacks a required usage flag.
     #[error("{what} lacks a usage: make its buffer with {missing:?}")]
     MissingUsage {
-        /// Which range.
+        /// The range.
         what: &'static str,
-        /// The flags that it lacks.
+        /// The missing flags.
         missing: vk::BufferUsageFlags,
     },
-    /// A table whose last row is not whole.
+    /// The number of values is not a multiple of the row length.
     #[error("{value_count} values are no whole rows of {columns}")]
     RowLengthMismatch {
-        /// Values given.
+        /// Number of values.
         value_count: u64,
-        /// Values of a row.
+        /// Values per row.
         columns: u32,
     },
-    /// Values of another type than a configuration says.
+    /// The element type differs from the configuration's.
     #[error("the values are {got}, and the configuration is of {expected}; give it their ElementType")]
     ElementMismatch {
-        /// The configuration's.
+        /// Type of the configuration.
         expected: ElementType,
-        /// The values'.
+        /// Type of the values.
         got: ElementType,
     },
-    /// Values of another size than a configuration says; keys alone have values of 0 bytes, and so has a call that takes
-    /// none.
+    /// The value size differs from the configuration's. A configuration of keys alone, and a call without values, have
+    /// size 0.
     #[error("{}", value_size_mismatch(*expected, *got))]
     ValueSizeMismatch {
-        /// The configuration's, bytes.
+        /// Size in the configuration, bytes.
         expected: u64,
-        /// The values', bytes.
+        /// Size of the values, bytes.
         got: u64,
     },
-    /// Values that do not go with their keys one by one.
+    /// The number of values differs from that of keys.
     #[error("{value_count} values do not go with {key_count} keys; give one for each")]
     ValueCountMismatch {
-        /// Keys given.
+        /// Number of keys.
         key_count: u64,
-        /// Values given.
+        /// Number of values.
         value_count: u64,
     },
-    /// A segment that begins before an earlier one, or beyond the elements.
+    /// A segment begins before an earlier one, or beyond the elements.
     #[error(
-        "segment {index} begins at {begin}, and it may from {earliest} to {latest}: segments begin in rising order"
+        "segment {index} begins at {begin}, not in {earliest} to {latest}: segments begin in ascending order"
     )]
     SegmentOutOfPlace {
-        /// The segment, the first being 0.
+        /// Index of the segment, from 0.
         index: u64,
-        /// The element at which it begins.
+        /// Element at which it begins.
         begin: u64,
-        /// That of the segment before it.
+        /// Beginning of the previous segment.
         earliest: u64,
-        /// How many elements there are.
+        /// Number of elements.
         latest: u64,
     },
-    /// The driver stopped: a reset, a crash, a watchdog.
+    /// The device was lost: a reset, a crash or a watchdog.
     #[error("the device was lost during {during}; the driver stopped working, restart the program")]
     DeviceLost {
-        /// The Vulkan function that said so.
+        /// The Vulkan function that reported it.
         during: &'static str,
     },
-    /// The device has not ended its work. What it may still use is not freed, and it takes no more work.
+    /// Work did not complete within the limit. The device is abandoned: it accepts no more work, and memory that it may
+    /// still use is not freed.
     #[error(
         "{during} did not end within {} s; the driver hangs, restart the program or take another device",
         limit.as_secs_f64()
@@ -243,7 +244,7 @@ pub enum Error {
     TimedOut {
         /// The Vulkan function that waited.
         during: &'static str,
-        /// How long it waited.
+        /// Time waited.
         limit: Duration,
     },
     /// Any other failure of a Vulkan function.
@@ -251,7 +252,7 @@ pub enum Error {
     Vulkan {
         /// The Vulkan function.
         during: &'static str,
-        /// What it returned.
+        /// Its result.
         result: vk::Result,
     },
 }
@@ -259,7 +260,7 @@ pub enum Error {
 /// `std::result::Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Checks what a policy asks for against a limit of the device.
+/// Checks a value of a policy against a limit of the device.
 pub(crate) fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {
     if needed > got {
         return Err(Error::PolicyExceedsLimits { what, needed: needed.into(), got: got.into() });
@@ -277,8 +278,8 @@ fn value_size_mismatch(expected: u64, got: u64) -> String {
             "values of {got} bytes came with a configuration of keys alone; configure pairs, or leave the values out"
         ),
         (_, 0) => format!(
-            "no values came with a configuration of values of {expected} bytes; take the call for pairs, or for places \
-             that for an argsort"
+            "no values came with a configuration of values of {expected} bytes; take the call for pairs, or that for an \
+             argsort"
         ),
         _ => format!(
             "values of {got} bytes came with a configuration of values of {expected} bytes; give it their ValueSize"
@@ -287,13 +288,13 @@ fn value_size_mismatch(expected: u64, got: u64) -> String {
 }
 
 impl Error {
-    /// Whether nothing more can be tried on the device: it is lost, or hangs. After another error it may have been given
-    /// up as well, where nobody can know whether it is still at work; then the next call says so.
+    /// Whether the device is unusable: lost, or abandoned after a timeout. Another error may also leave the device
+    /// abandoned, if it cannot be known whether its work has completed; then the next call returns a fatal error.
     pub fn is_fatal(&self) -> bool {
         matches!(self, Self::DeviceLost { .. } | Self::TimedOut { .. })
     }
 
-    /// Names the Vulkan function in a failure of it.
+    /// Converts a result of the Vulkan function `during` to an error.
     pub(crate) fn vulkan(during: &'static str) -> impl FnOnce(vk::Result) -> Self {
         move |result| match result {
             vk::Result::ERROR_DEVICE_LOST => Self::DeviceLost { during },
@@ -309,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_of_another_size_are_told_what_to_do() {
+    fn a_value_size_mismatch_has_a_remedy() {
         for (expected, got, what) in
             [(8, 0, "take the call for pairs"), (0, 4, "configure pairs"), (8, 4, "give it their ValueSize")]
         {

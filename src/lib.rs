@@ -1,9 +1,9 @@
 //! Prefix sums (scan) and radix sorts for Vulkan.
 //!
-//! The floors, from the ground: [`kernels`], what the shaders are; [`device`], what every primitive needs of Vulkan;
-//! [`scan`], [`sort`] and [`gather`], plans that record into a caller's command buffer; and, with the feature `headless`,
-//! a device of one's own with safe calls on slices. [`embedding`] says how plans go among commands of your own. With the
-//! feature `capi` the same plans are there for C.
+//! Floors, from the lowest: [`kernels`], the compiled shaders and their interfaces; [`device`], what every primitive
+//! needs of Vulkan; [`scan`], [`sort`] and [`gather`], plans that record into the caller's command buffer; and, with
+//! the feature `headless`, a device of its own with safe calls on slices. [`embedding`] describes how to record plans
+//! among other commands. The feature `capi` has the same plans for C.
 
 #[cfg(feature = "capi")]
 pub mod capi;
@@ -19,7 +19,7 @@ mod primitives;
 mod printable;
 #[cfg(any(test, feature = "cli"))]
 pub mod reference;
-// For the binary and for what fuzzes it: its refusals speak of the binary's options.
+// For the binary and its fuzzers: the errors name options of the binary.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod table;

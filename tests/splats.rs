@@ -180,7 +180,7 @@ fn refusals() -> Result<()> {
         (&["--size", "640"], "--size takes pixels such as 1200x675"),
         (&["--size", "640x-1"], "--size takes whole numbers from 1 to"),
         (&["--splats", "many"], "--splats takes whole numbers from 1 to"),
-        (&["--reference", "--unsorted"], "of --reference and --unsorted there can be one"),
+        (&["--reference", "--unsorted"], "--reference and --unsorted exclude each other"),
         (&["--fast"], "is no option"),
     ] {
         expect_refusal(examples::example("splats").args(arguments), 2, words)?;

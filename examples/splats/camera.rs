@@ -1,24 +1,24 @@
-//! Where the picture is taken from: a turn around the island.
+//! Camera on a circle around the island.
 
-/// A camera on its way around the middle of the scene.
+/// A camera that looks at the centre of the scene.
 #[derive(Debug, Clone, Copy)]
 pub struct Camera {
-    /// Right, down and forward, each with its translation.
+    /// Rows of the view matrix: right, down and forward, each with its translation.
     pub rows: [[f32; 4]; 3],
-    /// Half of the field of view's height, as a slope.
+    /// Tangent of half the vertical field of view.
     pub slope: f32,
 }
 
 impl Camera {
-    /// What is nearer is not seen.
+    /// Near plane.
     pub const NEAR: f32 = 0.2;
     const DISTANCE: f32 = 2.75;
     const HEIGHT: f32 = 0.86;
     const AIM: [f32; 3] = [0.0, -0.03, 0.0];
-    /// Where the turn begins: with the sun on the left and the waterfall in front.
+    /// Initial angle: the sun on the left, the waterfall in front.
     const FIRST_ANGLE: f32 = 1.15;
 
-    /// After this part of a whole turn, from 0 to 1.
+    /// The camera after `part` of a full turn, 0 to 1.
     pub fn turned(part: f32) -> Self {
         let angle = Self::FIRST_ANGLE + part * std::f32::consts::TAU;
         let eye = [Self::DISTANCE * angle.cos(), Self::HEIGHT, Self::DISTANCE * angle.sin()];
@@ -30,12 +30,12 @@ impl Camera {
     }
 }
 
-/// The scalar product.
+/// Dot product.
 pub fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The same direction, of length 1.
+/// Normalises a vector.
 pub fn normalized(a: [f32; 3]) -> [f32; 3] {
     let length = dot(a, a).sqrt().max(f32::MIN_POSITIVE);
     a.map(|a| a / length)

@@ -1,12 +1,11 @@
-//! Commands that are recorded, submitted and waited for, one after the other.
+//! A command buffer that is recorded, submitted and waited for.
 
 use anyhow::Result;
 use subsweep::ash::vk;
 
 use crate::device::Gpu;
 
-/// A command buffer and the fence that says when its commands are done. Both are gone when dropped, and so is whatever the
-/// device was at work on.
+/// A command buffer and a fence for its completion. Waits for the device and destroys both on drop.
 pub struct Commands<'g> {
     gpu: &'g Gpu,
     pool: vk::CommandPool,
@@ -15,17 +14,17 @@ pub struct Commands<'g> {
 }
 
 impl<'g> Commands<'g> {
-    /// A command buffer with nothing in it.
+    /// Creates an empty command buffer.
     ///
     /// # Errors
-    /// Whatever Vulkan says.
+    /// Those of Vulkan functions.
     pub fn new(gpu: &'g Gpu) -> Result<Self> {
         let info = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER)
             .queue_family_index(gpu.family_index);
         // SAFETY: the device is alive, and the family is its queue's.
         let pool = unsafe { gpu.raw.create_command_pool(&info, None) }?;
-        // From here on an early return destroys what there is.
+        // From here on an early return destroys the created objects.
         let mut commands = Self { gpu, pool, raw: vk::CommandBuffer::null(), fence: vk::Fence::null() };
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         // SAFETY: the pool is the device's, and the device is alive.
@@ -36,14 +35,14 @@ impl<'g> Commands<'g> {
         Ok(commands)
     }
 
-    /// Records, from the beginning to the end, and submits.
+    /// Records a command buffer with `record`, and submits it.
     ///
     /// # Errors
-    /// Those of `record`, and whatever Vulkan says.
+    /// Those of `record` and of Vulkan functions.
     ///
     /// # Safety
-    /// What was submitted before has been waited for; what `record` records is right, and what it uses lives until the work
-    /// is done.
+    /// The previous submission was waited for. The commands of `record` are valid, and the objects that they use live
+    /// until the work has completed.
     pub unsafe fn submit(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<()> {
         let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         let recorded = [self.raw];
@@ -58,13 +57,13 @@ impl<'g> Commands<'g> {
         Ok(())
     }
 
-    /// Waits for what was submitted last.
+    /// Waits for the last submission.
     ///
     /// # Errors
-    /// Whatever Vulkan says.
+    /// Those of Vulkan functions.
     pub fn wait(&self) -> Result<()> {
         let fences = [self.fence];
-        // SAFETY: the fence is the device's, and nobody else uses it.
+        // SAFETY: the fence is the device's, and nothing else uses it.
         unsafe {
             self.gpu.raw.wait_for_fences(&fences, true, u64::MAX)?;
             self.gpu.raw.reset_fences(&fences)?;
@@ -75,7 +74,7 @@ impl<'g> Commands<'g> {
 
 impl Drop for Commands<'_> {
     fn drop(&mut self) {
-        // SAFETY: the device has nothing to do any more, or is lost; so nothing uses what goes.
+        // SAFETY: the device is idle or lost, so nothing uses these objects.
         unsafe {
             let _ = self.gpu.raw.device_wait_idle();
             self.gpu.raw.destroy_fence(self.fence, None);

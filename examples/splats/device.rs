@@ -1,6 +1,6 @@
-//! What a renderer has: an instance, a device with a queue that draws and computes, and memory.
+//! The renderer's instance, device with a queue for graphics and compute, and memory types.
 //!
-//! What this library needs of it is in [`Gpu::create`]: it says what to enable, and adopts the device.
+//! [`Gpu::create`] enables what the library requires, and adopts the device.
 
 use std::ffi::{CStr, c_void};
 
@@ -8,49 +8,49 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use subsweep::ash::{self, vk};
 use subsweep::device::DeviceRequirements;
 
-/// A device and its one queue. Whatever is made of it borrows it, and is gone before it.
+/// A device and its queue. Objects of the device borrow it.
 pub struct Gpu {
-    /// The device's functions and handle.
+    /// Handle and function table of the device.
     pub raw: ash::Device,
-    /// The same device as the library takes it: plans are made with it.
+    /// The device as adopted by the library, for plans.
     pub adopted: subsweep::device::Device,
-    /// The queue.
+    /// Queue for graphics and compute.
     pub queue: vk::Queue,
-    /// The queue's family.
+    /// Family of the queue.
     pub family_index: u32,
-    /// What memory there is.
+    /// Memory types and heaps.
     pub memory: vk::PhysicalDeviceMemoryProperties,
-    // What the device was made from goes last.
+    // Dropped last.
     _instance: Instance,
 }
 
-/// An instance, and who listens to its validation layer.
+/// An instance and the messenger of its validation layer.
 struct Instance {
     raw: ash::Instance,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     _entry: ash::Entry,
 }
 
-/// A physical device that will do.
+/// A suitable physical device.
 struct Candidate {
     physical_device: vk::PhysicalDevice,
     name: String,
-    /// Lower is better.
+    /// Rank; lower is better.
     rank: u32,
     family_index: u32,
     needs: DeviceRequirements,
 }
 
 impl Gpu {
-    /// Opens the best device, or the best whose name holds `name`, which is in lower case.
+    /// Opens the best device, or the best whose name contains `name`, which is in lower case.
     ///
     /// # Errors
-    /// One line that says what is lacking, or whatever Vulkan says.
+    /// The missing requirement, in one line, or those of Vulkan functions.
     pub fn open(name: Option<&str>, is_validated: bool) -> Result<Self> {
         let instance = Instance::new(is_validated)?;
         let mut candidate = choose(&instance.raw, name)?;
         if is_validated {
-            // The instance has what debuggers read: they will show which of the library's dispatches is which.
+            // The instance has debug utils: the library's dispatches get labels and names.
             candidate.needs = candidate.needs.with_debug_utils();
         }
         Self::create(instance, &candidate)
@@ -60,7 +60,7 @@ impl Gpu {
         let Candidate { physical_device, family_index, ref needs, .. } = *candidate;
         let queues =
             [vk::DeviceQueueCreateInfo::default().queue_family_index(family_index).queue_priorities(&[1.0])];
-        // A renderer's own extensions and features would stand in `info` already, and be added to.
+        // A renderer's own extensions and features would already be in `info`.
         let extensions: Vec<_> = needs.extensions().iter().map(|name| name.as_ptr()).collect();
         let mut features = needs.features();
         let info =
@@ -70,7 +70,8 @@ impl Gpu {
         // SAFETY: the device is the instance's, and everything that `info` points to is alive.
         let raw = unsafe { instance.raw.create_device(physical_device, &info, None) }
             .context("the device cannot be opened")?;
-        // SAFETY: the device was made from these, with what `needs` says, and outlives its adoption: see `drop`.
+        // SAFETY: the device was created from these, with the features of `needs`, and outlives its adoption: see
+        // `drop`.
         let adopted = unsafe {
             let cache = vk::PipelineCache::null();
             subsweep::device::Device::from_raw(
@@ -82,7 +83,7 @@ impl Gpu {
             )
         };
         let adopted = adopted.inspect_err(|_| {
-            // SAFETY: nothing was made of it.
+            // SAFETY: no object was created from it.
             unsafe { raw.destroy_device(None) };
         })?;
         // SAFETY: the family has one queue of this device.
@@ -92,7 +93,7 @@ impl Gpu {
         Ok(Self { raw, adopted, queue, family_index, memory, _instance: instance })
     }
 
-    /// The device's and its driver's name.
+    /// Names of the device and its driver.
     pub fn name(&self) -> String {
         let identity = &self.adopted.capabilities().identity;
         format!("{} ({})", identity.name, identity.driver_name)
@@ -101,15 +102,15 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // SAFETY: whatever was made of the device borrowed it and is gone; the adopted one makes no call when dropped.
+        // SAFETY: objects of the device borrowed it and are destroyed; the adopted device makes no call on drop.
         unsafe { self.raw.destroy_device(None) };
     }
 }
 
 impl Instance {
-    /// An instance for Vulkan 1.2, whose validation layer looks at synchronisation too.
+    /// Creates an instance for Vulkan 1.2; the validation layer includes synchronisation validation.
     fn new(is_validated: bool) -> Result<Self> {
-        // SAFETY: the system's loader is trusted to be one.
+        // SAFETY: the library that the system resolves as the loader is trusted.
         let entry = unsafe { ash::Entry::load() }.context("there is no Vulkan loader")?;
         let application =
             vk::ApplicationInfo::default().application_name(c"splats").api_version(vk::API_VERSION_1_2);
@@ -117,7 +118,7 @@ impl Instance {
         let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
         let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
         let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
-        let mut messages = listener();
+        let mut messages = messenger_info();
         let mut info = vk::InstanceCreateInfo::default().application_info(&application);
         if is_validated {
             info = info.enabled_layer_names(&layers).enabled_extension_names(&extensions);
@@ -134,7 +135,7 @@ impl Instance {
         if is_validated {
             let debug = ash::ext::debug_utils::Instance::new(&instance._entry, &instance.raw);
             // SAFETY: the instance is alive and has the extension.
-            let messenger = unsafe { debug.create_debug_utils_messenger(&listener(), None) }?;
+            let messenger = unsafe { debug.create_debug_utils_messenger(&messenger_info(), None) }?;
             instance.messenger = Some((debug, messenger));
         }
         Ok(instance)
@@ -143,7 +144,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: the device that was made from the instance is gone.
+        // SAFETY: the device of the instance is destroyed.
         unsafe {
             if let Some((debug, messenger)) = &self.messenger {
                 debug.destroy_debug_utils_messenger(*messenger, None);
@@ -153,8 +154,8 @@ impl Drop for Instance {
     }
 }
 
-/// Has the layer's messages printed.
-fn listener() -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+/// Messenger that prints the layer's messages.
+fn messenger_info() -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
     vk::DebugUtilsMessengerCreateInfoEXT::default()
         .message_severity(
             vk::DebugUtilsMessageSeverityFlagsEXT::WARNING | vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
@@ -178,7 +179,7 @@ unsafe extern "system" fn print_message(
     vk::FALSE
 }
 
-/// The best device that will do, or the best of those whose name holds `name`.
+/// The best suitable device, or the best of those whose name contains `name`.
 fn choose(instance: &ash::Instance, name: Option<&str>) -> Result<Candidate> {
     // SAFETY: the instance is alive.
     let devices = unsafe { instance.enumerate_physical_devices() }.context("there is no Vulkan device")?;
@@ -192,7 +193,7 @@ fn choose(instance: &ash::Instance, name: Option<&str>) -> Result<Candidate> {
     }
     let Some(name) = name else {
         let best = candidates.into_iter().min_by_key(|candidate| candidate.rank);
-        return best.with_context(|| format!("no device will do: {}", refusals.join("; ")));
+        return best.with_context(|| format!("no suitable device: {}", refusals.join("; ")));
     };
     let found: Vec<_> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
     let mut matching: Vec<_> =
@@ -201,18 +202,18 @@ fn choose(instance: &ash::Instance, name: Option<&str>) -> Result<Candidate> {
     match matching.into_iter().next() {
         Some(candidate) => Ok(candidate),
         None => {
-            let will_do = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+            let suitable = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
             let lacking = if refusals.is_empty() {
                 String::new()
             } else {
-                format!("; will not do: {}", refusals.join("; "))
+                format!("; not suitable: {}", refusals.join("; "))
             };
-            bail!("no device that will do is called {name:?}; there are: {will_do}{lacking}")
+            bail!("no suitable device is called {name:?}; there are: {suitable}{lacking}")
         }
     }
 }
 
-/// Whether a device will do, and how well.
+/// Checks whether a device is suitable, and ranks it.
 fn consider(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Result<Candidate> {
     // SAFETY: the instance is for Vulkan 1.2, and the device is its own.
     let needs = unsafe { DeviceRequirements::query(instance, physical_device) }?;

@@ -1,14 +1,13 @@
-//! A frame, from a cloud of splats to a picture, in one command buffer and without a word from the host:
+//! A frame: from a cloud of splats to an image, in one command buffer, without host synchronisation:
 //!
-//! 1. `project.comp`: where each splat falls, how far away it is, and a flag for each that is seen;
-//! 2. the exclusive scan of the flags: how many before each are seen, which is its place among them;
-//! 3. `compact.comp`: depths and indices of those that are seen, and how many there are;
-//! 4. the sort of these pairs by depth, the furthest first, by the count that step 3 has left on the device;
-//! 5. one indirect draw of as many instances;
-//! 6. a copy of the picture to where the host sees it.
+//! 1. `project.comp`: footprint and depth of each splat, and a flag for each visible one;
+//! 2. exclusive scan of the flags: the output offset of each visible splat;
+//! 3. `compact.comp`: depths and indices of the visible splats, and their count;
+//! 4. sort of these pairs by depth, descending, with the indirect count of step 3;
+//! 5. one indirect draw with the count as the number of instances;
+//! 6. copy of the image to host-visible memory.
 //!
-//! Steps 2 and 4 are this library's. The barriers around them name what the plans' `first_access` and `last_access` say;
-//! nothing else is to be known of what happens between.
+//! Steps 2 and 4 are plans of this library. The barriers around them use the plans' `first_access` and `last_access`.
 
 use anyhow::{Result, ensure};
 use subsweep::ash::vk;
@@ -25,7 +24,7 @@ use crate::pipelines::{CompactPush, Pipeline, ProjectPush, SplatPush};
 use crate::slot::Slot;
 use crate::target::Pass;
 
-/// Whatever a frame needs that does not change: plans, pipelines and the cloud. Slots share it.
+/// Immutable objects of frames: plans, pipelines and the cloud. Shared by slots.
 pub struct Renderer<'g> {
     gpu: &'g Gpu,
     splats: Buffer<'g>,
@@ -41,18 +40,18 @@ pub struct Renderer<'g> {
     pass: Pass<'g>,
 }
 
-/// What a draw reads: how many instances there are, and in its vertices which splats, and where they fall.
+/// Reads of the draw: indirect arguments, and in the vertex shader order and footprints.
 const DRAWN: Access = Access::INDIRECT_READ
     .and(Access { stages: vk::PipelineStageFlags::VERTEX_SHADER, access: vk::AccessFlags::SHADER_READ });
 
 impl<'g> Renderer<'g> {
-    /// The local size of both kernels.
+    /// Workgroup size of both kernels.
     const WORKGROUP_SIZE: u32 = 128;
 
-    /// Makes plans and pipelines for a cloud that lies in `splats` already.
+    /// Creates plans and pipelines for the cloud in `splats`.
     ///
     /// # Errors
-    /// Whatever the library or Vulkan says.
+    /// Those of the library and of Vulkan functions.
     pub fn new(gpu: &'g Gpu, splats: Buffer<'g>, options: &Options) -> Result<Self> {
         let pass = Pass::new(gpu)?;
         Ok(Self {
@@ -61,7 +60,7 @@ impl<'g> Renderer<'g> {
             splat_count: options.splat_count,
             size: options.size,
             order: options.order,
-            // Flags and places are apart, which lets the plan go over them once.
+            // Flags and offsets are separate buffers, so that the plan may use the single pass.
             scan: ScanPlan::new(&gpu.adopted, ScanConfig::exclusive().out_of_place())?,
             sort: SortPlan::new(
                 &gpu.adopted,
@@ -75,15 +74,15 @@ impl<'g> Renderer<'g> {
         })
     }
 
-    /// A slot for frames of this renderer.
+    /// Creates a slot for frames of this renderer.
     ///
     /// # Errors
-    /// Whatever Vulkan says.
+    /// Those of Vulkan functions.
     pub fn slot(&self, options: &Options) -> Result<Slot<'g>> {
         let count = u64::from(self.splat_count);
         let needs = [self.scan.scratch_requirements(count), self.sort.scratch_requirements(count)];
-        // One after the other works in the same buffer. It is for scratch alone and begins where any alignment is met; a range
-        // of a larger buffer would begin at a multiple of `alignment` there.
+        // Scan and sort share the scratch buffer. A buffer of its own meets any alignment; a range of a larger buffer
+        // would have to start at a multiple of `alignment`.
         let size = needs.iter().map(|need| need.size).max().unwrap_or_default();
         let slot = Slot::new(self.gpu, &self.pass, options, size)?;
         let range = slot.scratch.range;
@@ -98,15 +97,15 @@ impl<'g> Renderer<'g> {
         Ok(slot)
     }
 
-    /// Submits a frame, whose picture is in the slot's pixels once it has been waited for.
+    /// Submits a frame. Its image is in the slot's pixels once the slot was waited for.
     ///
     /// # Errors
-    /// Whatever the library or Vulkan says.
+    /// Those of the library and of Vulkan functions.
     ///
     /// # Safety
-    /// The slot is one of this renderer's, and the frame that was in it before has been waited for.
+    /// The slot is of this renderer, and its previous frame was waited for.
     pub unsafe fn submit(&self, slot: &mut Slot<'g>, camera: &Camera) -> Result<()> {
-        // SAFETY: as the caller promises; each step is recorded behind the ones that it builds upon.
+        // SAFETY: as the caller promises; each step is recorded after those that it depends on.
         unsafe {
             if self.order == Order::Reference {
                 slot.commands.submit(|commands| {
@@ -130,11 +129,11 @@ impl<'g> Renderer<'g> {
         }
     }
 
-    /// Step 1, which ends with writes of a kernel.
+    /// Records step 1; its last access is COMPUTE_WRITE.
     ///
     /// # Safety
-    /// `commands` is of the slot's pool and being recorded, outside of a render pass; nothing else uses the slot's memory
-    /// until they have run.
+    /// `commands` is of the slot's pool, in the recording state outside of a render pass; nothing else uses the slot's
+    /// memory until they have completed.
     unsafe fn record_projection(&self, slot: &Slot<'_>, commands: vk::CommandBuffer, camera: &Camera) {
         let [width, height] = self.size.map(|size| size as f32);
         let focal = 0.5 * height / camera.slope;
@@ -156,25 +155,25 @@ impl<'g> Renderer<'g> {
         unsafe { self.dispatch(commands, &self.project, &push) };
     }
 
-    /// Steps 2 to 4, behind step 1. Returns what they end with.
+    /// Records steps 2 to 4. Returns their last access.
     ///
     /// # Safety
-    /// As of [`Self::record_projection`], behind which it is recorded.
+    /// Those of [`Self::record_projection`], after which it is recorded.
     unsafe fn record_sorting(&self, slot: &Slot<'_>, commands: vk::CommandBuffer) -> Result<Access> {
         let count = self.splat_count;
-        let [flags, places] = [&slot.flags, &slot.places].map(|buffer| buffer.range.addresses());
+        let [flags, offsets] = [&slot.flags, &slot.offsets].map(|buffer| buffer.range.addresses());
         let [keys, order] = [&slot.keys, &slot.order].map(|buffer| buffer.range.addresses());
-        // SAFETY: the commands are being recorded; the memory is the slot's, as large as the count and the plans say.
+        // SAFETY: the commands are being recorded; the memory is the slot's, sized for the count and the plans.
         unsafe {
             self.barrier(commands, Access::COMPUTE_WRITE, self.scan.first_access());
-            let buffers = ScanBuffers::new(flags, places, slot.scratch.range);
+            let buffers = ScanBuffers::new(flags, offsets, slot.scratch.range);
             self.scan.cmd_scan(commands, &buffers, u64::from(count))?;
 
             self.barrier(commands, self.scan.last_access(), Access::COMPUTE);
             let push = CompactPush {
                 depths: slot.depths.range.address,
                 flags: flags.address,
-                places: places.address,
+                offsets: offsets.address,
                 keys: keys.address,
                 order: order.address,
                 draw: slot.draw.range.address,
@@ -186,21 +185,21 @@ impl<'g> Renderer<'g> {
                 return Ok(Access::COMPUTE_WRITE);
             }
 
-            // The sort works where the scan has worked; that, too, is over by now.
+            // The sort reuses the scan's scratch, which this barrier also covers.
             self.barrier(commands, Access::COMPUTE_WRITE, self.sort.first_access());
             let buffers = SortBuffers::new(keys, slot.scratch.range).values(order);
-            // How many there are is known on the device, where they are drawn; here, how many there may be.
+            // Indirect count: the number of instances of the draw.
             let seen = Count::Device { address: slot.instance_count(), max: count };
             self.sort.cmd_sort(commands, &buffers, seen)?;
         }
         Ok(self.sort.last_access())
     }
 
-    /// Steps 5 and 6, behind whoever has told the order and the draw's arguments.
+    /// Records steps 5 and 6.
     ///
     /// # Safety
-    /// As of [`Self::record_projection`]; `told` is how the slot's order and the draw's arguments were written last.
-    unsafe fn record_drawing(&self, slot: &Slot<'_>, commands: vk::CommandBuffer, told: Access) {
+    /// Those of [`Self::record_projection`]; `written` is the last access to the slot's order and the draw's arguments.
+    unsafe fn record_drawing(&self, slot: &Slot<'_>, commands: vk::CommandBuffer, written: Access) {
         let (device, target) = (&self.gpu.raw, &slot.target);
         let push = SplatPush { order: slot.order.range.address, footprints: slot.footprints.range.address };
         let viewport = vk::Viewport {
@@ -222,7 +221,7 @@ impl<'g> Renderer<'g> {
             .image_extent(target.extent.into());
         // SAFETY: the commands are being recorded; all handles are the slot's or the renderer's own.
         unsafe {
-            self.barrier(commands, told, DRAWN);
+            self.barrier(commands, written, DRAWN);
             device.cmd_begin_render_pass(commands, &info, vk::SubpassContents::INLINE);
             device.cmd_set_viewport(commands, 0, &[viewport]);
             device.cmd_set_scissor(commands, 0, &[target.area()]);
@@ -231,7 +230,7 @@ impl<'g> Renderer<'g> {
             self.draw.bind(commands, &push);
             let stride = size_of::<vk::DrawIndirectCommand>() as u32;
             device.cmd_draw_indirect(commands, slot.draw.range.buffer, 0, 1, stride);
-            // The pass ends with a dependency of its own, to the copy.
+            // The render pass has a dependency to the copy.
             device.cmd_end_render_pass(commands);
             let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
             device.cmd_copy_image_to_buffer(
@@ -245,11 +244,11 @@ impl<'g> Renderer<'g> {
         }
     }
 
-    /// An invocation for each splat.
+    /// Dispatches an invocation per splat.
     ///
     /// # Safety
-    /// `commands` is being recorded, outside of a render pass. `push` is what the pipeline's kernel declares, and each of its
-    /// addresses leads to memory for all splats when the commands run.
+    /// `commands` is being recorded, outside of a render pass. `push` is the block of the pipeline's kernel, and its
+    /// addresses are of memory for all splats when the commands execute.
     unsafe fn dispatch(
         &self,
         commands: vk::CommandBuffer,
@@ -264,10 +263,10 @@ impl<'g> Renderer<'g> {
         }
     }
 
-    /// Whatever comes after sees what came before.
+    /// Records a global memory barrier with source scope `before` and destination scope `after`.
     ///
     /// # Safety
-    /// `commands` is being recorded, outside of a render pass, for a queue that has these stages.
+    /// `commands` is being recorded, outside of a render pass, for a queue that supports these stages.
     unsafe fn barrier(&self, commands: vk::CommandBuffer, before: Access, after: Access) {
         let memory =
             [vk::MemoryBarrier::default().src_access_mask(before.access).dst_access_mask(after.access)];

@@ -1,4 +1,4 @@
-//! What is on the land and above it: trees, water, clouds, and a balloon.
+//! Objects of the scene: trees, water, clouds and a balloon.
 
 use std::f32::consts::{PI, TAU};
 
@@ -16,15 +16,15 @@ pub struct Tree {
     color: Color,
 }
 
-/// Places to try for trees.
-const PLACES: u32 = 13_000;
+/// Number of candidate positions of trees.
+const CANDIDATES: u32 = 13_000;
 
-/// Plants trees where there is grass, and has them throw their shadows.
+/// Plants trees on grass, and adds them to the canopy for shadows.
 pub fn plant(land: &mut Land) -> Vec<Tree> {
     let mut random = Random::new(2);
     let mut trees = Vec::new();
-    for index in 0..PLACES {
-        let on_disc = sunflower(index, PLACES);
+    for index in 0..CANDIDATES {
+        let on_disc = sunflower(index, CANDIDATES);
         let shift = [random.within(-0.012, 0.012), random.within(-0.012, 0.012)];
         let edge = 0.95 * rim(on_disc);
         let at = [on_disc[0] * edge + shift[0], on_disc[1] * edge + shift[1]];
@@ -59,7 +59,7 @@ pub fn forest(scene: &mut Scene, trees: &[Tree], count: u32) {
     let mut random = Random::new(3);
     let count_each = count / trees.len().max(1) as u32;
     for tree in trees {
-        // What there are fewer of is larger.
+        // Fewer leaves are larger.
         let across = 0.25 * tree.radius * (90.0 / count_each.max(1) as f32).sqrt().clamp(0.2, 3.0);
         for _ in 0..count_each {
             let out = random.direction();
@@ -100,7 +100,7 @@ pub fn water(scene: &mut Scene, count: u32) {
     let mut random = Random::new(4);
     let fall_count = count * 2 / 5;
     let pool_count = count - fall_count;
-    // A disc around the lake and the stream, of which what is land gets nothing.
+    // A disc around the lake and the stream; land is skipped.
     let (middle, reach) = ([0.34, 0.45], 0.46);
     let across = 0.95 * reach * (PI / pool_count.max(1) as f32).sqrt();
     for index in 0..pool_count {
@@ -138,7 +138,7 @@ fn waterfall(scene: &mut Scene, random: &mut Random, count: u32) {
         let falls = random.unit().powf(1.1);
         let spread = 0.020 + 0.026 * falls;
         let across = spread * random.normal() * 0.8;
-        // It goes on outwards for a while, as a thrown stone does.
+        // The water follows a parabola outwards.
         let out = edge + 0.01 + 0.11 * falls.sqrt() + 0.35 * spread * random.normal();
         // In the course of the stream at the rim.
         let (_, bend) = stream([along[0] * edge, along[1] * edge]);
@@ -162,7 +162,7 @@ fn waterfall(scene: &mut Scene, random: &mut Random, count: u32) {
 /// Clouds: balls of mist.
 pub fn clouds(scene: &mut Scene, count: u32) {
     let mut random = Random::new(11);
-    // Where each is (its angle, distance and height), and how large.
+    // Angle, distance, height and size of each.
     const CLOUDS: [[f32; 4]; 9] = [
         [1.95, 1.12, 0.06, 1.05],
         [0.35, 1.16, -0.10, 1.15],
@@ -177,7 +177,7 @@ pub fn clouds(scene: &mut Scene, count: u32) {
     let count_each = count / CLOUDS.len() as u32;
     for [angle, distance, height, size] in CLOUDS {
         let middle = [distance * angle.cos(), height, distance * angle.sin()];
-        // Along the way around the island.
+        // Tangent of the circle around the island.
         let along = [-angle.sin(), 0.0, angle.cos()];
         let puffs: Vec<_> = (0..20)
             .map(|_| {
@@ -196,7 +196,7 @@ pub fn clouds(scene: &mut Scene, count: u32) {
             let (center, radius) = puffs[index as usize % puffs.len()];
             let out = random.direction();
             let from_middle = random.unit().powf(0.4);
-            // Flat from below, as clouds are.
+            // Flattened below.
             let flat = if out[1] < 0.0 { 0.45 } else { 1.0 };
             let offset = [out[0], out[1] * flat, out[2]].map(|axis| axis * radius * from_middle);
             let position: [f32; 3] = std::array::from_fn(|axis| center[axis] + offset[axis]);

@@ -1,23 +1,23 @@
-//! The island: how high it is, how deep, and where the sun reaches.
+//! The island: heights, depths, shadows and sky light.
 
 use crate::camera::normalized;
 use crate::noise::{fractal, mix, noise, ridges, smoothstep};
 
-/// Where water stands.
+/// Water level.
 pub const WATER: f32 = 0.035;
-/// The middle of the lake, out of which the stream runs over the edge.
+/// Centre of the lake, from which the stream runs over the edge.
 pub const LAKE: [f32; 2] = [0.2, 0.27];
-/// Where the sun is.
+/// Direction of the sun.
 pub const SUN: [f32; 3] = [-0.62, 0.52, 0.59];
 
-/// Heights of the ground and of what grows on it, on a grid over the island.
+/// Height maps of the ground and of the canopy, on a grid over the island.
 pub struct Land {
     ground: Vec<f32>,
     /// The ground, or the top of a tree on it.
     canopy: Vec<f32>,
-    /// Below this height the sun does not reach.
+    /// Height of the shadow: lower points are not lit by the sun.
     shadow: Vec<f32>,
-    /// How much of the sky is seen.
+    /// Visible part of the sky.
     openness: Vec<f32>,
 }
 
@@ -39,7 +39,7 @@ impl Land {
         Self { ground, canopy, shadow: Vec::new(), openness: Vec::new() }
     }
 
-    /// Has a tree, a ball of this radius around `center`, throw a shadow.
+    /// Adds a tree to the canopy, a ball of this radius around `center`.
     pub fn grow(&mut self, center: [f32; 3], radius: f32) {
         let reach = (radius / Self::CELL).ceil() as isize;
         let [x, z] = Self::cell([center[0], center[2]]).map(|axis| axis as isize);
@@ -54,10 +54,10 @@ impl Land {
         }
     }
 
-    /// Throws all shadows, once everything has grown.
+    /// Computes shadows and sky light from the canopy.
     pub fn light(&mut self) {
-        // What shades a cell is the canopy one step towards the sun, or what shades that, each lower by what the sun
-        // sinks in a step. Cells nearer to the sun come first.
+        // The shadow at a cell is the canopy or shadow one step towards the sun, lowered by the slope of the sunlight.
+        // Cells nearer to the sun come first.
         let step = Self::CELL / SUN[0].abs().max(SUN[2].abs());
         let (dx, dz, sinks) = (SUN[0] * step, SUN[2] * step, SUN[1] * step);
         let side = Self::SIDE;
@@ -66,8 +66,8 @@ impl Land {
         self.shadow = vec![f32::MIN; side * side];
         for line in 0..side {
             let line = if sunward { side - 1 - line } else { line };
-            for place in 0..side {
-                let (column, row) = if is_along_x { (line, place) } else { (place, line) };
+            for position in 0..side {
+                let (column, row) = if is_along_x { (line, position) } else { (position, line) };
                 let at = [
                     column as f32 * Self::CELL - Self::REACH + dx,
                     row as f32 * Self::CELL - Self::REACH + dz,
@@ -78,7 +78,7 @@ impl Land {
                 }
             }
         }
-        // What is lower than around it sees less of the sky.
+        // Points lower than their surroundings see less of the sky.
         let around = blurred(&self.canopy, side, 18);
         let near = blurred(&self.canopy, side, 5);
         let heights = around.iter().zip(&near).zip(&self.ground);
@@ -102,7 +102,7 @@ impl Land {
         normalized([-slope(STEP, 0.0), 2.0 * STEP, -slope(0.0, STEP)])
     }
 
-    /// How much of the sun reaches a place, from 0 to 1.
+    /// Sunlight at a point, from 0 to 1.
     pub fn sunlight(&self, [x, y, z]: [f32; 3]) -> f32 {
         if x.abs().max(z.abs()) >= Self::REACH {
             return 1.0;
@@ -110,7 +110,7 @@ impl Land {
         smoothstep(-0.016, 0.010, y - Self::sample(&self.shadow, [x, z]))
     }
 
-    /// How much of the sky a place on the ground sees, from 0 to 1.
+    /// Visible part of the sky at a point on the ground, from 0 to 1.
     pub fn openness(&self, at: [f32; 2]) -> f32 {
         Self::sample(&self.openness, at)
     }
@@ -119,24 +119,24 @@ impl Land {
         at.map(|axis| ((axis + Self::REACH) / Self::CELL).clamp(0.0, (Self::SIDE - 2) as f32 + 0.999))
     }
 
-    /// Between the four cells around a place.
+    /// Bilinear interpolation of the four cells around a point.
     fn sample(grid: &[f32], at: [f32; 2]) -> f32 {
         let [x, z] = Self::cell(at);
         let first = z as usize * Self::SIDE + x as usize;
         let row = |first: usize| mix(grid[first], grid[first + 1], x.fract());
         let (a, b) = (row(first), row(first + Self::SIDE));
-        // No height is infinite, but those that nothing shades are as low as numbers go.
+        // Unshaded cells have the least number, whose interpolation could overflow.
         if a == b { a } else { mix(a, b, z.fract()) }
     }
 }
 
-/// How far from the middle the island ends, in the direction of a place.
+/// Radius of the island in the direction of a point.
 pub fn rim([x, z]: [f32; 2]) -> f32 {
     let [x, z] = [x, z].map(|axis| axis / x.hypot(z).max(1e-6));
     0.90 + 0.09 * fractal([1.6 * x + 7.0, 1.6 * z], 4)
 }
 
-/// How far along the stream a place is, from 0 in the lake, and how far off it.
+/// Coordinates of a point along the stream, from 0 in the lake, and across it.
 pub fn stream([x, z]: [f32; 2]) -> (f32, f32) {
     let length = LAKE[0].hypot(LAKE[1]);
     let along = [LAKE[0] / length, LAKE[1] / length];
@@ -153,7 +153,7 @@ pub fn wetness(at: [f32; 2]) -> f32 {
     lake.max(smoothstep(0.070, 0.055, off.abs()) * smoothstep(-0.02, 0.02, t))
 }
 
-/// How far below its top the island reaches, from 0 at the rim.
+/// Depth of the island's underside, from 0 at the rim.
 pub fn depth(at: [f32; 2]) -> f32 {
     let inside = (1.0 - at[0].hypot(at[1]) / rim(at)).max(0.0);
     let cone = 0.16 * inside.powf(0.35) + 0.62 * inside.powf(1.15);
@@ -162,7 +162,7 @@ pub fn depth(at: [f32; 2]) -> f32 {
         + 0.05 * smoothstep(0.0, 0.1, inside) * fractal([13.0 * at[0], 13.0 * at[1]], 3)
 }
 
-/// How high the ground is, as it was made.
+/// Procedural height of the ground.
 fn elevation(at: [f32; 2]) -> f32 {
     let [x, z] = at;
     let inside = 1.0 - x.hypot(z) / rim(at);
@@ -182,23 +182,23 @@ fn elevation(at: [f32; 2]) -> f32 {
     mix(-0.012, height, shore.max(bed * smoothstep(-0.01, 0.01, inside)))
 }
 
-/// The mean over a square of `2 * radius + 1` cells around each.
+/// Box blur with a square of `2 * radius + 1` cells.
 fn blurred(grid: &[f32], side: usize, radius: usize) -> Vec<f32> {
     let pass = |grid: &[f32]| {
-        // The other way round on the way out, so that two passes go over both sides.
+        // Transposed output, so that two passes blur both axes.
         let mut out = vec![0.0; grid.len()];
         for line in 0..side {
             let cells = &grid[line * side..][..side];
             let mut sum: f32 = cells[..radius].iter().sum();
-            for place in 0..side {
-                if place + radius < side {
-                    sum += cells[place + radius];
+            for position in 0..side {
+                if position + radius < side {
+                    sum += cells[position + radius];
                 }
-                if place > radius {
-                    sum -= cells[place - radius - 1];
+                if position > radius {
+                    sum -= cells[position - radius - 1];
                 }
-                let count = (place + radius + 1).min(side) - place.saturating_sub(radius);
-                out[place * side + line] = sum / count as f32;
+                let count = (position + radius + 1).min(side) - position.saturating_sub(radius);
+                out[position * side + line] = sum / count as f32;
             }
         }
         out

@@ -1,8 +1,7 @@
-//! A renderer of Gaussian splats, on a device of its own: how a scan and a sort of this library stand in a frame.
+//! A renderer of Gaussian splats on its own device, with a scan and a sort of this library in each frame.
 //!
-//! `device.rs` makes the device, and shows what the library asks of it; `frame.rs` is the frame, from which the rest
-//! follows; `slot.rs` is what each frame in flight has to itself, and `reference.rs` the same order by the CPU. `scene.rs`
-//! is what there is to see.
+//! `device.rs` creates and adopts the device; `frame.rs` records a frame; `slot.rs` has the resources of a frame in
+//! flight; `reference.rs` sorts on the CPU; `scene.rs` generates the scene.
 //!
 //! Source: Kerbl, Kopanas, Leimkühler and Drettakis, "3D Gaussian splatting for real-time radiance field rendering", ACM
 //! Transactions on Graphics 2023: a scene of Gaussians, which are sorted by depth in every frame and blended.
@@ -32,13 +31,13 @@ use camera::Camera;
 use commands::Commands;
 use device::Gpu;
 use frame::Renderer;
-use memory::{Buffer, Place};
+use memory::{Buffer, Location};
 use options::{Options, USAGE};
 use scene::{Scene, Splat};
 use slot::Slot;
 use subsweep::ash::vk;
 
-/// Frames that are at work at once: the host writes one while the device draws the next.
+/// Frames in flight: the host writes one while the device draws the next.
 const FRAMES_IN_FLIGHT: usize = 2;
 
 fn main() -> ExitCode {
@@ -72,7 +71,7 @@ fn run(options: &Options) -> Result<()> {
     }
 
     let shows_progress = std::io::stderr().is_terminal();
-    // The last frames are only waited for.
+    // The last iterations only wait.
     for frame in 0..options.frame_count as usize + FRAMES_IN_FLIGHT {
         let slot = &mut slots[frame % FRAMES_IN_FLIGHT];
         if let Some(done) = frame.checked_sub(FRAMES_IN_FLIGHT) {
@@ -102,18 +101,18 @@ fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The cloud, where the device is fastest.
+/// Uploads the cloud to device-local memory.
 fn upload<'g>(gpu: &'g Gpu, splats: &[Splat]) -> Result<Buffer<'g>> {
     let size = size_of_val(splats) as u64;
-    let mut staging = Buffer::new(gpu, size, Place::Host)?;
+    let mut staging = Buffer::new(gpu, size, Location::Host)?;
     staging.elements(splats.len()).copy_from_slice(splats);
-    let buffer = Buffer::new(gpu, size, Place::Device)?;
+    let buffer = Buffer::new(gpu, size, Location::Device)?;
     let region = [vk::BufferCopy { src_offset: 0, dst_offset: 0, size }];
     let seen = [vk::MemoryBarrier::default()
         .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
         .dst_access_mask(vk::AccessFlags::SHADER_READ)];
     let commands = Commands::new(gpu)?;
-    // SAFETY: both buffers are as large as what is copied, and live until it has been waited for.
+    // SAFETY: both buffers have the size of the copy, and live until it was waited for.
     unsafe {
         commands.submit(|commands| {
             gpu.raw.cmd_copy_buffer(commands, staging.range.buffer, buffer.range.buffer, &region);
@@ -133,7 +132,7 @@ fn upload<'g>(gpu: &'g Gpu, splats: &[Splat]) -> Result<Buffer<'g>> {
     Ok(buffer)
 }
 
-/// Writes the picture that a slot's frame has left.
+/// Writes the image of a slot's frame as PNG.
 fn write(slot: &mut Slot<'_>, [width, height]: [u32; 2], path: &Path) -> Result<()> {
     let pixels: &[[u8; 4]] = slot.pixels.elements((width * height) as usize);
     let opaque: Vec<u8> = pixels.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();

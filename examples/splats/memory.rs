@@ -1,6 +1,6 @@
-//! Buffers, each with an address and with memory of its own.
+//! Buffers with device addresses and dedicated memory.
 //!
-//! A renderer would take its memory from an allocator; the library does not mind, since it is given ranges.
+//! A renderer would use an allocator; the library only takes ranges.
 
 use anyhow::{Context as _, Result};
 use subsweep::ash::vk;
@@ -8,26 +8,25 @@ use subsweep::device::BufferRange;
 
 use crate::device::Gpu;
 
-/// Where a buffer's memory lies.
+/// Location of a buffer's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Where the device is fastest.
+pub enum Location {
+    /// Device-local.
     Device,
-    /// Where the host sees it too.
+    /// Host-visible.
     Host,
 }
 
-/// A buffer and its memory, both gone when dropped.
+/// A buffer and its memory, destroyed on drop.
 pub struct Buffer<'g> {
     gpu: &'g Gpu,
     memory: vk::DeviceMemory,
     mapped: *mut u8,
-    /// The whole of it, by handle and by address.
+    /// The whole buffer, by handle and by address.
     pub range: BufferRange,
 }
 
-/// What any buffer of a frame may be used for: by shaders through its address, by copies and fills, by draws and dispatches
-/// that take their arguments from it.
+/// Usage of all buffers: device addresses, copies and fills, indirect arguments.
 const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
         | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
@@ -36,24 +35,25 @@ const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 );
 
 impl<'g> Buffer<'g> {
-    /// A buffer of `size` bytes; of 0 there is one of 4.
+    /// Creates a buffer of `size` bytes; a size of 0 is treated as 4.
     ///
     /// # Errors
-    /// Whatever Vulkan says.
-    pub fn new(gpu: &'g Gpu, size: u64, place: Place) -> Result<Self> {
+    /// Those of Vulkan functions.
+    pub fn new(gpu: &'g Gpu, size: u64, location: Location) -> Result<Self> {
         let size = size.max(4);
         let info = vk::BufferCreateInfo::default().size(size).usage(USAGE);
         // SAFETY: the device is alive.
         let raw = unsafe { gpu.raw.create_buffer(&info, None) }?;
         let range = BufferRange { buffer: raw, size, usage: USAGE, ..BufferRange::NONE };
-        // From here on an early return destroys what there is.
+        // From here on an early return destroys the created objects.
         let mut buffer = Self { gpu, memory: vk::DeviceMemory::null(), mapped: std::ptr::null_mut(), range };
-        // SAFETY: the buffer is alive, and gets memory as it wants it, once; what is mapped is of the host's.
+        // SAFETY: the buffer is alive, and is bound once to memory that meets its requirements; mapped memory is
+        // host-visible.
         unsafe {
             let wanted = gpu.raw.get_buffer_memory_requirements(raw);
-            buffer.memory = allocate(gpu, wanted, place, vk::MemoryAllocateFlags::DEVICE_ADDRESS)?;
+            buffer.memory = allocate(gpu, wanted, location, vk::MemoryAllocateFlags::DEVICE_ADDRESS)?;
             gpu.raw.bind_buffer_memory(raw, buffer.memory, 0)?;
-            if place == Place::Host {
+            if location == Location::Host {
                 let flags = vk::MemoryMapFlags::empty();
                 buffer.mapped = gpu.raw.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags)?.cast();
             }
@@ -63,21 +63,21 @@ impl<'g> Buffer<'g> {
         Ok(buffer)
     }
 
-    /// What the host sees of it, as so many elements.
+    /// The mapped memory as `count` elements.
     ///
     /// # Panics
-    /// If the host sees nothing of it, or it is smaller.
+    /// If the buffer is not mapped, or smaller.
     pub fn elements<T: bytemuck::Pod>(&mut self, count: usize) -> &mut [T] {
         assert!(!self.mapped.is_null() && (count * size_of::<T>()) as u64 <= self.range.size);
-        // SAFETY: mapped, coherent, aligned for any element as Vulkan promises, of this size, and any bytes are some `T`.
-        // The device is not at work on it: a frame is waited for before the host looks.
+        // SAFETY: mapped, coherent, aligned for any element as Vulkan promises, of this size, and any bytes are some
+        // `T`. The device does not access it: a frame is waited for before the host does.
         unsafe { std::slice::from_raw_parts_mut(self.mapped.cast(), count) }
     }
 }
 
 impl Drop for Buffer<'_> {
     fn drop(&mut self) {
-        // SAFETY: whoever submits work waits for it before the buffers go.
+        // SAFETY: the caller waits for submitted work before it drops the buffer.
         unsafe {
             self.gpu.raw.destroy_buffer(self.range.buffer, None);
             self.gpu.raw.free_memory(self.memory, None);
@@ -85,31 +85,31 @@ impl Drop for Buffer<'_> {
     }
 }
 
-/// Memory for a buffer or an image.
+/// Allocates memory for a buffer or an image.
 ///
 /// # Errors
-/// If there is none of the kind, or whatever Vulkan says.
+/// If there is no such memory type, and those of Vulkan functions.
 ///
 /// # Safety
 /// `wanted` is of the same device.
 pub unsafe fn allocate(
     gpu: &Gpu,
     wanted: vk::MemoryRequirements,
-    place: Place,
+    location: Location,
     flags: vk::MemoryAllocateFlags,
 ) -> Result<vk::DeviceMemory> {
     let seen = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    // In the order in which they are preferred: the host reads what is cached many times as fast.
-    let kinds = match place {
-        Place::Device => [vk::MemoryPropertyFlags::DEVICE_LOCAL, vk::MemoryPropertyFlags::empty()],
-        Place::Host => [seen | vk::MemoryPropertyFlags::HOST_CACHED, seen],
+    // In order of preference: host reads of cached memory are many times as fast.
+    let kinds = match location {
+        Location::Device => [vk::MemoryPropertyFlags::DEVICE_LOCAL, vk::MemoryPropertyFlags::empty()],
+        Location::Host => [seen | vk::MemoryPropertyFlags::HOST_CACHED, seen],
     };
     let types = gpu.memory.memory_types_as_slice();
     let index = kinds.into_iter().find_map(|kind| {
-        let will_do = |index: usize| {
+        let is_suitable = |index: usize| {
             wanted.memory_type_bits & (1 << index) != 0 && types[index].property_flags.contains(kind)
         };
-        (0..types.len()).find(|&index| will_do(index))
+        (0..types.len()).find(|&index| is_suitable(index))
     });
     let index = index.context("the device has no memory of the kind that a frame needs")?;
     let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);

@@ -1,15 +1,15 @@
-//! Numbers that look random and are the same in every run.
+//! Deterministic pseudorandom numbers and noise.
 
 /// A generator of random numbers: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 pub struct Random(u64);
 
 impl Random {
-    /// One of many sequences.
+    /// A sequence for `seed`.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// From 0 to 1.
+    /// A uniform number from 0 to 1.
     pub fn unit(&mut self) -> f32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -18,18 +18,18 @@ impl Random {
         ((z ^ (z >> 31)) >> 40) as f32 / (1 << 24) as f32
     }
 
-    /// From `low` to `high`.
+    /// A uniform number from `low` to `high`.
     pub fn within(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.unit()
     }
 
-    /// About 0, with a variance of about 1, and never beyond 3.
+    /// An approximately normal number, of mean 0 and magnitude at most 3.
     pub fn normal(&mut self) -> f32 {
         // The sum of as many uniform numbers: Irwin and Hall.
         2.0 * ((0..3).map(|_| self.unit()).sum::<f32>() - 1.5)
     }
 
-    /// A direction.
+    /// A uniform direction.
     pub fn direction(&mut self) -> [f32; 3] {
         let (height, angle) = (self.within(-1.0, 1.0), self.within(0.0, std::f32::consts::TAU));
         let radius = (1.0 - height * height).sqrt();
@@ -37,7 +37,7 @@ impl Random {
     }
 }
 
-/// The `index`-th point of a disc that is evenly filled, whichever number of them there is: Vogel's sunflower, 1979.
+/// Point `index` of `count` points that fill a disc evenly: Vogel's sunflower, 1979.
 pub fn sunflower(index: u32, count: u32) -> [f32; 2] {
     const GOLDEN: f64 = 2.399_963_229_728_653;
     let radius = ((f64::from(index) + 0.5) / f64::from(count)).sqrt();
@@ -74,7 +74,7 @@ pub fn fractal([x, z]: [f32; 2], octaves: u32) -> f32 {
     sum
 }
 
-/// The same of ridges, from 0 to about 1: the crests lie where the noise is 0.
+/// Ridged fractal noise, from 0 to about 1: crests are zeros of the noise.
 pub fn ridges([x, z]: [f32; 2], octaves: u32) -> f32 {
     let (mut sum, mut scale, mut weight, mut above) = (0.0, 1.0, 0.5, 1.0);
     for octave in 0..octaves {
@@ -90,13 +90,13 @@ pub fn ridges([x, z]: [f32; 2], octaves: u32) -> f32 {
     sum
 }
 
-/// From 0 at `low` to 1 at `high`, which may be the other way round.
+/// Smooth step from 0 at `low` to 1 at `high`, in either order.
 pub fn smoothstep(low: f32, high: f32, x: f32) -> f32 {
     let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// `a` at 0, `b` at 1.
+/// Linear interpolation: `a` at 0, `b` at 1.
 pub fn mix(a: f32, b: f32, t: f32) -> f32 {
     a + (b - a) * t
 }

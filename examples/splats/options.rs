@@ -1,51 +1,51 @@
-//! What the command line asks for.
+//! Command-line options.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
-/// The words of `--help`.
+/// Text of `--help`.
 pub const USAGE: &str = "\
 Draws a cloud of translucent splats, culled, sorted and drawn on the device, and writes PNG frames of a turn around it.
 
     --frames N      frames of the turn (24)
     --size WxH      pixels of a frame (1200x675)
     --splats N      splats of the cloud (800000)
-    --out DIR       where frame-000.png and so on go, made if need be (splats)
-    --device NAME   a part of the device's name, case aside (the best that will do)
-    --reference     sorts the same depths on the CPU, by a stable sort: the frames are the same to the bit
-    --unsorted      leaves the sort out: the frames are wrong, and show what it is for
-    --validate      has the validation layer watch, and its messages on standard error
+    --out DIR       folder for frame-000.png and so on, created if needed (splats)
+    --device NAME   a part of the device's name, case-insensitive (the best device)
+    --reference     sorts the same depths on the CPU, by a stable sort: the frames are bit-identical
+    --unsorted      omits the sort: the frames are wrong
+    --validate      enables the validation layer, with its messages on standard error
     --help          prints this";
 
-/// How the splats come into the order in which they are drawn.
+/// Method of ordering the splats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// All of it on the device.
+    /// Sort on the device.
     Device,
-    /// By a stable sort on the CPU, of the depths that the device has computed.
+    /// Stable sort on the CPU, by the depths that the device has computed.
     Reference,
-    /// Not at all.
+    /// No sort.
     Unsorted,
 }
 
-/// What the command line asks for.
+/// Command-line options.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Frames of a whole turn.
+    /// Frames of a full turn.
     pub frame_count: u32,
     /// Width and height, in pixels.
     pub size: [u32; 2],
-    /// Splats of the cloud.
+    /// Number of splats.
     pub splat_count: u32,
-    /// Where the frames go.
+    /// Output folder.
     pub folder: PathBuf,
     /// A part of the device's name, in lower case.
     pub device: Option<String>,
-    /// Who sorts.
+    /// Method of ordering.
     pub order: Order,
-    /// Whether the validation layer watches.
+    /// Whether the validation layer is enabled.
     pub is_validated: bool,
 }
 
@@ -53,10 +53,10 @@ impl Options {
     /// One invocation for each splat, in workgroups of 128, of which any device takes 65,535.
     const MAX_SPLATS: u32 = 128 * 65_535;
 
-    /// Reads the arguments behind the program's name; nothing if they ask for help.
+    /// Parses the arguments after the program's name; `None` for `--help`.
     ///
     /// # Errors
-    /// One line that says what is wrong with which.
+    /// The invalid argument, in one line.
     pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Option<Self>> {
         let mut options = Self {
             frame_count: 24,
@@ -71,7 +71,7 @@ impl Options {
             let name =
                 name.into_string().map_err(|name| anyhow!("{name:?} is no option; --help names them"))?;
             let mut raw = || arguments.next().with_context(|| format!("{name} takes a value"));
-            // A folder may be called anything, the rest is words.
+            // Only the folder may be other than UTF-8.
             let mut value = || text(&name, raw()?);
             match name.as_str() {
                 "--frames" => options.frame_count = number(&name, &value()?, 100_000)?,
@@ -81,7 +81,7 @@ impl Options {
                     let (width, height) = text
                         .split_once('x')
                         .with_context(|| format!("--size takes pixels such as 1200x675, not {text:?}"))?;
-                    // What any device draws at once.
+                    // The minimum of `maxFramebufferWidth` and `maxFramebufferHeight`.
                     options.size = [number(&name, width, 4096)?, number(&name, height, 4096)?];
                 }
                 "--out" => {
@@ -90,7 +90,7 @@ impl Options {
                 }
                 "--device" => options.device = Some(value()?.to_lowercase()),
                 "--reference" | "--unsorted" => {
-                    ensure!(options.order == Order::Device, "of --reference and --unsorted there can be one");
+                    ensure!(options.order == Order::Device, "--reference and --unsorted exclude each other");
                     options.order = if name == "--reference" { Order::Reference } else { Order::Unsorted };
                 }
                 "--validate" => options.is_validated = true,

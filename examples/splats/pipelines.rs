@@ -1,4 +1,4 @@
-//! The renderer's own pipelines: two kernels, the sky and the splats. None has descriptors: all memory goes in by address.
+//! The renderer's pipelines: two kernels, the sky and the splats. Without descriptors: all memory is by device address.
 
 use std::io::Cursor;
 
@@ -8,7 +8,7 @@ use subsweep::ash::{self, vk};
 
 use crate::device::Gpu;
 
-/// What a picture is made of: linear light goes in, and is blended so; what lies in memory is what a PNG holds.
+/// Format of the image: blending is linear, memory is sRGB as in a PNG.
 pub const COLOR_FORMAT: vk::Format = vk::Format::R8G8B8A8_SRGB;
 
 /// The push constants of `project.comp`.
@@ -19,7 +19,7 @@ pub struct ProjectPush {
     pub depths: vk::DeviceAddress,
     pub flags: vk::DeviceAddress,
     pub footprints: vk::DeviceAddress,
-    /// The rows of the camera.
+    /// Rows of the view matrix.
     pub right: [f32; 4],
     pub down: [f32; 4],
     pub forward: [f32; 4],
@@ -35,7 +35,7 @@ pub struct ProjectPush {
 pub struct CompactPush {
     pub depths: vk::DeviceAddress,
     pub flags: vk::DeviceAddress,
-    pub places: vk::DeviceAddress,
+    pub offsets: vk::DeviceAddress,
     pub keys: vk::DeviceAddress,
     pub order: vk::DeviceAddress,
     pub draw: vk::DeviceAddress,
@@ -51,14 +51,14 @@ pub struct SplatPush {
     pub footprints: vk::DeviceAddress,
 }
 
-// What the shaders declare, to the end of the last field, in steps of the largest alignment there; any device takes 128.
+// Sizes of the shaders' blocks, rounded up to their alignment; every device supports 128 bytes.
 const _: () = {
     assert!(size_of::<ProjectPush>() == 104);
     assert!(size_of::<CompactPush>() == 56);
     assert!(size_of::<SplatPush>() == 16);
 };
 
-/// A pipeline and the layout of its push constants, both gone when dropped.
+/// A pipeline and its layout, destroyed on drop.
 pub struct Pipeline<'g> {
     device: &'g ash::Device,
     stages: vk::ShaderStageFlags,
@@ -67,20 +67,20 @@ pub struct Pipeline<'g> {
 }
 
 impl<'g> Pipeline<'g> {
-    /// Where each splat falls.
+    /// The kernel that projects splats.
     ///
     /// # Errors
-    /// Whatever Vulkan says; so of the others.
+    /// Those of Vulkan functions, also for the other pipelines.
     pub fn project(gpu: &'g Gpu) -> Result<Self> {
         Self::kernel(gpu, include_bytes!("shaders/precompiled/project.comp.spv"), size_of::<ProjectPush>())
     }
 
-    /// Those that are seen.
+    /// The kernel that compacts visible splats.
     pub fn compact(gpu: &'g Gpu) -> Result<Self> {
         Self::kernel(gpu, include_bytes!("shaders/precompiled/compact.comp.spv"), size_of::<CompactPush>())
     }
 
-    /// What is behind them.
+    /// The sky.
     pub fn sky(gpu: &'g Gpu, pass: vk::RenderPass) -> Result<Self> {
         let vertex = include_bytes!("shaders/precompiled/sky.vert.spv");
         let fragment = include_bytes!("shaders/precompiled/sky.frag.spv");
@@ -88,7 +88,7 @@ impl<'g> Pipeline<'g> {
         Self::drawing(gpu, pass, [vertex, fragment], covers_all, vk::PrimitiveTopology::TRIANGLE_LIST, 0)
     }
 
-    /// The splats, one over the other: what is there already shines through as far as they are not opaque.
+    /// The splats, blended with the over operator.
     pub fn splats(gpu: &'g Gpu, pass: vk::RenderPass) -> Result<Self> {
         let vertex = include_bytes!("shaders/precompiled/splat.vert.spv");
         let fragment = include_bytes!("shaders/precompiled/splat.frag.spv");
@@ -102,7 +102,7 @@ impl<'g> Pipeline<'g> {
         Self::drawing(gpu, pass, [vertex, fragment], over, quads, size_of::<SplatPush>())
     }
 
-    /// Binds the pipeline, and pushes its constants if it has any.
+    /// Binds the pipeline, and its push constants if it has any.
     ///
     /// # Safety
     /// The commands are being recorded, and the constants are the pipeline's.
@@ -119,7 +119,7 @@ impl<'g> Pipeline<'g> {
         }
     }
 
-    /// A pipeline that is not there yet, with its layout.
+    /// Creates the layout, without a pipeline.
     fn begin(gpu: &'g Gpu, stages: vk::ShaderStageFlags, push_size: usize) -> Result<Self> {
         let ranges = [vk::PushConstantRange { stage_flags: stages, offset: 0, size: push_size as u32 }];
         let ranges = if push_size > 0 { &ranges[..] } else { &[] };
@@ -185,7 +185,7 @@ impl<'g> Pipeline<'g> {
 
 impl Drop for Pipeline<'_> {
     fn drop(&mut self) {
-        // SAFETY: whoever submits work waits for it before the pipelines go.
+        // SAFETY: the caller waits for submitted work before it drops the pipeline.
         unsafe {
             self.device.destroy_pipeline(self.raw, None);
             self.device.destroy_pipeline_layout(self.layout, None);
@@ -193,7 +193,7 @@ impl Drop for Pipeline<'_> {
     }
 }
 
-/// A shader module, needed only until its pipeline is there.
+/// A shader module, needed until its pipeline is created.
 struct Module<'g> {
     device: &'g ash::Device,
     raw: vk::ShaderModule,

@@ -1,9 +1,9 @@
-//! The same order by the CPU: what the device's scan, compaction and sort are held to.
+//! CPU reference of the device's scan, compaction and sort.
 
 use crate::slot::Slot;
 
-/// Takes the depths and flags that the device has computed, and leaves in the slot the order and the arguments with which a
-/// frame is drawn: those that are seen, by a stable sort, the furthest first.
+/// Reads the depths and flags that the device has computed, and writes the order and the arguments of the draw to the
+/// slot: visible splats by descending depth, sorted stably.
 pub fn sort(slot: &mut Slot<'_>, splat_count: u32) {
     let count = splat_count as usize;
     let depths: &[f32] = slot.depths.elements(count);

@@ -1,6 +1,6 @@
-//! What is drawn: an island in the evening air, of translucent splats, the same in every run.
+//! The scene: an island of translucent splats, the same in every run.
 //!
-//! Leaves, water and clouds let through what is behind them, so that a picture is right in one order only.
+//! Leaves, water and clouds are translucent, so that an image is correct only in order of depth.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -24,16 +24,16 @@ pub struct Splat {
     normal: [i8; 4],
 }
 
-/// What a splat is to be.
+/// Parameters of a splat.
 #[derive(Clone, Copy)]
 pub struct Blob {
     pub position: [f32; 3],
-    /// Of length 1: along it the splat has one extent, across it another.
+    /// Axis of length 1, with standard deviations along and across it.
     pub axis: [f32; 3],
     /// Standard deviations.
     pub along: f32,
     pub across: f32,
-    /// Of the surface, under white light from everywhere.
+    /// Colour of the surface under uniform white light.
     pub albedo: Color,
     pub opacity: f32,
 }
@@ -47,7 +47,7 @@ pub struct Light {
     pub sky: f32,
 }
 
-/// Splats, and the land that they are on.
+/// Splats and the land.
 pub struct Scene {
     pub land: Land,
     pub splats: Vec<Splat>,
@@ -58,7 +58,7 @@ const SKY_COLOR: Color = [0.32, 0.46, 0.74];
 const GROUND_COLOR: Color = [0.13, 0.10, 0.09];
 
 impl Scene {
-    /// The island of `count` splats: each part of it gets its share.
+    /// Generates the island with `count` splats, divided among its parts.
     pub fn new(count: u32) -> Self {
         let share = |part: f64| (f64::from(count) * part) as u32;
         let mut scene = Self { land: Land::new(), splats: Vec::with_capacity(count as usize) };
@@ -74,7 +74,7 @@ impl Scene {
         scene
     }
 
-    /// Adds a splat as it looks in the light; if it has a back, nobody sees that.
+    /// Adds a lit splat; with `has_back` it is culled from behind.
     pub fn add(&mut self, blob: Blob, light: Light, has_back: bool) {
         let lit = |channel: usize| {
             let falls = SUN_COLOR[channel] * light.sun
@@ -109,13 +109,13 @@ impl Scene {
     }
 }
 
-/// Light on an opaque surface that looks along `normal`.
+/// Light on an opaque surface with `normal`.
 pub fn on_surface(land: &Land, position: [f32; 3], normal: [f32; 3], openness: f32) -> Light {
     let sun = dot(normal, normalized(SUN)).max(0.0) * land.sunlight(position);
     Light { sun, sky: openness * (0.55 + 0.45 * normal[1]) }
 }
 
-/// Between two colors.
+/// Linear interpolation of colours.
 pub fn blend(a: Color, b: Color, t: f32) -> Color {
     std::array::from_fn(|channel| mix(a[channel], b[channel], t))
 }
@@ -147,7 +147,7 @@ fn ground(scene: &mut Scene, count: u32) {
         let bed = wet * smoothstep(WATER, WATER - 0.05, height);
         albedo = blend(albedo, [0.10, 0.22, 0.22], 0.8 * bed).map(|channel| channel * grain);
 
-        // Where the ground is steep there is more of it below each point.
+        // Steep ground has a larger area per point.
         let across = 0.72 * spacing / normal[1].max(0.25).sqrt();
         let blob = Blob { position, axis: normal, along: 0.3 * across, across, albedo, opacity: 0.96 };
         let light = on_surface(&scene.land, position, normal, openness);
@@ -155,7 +155,7 @@ fn ground(scene: &mut Scene, count: u32) {
     }
 }
 
-/// What hangs below the island.
+/// Rock below the island.
 fn rock(scene: &mut Scene, count: u32) {
     let spacing = (std::f32::consts::PI / count.max(1) as f32).sqrt();
     for index in 0..count {
@@ -177,7 +177,7 @@ fn rock(scene: &mut Scene, count: u32) {
         let albedo = blend(stone, [0.15, 0.17, 0.06], 0.75 * moss).map(|channel| channel * grain);
         let across = 0.75 * spacing / normal[1].abs().max(0.12).sqrt();
         let blob = Blob { position, axis: normal, along: 0.3 * across, across, albedo, opacity: 0.96 };
-        // Only what is above the land's own shadow sees the sun from below.
+        // The underside is not in the shadow map: a constant factor stands for it.
         let sun = dot(normal, normalized(SUN)).max(0.0) * 0.9;
         let light = Light { sun, sky: 0.16 + 0.26 * (1.0 + normal[1]) };
         scene.add(blob, light, true);

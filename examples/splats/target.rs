@@ -1,23 +1,24 @@
-//! What is drawn on: an image, and the pass that draws on it and leaves it to be copied.
+//! Render target and render pass.
 
 use anyhow::Result;
 use subsweep::ash::vk;
 
 use crate::device::Gpu;
-use crate::memory::{Place, allocate};
+use crate::memory::{Location, allocate};
 use crate::pipelines::COLOR_FORMAT;
 
-/// The one pass of a frame, gone when dropped.
+/// The render pass of a frame, destroyed on drop.
 pub struct Pass<'g> {
     gpu: &'g Gpu,
     pub raw: vk::RenderPass,
 }
 
 impl<'g> Pass<'g> {
-    /// A pass over one picture, whose content before it does not matter and which can be copied after it.
+    /// Creates a render pass with one colour attachment, whose initial contents are undefined and whose final layout is
+    /// TRANSFER_SRC_OPTIMAL.
     ///
     /// # Errors
-    /// Whatever Vulkan says.
+    /// Those of Vulkan functions.
     pub fn new(gpu: &'g Gpu) -> Result<Self> {
         let attachments = [vk::AttachmentDescription::default()
             .format(COLOR_FORMAT)
@@ -34,7 +35,7 @@ impl<'g> Pass<'g> {
             .color_attachments(&colors)];
         let drawn = vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT;
         let dependencies = [
-            // The picture's last frame has been waited for: nothing but the change of layout is to be ordered.
+            // The previous frame was waited for: only the layout transition needs ordering.
             vk::SubpassDependency::default()
                 .src_subpass(vk::SUBPASS_EXTERNAL)
                 .src_stage_mask(drawn)
@@ -60,12 +61,12 @@ impl<'g> Pass<'g> {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        // SAFETY: whoever submits work waits for it before the pass goes.
+        // SAFETY: the caller waits for submitted work before it drops the pass.
         unsafe { self.gpu.raw.destroy_render_pass(self.raw, None) };
     }
 }
 
-/// A picture on the device, gone when dropped.
+/// The image and framebuffer, destroyed on drop.
 pub struct Target<'g> {
     gpu: &'g Gpu,
     memory: vk::DeviceMemory,
@@ -76,10 +77,10 @@ pub struct Target<'g> {
 }
 
 impl<'g> Target<'g> {
-    /// A picture of `size` pixels.
+    /// Creates an image of `width` by `height` pixels.
     ///
     /// # Errors
-    /// Whatever Vulkan says.
+    /// Those of Vulkan functions.
     pub fn new(gpu: &'g Gpu, pass: &Pass<'_>, [width, height]: [u32; 2]) -> Result<Self> {
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
@@ -91,7 +92,7 @@ impl<'g> Target<'g> {
             .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC);
         // SAFETY: the device is alive.
         let image = unsafe { gpu.raw.create_image(&info, None) }?;
-        // From here on an early return destroys what there is.
+        // From here on an early return destroys the created objects.
         let mut target = Self {
             gpu,
             memory: vk::DeviceMemory::null(),
@@ -107,10 +108,11 @@ impl<'g> Target<'g> {
             base_array_layer: 0,
             layer_count: 1,
         };
-        // SAFETY: the image is alive, gets memory as it wants it, once, and all else is made of it and of the pass.
+        // SAFETY: the image is alive, is bound once to memory that meets its requirements, and the other objects are
+        // created from it and the pass.
         unsafe {
             let wanted = gpu.raw.get_image_memory_requirements(image);
-            target.memory = allocate(gpu, wanted, Place::Device, vk::MemoryAllocateFlags::empty())?;
+            target.memory = allocate(gpu, wanted, Location::Device, vk::MemoryAllocateFlags::empty())?;
             gpu.raw.bind_image_memory(image, target.memory, 0)?;
             let info = vk::ImageViewCreateInfo::default()
                 .image(image)
@@ -130,7 +132,7 @@ impl<'g> Target<'g> {
         Ok(target)
     }
 
-    /// The whole of it.
+    /// The whole image.
     pub fn area(&self) -> vk::Rect2D {
         vk::Rect2D { offset: vk::Offset2D::default(), extent: self.extent }
     }
@@ -138,7 +140,7 @@ impl<'g> Target<'g> {
 
 impl Drop for Target<'_> {
     fn drop(&mut self) {
-        // SAFETY: whoever submits work waits for it before the pictures go.
+        // SAFETY: the caller waits for submitted work before it drops the target.
         unsafe {
             self.gpu.raw.destroy_framebuffer(self.framebuffer, None);
             self.gpu.raw.destroy_image_view(self.view, None);

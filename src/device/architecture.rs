@@ -1,38 +1,38 @@
-//! Kinds of devices that are tuned for by name.
+//! Device architectures with tuned policies.
 
 use ash::vk;
 
 use super::capabilities::Capabilities;
 
-/// A device's architecture, as far as the shape of kernels depends on it.
+/// Architecture of a device, as distinguished by the tables of tuned policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Architecture {
-    /// NVIDIA's GPUs, whose subgroups have 32 lanes.
+    /// NVIDIA GPUs: subgroups of 32 lanes.
     Nvidia,
-    /// AMD's GPUs whose subgroups have 32 or 64 lanes: RDNA.
+    /// AMD RDNA: subgroups of 32 or 64 lanes.
     AmdRdna,
-    /// AMD's GPUs whose subgroups have 64 lanes: GCN and CDNA.
+    /// AMD GCN and CDNA: subgroups of 64 lanes.
     AmdGcn,
-    /// Intel's GPUs up to Xe, whose subgroups have 8 lanes or more: half of the registers of Xe2 at 16 lanes.
+    /// Intel GPUs up to Xe: subgroups of 8 lanes or more, and at 16 lanes half of the registers of Xe2.
     IntelXe,
-    /// Intel's GPUs from Xe2 on, whose subgroups have 16 lanes or more.
+    /// Intel GPUs from Xe2 on: subgroups of 16 lanes or more.
     IntelXe2,
-    /// Qualcomm's Adreno.
+    /// Qualcomm Adreno.
     Adreno,
-    /// Apple's GPUs.
+    /// Apple GPUs.
     Apple,
-    /// Mesa's driver for CPUs.
+    /// Mesa's CPU driver.
     Lavapipe,
-    /// Google's driver for CPUs.
+    /// Google's CPU driver.
     SwiftShader,
 }
 
-/// `VK_DRIVER_ID_MESA_HONEYKRISP`, which the bindings have by an older name, and whose devices have Mesa's number of a vendor.
+/// `VK_DRIVER_ID_MESA_HONEYKRISP`, which `ash` has under an older name. Its devices report Mesa's vendor ID.
 pub(crate) const HONEYKRISP: vk::DriverId = vk::DriverId::from_raw(26);
 
 impl Capabilities {
-    /// The device's architecture; `None` if it is none that is known.
+    /// Architecture of the device; `None` for an unlisted one.
     pub fn architecture(&self) -> Option<Architecture> {
         let identity = &self.identity;
         match identity.driver_id {
@@ -41,7 +41,7 @@ impl Capabilities {
             HONEYKRISP => return Some(Architecture::Apple),
             _ => {}
         }
-        // PCI's numbers of vendors.
+        // PCI vendor IDs.
         match identity.vendor_id {
             0x10de => Some(Architecture::Nvidia),
             0x1002 if self.min_subgroup_size < 64 => Some(Architecture::AmdRdna),

@@ -1,47 +1,47 @@
-//! Who touches memory, and barriers between them.
+//! Memory accesses and the barriers between them.
 
 use ash::vk;
 
-/// Stages, and what they do to memory: one side of a barrier.
+/// Pipeline stages and access types: the source or destination scope of a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// The stages of the pipeline.
+    /// Pipeline stages.
     pub stages: vk::PipelineStageFlags,
-    /// Their accesses. Of what comes before a barrier writes alone matter.
+    /// Access types of these stages. In a source scope only writes have an effect.
     pub access: vk::AccessFlags,
 }
 
 impl Access {
-    /// A dispatch writes.
+    /// Writes of a dispatch.
     pub const COMPUTE_WRITE: Self =
         Self { stages: vk::PipelineStageFlags::COMPUTE_SHADER, access: vk::AccessFlags::SHADER_WRITE };
-    /// A dispatch reads and writes.
+    /// Reads and writes of a dispatch.
     pub const COMPUTE: Self = Self {
         stages: vk::PipelineStageFlags::COMPUTE_SHADER,
         access: vk::AccessFlags::from_raw(
             vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::SHADER_WRITE.as_raw(),
         ),
     };
-    /// A fill, an update or a copy writes.
+    /// Writes of a fill, an update or a copy.
     pub const TRANSFER_WRITE: Self =
         Self { stages: vk::PipelineStageFlags::TRANSFER, access: vk::AccessFlags::TRANSFER_WRITE };
-    /// A fill, an update or a copy reads and writes.
+    /// Reads and writes of a fill, an update or a copy.
     pub const TRANSFER: Self = Self {
         stages: vk::PipelineStageFlags::TRANSFER,
         access: vk::AccessFlags::from_raw(
             vk::AccessFlags::TRANSFER_READ.as_raw() | vk::AccessFlags::TRANSFER_WRITE.as_raw(),
         ),
     };
-    /// An indirect dispatch, or draw, reads how far it goes.
+    /// Reads of the arguments of an indirect dispatch or draw.
     pub const INDIRECT_READ: Self = Self {
         stages: vk::PipelineStageFlags::DRAW_INDIRECT,
         access: vk::AccessFlags::INDIRECT_COMMAND_READ,
     };
-    /// The host reads. What waits for the device, a fence or a semaphore, is the caller's.
+    /// Reads of the host. The caller waits for the device, by a fence or a semaphore.
     pub const HOST_READ: Self =
         Self { stages: vk::PipelineStageFlags::HOST, access: vk::AccessFlags::HOST_READ };
 
-    /// The one and the other.
+    /// Union of both.
     pub const fn and(self, other: Self) -> Self {
         Self {
             stages: vk::PipelineStageFlags::from_raw(self.stages.as_raw() | other.stages.as_raw()),
@@ -50,31 +50,31 @@ impl Access {
     }
 }
 
-/// A global memory barrier with a name.
+/// A named global memory barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Barrier {
-    /// What it is for, in a few words.
+    /// Purpose, in a few words.
     pub name: &'static str,
-    /// Whoever must be done, and whose writes are made available.
+    /// Source scope: what must complete, and whose writes become available.
     pub before: Access,
-    /// Whoever waits, and to whom they are made visible.
+    /// Destination scope: what waits, and to which accesses the writes become visible.
     pub after: Access,
 }
 
 impl Barrier {
-    /// A dispatch reads or overwrites what an earlier one wrote, or overwrites what it read.
+    /// Between dispatches: read after write, write after write, write after read.
     pub const COMPUTE_TO_COMPUTE: Self =
         Self { name: "compute to compute", before: Access::COMPUTE_WRITE, after: Access::COMPUTE };
-    /// A dispatch reads or overwrites what a fill or a copy wrote.
+    /// Between a fill or copy and a dispatch that reads or overwrites its destination.
     pub const TRANSFER_TO_COMPUTE: Self =
         Self { name: "transfer to compute", before: Access::TRANSFER_WRITE, after: Access::COMPUTE };
-    /// A dispatch reads or overwrites what an earlier one wrote, or takes its workgroups from there.
+    /// Between dispatches, where the later one also reads its indirect arguments from what the earlier one wrote.
     pub const COMPUTE_TO_INDIRECT: Self = Self {
         name: "compute to indirect",
         before: Access::COMPUTE_WRITE,
         after: Access::INDIRECT_READ.and(Access::COMPUTE),
     };
-    /// A copy reads, or a fill or copy overwrites, what a dispatch touched.
+    /// Between a dispatch and a copy that reads, or a fill or copy that overwrites, memory of the dispatch.
     pub const COMPUTE_TO_TRANSFER: Self =
         Self { name: "compute to transfer", before: Access::COMPUTE_WRITE, after: Access::TRANSFER };
 }

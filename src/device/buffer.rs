@@ -1,26 +1,26 @@
-//! Memory as the kernels are given it: addresses with sizes.
+//! Buffers and ranges of device memory.
 
 use ash::vk;
 
 use super::logical::Device;
 use crate::error::{Error, Result};
 
-/// A range of device memory by its address: what a plan reads and writes.
+/// A range of device memory by device address, read or written by a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AddressRange {
     /// `vkGetBufferDeviceAddress`, plus an offset.
     pub address: vk::DeviceAddress,
-    /// Bytes.
+    /// Size, bytes.
     pub size: u64,
 }
 
 impl AddressRange {
-    /// Names the range whose first byte is at `address`.
+    /// The range of `size` bytes from `address` on.
     pub const fn new(address: vk::DeviceAddress, size: u64) -> Self {
         Self { address, size }
     }
 
-    /// Whether two ranges share a byte.
+    /// Whether the ranges have a byte in common.
     pub const fn overlaps(&self, other: &Self) -> bool {
         self.size > 0
             && other.size > 0
@@ -28,7 +28,7 @@ impl AddressRange {
             && other.address < self.address.saturating_add(self.size)
     }
 
-    /// Whether every byte of another range is in this one.
+    /// Whether the range contains every byte of `other`.
     pub(crate) const fn contains(&self, other: &Self) -> bool {
         self.address <= other.address
             && other.address.saturating_add(other.size) <= self.address.saturating_add(self.size)
@@ -49,7 +49,7 @@ impl AddressRange {
         Ok(prefix)
     }
 
-    /// Fails where the range has bytes, and no address, or goes beyond the last one.
+    /// Fails where a range that is not empty has a null address, or its end overflows 64 bits.
     pub(crate) fn check_address(&self, what: &'static str) -> Result<()> {
         match *self {
             Self { address: 0, size: size @ 1.. } => Err(Error::NullAddress { what, size }),
@@ -69,23 +69,24 @@ impl AddressRange {
     }
 }
 
-/// A range of a buffer, by handle and by address: what fills and indirect dispatches need beside the kernels.
+/// A range of a buffer by handle and by device address. Fills and indirect dispatches need the handle, kernels the
+/// address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BufferRange {
     /// The buffer.
     pub buffer: vk::Buffer,
-    /// Where the range starts in the buffer, bytes.
+    /// Offset of the range in the buffer, bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Size, bytes.
     pub size: u64,
-    /// The device address of the range's first byte: the buffer's plus `offset`.
+    /// Device address of the first byte of the range: that of the buffer plus `offset`.
     pub address: vk::DeviceAddress,
-    /// What the buffer was made with, as far as it matters: Vulkan cannot be asked.
+    /// Usage flags that the buffer was created with. Vulkan has no query for them.
     pub usage: vk::BufferUsageFlags,
 }
 
 impl BufferRange {
-    /// No memory: for scratch where none is needed.
+    /// The empty range: scratch of size 0.
     pub const NONE: Self = Self {
         buffer: vk::Buffer::null(),
         offset: 0,
@@ -94,7 +95,7 @@ impl BufferRange {
         usage: vk::BufferUsageFlags::empty(),
     };
 
-    /// The same bytes, by address alone.
+    /// The range by device address alone.
     pub const fn addresses(&self) -> AddressRange {
         AddressRange::new(self.address, self.size)
     }
@@ -102,7 +103,7 @@ impl BufferRange {
     /// `size` bytes from `offset` on.
     ///
     /// # Panics
-    /// If they do not lie inside.
+    /// If they are not within the range.
     pub fn slice(&self, offset: u64, size: u64) -> Self {
         let is_inside = offset.checked_add(size).is_some_and(|end| end <= self.size);
         assert!(is_inside, "{size} bytes from {offset} on are not inside of {}", self.size);
@@ -116,7 +117,7 @@ impl From<BufferRange> for AddressRange {
     }
 }
 
-/// A `VkBuffer` that is destroyed when dropped. Its memory is whoever's bound it.
+/// A `VkBuffer`, destroyed on drop. Its memory belongs to the caller that binds it.
 #[derive(Debug)]
 pub struct Buffer {
     device: Device,
@@ -127,10 +128,10 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Creates a buffer of `size` bytes, not yet bound to memory. A size of 0 is taken as 4.
+    /// Creates a buffer of `size` bytes, not bound to memory. A size of 0 is treated as 4.
     ///
     /// # Errors
-    /// Whatever `vkCreateBuffer` says.
+    /// Those of `vkCreateBuffer`.
     pub fn new(device: &Device, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
         let info = vk::BufferCreateInfo::default().size(size.max(4)).usage(usage);
         // SAFETY: the device is alive; no queue family is named, so sharing is exclusive.
@@ -143,16 +144,16 @@ impl Buffer {
         Ok(Self { device: device.clone(), raw, size: size.max(4), usage, address: 0 })
     }
 
-    /// What memory the buffer wants.
+    /// `vkGetBufferMemoryRequirements`.
     pub fn memory_requirements(&self) -> vk::MemoryRequirements {
         // SAFETY: the buffer is alive.
         unsafe { self.device.raw().get_buffer_memory_requirements(self.raw) }
     }
 
-    /// Binds memory, and from then on has an address if its usage has `SHADER_DEVICE_ADDRESS`.
+    /// Binds memory, and queries the device address if the usage includes `SHADER_DEVICE_ADDRESS`.
     ///
     /// # Errors
-    /// Whatever `vkBindBufferMemory` says.
+    /// Those of `vkBindBufferMemory`.
     ///
     /// # Safety
     /// Nothing is bound yet; `memory` is of this device, meets [`Self::memory_requirements`] at `offset`, was
@@ -182,7 +183,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: made in `new`; whoever submits work that uses it keeps it until the work is done.
+        // SAFETY: created in `new`; the caller keeps the buffer until work that uses it has completed.
         self.device.destroy(|raw| unsafe { raw.destroy_buffer(self.raw, None) });
     }
 }

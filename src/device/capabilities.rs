@@ -1,4 +1,4 @@
-//! What a device is and can do, read once.
+//! Properties and limits of a device, read once.
 
 use std::ffi::CStr;
 
@@ -9,27 +9,27 @@ use super::requirements::EnabledFeatures;
 use super::workarounds::Workarounds;
 use crate::error::{Error, Result, within};
 
-/// The properties and limits that policies choose by.
+/// Properties and limits of a device, from which policies are derived.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// Who made it.
+    /// Device, driver and versions.
     pub identity: DeviceIdentity,
-    /// What its driver does wrong.
+    /// Workarounds for bugs of its driver.
     pub workarounds: Workarounds,
-    /// Lanes of a subgroup where no size is asked for.
+    /// `subgroupSize`: lanes of a subgroup where a pipeline requires no size.
     pub subgroup_size: u32,
-    /// The smallest size that may be asked for.
+    /// `minSubgroupSize`: the smallest size that a pipeline may require.
     pub min_subgroup_size: u32,
-    /// The largest size that may be asked for.
+    /// `maxSubgroupSize`: the largest size that a pipeline may require.
     pub max_subgroup_size: u32,
     /// `maxComputeWorkgroupSubgroups`; unlimited where the device has no subgroup size control.
     pub max_workgroup_subgroups: u32,
-    /// Subgroup operations of the device.
+    /// `subgroupSupportedOperations`.
     pub subgroup_operations: vk::SubgroupFeatureFlags,
-    /// The optional features that the device was created with.
+    /// Optional features that the device was created with.
     pub enabled: EnabledFeatures,
-    /// `maxComputeWorkGroupInvocations`, and no more than `maxComputeWorkGroupSize[0]`.
+    /// The lesser of `maxComputeWorkGroupInvocations` and `maxComputeWorkGroupSize[0]`.
     pub max_workgroup_invocations: u32,
     /// `maxComputeSharedMemorySize`, bytes.
     pub shared_memory_size: u32,
@@ -37,11 +37,11 @@ pub struct Capabilities {
     pub max_workgroup_count: [u32; 3],
     /// `maxMemoryAllocationSize`, bytes.
     pub max_allocation_size: u64,
-    /// The size of the largest memory heap, bytes.
+    /// Size of the largest memory heap, bytes.
     pub largest_heap_size: u64,
     /// All memory heaps.
     pub memory_heaps: Vec<MemoryHeap>,
-    /// `maxStorageBufferRange`, bytes. Nothing here binds a descriptor, so it limits nothing; it is for reports.
+    /// `maxStorageBufferRange`, bytes. For reports: without descriptors it limits no plan.
     pub max_storage_buffer_range: u64,
     /// Nanoseconds of one timestamp tick; 0 if the device has no timestamps.
     pub timestamp_period_ns: f32,
@@ -50,9 +50,9 @@ pub struct Capabilities {
 /// A memory heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryHeap {
-    /// Bytes.
+    /// Size, bytes.
     pub size: u64,
-    /// Whether it is the device's own.
+    /// `VK_MEMORY_HEAP_DEVICE_LOCAL_BIT`.
     pub is_device_local: bool,
 }
 
@@ -63,7 +63,7 @@ impl MemoryHeap {
 }
 
 impl Capabilities {
-    /// Reads everything.
+    /// Reads the properties of `physical_device`.
     ///
     /// # Safety
     /// `instance` is alive and made for Vulkan 1.2, `physical_device` is one of its devices and has Vulkan 1.2, and
@@ -88,7 +88,7 @@ impl Capabilities {
         unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
         let properties = chain.properties;
         let limits = properties.limits;
-        // A size may be asked for only in the stages that the device names.
+        // `requiredSubgroupSizeStages` lists the stages in which a size may be required.
         let in_compute = size_control.required_subgroup_size_stages.contains(vk::ShaderStageFlags::COMPUTE);
         if !has_size_control {
             size_control.max_compute_workgroup_subgroups = u32::MAX;
@@ -140,7 +140,7 @@ impl Capabilities {
         }
     }
 
-    /// Lowers limits as `limit` says; what it raises, and what is no limit, stays as it was.
+    /// Applies `limit`, and undoes its changes to limits that it raised and to fields that are no limits.
     #[cfg(feature = "headless")]
     pub(crate) fn narrow(&mut self, limit: impl FnOnce(&mut Self)) {
         let was = self.clone();
@@ -156,7 +156,7 @@ impl Capabilities {
             largest_heap_size: now.largest_heap_size.min(was.largest_heap_size),
             max_allocation_size: now.max_allocation_size.min(was.max_allocation_size),
             max_storage_buffer_range: now.max_storage_buffer_range.min(was.max_storage_buffer_range),
-            // 0 says that there are none.
+            // 0: no timestamps.
             timestamp_period_ns: if now.timestamp_period_ns > 0.0 { was.timestamp_period_ns } else { 0.0 },
             enabled: EnabledFeatures {
                 subgroup_size_control: now.enabled.subgroup_size_control && was.enabled.subgroup_size_control,
@@ -169,10 +169,10 @@ impl Capabilities {
         };
     }
 
-    /// The subgroup size to request of Vulkan where `asked` is asked for; none where the device has it unrequested.
+    /// The subgroup size to require of a pipeline for `asked`; `None` where the device has that size by default.
     ///
     /// # Errors
-    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a size that the device cannot promise.
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a size that the device does not support.
     pub(crate) fn requested_subgroup_size(
         &self,
         asked: Option<u32>,
@@ -194,27 +194,27 @@ impl Capabilities {
         Ok(Some(size))
     }
 
-    /// The most lanes that a subgroup can have where `asked` is asked for.
+    /// The largest subgroup size that a pipeline with the required size `asked` can run at.
     ///
     /// # Errors
-    /// Those of a size that the device cannot promise.
+    /// Those of [`Self::requested_subgroup_size`].
     pub(crate) fn widest_subgroup(&self, asked: Option<u32>, workgroup_size: u32) -> Result<u32> {
         self.requested_subgroup_size(asked, workgroup_size)?;
         Ok(asked.unwrap_or(self.max_subgroup_size))
     }
 
-    /// Whether subgroups of `size` lanes may be asked for, in workgroups of any size.
+    /// Whether a pipeline may require subgroups of `size` lanes, in workgroups of any size.
     pub(crate) fn can_have_subgroups_of(&self, size: u32) -> bool {
         self.requested_subgroup_size(Some(size), size).is_ok()
     }
 
-    /// Whether a CPU runs the kernels: lanes are then loop iterations, and long runs per invocation pay.
+    /// Whether the device is a CPU. Lanes are then loop iterations, and many items per invocation pay.
     pub fn is_cpu(&self) -> bool {
         self.identity.device_type == vk::PhysicalDeviceType::CPU
     }
 }
 
-/// A driver's text, whatever it holds.
+/// A driver's text, converted lossily to UTF-8.
 pub(crate) fn text(text: std::result::Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
     text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The features to enable, as Vulkan takes them: structures in a chain that may have some of them already.
+//! Merges required features into a `VkDeviceCreateInfo` and its `pNext` chain.
 
 use std::ffi::c_void;
 
@@ -6,8 +6,8 @@ use ash::vk;
 
 use super::requirements::EnabledFeatures;
 
-/// The features that [`DeviceRequirements`](super::DeviceRequirements) asks for, to be merged into
-/// `VkDeviceCreateInfo`. Holds the structures that it chains.
+/// Feature structures of [`DeviceRequirements`](super::DeviceRequirements), to be merged into `VkDeviceCreateInfo`.
+/// Owns the structures that it chains.
 #[derive(Debug, Clone)]
 pub struct FeatureChain {
     enabled: EnabledFeatures,
@@ -17,7 +17,7 @@ pub struct FeatureChain {
     executables: vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR<'static>,
 }
 
-/// What a chain has already.
+/// Feature structures found in a caller's chain.
 #[derive(Debug, Default)]
 struct Found {
     core: bool,
@@ -37,20 +37,20 @@ impl FeatureChain {
         }
     }
 
-    /// Turns the features on in `info`, and nothing off: in the structures of its chain that have them
-    /// (`VkPhysicalDeviceFeatures2`, `VkPhysicalDeviceVulkan12Features`, `VkPhysicalDeviceVulkan13Features`, or a
-    /// feature's own), and in structures of this chain, which it puts in front, for those that no structure has. Core
-    /// features of `pEnabledFeatures` are copied first. The extensions are the caller's to enable.
+    /// Enables the features in `info`, and disables none. A structure of its chain that has a feature
+    /// (`VkPhysicalDeviceFeatures2`, `VkPhysicalDeviceVulkan12Features`, `VkPhysicalDeviceVulkan13Features`, or the
+    /// feature's own) is changed; for the others, structures of this chain are put in front. Core features of
+    /// `pEnabledFeatures` are copied first. The caller enables the extensions.
     ///
     /// # Safety
-    /// What `info.p_next` leads to is a valid chain, and may be written to: as with structures that
-    /// [`push_next`](vk::DeviceCreateInfo::push_next) has taken. So is `info.p_enabled_features` valid, or null. Nothing of
-    /// either is this chain's own, from an earlier merge; whatever that was merged into is used no more.
+    /// `info.p_next` is a valid chain that may be written to, as are structures passed to
+    /// [`push_next`](vk::DeviceCreateInfo::push_next). `info.p_enabled_features` is valid or null. Neither points into
+    /// this chain, from an earlier merge; the result of an earlier merge is no longer used.
     pub unsafe fn merge_into<'a>(
         &'a mut self,
         mut info: vk::DeviceCreateInfo<'a>,
     ) -> vk::DeviceCreateInfo<'a> {
-        // An earlier merge has left pointers into another chain.
+        // An earlier merge left pointers into another chain.
         *self = Self::new(self.enabled);
         // SAFETY: as the caller promises.
         let found = unsafe { self.merge_into_chain(info.p_next.cast_mut()) };
@@ -78,7 +78,7 @@ impl FeatureChain {
         info
     }
 
-    /// Turns the features on in the structures from `next` on.
+    /// Enables the features in the structures from `next` on.
     ///
     /// # Safety
     /// Those of [`Self::merge_into`].
@@ -97,7 +97,7 @@ impl FeatureChain {
             // SAFETY: every structure in a chain begins with its type and a pointer to the next, as the caller promises.
             let base = unsafe { &*next.cast::<vk::BaseOutStructure<'_>>() };
             let (structure, behind) = (next, base.p_next.cast());
-            // SAFETY, of every `cast` below: the structure is of the type that it says.
+            // SAFETY, of every `cast` below: `s_type` is the type of the structure.
             match base.s_type {
                 vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 => {
                     found.core = true;

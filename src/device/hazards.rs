@@ -1,11 +1,11 @@
-//! The proof of barriers: a replay of what was recorded, over the ranges that it was recorded with.
+//! Hazard checker: replays recorded commands over the memory ranges that they access.
 //!
-//! No validation layer sees what a dispatch does through device addresses. The recorder knows the range of every
-//! pointer, and the kernel table knows, from the instructions, whether it is read or written. So for every two commands
-//! that touch the same bytes, one of them writing, this checks that the barriers between them order the two as the
-//! memory model of Vulkan 1.2 (chapter "Synchronization and Cache Control") asks: a chain of execution dependencies, and
-//! after a write also availability and visibility. Where all is in order, a barrier whose absence would leave it so is a
-//! finding too.
+//! Validation layers do not track accesses through device addresses. The recorder has the range of every pointer, and
+//! the kernel table has, from the SPIR-V, whether it is read or written. For every two commands that access the same
+//! bytes, at least one of them writing, the checker requires that the barriers between them order the two as in the
+//! memory model of Vulkan 1.2 (chapter "Synchronization and Cache Control"): by a chain of execution dependencies and,
+//! after a write, by availability and visibility. In a recording without hazards, a barrier that could be removed
+//! without causing one is a finding too.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -17,61 +17,60 @@ use super::barrier::{Access, Barrier};
 use super::buffer::AddressRange;
 use super::trace::{Command, Trace, Workgroups};
 
-/// A [`Trace`] that checks every command buffer as it ends. Give it to
-/// [`Recorder::traced_by`](super::Recorder::traced_by), or to a device as [`OpenOptions::trace`](super::OpenOptions), which
-/// `headless` calls `WorkOptions::trace`.
+/// A [`Trace`] that checks each recording when it ends. Pass it to [`Recorder::traced_by`](super::Recorder::traced_by),
+/// or set it as [`OpenOptions::trace`](super::OpenOptions) of a device (`WorkOptions::trace` in `headless`).
 #[derive(Debug, Default)]
 pub struct HazardChecker {
     recordings: Mutex<HashMap<vk::CommandBuffer, Recording>>,
     findings: Mutex<Vec<Finding>>,
 }
 
-/// What is wrong with a recording.
+/// A hazard or a superfluous barrier of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// Two commands touch the same bytes, and nothing orders them.
+    /// Two commands access the same bytes without being ordered.
     Hazard {
-        /// The earlier command: its place in the recording, and what it is.
+        /// The earlier command: its index in the recording, and its name.
         earlier: String,
-        /// The later one.
+        /// The later command, likewise.
         later: String,
-        /// The bytes in common.
+        /// The bytes that both access.
         range: AddressRange,
-        /// What is lacking between them.
+        /// The dependency that is missing.
         missing: Missing,
     },
-    /// A barrier without which everything would be in order just the same. Found only where there is no hazard.
+    /// A barrier that could be removed without causing a hazard. Reported only for recordings without hazards.
     SuperfluousBarrier {
-        /// Its place in the recording, and its name.
+        /// Its index in the recording, and its name.
         barrier: String,
     },
 }
 
-/// What no barrier does for two commands.
+/// The dependency between two commands that no barrier provides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
-    /// Nothing makes the later command's stage wait for the earlier one's.
+    /// Execution dependency: the later command's stage does not wait for the earlier one's.
     Execution,
-    /// The earlier command's writes are not made available.
+    /// Availability: the earlier command's writes are not made available.
     Availability(vk::AccessFlags),
-    /// They are available, but not made visible to the later command's accesses.
+    /// Visibility: the writes are available, but not visible to the later command's accesses.
     Visibility(vk::AccessFlags),
 }
 
-/// A recording as far as it has come.
+/// State of a recording in progress.
 #[derive(Debug, Default)]
 struct Recording {
-    /// What the commands and barriers are called, by place.
+    /// Names of the commands and barriers, by index.
     names: Vec<&'static str>,
-    /// What commands did to memory, in order. The last access of its kind to some bytes stands for those before it: they
-    /// have all its barriers behind them, so whatever orders it orders them.
+    /// Accesses of earlier commands, in order. The last access of its kind to some bytes replaces earlier ones: they
+    /// have passed all of its barriers, so that what orders it orders them.
     touches: Vec<PastTouch>,
-    /// The places of barriers that no two commands have needed.
+    /// Indices of barriers that no two commands have needed so far.
     unneeded: BTreeSet<usize>,
     hazards: Vec<Finding>,
 }
 
-/// One kind of access to one range, in a stage.
+/// One type of access to one range, in one stage.
 #[derive(Debug, Clone, Copy)]
 struct Touch {
     range: AddressRange,
@@ -79,23 +78,23 @@ struct Touch {
     stage: vk::PipelineStageFlags,
 }
 
-/// What a command did, and what barriers have done for it since.
+/// An access of an earlier command, and the effect of the barriers since.
 #[derive(Debug)]
 struct PastTouch {
-    place: usize,
+    index: usize,
     touch: Touch,
     reach: Reach,
-    /// The same without a barrier, by place, for each whose absence makes a difference.
+    /// `reach` without one barrier, by its index, for each barrier that makes a difference.
     reach_without: Vec<(usize, Reach)>,
 }
 
-/// Who may rely on it that an access has come to pass.
+/// Stages and accesses that are ordered after an access.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Reach {
-    /// The stages that wait for it, through any chain of barriers.
+    /// Stages that wait for it, through any chain of barriers.
     waiting: vk::PipelineStageFlags,
     is_available: bool,
-    /// The accesses to which it is visible.
+    /// Accesses to which it is visible.
     visible: vk::AccessFlags,
 }
 
@@ -104,7 +103,7 @@ const WRITES: vk::AccessFlags = vk::AccessFlags::from_raw(
 );
 
 impl HazardChecker {
-    /// What was found since the last call.
+    /// The findings since the last call.
     pub fn take_findings(&self) -> Vec<Finding> {
         std::mem::take(&mut self.findings.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -121,17 +120,17 @@ impl Trace for HazardChecker {
                 let found = std::mem::take(recording).end();
                 self.findings.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
             }
-            Command::Barrier(barrier) => recording.pass(barrier),
+            Command::Barrier(barrier) => recording.barrier(barrier),
             _ => {
                 let (name, touches) = touches(command);
-                recording.work(name, &touches);
+                recording.command(name, &touches);
             }
         }
     }
 }
 
-/// The stages and accesses that there are here, of those that stand for others.
-fn spelled_out(Access { mut stages, mut access }: Access) -> Access {
+/// Expands `ALL_COMMANDS`, `MEMORY_READ` and `MEMORY_WRITE` to the stages and accesses in use here.
+fn expanded(Access { mut stages, mut access }: Access) -> Access {
     let all = Access::COMPUTE.and(Access::TRANSFER).and(Access::INDIRECT_READ).and(Access::HOST_READ);
     if stages.contains(vk::PipelineStageFlags::ALL_COMMANDS) {
         stages |= all.stages;
@@ -145,7 +144,7 @@ fn spelled_out(Access { mut stages, mut access }: Access) -> Access {
     Access { stages, access }
 }
 
-/// A command, as memory sees it: its name, and what it does.
+/// The name of a command and its accesses to memory.
 fn touches(command: &Command<'_>) -> (&'static str, Vec<Touch>) {
     let (read, write) = (vk::AccessFlags::SHADER_READ, vk::AccessFlags::SHADER_WRITE);
     let shader = |range, access| Touch { range, access, stage: vk::PipelineStageFlags::COMPUTE_SHADER };
@@ -188,16 +187,16 @@ impl Touch {
         (self.writes() || later.writes()) && self.range.overlaps(&later.range)
     }
 
-    /// Whether it does the same to all the bytes of an earlier one.
-    fn stands_for(&self, earlier: &Self) -> bool {
+    /// Whether this is the same type of access to all the bytes of an earlier one.
+    fn replaces(&self, earlier: &Self) -> bool {
         self.access == earlier.access && self.range.contains(&earlier.range)
     }
 }
 
 impl Recording {
-    /// Has the next command, which must come in order behind all whose bytes it touches.
-    fn work(&mut self, name: &'static str, touches: &[Touch]) {
-        let place = self.names.len();
+    /// Checks the next command against all earlier accesses.
+    fn command(&mut self, name: &'static str, touches: &[Touch]) {
+        let index = self.names.len();
         self.names.push(name);
         let mut last_hazard = None;
         for past in &self.touches {
@@ -208,13 +207,13 @@ impl Recording {
                         let needed = past.reach_without.iter().filter(|(_, without)| is_needed(without));
                         needed.for_each(|(barrier, _)| _ = self.unneeded.remove(barrier));
                     }
-                    // One finding for two commands.
-                    Err(_) if last_hazard == Some(past.place) => {}
+                    // One finding for each pair of commands.
+                    Err(_) if last_hazard == Some(past.index) => {}
                     Err(missing) => {
-                        last_hazard = Some(past.place);
+                        last_hazard = Some(past.index);
                         self.hazards.push(Finding::Hazard {
-                            earlier: format!("{}: {}", past.place, self.names[past.place]),
-                            later: format!("{place}: {name}"),
+                            earlier: format!("{}: {}", past.index, self.names[past.index]),
+                            later: format!("{index}: {name}"),
                             range: common(past.touch.range, to.range),
                             missing,
                         });
@@ -222,43 +221,43 @@ impl Recording {
                 }
             }
         }
-        self.touches.retain(|past| !touches.iter().any(|touch| touch.stands_for(&past.touch)));
+        self.touches.retain(|past| !touches.iter().any(|touch| touch.replaces(&past.touch)));
         self.touches.extend(touches.iter().map(|&touch| PastTouch {
-            place,
+            index,
             touch,
             reach: Reach::default(),
             reach_without: Vec::new(),
         }));
     }
 
-    /// Has a barrier, behind everything so far.
-    fn pass(&mut self, &Barrier { name, before, after }: &Barrier) {
-        let place = self.names.len();
+    /// Applies a barrier to all earlier accesses.
+    fn barrier(&mut self, &Barrier { name, before, after }: &Barrier) {
+        let index = self.names.len();
         self.names.push(name);
-        self.unneeded.insert(place);
-        let barrier = Barrier { name, before: spelled_out(before), after: spelled_out(after) };
+        self.unneeded.insert(index);
+        let barrier = Barrier { name, before: expanded(before), after: expanded(after) };
         for PastTouch { touch, reach, reach_without, .. } in &mut self.touches {
-            reach_without.iter_mut().for_each(|(_, without)| without.pass(*touch, &barrier));
-            reach_without.push((place, *reach));
-            reach.pass(*touch, &barrier);
-            // What has come as far without a barrier goes on as far.
+            reach_without.iter_mut().for_each(|(_, without)| without.barrier(*touch, &barrier));
+            reach_without.push((index, *reach));
+            reach.barrier(*touch, &barrier);
+            // Where a barrier has made no difference so far, it will make none later.
             reach_without.retain(|(_, without)| without != reach);
         }
     }
 
-    /// Everything that is wrong. What is superfluous shows only where all is in order: until then a barrier that nothing
-    /// needs may be one in the wrong place.
+    /// The findings. Superfluous barriers are reported only without hazards: otherwise an unneeded barrier may be a
+    /// misplaced one.
     fn end(self) -> Vec<Finding> {
         if !self.hazards.is_empty() {
             return self.hazards;
         }
-        let named = |&place: &usize| format!("{place}: {}", self.names[place]);
-        self.unneeded.iter().map(|place| Finding::SuperfluousBarrier { barrier: named(place) }).collect()
+        let named = |&index: &usize| format!("{index}: {}", self.names[index]);
+        self.unneeded.iter().map(|index| Finding::SuperfluousBarrier { barrier: named(index) }).collect()
     }
 }
 
 impl Reach {
-    fn pass(&mut self, touch: Touch, barrier: &Barrier) {
+    fn barrier(&mut self, touch: Touch, barrier: &Barrier) {
         let Barrier { before, after, .. } = barrier;
         if !with_earlier(before.stages).intersects(touch.stage | self.waiting) {
             return;
@@ -270,12 +269,12 @@ impl Reach {
         }
     }
 
-    /// Whether `from`, which has come so far, is ordered before `to`.
+    /// Whether `from`, an access with this reach, is ordered before `to`.
     fn ordered(self, from: Touch, to: Touch) -> Result<(), Missing> {
         if !self.waiting.contains(to.stage) {
             Err(Missing::Execution)
         } else if !from.writes() || self.visible.contains(to.access) {
-            // Overwriting what was read needs no more than to come later.
+            // A write after a read needs only an execution dependency.
             Ok(())
         } else if self.is_available {
             Err(Missing::Visibility(to.access))
@@ -285,7 +284,7 @@ impl Reach {
     }
 }
 
-/// What stages do to memory, of what there is here.
+/// The access types of stages, of those in use here.
 fn accesses_of(stages: vk::PipelineStageFlags) -> vk::AccessFlags {
     let of = |Access { stages: stage, access }| {
         if stages.contains(stage) { access } else { vk::AccessFlags::empty() }
@@ -293,13 +292,13 @@ fn accesses_of(stages: vk::PipelineStageFlags) -> vk::AccessFlags {
     of(Access::COMPUTE) | of(Access::TRANSFER) | of(Access::INDIRECT_READ)
 }
 
-/// Whoever waits for a stage waits for those that come before it in a pipeline; of memory it says nothing.
+/// A source stage includes logically earlier stages in the execution dependency, but not in the memory dependency.
 fn with_earlier(stages: vk::PipelineStageFlags) -> vk::PipelineStageFlags {
     let is_compute = stages.contains(vk::PipelineStageFlags::COMPUTE_SHADER);
     if is_compute { stages | vk::PipelineStageFlags::DRAW_INDIRECT } else { stages }
 }
 
-/// Where a stage waits, so do those that come after it.
+/// A destination stage includes logically later stages.
 fn with_later(stages: vk::PipelineStageFlags) -> vk::PipelineStageFlags {
     let is_indirect = stages.contains(vk::PipelineStageFlags::DRAW_INDIRECT);
     if is_indirect { stages | vk::PipelineStageFlags::COMPUTE_SHADER } else { stages }
@@ -373,7 +372,7 @@ mod tests {
     const COMPUTE: Command<'_> = Command::Barrier(Barrier::COMPUTE_TO_COMPUTE);
 
     #[test]
-    fn workgroups_from_memory_are_read_by_a_stage_of_their_own() {
+    fn indirect_arguments_are_read_in_a_stage_of_their_own() {
         let indirect = |ranges| Command::Dispatch {
             kernel: &PROBE_COPY,
             ranges,
@@ -385,13 +384,13 @@ mod tests {
         assert_eq!(findings(&[copy(&[A, B]), INDIRECT, indirect(&[C, A])]), []);
         assert_eq!(missing(&[made, indirect(&[C, A])]), [Missing::Execution]);
         let access = vk::AccessFlags::INDIRECT_COMMAND_READ;
-        // It waits for the shader, but not for what the shader wrote.
+        // A compute barrier does not make the stage of indirect arguments wait.
         assert_eq!(missing(&[copy(&[A, B]), COMPUTE, indirect(&[C, A])]), [Missing::Execution]);
         let mut half = Barrier::COMPUTE_TO_INDIRECT;
         half.after.access = vk::AccessFlags::SHADER_READ;
         let half = [copy(&[A, B]), Command::Barrier(half), indirect(&[C, A])];
         assert_eq!(missing(&half), [Missing::Visibility(access)]);
-        // What was read so may be overwritten by whoever waits for the shader behind it.
+        // A compute barrier also orders a later write after the read of indirect arguments.
         assert_eq!(findings(&[indirect(&[C, A]), COMPUTE, copy(&[C, B])]), []);
     }
 
@@ -407,7 +406,7 @@ mod tests {
     fn a_chain_of_dispatches_needs_each_of_its_barriers() {
         assert_eq!(findings(&[copy(&[A, B]), COMPUTE, copy(&[B, C]), COMPUTE, copy(&[C, A])]), []);
         assert_eq!(missing(&[copy(&[A, B]), copy(&[B, C])]), [Missing::Execution]);
-        // Overwriting what was read, and what was written.
+        // Write after read, write after write.
         assert_eq!(missing(&[copy(&[A, B]), copy(&[C, A])]), [Missing::Execution]);
         assert_eq!(missing(&[copy(&[A, B]), copy(&[C, B])]), [Missing::Execution]);
     }
@@ -424,10 +423,10 @@ mod tests {
     }
 
     #[test]
-    fn readers_and_strangers_need_no_barrier_and_may_not_have_one() {
+    fn reads_and_unrelated_commands_need_no_barrier_and_may_not_have_one() {
         assert_eq!(findings(&[copy(&[A, B]), copy(&[A, C])]), []);
-        for strangers in [[[A, B], [A, C]], [[A, B], [C, C]]] {
-            let found = findings(&[copy(&strangers[0]), COMPUTE, copy(&strangers[1])]);
+        for unrelated in [[[A, B], [A, C]], [[A, B], [C, C]]] {
+            let found = findings(&[copy(&unrelated[0]), COMPUTE, copy(&unrelated[1])]);
             assert_eq!(found, [Finding::SuperfluousBarrier { barrier: "1: compute to compute".into() }]);
         }
         assert_eq!(findings(&[copy(&[A, B]), COMPUTE, COMPUTE, copy(&[B, C])]).len(), 2);
@@ -492,13 +491,13 @@ mod tests {
 
     #[test]
     fn a_recording_of_thousands_of_commands_is_checked_at_once() {
-        let turn = || [copy(&[A, B]), COMPUTE, copy(&[B, A]), COMPUTE];
-        let turns = |count| (0..count).flat_map(move |_| turn());
+        let round = || [copy(&[A, B]), COMPUTE, copy(&[B, A]), COMPUTE];
+        let rounds = |count| (0..count).flat_map(move |_| round());
         let last = || [copy(&[A, C])];
-        let whole: Vec<_> = turns(20_000).chain(last()).collect();
+        let whole: Vec<_> = rounds(20_000).chain(last()).collect();
         assert_eq!(findings(&whole), []);
-        let twice: Vec<_> = turns(10_000).chain([COMPUTE]).chain(turns(10_000)).chain(last()).collect();
-        let named = |place| Finding::SuperfluousBarrier { barrier: format!("{place}: compute to compute") };
+        let twice: Vec<_> = rounds(10_000).chain([COMPUTE]).chain(rounds(10_000)).chain(last()).collect();
+        let named = |index| Finding::SuperfluousBarrier { barrier: format!("{index}: compute to compute") };
         assert_eq!(findings(&twice), [named(39_999), named(40_000)]);
         let mut lacking = whole;
         lacking.remove(40_001);

@@ -1,52 +1,52 @@
-//! Who a device is, as a report must name it.
+//! Identity of a device and its driver, for reports.
 
 use std::fmt::Display;
 
 use ash::vk;
 
-/// Who made the device and its driver: what a report must name.
+/// Identity of a device and its driver: names, IDs, versions and UUIDs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceIdentity {
     /// `deviceName`.
     pub name: String,
-    /// Discrete, integrated, virtual or CPU.
+    /// `deviceType`: discrete, integrated, virtual or CPU.
     pub device_type: vk::PhysicalDeviceType,
-    /// PCI vendor id, or one from Khronos's registry.
+    /// `vendorID`: of PCI, or from Khronos's registry.
     pub vendor_id: u32,
-    /// The vendor's own id of the device.
+    /// `deviceID`, given by the vendor.
     pub device_id: u32,
-    /// The Vulkan version of the device, packed.
+    /// `apiVersion`, packed.
     pub api_version: u32,
-    /// Packed as the vendor likes.
+    /// `driverVersion`, packed in the vendor's own format.
     pub driver_version: u32,
-    /// Which driver, from Khronos's list.
+    /// `driverID`.
     pub driver_id: vk::DriverId,
-    /// The driver's name.
+    /// `driverName`.
     pub driver_name: String,
-    /// The driver's version in words.
+    /// `driverInfo`: the driver's version as text.
     pub driver_info: String,
-    /// The version of the conformance suite that the driver passed, `0.0.0.0` if none.
+    /// `conformanceVersion`: the version of the conformance suite that the driver passed; `0.0.0.0` if none.
     pub conformance_version: [u8; 4],
-    /// The same for the same device under every driver and process.
+    /// `deviceUUID`: equal for one device under every driver and in every process.
     pub device_uuid: [u8; 16],
-    /// The same for the same driver build.
+    /// `driverUUID`: equal for one build of a driver.
     pub driver_uuid: [u8; 16],
-    /// The same where the data of pipeline caches is.
+    /// `pipelineCacheUUID`: equal where data of pipeline caches is compatible.
     pub pipeline_cache_uuid: [u8; 16],
 }
 
-/// The version of a driver's release, in numbers that compare as its makers count.
+/// Release version of a driver; ordered as its vendor orders releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DriverVersion(pub [u32; 3]);
 
 impl DriverVersion {
-    /// Before every version.
+    /// Less than or equal to every version.
     pub const MIN: Self = Self([0; 3]);
-    /// Behind every version.
+    /// Greater than or equal to every version.
     pub const MAX: Self = Self([u32::MAX; 3]);
 
-    /// The numbers that a text begins with: `25.0.7-2~bpo12+1`, `535.104`.
+    /// Parses the leading numbers of a text: `25.0.7-2~bpo12+1`, `535.104`.
     fn parse(text: &str) -> Option<Self> {
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let mut numbers = [0; 3];
@@ -68,13 +68,13 @@ impl DeviceIdentity {
         ])
     }
 
-    /// `driverVersion` in the numbers that its vendor would give. Most drivers pack it as Vulkan packs its own.
+    /// `driverVersion`, unpacked in its vendor's format. Most drivers pack it as Vulkan packs `apiVersion`.
     pub fn driver_version_text(&self) -> String {
         let packed = self.driver_version;
         match self.driver_id {
             vk::DriverId::NVIDIA_PROPRIETARY => {
                 let numbers = [packed >> 22, packed >> 14 & 0xff, packed >> 6 & 0xff, packed & 0x3f];
-                // NVIDIA writes two digits after the first number, and no last numbers that are 0.
+                // NVIDIA writes two digits for the second and third number, and omits trailing zeros.
                 match numbers {
                     [major, minor, 0, 0] => format!("{major}.{minor:02}"),
                     [major, minor, patch, 0] => format!("{major}.{minor:02}.{patch:02}"),
@@ -86,8 +86,8 @@ impl DeviceIdentity {
         }
     }
 
-    /// The driver's release, if it tells. Mesa's drivers do so in `driverInfo`, and not all in `driverVersion`: lavapipe
-    /// is 0.0.1 for ever.
+    /// Release version of the driver, if reported. Mesa's drivers report it in `driverInfo`, and not all in
+    /// `driverVersion`: lavapipe's is always 0.0.1.
     pub fn driver_release(&self) -> Option<DriverVersion> {
         match self.driver_info.split_once("Mesa ") {
             Some((_, release)) => DriverVersion::parse(release),
@@ -96,7 +96,7 @@ impl DeviceIdentity {
         }
     }
 
-    /// Which driver, and its version: `driverName` and `driverInfo`, or `driverVersion` where that is empty.
+    /// Driver and version: `driverName` and `driverInfo`, or `driverVersion` where that is empty.
     pub fn driver_text(&self) -> String {
         let info = self.driver_info.trim();
         if info.is_empty() {
@@ -133,8 +133,8 @@ fn dotted<T: Display>(numbers: impl IntoIterator<Item = T>) -> String {
 
 fn uuid(bytes: &[u8; 16]) -> String {
     let mut text = String::new();
-    for (at, byte) in bytes.iter().enumerate() {
-        if [4, 6, 8, 10].contains(&at) {
+    for (index, byte) in bytes.iter().enumerate() {
+        if [4, 6, 8, 10].contains(&index) {
             text.push('-');
         }
         text += &format!("{byte:02x}");
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_uuid_is_written_in_groups() {
-        let bytes = std::array::from_fn(|at| at as u8 * 17);
+        let bytes = std::array::from_fn(|index| index as u8 * 17);
         assert_eq!(uuid(&bytes), "00112233-4455-6677-8899-aabbccddeeff");
     }
 
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_is_read_from_where_the_driver_tells_it() {
+    fn a_release_is_read_from_the_field_that_has_it() {
         let release = |driver_id, driver_info: &str| {
             let driver_version = 550 << 22 | 54 << 14 | 14 << 6;
             let identity = DeviceIdentity { driver_id, driver_version, ..DeviceIdentity::default() };

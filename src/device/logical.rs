@@ -1,4 +1,4 @@
-//! A Vulkan device, opened here or adopted from the caller.
+//! A Vulkan device, created here or adopted from the caller.
 
 use std::any::Any;
 use std::ffi::CStr;
@@ -17,7 +17,7 @@ use super::requirements::{DeviceRequirements, EnabledFeatures};
 use super::trace::Trace;
 use crate::error::{Error, Result};
 
-/// A handle to a Vulkan device; clones share it. Plans and pipelines hold one.
+/// A reference-counted Vulkan device. Plans and pipelines hold clones.
 #[derive(Clone)]
 pub struct Device {
     inner: Arc<Inner>,
@@ -38,22 +38,22 @@ struct Inner {
     keep_alive: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// How [`Device::open`] makes a device.
+/// Options of [`Device::open`].
 #[derive(Clone, Default)]
 pub struct OpenOptions {
-    /// The family of its one queue.
+    /// Family of the device's only queue.
     pub queue_family_index: u32,
-    /// What to take the device for, in place of what it says of itself: nothing that it is not.
+    /// Capabilities to use in place of the device's own; must not exceed those.
     pub capabilities: Option<Capabilities>,
-    /// Who is told of every command that is recorded.
+    /// Receives every recorded command.
     pub trace: Option<Arc<dyn Trace>>,
-    /// Whether pipelines are made so that a dispatch may be a part of a larger one (`DISPATCH_BASE`), as `headless` has
-    /// to cut them. Of no use without it.
+    /// Whether pipelines are created with `DISPATCH_BASE`, so that `headless` may split a dispatch across submissions.
+    /// Otherwise without effect.
     pub splits_dispatches: bool,
-    /// What [`Device::pipeline_cache_data`] returned for the same device and driver; empty for none. What the driver
-    /// rejects is left out.
+    /// Initial data of the pipeline cache: a result of [`Device::pipeline_cache_data`] for the same device and driver,
+    /// or empty. Data that the driver rejects is ignored.
     pub pipeline_cache_data: Vec<u8>,
-    /// Dropped after the device: the instance, say.
+    /// Dropped after the device; for the instance.
     pub keep_alive: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -61,12 +61,12 @@ impl Device {
     /// Creates a device with one queue, destroyed when the last clone is dropped.
     ///
     /// # Errors
-    /// Whatever `vkCreateDevice` says.
+    /// Those of `vkCreateDevice` and `vkCreatePipelineCache`.
     ///
     /// # Safety
-    /// `instance` outlives the device (`keep_alive` can see to that), was made for Vulkan 1.2 or later,
-    /// `physical_device` is one of its devices and is the one that `requirements` was asked of, and it has the queue
-    /// family and can do what `capabilities` says.
+    /// `instance` outlives the device (held by `keep_alive`, for example) and was created for Vulkan 1.2 or later.
+    /// `physical_device` is one of its devices, the one that `requirements` was queried from, has the queue family, and
+    /// supports `capabilities`.
     pub unsafe fn open(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
@@ -86,7 +86,7 @@ impl Device {
         let raw = unsafe { instance.create_device(physical_device, &info, None) }
             .map_err(Error::vulkan("vkCreateDevice"))?;
         let pipeline_cache = create_pipeline_cache(&raw, &options.pipeline_cache_data).inspect_err(|_| {
-            // SAFETY: nothing was made from the device.
+            // SAFETY: no object was created from the device.
             unsafe { raw.destroy_device(None) };
         })?;
         let capabilities = options.capabilities.unwrap_or_else(|| {
@@ -111,22 +111,22 @@ impl Device {
         })
     }
 
-    /// Adopts a device that the caller made, and never destroys it.
+    /// Adopts a device of the caller, and never destroys it.
     ///
-    /// Pipelines are made with `pipeline_cache`, which may be null.
+    /// Pipelines are created with `pipeline_cache`, which may be null.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] where the physical device lacks what [`DeviceRequirements::query`] asks for or what
-    /// `enabled` names, and where `enabled` lacks what is needed; [`Error::MissingFunction`] where a function that is
-    /// called cannot be had of the instance for the device.
+    /// [`Error::MissingFeature`] where the physical device does not meet [`DeviceRequirements::query`] or lacks a
+    /// feature of `enabled`, and where `enabled` lacks a required feature; [`Error::MissingFunction`] where
+    /// `vkGetDeviceProcAddr` does not return a function that is called.
     ///
     /// # Safety
-    /// - `instance` was made for Vulkan 1.2 or later, `physical_device` is one of its devices, and `device` was made
-    ///   from it.
-    /// - `device` was created with every feature that `enabled` names, and the extensions that these are of.
-    /// - `device` and `pipeline_cache` outlive this value, its clones, and everything made from them.
-    /// - `pipeline_cache` is used by no other thread while a plan is made, unless it is internally synchronised; one
-    ///   that is not allows a single thread of [`Self::set_pipeline_threads`].
+    /// - `instance` was created for Vulkan 1.2 or later, `physical_device` is one of its devices, and `device` was
+    ///   created from it.
+    /// - `device` was created with every feature of `enabled`, and with the extensions of these features.
+    /// - `device` and `pipeline_cache` outlive this value, its clones, and every object created from them.
+    /// - `pipeline_cache` is used by no other thread while a plan is created, unless it is internally synchronised. If
+    ///   it is not, [`Self::set_pipeline_threads`] must stay at 1.
     pub unsafe fn from_raw(
         instance: &ash::Instance,
         physical_device: vk::PhysicalDevice,
@@ -161,45 +161,46 @@ impl Device {
         })
     }
 
-    /// The function table and handle of the device.
+    /// Handle and function table of the device.
     pub fn raw(&self) -> &ash::Device {
         &self.inner.raw
     }
 
-    /// What the device is and can do.
+    /// Properties and limits of the device.
     pub fn capabilities(&self) -> &Capabilities {
         &self.inner.capabilities
     }
 
-    /// The cache that pipelines are made with; null if there is none.
+    /// Pipeline cache that pipelines are created with; null if there is none.
     pub fn pipeline_cache(&self) -> vk::PipelineCache {
         self.inner.pipeline_cache
     }
 
-    /// What the cache of a device that was opened here holds, for [`OpenOptions::pipeline_cache_data`].
+    /// Data of the pipeline cache, for [`OpenOptions::pipeline_cache_data`].
     ///
     /// # Errors
-    /// Whatever Vulkan says.
+    /// Those of `vkGetPipelineCacheData`.
     pub fn pipeline_cache_data(&self) -> Result<Vec<u8>> {
         if self.inner.pipeline_cache == vk::PipelineCache::null() {
             return Ok(Vec::new());
         }
-        // SAFETY: the cache is the device's, and drivers synchronise it.
+        // SAFETY: the cache belongs to the device, and the driver synchronises it.
         unsafe { self.inner.raw.get_pipeline_cache_data(self.inner.pipeline_cache) }
             .map_err(Error::vulkan("vkGetPipelineCacheData"))
     }
 
-    /// Threads on which a plan compiles its pipelines; 1 unless [`Self::set_pipeline_threads`] says otherwise.
+    /// Number of threads on which a plan compiles its pipelines; 1 by default.
     pub fn pipeline_threads(&self) -> NonZeroUsize {
         NonZeroUsize::new(self.inner.pipeline_threads.load(Ordering::Relaxed)).unwrap_or(NonZeroUsize::MIN)
     }
 
-    /// Lets plans compile their pipelines on up to `count` threads, the caller's among them. Holds for all clones.
+    /// Sets the number of threads, including the caller's, on which plans compile their pipelines. Applies to all
+    /// clones.
     pub fn set_pipeline_threads(&self, count: NonZeroUsize) {
         self.inner.pipeline_threads.store(count.get(), Ordering::Relaxed);
     }
 
-    /// How many pipelines the device has had so far.
+    /// Numbers of pipelines created and dispatched so far.
     pub fn pipeline_counts(&self) -> PipelineCounts {
         self.inner.registry.counts()
     }
@@ -208,44 +209,44 @@ impl Device {
         &self.inner.registry
     }
 
-    /// The functions that tell what a pipeline was compiled to, on a device that was made for it.
+    /// Functions of `VK_KHR_pipeline_executable_properties`, if enabled.
     pub(super) fn executables(&self) -> Option<&executables::Device> {
         self.inner.executables.as_ref()
     }
 
-    /// The functions that name and label, where the instance has them.
+    /// Functions of `VK_EXT_debug_utils`, if enabled.
     pub(super) fn debug_utils(&self) -> Option<&debug_utils::Device> {
         self.inner.debug_utils.as_ref()
     }
 
-    /// Whether both are the same `VkDevice`.
+    /// Whether both have the same `VkDevice`.
     pub fn is_same(&self, other: &Self) -> bool {
         self.inner.raw.handle() == other.inner.raw.handle()
     }
 
-    /// Who listens to what is recorded.
+    /// The trace that receives recorded commands.
     pub(crate) fn trace(&self) -> Option<&dyn Trace> {
         self.inner.trace.as_deref()
     }
 
-    /// Whether a dispatch may be a part of a larger one.
+    /// Whether pipelines are created with `DISPATCH_BASE`.
     pub(super) fn splits_dispatches(&self) -> bool {
         self.inner.splits_dispatches
     }
 
-    /// Gives the device up, because of `error`: it may still be at work, and nobody knows for how long. From now on
-    /// nothing that was made from it is destroyed; its memory goes when the process does.
+    /// Abandons the device because of `error`: submitted work may never complete. No object created from it is
+    /// destroyed from now on; the end of the process frees them.
     #[cfg(feature = "headless")]
     pub(crate) fn abandon(&self, error: &Error) {
         self.inner.abandoned.get_or_init(|| error.clone());
     }
 
-    /// Fails if the device was given up, as what would be made from it would never be destroyed.
+    /// Fails if the device was abandoned: objects created from it would never be destroyed.
     pub(crate) fn check(&self) -> Result<()> {
         self.inner.abandoned.get().map_or(Ok(()), |error| Err(error.clone()))
     }
 
-    /// Destroys something that was made from the device, unless the device may still be at work on it.
+    /// Calls `destroy` for an object of the device, unless the device was abandoned and may still use it.
     pub(crate) fn destroy(&self, destroy: impl FnOnce(&ash::Device)) {
         if self.inner.abandoned.get().is_none() {
             destroy(&self.inner.raw);
@@ -253,8 +254,7 @@ impl Device {
     }
 }
 
-/// A pipeline cache with `data`, or an empty one where the driver rejects it: without the data it compiles what it would
-/// have found there.
+/// Creates a pipeline cache with `data`, or an empty one where the driver rejects the data.
 fn create_pipeline_cache(device: &ash::Device, data: &[u8]) -> Result<vk::PipelineCache> {
     let create = |data| {
         let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
@@ -282,7 +282,7 @@ fn debug_utils_of(
     enabled.debug_utils.then(|| debug_utils::Device::new(instance, device))
 }
 
-/// Functions of the device that plans and recorders call.
+/// Device functions that plans and recorders call.
 const FUNCTIONS: [&CStr; 16] = [
     c"vkCreatePipelineLayout",
     c"vkDestroyPipelineLayout",
@@ -301,17 +301,17 @@ const FUNCTIONS: [&CStr; 16] = [
     c"vkCmdWriteTimestamp",
     c"vkGetBufferDeviceAddress",
 ];
-/// Those of `VK_EXT_debug_utils`.
+/// Functions of `VK_EXT_debug_utils`.
 const DEBUG_FUNCTIONS: [&CStr; 3] =
     [c"vkSetDebugUtilsObjectNameEXT", c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
-/// Those of `VK_KHR_pipeline_executable_properties`.
+/// Functions of `VK_KHR_pipeline_executable_properties`.
 const EXECUTABLE_FUNCTIONS: [&CStr; 3] = [
     c"vkGetPipelineExecutablePropertiesKHR",
     c"vkGetPipelineExecutableStatisticsKHR",
     c"vkGetPipelineExecutableInternalRepresentationsKHR",
 ];
 
-/// Fails for a function that is not there: `ash` would panic when it is first called.
+/// Fails if a function is missing: `ash` would panic at its first call.
 ///
 /// # Safety
 /// `device` is a device of `instance`.
@@ -346,7 +346,7 @@ impl Drop for Inner {
         if self.abandoned.get().is_some() {
             std::mem::forget(self.keep_alive.take());
         } else if self.owned {
-            // SAFETY: the last clone is gone, and everything made from the device held one.
+            // SAFETY: this is the last clone, and every object created from the device held one.
             unsafe {
                 self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
                 self.raw.destroy_device(None);

@@ -1,8 +1,8 @@
-//! Floor 1: what every primitive needs of Vulkan, and nothing about any primitive.
+//! Device floor: what every primitive needs of Vulkan. It names no primitive.
 //!
-//! Requirements before a device, a [`Device`] opened or adopted, its [`Capabilities`] read once, memory as device
-//! addresses, pipelines without descriptors, and a [`Recorder`] through which every command goes.
-//! What is made here is destroyed when dropped; what was adopted never is.
+//! [`DeviceRequirements`] before a device exists, a [`Device`] created or adopted, its [`Capabilities`] read once,
+//! memory by device address, pipelines without descriptors, and a [`Recorder`] for every command. Objects created here
+//! are destroyed on drop; adopted handles never are.
 
 mod architecture;
 mod barrier;

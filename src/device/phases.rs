@@ -1,8 +1,8 @@
-//! Names and times of what is recorded: debug labels, and timestamps in a caller's query pool.
+//! Debug labels and timestamps of recorded phases.
 //!
 //! ```text
-//!   plan       begin ┌ histogram ┬  pass  ┬ … ┬ copy ┐        labels, one in another, where VK_EXT_debug_utils is on
-//!   timestamps     ▲ 0      ▲ 1      ▲ 2         ▲ last     each named for the phase that is done by then
+//!   plan       begin ┌ histogram ┬  pass  ┬ … ┬ copy ┐        nested labels, where VK_EXT_debug_utils is enabled
+//!   timestamps     ▲ 0      ▲ 1      ▲ 2         ▲ last     each named after the phase that ends there
 //! ```
 
 use std::ffi::CStr;
@@ -13,14 +13,14 @@ use ash::vk;
 use super::recorder::Recorder;
 use crate::error::Result;
 
-/// Queries of a caller's timestamp pool, and what is done when each of them is written.
+/// Queries of a caller's timestamp pool, with the name of the phase that ends at each.
 ///
-/// Recording with [`Recorder::with_timestamps`] writes one as the outermost plan begins, one as each phase ends, and of a
-/// plan without phases one as it ends; each when all earlier work is done. So a phase takes its own timestamp less the one
-/// before it. Where there are fewer slots than phases, the last slot is kept for the end of the plan, and the phases before
-/// it go without.
+/// [`Recorder::with_timestamps`] writes a timestamp at the beginning of the outermost plan, at the end of each phase,
+/// and at the end of a plan without phases, each after all earlier work has completed. The time of a phase is its
+/// timestamp less the previous one. If there are fewer slots than phases, the last slot is kept for the end of the
+/// plan, and the phases before it have none.
 ///
-/// The caller resets the queries before they are written again, and calls [`Self::clear`].
+/// The caller resets the queries and calls [`Self::clear`] before they are written again.
 #[derive(Debug)]
 pub struct TimestampSlots {
     pool: vk::QueryPool,
@@ -30,31 +30,31 @@ pub struct TimestampSlots {
 }
 
 impl TimestampSlots {
-    /// The name of the timestamp with which a plan begins.
+    /// Name of the timestamp at the beginning of a plan.
     pub const BEGIN: &CStr = c"begin";
 
-    /// The most that are taken: more than any plan of this library has phases.
+    /// Largest number of slots used; more than the phases of any plan of this library.
     const MAX_COUNT: u32 = 1 << 12;
 
-    /// Takes `count` queries of `pool` from `first_query` on. The most that a plan writes: one, and one for each of its
-    /// phases; fewer will do. Queries from the 4,097th on, or beyond the last number that a query has, are left alone.
+    /// Uses `count` queries of `pool` from `first_query` on, at most 4,096. A plan writes at most one more than it has
+    /// phases; fewer queries are allowed.
     pub fn new(pool: vk::QueryPool, first_query: u32, count: u32) -> Self {
         let capacity = count.min(Self::MAX_COUNT).min(u32::MAX - first_query) as usize;
         // Recording allocates nothing.
         Self { pool, first_query, capacity, names: Vec::with_capacity(capacity) }
     }
 
-    /// What is done when the first query is written, the second, and so on: [`Self::BEGIN`] and phases of plans.
+    /// Names of the timestamps written so far, in order: [`Self::BEGIN`] and phases of plans.
     pub fn names(&self) -> &[&'static CStr] {
         &self.names
     }
 
-    /// Begins anew at the first query.
+    /// Starts again at the first query.
     pub fn clear(&mut self) {
         self.names.clear();
     }
 
-    /// The query of the next slot, unless fewer than `spare` were left behind it.
+    /// The query of the next slot, unless that leaves fewer than `spare` slots.
     fn take(&mut self, name: &'static CStr, spare: usize) -> Option<(vk::QueryPool, u32)> {
         let slot = self.names.len();
         (slot + spare < self.capacity).then(|| {
@@ -64,14 +64,15 @@ impl TimestampSlots {
     }
 }
 
-/// How deep plans may lie in one another: a sort holds a scan.
+/// Maximum nesting of plans: a sort contains a scan.
 const MAX_DEPTH: usize = 4;
 
-/// Where a recorder stands. A plan or a phase begins with its first command: what records nothing leaves no mark.
+/// Current plans and phase of a recorder. A plan or phase begins with its first command; an empty one leaves no label
+/// or timestamp.
 #[derive(Debug, Default)]
 pub(super) struct Phases<'d> {
     slots: Option<&'d mut TimestampSlots>,
-    /// Plans within plans, from the outermost on, and how many of them have begun.
+    /// Nested plans from the outermost on; `begun` of them have recorded a command.
     plans: [&'static CStr; MAX_DEPTH],
     depth: usize,
     begun: usize,
@@ -82,22 +83,22 @@ pub(super) struct Phases<'d> {
 }
 
 impl<'d> Recorder<'d> {
-    /// Notes the time in `slots` as phases end.
+    /// Writes timestamps to `slots` as phases end.
     ///
-    /// The pool is one of timestamps, of the recorder's device; its queries are reset when the commands run, and its queue
-    /// family has timestamps (`timestampValidBits`). This belongs to what [`Recorder::new`] is promised.
+    /// The pool is a timestamp pool of the recorder's device, its queries are reset when the commands execute, and the
+    /// queue family supports timestamps (`timestampValidBits`). These are conditions of [`Recorder::new`].
     pub fn with_timestamps(mut self, slots: &'d mut TimestampSlots) -> Self {
         self.phases.slots = Some(slots);
         self
     }
 
-    /// Records what belongs to one plan, under its name; plans may hold others, up to four deep.
+    /// Records the commands of a plan under its name. Plans nest up to four deep.
     ///
     /// # Errors
     /// Those of `record`.
     ///
     /// # Panics
-    /// Where plans are deeper.
+    /// If plans nest deeper.
     pub fn plan<T>(&mut self, name: &'static CStr, record: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.end_phase(1);
         self.phases.plans[self.phases.depth] = name;
@@ -116,7 +117,8 @@ impl<'d> Recorder<'d> {
         recorded
     }
 
-    /// Names what is recorded from here on, to the next phase or the end of the plan. Outside of a plan it does nothing.
+    /// Names the commands recorded from here to the next phase or the end of the plan. Outside of a plan it has no
+    /// effect.
     pub fn phase(&mut self, name: &'static CStr) {
         if self.phases.depth > 0 {
             self.end_phase(1);
@@ -124,11 +126,11 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    /// To be called before each command.
+    /// Begins pending plans and phases. Called before each command.
     pub(super) fn begin_phases(&mut self) {
         while self.phases.begun < self.phases.depth {
             if self.phases.begun == 0 {
-                // A plan without an end tells nothing.
+                // The last slot is for the end of the plan.
                 self.write_timestamp(TimestampSlots::BEGIN, 1);
             }
             self.begin_label(self.phases.plans[self.phases.begun]);
@@ -159,13 +161,13 @@ impl<'d> Recorder<'d> {
         };
         self.phases.is_untimed = false;
         let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
-        // SAFETY: as `with_timestamps` was promised.
+        // SAFETY: as the caller of `with_timestamps` promises.
         unsafe { raw.cmd_write_timestamp(self.command_buffer(), stage, pool, query) };
     }
 
-    /// The functions that label, where something is labelled. A label that begins in one command buffer and ends in
-    /// another is right in Vulkan, and crashes Mesa, which counts them by command buffer: so there are none where a
-    /// recording is cut.
+    /// Functions for debug labels, where labels are recorded. A label that begins in one command buffer and ends in
+    /// another is valid, but crashes Mesa, which counts labels per command buffer: recordings split across submissions
+    /// have none.
     fn labels(&self) -> Option<&'d debug_utils::Device> {
         self.device().debug_utils().filter(|_| self.raw().is_some() && !self.is_paced())
     }
@@ -173,14 +175,14 @@ impl<'d> Recorder<'d> {
     fn begin_label(&self, name: &CStr) {
         if let Some(debug_utils) = self.labels() {
             let label = vk::DebugUtilsLabelEXT::default().label_name(name);
-            // SAFETY: as `Recorder::new` was promised; the extension is on.
+            // SAFETY: as the caller of `Recorder::new` promises; the extension is enabled.
             unsafe { debug_utils.cmd_begin_debug_utils_label(self.command_buffer(), &label) };
         }
     }
 
     fn end_label(&self) {
         if let Some(debug_utils) = self.labels() {
-            // SAFETY: as above; each one has been begun.
+            // SAFETY: as above; the label was begun.
             unsafe { debug_utils.cmd_end_debug_utils_label(self.command_buffer()) };
         }
     }
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_stay_within_what_can_be_numbered_and_named() {
+    fn slots_stay_within_u32_and_the_maximum_count() {
         let capacity =
             |first_query, count| TimestampSlots::new(vk::QueryPool::null(), first_query, count).capacity;
         assert_eq!(capacity(7, 3), 3);

@@ -1,4 +1,4 @@
-//! A compute pipeline of one kernel: push constants only, no descriptors.
+//! Compute pipelines of kernels, with push constants and without descriptors.
 
 use std::borrow::Cow;
 use std::ffi::CString;
@@ -14,26 +14,27 @@ use super::registry::Key;
 use crate::error::{Error, Result, within};
 use crate::kernels::Kernel;
 
-/// How a kernel is specialised.
+/// Specialization of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelineOptions<'a> {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Specialization constants by name; those not named keep their default.
+    /// Specialization constants by name; others keep their default.
     pub constants: &'a [(&'static str, u32)],
-    /// Lanes to ask for; `None` takes the device's `subgroupSize`.
+    /// Required subgroup size; `None` for the device's `subgroupSize`.
     pub subgroup_size: Option<u32>,
 }
 
-/// A shared reference to a pipeline and its layout, which are destroyed with the last reference.
+/// A reference-counted pipeline and its layout, destroyed with the last reference.
 ///
-/// A device has each pipeline once: whoever asks for the same kernel, constants and subgroup size gets another reference.
+/// A device has one pipeline for each combination of kernel, constants and subgroup size; requests for the same
+/// combination share it.
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     shared: Arc<Shared>,
 }
 
-/// A pipeline as the device's registry knows it.
+/// A pipeline in the device's registry.
 #[derive(Debug)]
 pub(super) struct Shared {
     device: Device,
@@ -52,40 +53,41 @@ struct Compiled {
     raw: vk::Pipeline,
 }
 
-/// What a pipeline makes of its kernel, as [`PipelineOptions`] said it; shown as `WORKGROUP_SIZE=256 NAME=VALUE …`.
+/// Specialization of a pipeline; displayed as `WORKGROUP_SIZE=256 NAME=VALUE …`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Specialization {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// The specialization constants that were named.
+    /// Specialization constants that were given.
     pub constants: Vec<(&'static str, u32)>,
-    /// Lanes that were asked for.
+    /// Required subgroup size.
     pub subgroup_size: Option<u32>,
 }
 
 impl Pipeline {
-    /// The device's pipeline of `kernel` with these options, compiled with the device's pipeline cache unless it exists.
+    /// Returns the device's pipeline of `kernel` with these options; compiles it with the device's pipeline cache if it
+    /// does not exist.
     ///
-    /// Full subgroups are required wherever the device can promise them and the workgroup is a multiple of the
-    /// subgroup. A subgroup size is asked for only where the device has a choice of them.
+    /// Full subgroups are required where the device supports it and the workgroup size is a multiple of the subgroup
+    /// size. A subgroup size is required only where the device has more than one.
     ///
     /// # Errors
-    /// [`Error::PolicyExceedsLimits`] and [`Error::InvalidPolicy`] if the workgroup is too large for the device, or a
-    /// subgroup size is asked for that it does not have; else whatever the driver's compiler says.
+    /// [`Error::PolicyExceedsLimits`] and [`Error::InvalidPolicy`] if the device does not support the workgroup size or
+    /// the required subgroup size; those of `vkCreateComputePipelines`.
     ///
     /// # Panics
-    /// If a constant is named that the kernel does not have: the caller's own mistake, which every test would show.
+    /// If the kernel does not have one of the constants.
     pub fn new(device: &Device, kernel: &'static Kernel, options: PipelineOptions<'_>) -> Result<Self> {
         let pipeline = Self::declare(device, kernel, options)?;
         pipeline.compile()?;
         Ok(pipeline)
     }
 
-    /// As [`Self::new`], but not compiled yet: a plan declares all of its pipelines, then compiles them together by
+    /// As [`Self::new`], without compiling: a plan declares all of its pipelines, then compiles them together by
     /// [`Self::compile_all`].
     ///
     /// # Errors
-    /// Those of [`Self::new`] but for the compiler's.
+    /// Those of [`Self::new`] without those of `vkCreateComputePipelines`.
     ///
     /// # Panics
     /// As [`Self::new`].
@@ -106,7 +108,7 @@ impl Pipeline {
         let requires_full_subgroups =
             capabilities.enabled.compute_full_subgroups && options.workgroup_size.is_multiple_of(lanes);
         let key = Key::new(kernel, options, subgroup_size, requires_full_subgroups);
-        // In the kernel's order, whatever that of the plan which came first.
+        // In the kernel's order: plans that share the pipeline may give them in any.
         let mut constants = options.constants.to_vec();
         constants.sort_by_key(|(name, _)| kernel.spec_constants.iter().position(|other| other.name == *name));
         let shared = device.registry().get_or_insert(key, |key| Shared {
@@ -125,10 +127,10 @@ impl Pipeline {
         Ok(Self { shared })
     }
 
-    /// Compiles those of `pipelines` that are not compiled yet, on up to [`Device::pipeline_threads`] threads.
+    /// Compiles the pipelines that are not compiled yet, on up to [`Device::pipeline_threads`] threads.
     ///
     /// # Errors
-    /// Whatever the driver's compiler says of the first of them that fails, in their order.
+    /// That of the first pipeline, in their order, that fails to compile.
     pub(crate) fn compile_all<'p>(
         device: &Device,
         pipelines: impl IntoIterator<Item = &'p Self>,
@@ -136,20 +138,20 @@ impl Pipeline {
         let missing: Vec<_> =
             pipelines.into_iter().filter(|pipeline| pipeline.shared.compiled.get().is_none()).collect();
         let next = AtomicUsize::new(0);
-        // All before one that fails have begun, and end: the least index is that of the first.
+        // All pipelines before a failed one were started and finish: the least index is that of the first failure.
         let work = || loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if let Err(error) = missing.get(at)?.compile() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if let Err(error) = missing.get(index)?.compile() {
                 next.store(missing.len(), Ordering::Relaxed);
-                return Some((at, error));
+                return Some((index, error));
             }
         };
         let failures = on_threads(device, missing.len(), &work).into_iter().flatten();
-        failures.min_by_key(|(at, _)| *at).map_or(Ok(()), |(_, error)| Err(error))
+        failures.min_by_key(|(index, _)| *index).map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Compiles each of `pipelines`, on up to [`Device::pipeline_threads`] threads, whatever becomes of the others; `begin`
-    /// is told before each. A result for each, in their order.
+    /// Compiles all `pipelines`, on up to [`Device::pipeline_threads`] threads, even if some fail. Calls `begin` before
+    /// each. Returns the results in the order of `pipelines`.
     #[cfg(feature = "cli")]
     pub(crate) fn compile_each(
         device: &Device,
@@ -160,14 +162,14 @@ impl Pipeline {
         let work = || {
             let mut results = Vec::new();
             loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(pipeline) = pipelines.get(at) else { return results };
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(pipeline) = pipelines.get(index) else { return results };
                 begin(pipeline);
-                results.push((at, pipeline.compile()));
+                results.push((index, pipeline.compile()));
             }
         };
         let mut results: Vec<_> = on_threads(device, pipelines.len(), &work).into_iter().flatten().collect();
-        results.sort_by_key(|(at, _)| *at);
+        results.sort_by_key(|(index, _)| *index);
         results.into_iter().map(|(_, result)| result).collect()
     }
 
@@ -175,22 +177,22 @@ impl Pipeline {
         self.shared.compile()
     }
 
-    /// The device that the pipeline is of.
+    /// The device of the pipeline.
     pub fn device(&self) -> &Device {
         &self.shared.device
     }
 
-    /// The kernel that the pipeline runs.
+    /// The kernel of the pipeline.
     pub fn kernel(&self) -> &'static Kernel {
         self.shared.kernel
     }
 
-    /// What the pipeline makes of its kernel.
+    /// The specialization of the kernel.
     pub fn specialization(&self) -> &Specialization {
         &self.shared.specialization
     }
 
-    /// Whether both are references to one pipeline.
+    /// Whether both refer to the same pipeline.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
@@ -203,7 +205,7 @@ impl Pipeline {
         self.compiled().layout
     }
 
-    /// The pipeline is about to be bound for a dispatch.
+    /// Counts the pipeline as dispatched, at its first dispatch.
     pub(super) fn count_dispatch(&self) {
         if !self.shared.is_dispatched.swap(true, Ordering::Relaxed) {
             self.shared.device.registry().count_dispatched();
@@ -228,7 +230,7 @@ impl Shared {
         })?;
         self.device.registry().count_created();
         let compiled = Compiled { layout, raw };
-        // Named before others can have it: whoever finds it compiled records it without the lock.
+        // Named before it is shared: other threads use a compiled pipeline without the lock.
         if let Err(error) = self.set_name(raw) {
             self.destroy(compiled);
             return Err(error);
@@ -251,7 +253,7 @@ impl Shared {
 
         let code = module_of(self.kernel);
         let module_info = vk::ShaderModuleCreateInfo::default().code(&code);
-        // SAFETY: the module was compiled for Vulkan 1.2 when the crate was built, or by whoever put another in its place.
+        // SAFETY: the module was compiled for Vulkan 1.2 with the crate, or replaces one that was.
         let module = unsafe { raw.create_shader_module(&module_info, None) }
             .map_err(Error::vulkan("vkCreateShaderModule"))?;
 
@@ -278,7 +280,7 @@ impl Shared {
         }
         // SAFETY: the module and the layout are alive and of this device.
         let result = unsafe { raw.create_compute_pipelines(self.device.pipeline_cache(), &[info], None) };
-        // SAFETY: a pipeline does not need its module once it is made.
+        // SAFETY: a pipeline does not need its module after creation.
         unsafe { raw.destroy_shader_module(module, None) };
         match result {
             Ok(pipelines) => Ok(pipelines[0]),
@@ -286,21 +288,22 @@ impl Shared {
         }
     }
 
-    /// Names the pipeline after its kernel, where `VK_EXT_debug_utils` is on.
+    /// Sets the pipeline's debug name, where `VK_EXT_debug_utils` is enabled.
     fn set_name(&self, raw: vk::Pipeline) -> Result<()> {
         let Some(debug_utils) = self.device.debug_utils() else { return Ok(()) };
         let name = format!("subsweep {} {}", self.kernel.name, self.specialization);
         // A custom kernel's name is its caller's.
         let name = CString::new(name.replace('\0', "")).expect("no zero is left");
         let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(raw).object_name(&name);
-        // SAFETY: the pipeline is the device's, and `compile` lets no other thread have it before it is named.
+        // SAFETY: the pipeline belongs to the device, and `compile` does not share it with other threads before it is
+        // named.
         unsafe { debug_utils.set_debug_utils_object_name(&info) }
             .map_err(Error::vulkan("vkSetDebugUtilsObjectNameEXT"))
     }
 
-    /// Ends what nobody uses, or will use.
+    /// Destroys a pipeline that is no longer used.
     fn destroy(&self, Compiled { layout, raw: pipeline }: Compiled) {
-        // SAFETY: made in `compile`; whoever submits work that uses them keeps the plan until the work is done.
+        // SAFETY: created in `compile`; the caller keeps the plan until work that uses it has completed.
         self.device.destroy(|raw| unsafe {
             raw.destroy_pipeline(pipeline, None);
             raw.destroy_pipeline_layout(layout, None);
@@ -308,12 +311,12 @@ impl Shared {
     }
 }
 
-/// Does `work` on as many threads as the device's pipelines may be compiled on, the caller's among them, but on no more
-/// than there are `items`. Returns what each thread did.
+/// Runs `work` on up to [`Device::pipeline_threads`] threads, including the caller's, and no more than `items`. Returns
+/// the result of each.
 fn on_threads<T: Send>(device: &Device, items: usize, work: &(impl Fn() -> T + Sync)) -> Vec<T> {
     let thread_count = device.pipeline_threads().get().min(items);
     thread::scope(|scope| {
-        // A thread that cannot be had is done without.
+        // If a thread cannot be spawned, the others do its work.
         let threads: Vec<_> =
             (1..thread_count).map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
         let mut done = vec![work()];
@@ -325,8 +328,8 @@ fn on_threads<T: Send>(device: &Device, items: usize, work: &(impl Fn() -> T + S
     })
 }
 
-/// The kernel's module, or the one that stands in for it: `tools/mutants` swaps the modules of kernels with a deliberate
-/// fault, which would otherwise cost a build each. Only builds that compile the shaders themselves look for one.
+/// The kernel's module, or a replacement from the folder `SUBSWEEP_KERNELS`. `tools/mutants` tests kernels with
+/// deliberate faults by it without a build for each; only builds with `compile-shaders` read it.
 fn module_of(kernel: &'static Kernel) -> Cow<'static, [u32]> {
     #[cfg(feature = "compile-shaders")]
     if let Some(folder) = std::env::var_os("SUBSWEEP_KERNELS") {

@@ -1,31 +1,31 @@
-//! Push constants as typed structs that cannot drift from the GLSL.
+//! Push constants as typed structs, checked against the GLSL at compile time.
 //!
-//! A struct made by [`push_constants!`] names the kernels that it is for; its fields are compared with the block that
-//! the build reflected from their SPIR-V, at compile time. Pointers are given as [`AddressRange`]s: the address goes
-//! to the kernel, the range to the recorder, so that one cannot be told without the other.
+//! A struct declared by [`push_constants!`] names its kernels; its fields are compared at compile time with the block
+//! that the build reflected from their SPIR-V. Pointers are [`AddressRange`]s: the kernel receives the address, and the
+//! recorder the range.
 
 use super::buffer::AddressRange;
 use crate::kernels::{Field, Kernel};
 
-/// The bytes that every Vulkan device takes.
+/// The minimum of `maxPushConstantsSize`, bytes.
 const MAX_SIZE: usize = 128;
-/// The pointers that fit in them.
+/// Maximum number of pointers in a block.
 const MAX_POINTERS: usize = MAX_SIZE / 8;
 
 /// Values for the push-constant block of one or several kernels.
 ///
 /// # Safety
 /// [`Self::block`] has the fields of every kernel of [`Self::KERNELS`], in their order, at their offsets, and pointers
-/// where they have pointers. `push_constants!` proves it.
+/// where they have pointers. `push_constants!` checks this.
 pub unsafe trait PushConstants {
-    /// The kernels whose block this is.
+    /// Kernels with this block.
     const KERNELS: &'static [&'static Kernel];
 
-    /// Lays the values out as the kernels read them.
+    /// Writes the values in the layout of the kernels.
     fn block(&self) -> PushBlock;
 }
 
-/// A push-constant block, laid out, and the ranges that its pointers stand for. Lives on the stack.
+/// Bytes of a push-constant block, and the ranges of its pointers. Allocates nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PushBlock {
     bytes: Bytes,
@@ -44,7 +44,7 @@ impl Default for Bytes {
 }
 
 impl PushBlock {
-    /// Appends a field at its natural alignment, which is where the compile-time check has found it.
+    /// Appends a field at its natural alignment, as the compile-time check assumes.
     ///
     /// # Panics
     /// Beyond 128 bytes.
@@ -58,40 +58,40 @@ impl PushBlock {
         self.size = offset + bytes.len();
     }
 
-    /// Where [`Self::push`] would put fields of these names, sizes and pointer-ness.
+    /// The layout by [`Self::push`] of fields, each of a name, a size and whether it is a pointer.
     #[allow(dead_code, reason = "used in `const` alone, which compilers before 1.89 do not count")]
     pub(crate) const fn fields<const N: usize>(fields: [(&'static str, u32, bool); N]) -> [Field; N] {
-        let mut placed = [Field { name: "", offset: 0, size: 0, pointer: false }; N];
+        let mut laid_out = [Field { name: "", offset: 0, size: 0, pointer: false }; N];
         let (mut index, mut end) = (0, 0u32);
         while index < N {
             let (name, size, pointer) = fields[index];
             let offset = end.next_multiple_of(size);
-            placed[index] = Field { name, offset, size, pointer };
+            laid_out[index] = Field { name, offset, size, pointer };
             end = offset + size;
             index += 1;
         }
-        placed
+        laid_out
     }
 
-    /// The block as the kernel reads it.
+    /// The bytes of the block.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes.0[..self.size]
     }
 
-    /// What each pointer stands for, in the order of the block.
+    /// The ranges of the pointers, in the order of the block.
     pub fn ranges(&self) -> &[AddressRange] {
         &self.ranges[..self.range_count]
     }
 }
 
-/// A type that may stand in a push-constant block.
+/// A type of push-constant fields.
 pub trait PushField: Copy {
-    /// Its size in the block, bytes, which is its alignment too.
+    /// Size and alignment in the block, bytes.
     const SIZE: u32;
-    /// Whether the kernel sees a pointer.
+    /// Whether the field is a pointer in the kernel.
     const IS_POINTER: bool;
 
-    /// Appends itself to `block`.
+    /// Appends the value to `block`.
     fn append(self, block: &mut PushBlock);
 }
 

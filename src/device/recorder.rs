@@ -1,4 +1,4 @@
-//! The one way in which commands reach a command buffer.
+//! The recorder: all commands are recorded through it.
 
 use std::fmt;
 
@@ -14,24 +14,24 @@ use super::trace::{Command, Trace, Workgroups};
 use super::workarounds::Workarounds;
 use crate::error::{Error, Result};
 
-/// Keeps submissions short, for whoever submits what is recorded.
+/// Splits a recording into submissions of limited size.
 pub(crate) trait SubmissionSplitter: Send + Sync {
-    /// Bytes that the dispatches of one submission may touch.
+    /// Bytes that the dispatches of one submission may access.
     fn limit(&self) -> u64;
 
-    /// How many of `parts` of a dispatch, each of which touches `part_size` bytes, go into the command buffer that is
-    /// returned: at least one. What was recorded before may have been submitted.
+    /// Reserves up to `parts` parts of a dispatch, each of `part_size` bytes, and at least one. Returns the command
+    /// buffer for them and their number. Earlier commands may have been submitted.
     fn reserve(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)>;
 
-    /// Where a dispatch goes that is in one part, and touches `size` bytes at most, or none. What was recorded before may
-    /// have been submitted.
+    /// Reserves an indirect dispatch, which is never split and accesses at most `size` bytes. Returns the command
+    /// buffer for it. Earlier commands may have been submitted.
     fn reserve_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer>;
 }
 
-/// How many commands of each kind were recorded.
+/// Numbers of recorded commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CommandCounts {
-    /// Dispatches, direct and indirect; one that is cut into parts counts once.
+    /// Dispatches, direct and indirect; a split one counts once.
     pub dispatches: u32,
     /// Barriers.
     pub barriers: u32,
@@ -39,7 +39,7 @@ pub struct CommandCounts {
     pub transfers: u32,
 }
 
-/// Records into a command buffer of the caller's. Makes nothing and owns nothing.
+/// Records into the caller's command buffer. Creates and owns no Vulkan object.
 pub struct Recorder<'d> {
     device: &'d Device,
     command_buffer: vk::CommandBuffer,
@@ -62,20 +62,20 @@ impl fmt::Debug for Recorder<'_> {
 }
 
 impl<'d> Recorder<'d> {
-    /// Will record into `command_buffer`.
+    /// Creates a recorder into `command_buffer`.
     ///
     /// # Safety
-    /// `command_buffer` is of this device, and while the recorder is used it is in the recording state outside of a render
-    /// pass and used by nobody else; it belongs to a queue family that can compute. What is given to the recorder's
-    /// functions is of this device and outlives the work: pipelines and plans; ranges, in memory that is bound, large
-    /// enough for what their kernel does with the block's other values, and made with the usage that the command needs;
-    /// query pools, as [`Self::with_timestamps`] says; barriers, whose stages are not none and which the queue family has;
-    /// and what a plan's `cmd_*` function asks of its memory besides.
+    /// `command_buffer` is of this device, of a queue family that supports compute, in the recording state outside of a
+    /// render pass, and used by nothing else while the recorder is used. Arguments of the recorder's functions are of
+    /// this device and outlive the work: pipelines and plans; ranges, in bound memory, large enough for the accesses of
+    /// their kernel and with the usage that the command needs; query pools as in [`Self::with_timestamps`]; barriers
+    /// with at least one stage on each side, which the queue family supports. The conditions of a plan's `cmd_*`
+    /// function on its memory hold.
     pub unsafe fn new(device: &'d Device, command_buffer: vk::CommandBuffer) -> Self {
         Self { command_buffer, is_dry: false, ..Self::dry(device) }
     }
 
-    /// Will record nothing, and count what it would have recorded.
+    /// Creates a recorder that records nothing and counts commands.
     pub fn dry(device: &'d Device) -> Self {
         Self {
             device,
@@ -88,19 +88,19 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    /// Tells `trace` of every command, beside who listens to the device: a
-    /// [`HazardChecker`](super::HazardChecker), say, between [`Self::begin`] and [`Self::end`].
+    /// Reports every command to `trace`, besides the trace of the device. A [`HazardChecker`](super::HazardChecker)
+    /// checks the commands between [`Self::begin`] and [`Self::end`].
     pub fn traced_by(mut self, trace: &'d dyn Trace) -> Self {
         self.trace = Some(trace);
         self
     }
 
-    /// As [`Self::new`], in the submissions of `budget`, of which `command_buffer` is the first. Barriers order commands
-    /// across them, as they lie in one queue.
+    /// As [`Self::new`], split into submissions by `budget`; `command_buffer` is the first. All submissions are to one
+    /// queue, so barriers order commands across them.
     ///
     /// # Safety
-    /// Those of [`Self::new`], for every command buffer that `budget` returns, until it fails; the device was opened for
-    /// [`OpenOptions::splits_dispatches`](super::OpenOptions).
+    /// Those of [`Self::new`], for every command buffer that `budget` returns, until it fails. The device was opened
+    /// with [`OpenOptions::splits_dispatches`](super::OpenOptions).
     #[cfg(feature = "headless")]
     pub(crate) unsafe fn paced(
         device: &'d Device,
@@ -110,55 +110,54 @@ impl<'d> Recorder<'d> {
         Self { command_buffer, is_dry: false, budget: Some(budget), ..Self::dry(device) }
     }
 
-    /// The device that is recorded for.
+    /// The device of the recorder.
     pub fn device(&self) -> &'d Device {
         self.device
     }
 
-    /// What it has recorded so far.
+    /// Numbers of commands recorded so far.
     pub fn counts(&self) -> CommandCounts {
         self.counts
     }
 
-    /// The functions to record with; none where nothing is recorded.
+    /// Functions to record with; `None` for a dry recorder.
     pub(super) fn raw(&self) -> Option<&'d ash::Device> {
         (!self.is_dry).then(|| self.device.raw())
     }
 
-    /// Whether what is recorded goes into several submissions.
+    /// Whether the recording may be split into submissions.
     pub(super) fn is_paced(&self) -> bool {
         self.budget.is_some()
     }
 
-    /// Fails where `device` is another than the recorder's.
+    /// Fails unless `device` is the recorder's.
     pub(crate) fn check_device(&self, device: &Device) -> Result<()> {
-        // Only pipelines that were made for it may be cut.
+        // Only pipelines with DISPATCH_BASE can be split.
         let may_be_cut = !self.is_paced() || device.splits_dispatches();
         if self.device.is_same(device) && may_be_cut { Ok(()) } else { Err(Error::ForeignDevice) }
     }
 
-    /// The command buffer that the next command goes into: for commands that are not of this library. Null where nothing
-    /// is recorded.
+    /// The current command buffer, for commands of the caller; null for a dry recorder.
     pub fn command_buffer(&self) -> vk::CommandBuffer {
         self.command_buffer
     }
 
-    /// Fails where [`Self::dispatch`] would, for so many workgroups: before anything is recorded that comes before it.
+    /// Fails if [`Self::dispatch`] would for this number of workgroups. Lets a plan fail before it records anything.
     pub(crate) fn check_workgroups(&self, workgroup_count: u64) -> Result<()> {
         grid(workgroup_count, self.device.capabilities().max_workgroup_count).map(|_| ())
     }
 
-    /// Runs `pipeline` on `workgroup_count` workgroups, in two dimensions where one is too short. The kernel sees a
-    /// few more than asked for where the count does not divide, and leaves those alone.
+    /// Dispatches `workgroup_count` workgroups of `pipeline`, in two dimensions where they exceed the limit of one. The
+    /// grid may have more workgroups than `workgroup_count`; kernels ignore those.
     ///
-    /// Binds the compute pipeline and its push constants, and leaves them bound.
+    /// Leaves the compute pipeline and its push constants bound.
     ///
     /// # Errors
-    /// [`Error::TooManyElements`] if the count does not fit the device's two dimensions; what Vulkan says, where
-    /// earlier commands are submitted first.
+    /// [`Error::TooManyElements`] if the count exceeds the product of the device's limits of two dimensions; those of
+    /// the submission of earlier commands, where the recording is split.
     ///
     /// # Panics
-    /// If the block is not for the pipeline's kernel.
+    /// If the block is not of the pipeline's kernel.
     pub fn dispatch<P: PushConstants>(
         &mut self,
         pipeline: &Pipeline,
@@ -179,12 +178,13 @@ impl<'d> Recorder<'d> {
         while row < y {
             let mut rows = y - row;
             if let Some(budget) = &mut self.budget {
-                // After an error its command buffer records no more.
+                // After an error the command buffer is not in the recording state.
                 let reserved = budget.reserve(rows, touched_size / u64::from(y));
                 (self.command_buffer, rows) = reserved.inspect_err(|_| self.is_dry = true)?;
             }
             self.bind(raw, pipeline, &block);
-            // SAFETY: as `new` was promised. Rows are left out of a dispatch only on a device that was opened for it.
+            // SAFETY: as the caller of `new` promises. A dispatch has a base only on a device that was opened with
+            // `splits_dispatches`.
             unsafe {
                 if rows == y {
                     raw.cmd_dispatch(self.command_buffer, x, y, 1);
@@ -193,26 +193,26 @@ impl<'d> Recorder<'d> {
                 }
             }
             row += rows;
-            let goes_around =
+            let resets_base =
                 self.device.capabilities().workarounds.contains(Workarounds::NO_INDIRECT_BEHIND_BASE);
-            if row == y && rows < y && goes_around {
-                // SAFETY: as above; it has no workgroups, and takes the base back.
+            if row == y && rows < y && resets_base {
+                // SAFETY: as above; a dispatch without workgroups, which resets the base.
                 unsafe { raw.cmd_dispatch(self.command_buffer, 0, 1, 1) };
             }
         }
         Ok(())
     }
 
-    /// Runs `pipeline` on as many workgroups as the three words in `workgroups` say when the commands run. The kernel
-    /// leaves alone those that are too many.
+    /// Dispatches `pipeline` with a `VkDispatchIndirectCommand` in `workgroups`, read when the commands execute.
+    /// Kernels ignore workgroups beyond the elements.
     ///
-    /// Binds the compute pipeline and its push constants, and leaves them bound.
+    /// Leaves the compute pipeline and its push constants bound.
     ///
     /// # Errors
-    /// What Vulkan says, where earlier commands are submitted first. The dispatch itself is never cut.
+    /// Those of the submission of earlier commands, where the recording is split. The dispatch itself is not.
     ///
     /// # Panics
-    /// If the block is not for the pipeline's kernel, or `workgroups` is not of 12 bytes at a multiple of 4.
+    /// If the block is not of the pipeline's kernel, or `workgroups` is not 12 bytes at a multiple of 4.
     pub fn dispatch_indirect<P: PushConstants>(
         &mut self,
         pipeline: &Pipeline,
@@ -228,15 +228,15 @@ impl<'d> Recorder<'d> {
             self.command_buffer = reserved.inspect_err(|_| self.is_dry = true)?;
         }
         self.bind(raw, pipeline, &block);
-        // SAFETY: as `new` was promised.
+        // SAFETY: as the caller of `new` promises.
         unsafe { raw.cmd_dispatch_indirect(self.command_buffer, workgroups.buffer, workgroups.offset) };
         Ok(())
     }
 
     fn bind(&self, raw: &ash::Device, pipeline: &Pipeline, block: &PushBlock) {
         pipeline.count_dispatch();
-        // SAFETY: as `new` was promised; the block is the kernel's, as whoever implemented `PushConstants` has
-        // promised.
+        // SAFETY: as the caller of `new` promises; the block is the kernel's, as the implementation of `PushConstants`
+        // promises.
         unsafe {
             raw.cmd_bind_pipeline(self.command_buffer, vk::PipelineBindPoint::COMPUTE, pipeline.raw());
             raw.cmd_push_constants(
@@ -255,14 +255,14 @@ impl<'d> Recorder<'d> {
         self.trace(Command::Dispatch { kernel, ranges, workgroups, constants });
     }
 
-    /// Orders what comes before and after.
+    /// Records a global memory barrier.
     pub fn barrier(&mut self, barrier: Barrier) {
         self.trace(Command::Barrier(barrier));
         let Some(raw) = self.raw() else { return };
         let memory = [vk::MemoryBarrier::default()
             .src_access_mask(barrier.before.access)
             .dst_access_mask(barrier.after.access)];
-        // SAFETY: as `new` was promised.
+        // SAFETY: as the caller of `new` promises.
         unsafe {
             raw.cmd_pipeline_barrier(
                 self.command_buffer,
@@ -276,7 +276,7 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    /// Fills `range` with `word`.
+    /// Fills `range` with `word` (`vkCmdFillBuffer`).
     ///
     /// # Panics
     /// If the offset or the size is no multiple of 4.
@@ -287,20 +287,20 @@ impl<'d> Recorder<'d> {
         }
         self.trace(Command::Fill { range: range.addresses() });
         let Some(raw) = self.raw() else { return };
-        // SAFETY: as `new` was promised.
+        // SAFETY: as the caller of `new` promises.
         unsafe { raw.cmd_fill_buffer(self.command_buffer, range.buffer, range.offset, range.size, word) };
     }
 
-    /// Writes `words` to the start of `range`, by way of the command buffer.
+    /// Writes `words` to the start of `range` (`vkCmdUpdateBuffer`).
     ///
     /// # Panics
-    /// If the offset is no multiple of 4, or the words are none, more than the range, or more than 65,536 bytes.
+    /// If the offset is no multiple of 4, or the words are empty, exceed the range, or exceed 65,536 bytes.
     pub fn update(&mut self, range: BufferRange, words: &[u32]) {
         let range = range.slice(0, size_of_val(words) as u64);
         assert!(range.offset.is_multiple_of(4) && (1..=65_536).contains(&range.size), "an update is short");
         self.trace(Command::Update { range: range.addresses() });
         let Some(raw) = self.raw() else { return };
-        // SAFETY: as `new` was promised.
+        // SAFETY: as the caller of `new` promises.
         unsafe {
             raw.cmd_update_buffer(
                 self.command_buffer,
@@ -311,7 +311,7 @@ impl<'d> Recorder<'d> {
         }
     }
 
-    /// Copies `source` to `destination`.
+    /// Copies `source` to `destination` (`vkCmdCopyBuffer`).
     ///
     /// # Panics
     /// If they differ in size.
@@ -326,24 +326,25 @@ impl<'d> Recorder<'d> {
             .src_offset(source.offset)
             .dst_offset(destination.offset)
             .size(source.size)];
-        // SAFETY: as `new` was promised.
+        // SAFETY: as the caller of `new` promises.
         unsafe {
             raw.cmd_copy_buffer(self.command_buffer, source.buffer, destination.buffer, &region);
         }
     }
 
-    /// Tells who listens that a recording begins, and that all earlier work is done and seen. Records nothing.
+    /// Reports to the traces that a recording begins, and that all earlier work is complete and visible. Records
+    /// nothing.
     pub fn begin(&mut self) {
         self.trace(Command::Begin);
     }
 
-    /// Says that the recording goes on in another submission.
+    /// Reports to the traces that the recording continues in another submission.
     #[cfg(feature = "headless")]
     pub(crate) fn submit(&mut self) {
         self.trace(Command::Submit);
     }
 
-    /// Tells who listens that the recording has ended. Records nothing.
+    /// Reports to the traces that the recording ends. Records nothing.
     pub fn end(&mut self) {
         self.trace(Command::End);
     }
@@ -369,29 +370,29 @@ impl<'d> Recorder<'d> {
     }
 }
 
-/// `push`, laid out for `pipeline`.
+/// The block of `push`, checked to be of `pipeline`'s kernel.
 fn block_of<P: PushConstants>(push: &P, pipeline: &Pipeline) -> PushBlock {
     let kernel = pipeline.kernel();
-    // A caller's variant of a kernel has the block of that.
+    // A custom kernel has the block of the kernel that it derives from.
     let has_block = P::KERNELS.iter().any(|&other| std::ptr::eq(other, kernel))
         || P::KERNELS.iter().any(|other| other.push_constants == kernel.push_constants);
     assert!(has_block, "no block of {}", kernel.name);
     push.block()
 }
 
-/// Bytes of all ranges.
+/// Total size of all ranges, bytes.
 fn touched_size(block: &PushBlock) -> u64 {
     block.ranges().iter().map(|range| range.size).fold(0, u64::saturating_add)
 }
 
-/// The limits of a dispatch whose rows are short enough for `parts` of them, as far as `max` allows that many.
+/// Limits of a dispatch with rows so short that it has `parts` of them, as far as `max` allows.
 fn short_rows(workgroup_count: u64, parts: u64, max: [u32; 3]) -> [u32; 3] {
     let shortest = workgroup_count.div_ceil(max[1].into());
     let row = workgroup_count.div_ceil(parts.max(1)).max(shortest).max(1);
     [u32::try_from(row).map_or(max[0], |row| row.min(max[0])), max[1], max[2]]
 }
 
-/// Two dimensions of at least `workgroup_count` workgroups, as few beyond it as a rectangle allows.
+/// The smallest two-dimensional grid of at least `workgroup_count` workgroups, in as few rows as possible.
 fn grid(workgroup_count: u64, max: [u32; 3]) -> Result<[u32; 2]> {
     let limit = u64::from(max[0]) * u64::from(max[1]);
     if workgroup_count > limit {
@@ -403,7 +404,7 @@ fn grid(workgroup_count: u64, max: [u32; 3]) -> Result<[u32; 2]> {
     }
     let y = workgroup_count.div_ceil(max[0].into()).max(1);
     let x = workgroup_count.div_ceil(y);
-    // Both are at most their u32 limit by the check above.
+    // Both are within their u32 limits by the check above.
     Ok([x as u32, y as u32])
 }
 

@@ -1,4 +1,4 @@
-//! The pipelines of a device, each of them once.
+//! Registry of the pipelines of a device, which creates each only once.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use super::pipeline::{PipelineOptions, Shared};
 use crate::kernels::Kernel;
 
-/// Everything that tells two pipelines of one device apart.
+/// Key of a pipeline: everything that its code depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    /// The address of a `'static`, which no other kernel can have.
+    /// Address of the `'static` kernel, unique to it.
     kernel: usize,
-    /// Ids and values, ascending in their ids.
+    /// IDs and values of specialization constants, by ascending ID.
     constants: Vec<(u32, u32)>,
     subgroup_size: Option<u32>,
     requires_full_subgroups: bool,
 }
 
 impl Key {
-    /// `subgroup_size` is the one that the driver is asked for, if it is.
+    /// `subgroup_size` is the required subgroup size, if any.
     pub(super) fn new(
         kernel: &'static Kernel,
         options: PipelineOptions<'_>,
@@ -50,16 +50,16 @@ impl Key {
     }
 }
 
-/// How many pipelines a device has had.
+/// Numbers of pipelines of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PipelineCounts {
-    /// Calls of `vkCreateComputePipelines` that made one.
+    /// Successful calls of `vkCreateComputePipelines`.
     pub created: u64,
-    /// Pipelines that a dispatch was recorded of, each counted once: drivers of CPUs compile then.
+    /// Pipelines with at least one recorded dispatch. CPU drivers compile at the first dispatch.
     pub dispatched: u64,
 }
 
-/// The pipelines of one device that somebody holds.
+/// The live pipelines of one device.
 #[derive(Debug, Default)]
 pub(super) struct Registry {
     pipelines: Mutex<HashMap<Key, Weak<Shared>>>,
@@ -68,7 +68,7 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    /// The pipeline of `key`, or the one that `make` makes for it.
+    /// The pipeline of `key`, created by `make` if there is none.
     pub(super) fn get_or_insert(&self, key: Key, make: impl FnOnce(Key) -> Shared) -> Arc<Shared> {
         let mut pipelines = self.pipelines();
         if let Some(shared) = pipelines.get(&key).and_then(Weak::upgrade) {
@@ -79,7 +79,7 @@ impl Registry {
         shared
     }
 
-    /// The last reference to the pipeline of `key` is gone. Another thread may have made a new one meanwhile.
+    /// Removes the pipeline of `key` after its last reference was dropped, unless another thread has created a new one.
     pub(super) fn remove(&self, key: &Key) {
         let mut pipelines = self.pipelines();
         if pipelines.get(key).is_some_and(|shared| shared.strong_count() == 0) {
@@ -102,7 +102,7 @@ impl Registry {
         }
     }
 
-    /// The map stays whole if a holder panics.
+    /// The map stays valid if a holder of the lock panics.
     fn pipelines(&self) -> MutexGuard<'_, HashMap<Key, Weak<Shared>>> {
         self.pipelines.lock().unwrap_or_else(PoisonError::into_inner)
     }

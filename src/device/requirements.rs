@@ -1,4 +1,4 @@
-//! What a device must have, asked before there is one.
+//! Required and optional features, queried before a device is created.
 
 use std::ffi::CStr;
 
@@ -17,41 +17,41 @@ pub(super) const SUBGROUP_OPERATIONS: vk::SubgroupFeatureFlags = vk::SubgroupFea
         | vk::SubgroupFeatureFlags::SHUFFLE.as_raw(),
 );
 
-/// Lanes that the kernels are written for: their shared tables have room for subgroups of 4 and more.
+/// Subgroup sizes that the kernels support: their shared arrays are sized for subgroups of 4 lanes and more.
 const SUBGROUP_SIZES: std::ops::RangeInclusive<u32> = 4..=128;
 
 const SIZE_CONTROL: &CStr = ash::ext::subgroup_size_control::NAME;
 const EXECUTABLES: &CStr = ash::khr::pipeline_executable_properties::NAME;
-/// A layered driver, such as MoltenVK, says by it that it is not whole; whoever opens it has to know.
+/// Must be enabled on layered drivers that expose it, such as MoltenVK.
 const PORTABILITY_SUBSET: &CStr = ash::khr::portability_subset::NAME;
 
-/// The features that a device was, or will be, created with: those of them that matter here.
+/// Features that a device was, or will be, created with, of those that this library uses.
 ///
-/// Vulkan lets nobody ask which features were enabled, so whoever creates the device says it here. Turn a field off
-/// if the device was made without it; never turn one on that was not. Begin with [`Self::REQUIRED`], or with what
-/// [`DeviceRequirements::enabled`] says.
+/// Vulkan has no query for the enabled features, so the creator of the device states them here. Start with
+/// [`Self::REQUIRED`] or [`DeviceRequirements::enabled`], and clear every feature that the device was created without.
+/// Never set one that was not enabled.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EnabledFeatures {
-    /// The core feature `bufferDeviceAddress` of Vulkan 1.2, without which there is nothing.
+    /// The core feature `bufferDeviceAddress` of Vulkan 1.2; required.
     pub buffer_device_address: bool,
-    /// `VK_EXT_subgroup_size_control` with its feature `subgroupSizeControl`: a policy may ask for a subgroup size.
+    /// `VK_EXT_subgroup_size_control` with its feature `subgroupSizeControl`: a policy may require a subgroup size.
     pub subgroup_size_control: bool,
-    /// The same extension's `computeFullSubgroups`: pipelines require full subgroups. Without it no rule of Vulkan
-    /// says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
-    /// driver known to us does.
+    /// `computeFullSubgroups` of the same extension: pipelines require full subgroups. Without it Vulkan does not
+    /// guarantee that each subgroup is full before the next begins, as the kernels assume; every driver tested does
+    /// this.
     pub compute_full_subgroups: bool,
-    /// `VK_KHR_pipeline_executable_properties` with its feature `pipelineExecutableInfo`: pipelines are made with what
-    /// their compiler tells, for [`Pipeline::statistics`](super::Pipeline::statistics).
+    /// `VK_KHR_pipeline_executable_properties` with its feature `pipelineExecutableInfo`: pipelines capture
+    /// [`Pipeline::statistics`](super::Pipeline::statistics).
     pub pipeline_executable_info: bool,
-    /// The core feature `shaderFloat64`: for sums and products of f64.
+    /// The core feature `shaderFloat64`: sums and products of f64.
     pub shader_float64: bool,
-    /// The instance's extension `VK_EXT_debug_utils`: recordings are labelled, and pipelines named.
+    /// The instance extension `VK_EXT_debug_utils`: debug labels in recordings, debug names of pipelines.
     pub debug_utils: bool,
 }
 
 impl EnabledFeatures {
-    /// What every plan needs, and no optional feature.
+    /// The required features only.
     pub const REQUIRED: Self = Self {
         buffer_device_address: true,
         subgroup_size_control: false,
@@ -61,7 +61,7 @@ impl EnabledFeatures {
         debug_utils: false,
     };
 
-    /// The first of these features that `there` lacks, in Vulkan's words.
+    /// The Vulkan name of the first of these features that `there` lacks.
     fn first_beyond(self, there: Self) -> Option<&'static str> {
         [
             (self.buffer_device_address, there.buffer_device_address, "bufferDeviceAddress"),
@@ -79,7 +79,7 @@ impl EnabledFeatures {
     }
 }
 
-/// What to enable when creating the device, found by [`DeviceRequirements::query`].
+/// Features and extensions to enable on a device, from [`DeviceRequirements::query`].
 #[derive(Debug, Clone)]
 pub struct DeviceRequirements {
     api_version: u32,
@@ -89,16 +89,16 @@ pub struct DeviceRequirements {
 }
 
 impl DeviceRequirements {
-    /// The version of Vulkan that instance and device must be made for, at least.
+    /// Minimum Vulkan version of the instance and the device.
     pub const MIN_API_VERSION: u32 = vk::API_VERSION_1_2;
 
-    /// Asks whether `physical_device` can run every kernel, and which optional features it has.
+    /// Queries whether `physical_device` supports the required features, and which optional ones.
     ///
-    /// Needed: Vulkan 1.2, the feature `bufferDeviceAddress`, subgroups of 4 to 128 lanes, and their operations basic,
-    /// vote, arithmetic, ballot and shuffle in compute shaders.
+    /// Required: Vulkan 1.2, the feature `bufferDeviceAddress`, subgroups of 4 to 128 lanes, and their operations
+    /// basic, vote, arithmetic, ballot and shuffle in compute shaders.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] names the first thing that is lacking.
+    /// [`Error::MissingFeature`] names the first requirement that is not met.
     ///
     /// # Safety
     /// `instance` is alive, was created for Vulkan 1.2 or later, and `physical_device` is one of its devices.
@@ -122,9 +122,9 @@ impl DeviceRequirements {
         // SAFETY: as the caller promises; the chain holds structures of Vulkan 1.1.
         unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
         if subgroup.subgroup_size == 0 {
-            // No device has none: this one was not asked.
+            // The query did not reach the driver: the instance is of Vulkan 1.0.
             return Err(missing(
-                "what Vulkan 1.1 tells of subgroups; make the instance for Vulkan 1.2 or later, in \
+                "the subgroup properties of Vulkan 1.1; create the instance for Vulkan 1.2 or later, in \
                  VkApplicationInfo::apiVersion"
                     .into(),
             ));
@@ -177,7 +177,7 @@ impl DeviceRequirements {
         })
     }
 
-    /// Leaves out the optional features that `enabled` does not name.
+    /// Clears the optional features that `enabled` does not have.
     #[cfg(any(feature = "capi", feature = "headless"))]
     pub(crate) fn narrow(&mut self, enabled: EnabledFeatures) {
         self.enabled.subgroup_size_control &= enabled.subgroup_size_control;
@@ -186,21 +186,21 @@ impl DeviceRequirements {
         self.enabled.shader_float64 &= enabled.shader_float64;
     }
 
-    /// Asks for [`Pipeline::statistics`](super::Pipeline::statistics) too, where the device has them. Not for a
-    /// device that is to be fast: a driver may compile more slowly, and cache less, when it is to tell about it.
+    /// Enables [`Pipeline::statistics`](super::Pipeline::statistics) where the device supports them. Not for
+    /// production: a driver may compile more slowly and cache less.
     pub fn with_pipeline_statistics(mut self) -> Self {
         self.enabled.pipeline_executable_info = self.has_statistics;
         self
     }
 
-    /// Says that the instance was made with `VK_EXT_debug_utils`, so that recordings are labelled and pipelines named.
+    /// Declares that the instance has `VK_EXT_debug_utils` enabled, for debug labels and names.
     pub fn with_debug_utils(mut self) -> Self {
         self.enabled.debug_utils = true;
         self
     }
 
-    /// Checks what a caller says to have enabled, of `device_name`: what is needed must be, and nothing that the device
-    /// does not have.
+    /// Checks the features that a caller states as enabled on `device_name`: all required ones, and none that the
+    /// device lacks.
     pub(super) fn check(&self, enabled: EnabledFeatures, device_name: &str) -> Result<()> {
         let there = EnabledFeatures { pipeline_executable_info: self.has_statistics, ..self.enabled };
         let missing = |missing| Error::MissingFeature { device: device_name.to_owned(), missing };
@@ -213,17 +213,17 @@ impl DeviceRequirements {
         }
     }
 
-    /// The version of Vulkan that the physical device has.
+    /// `apiVersion` of the physical device.
     pub fn api_version(&self) -> u32 {
         self.api_version
     }
 
-    /// The features to enable: what is needed, and everything that makes the kernels faster and that the device has.
+    /// Features to enable: the required ones, and the supported optional ones.
     pub fn enabled(&self) -> EnabledFeatures {
         self.enabled
     }
 
-    /// The device extensions to enable, beside the caller's own.
+    /// Device extensions to enable, besides the caller's own.
     pub fn extensions(&self) -> Vec<&'static CStr> {
         [
             (self.enabled.has_size_control(), SIZE_CONTROL),
@@ -235,7 +235,7 @@ impl DeviceRequirements {
         .collect()
     }
 
-    /// The features to enable, to be merged into `VkDeviceCreateInfo`.
+    /// Features to enable, to be merged into `VkDeviceCreateInfo`.
     pub fn features(&self) -> FeatureChain {
         FeatureChain::new(self.enabled)
     }

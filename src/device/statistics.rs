@@ -1,4 +1,5 @@
-//! What a driver's compiler tells about a pipeline: registers, spills, instructions, whatever it counts.
+//! Compiler statistics of pipelines, such as registers, spills and instructions
+//! (`VK_KHR_pipeline_executable_properties`).
 
 use std::fmt;
 
@@ -9,57 +10,57 @@ use super::capabilities::text;
 use super::pipeline::Pipeline;
 use crate::error::{Error, Result};
 
-/// One number, under the driver's own name for it.
+/// One statistic, under the driver's name.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Statistic {
-    /// Which of the programs that the pipeline became; a compute pipeline is mostly one.
+    /// Name of the pipeline executable; a compute pipeline usually has one.
     pub executable: String,
-    /// Lanes that this program was compiled for; 0 if the driver does not say.
+    /// Subgroup size that the executable was compiled for; 0 if not reported.
     pub subgroup_size: u32,
-    /// What is counted, in the driver's words.
+    /// The driver's name of the statistic.
     pub name: String,
-    /// How much of it.
+    /// The value.
     pub value: StatisticValue,
 }
 
-/// A number of the type that the driver gave it.
+/// A value in the format that the driver reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StatisticValue {
-    /// Yes or no.
+    /// `VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR`.
     Bool(bool),
-    /// With a sign.
+    /// Signed integer.
     I64(i64),
-    /// Without.
+    /// Unsigned integer.
     U64(u64),
-    /// With a fraction.
+    /// Floating point.
     F64(f64),
 }
 
-/// A text that the driver's compiler made of a pipeline.
+/// An internal representation of a pipeline, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Representation {
-    /// What it is, in the driver's words.
+    /// The driver's name of the representation.
     pub name: String,
     /// The text.
     pub text: String,
 }
 
 impl Pipeline {
-    /// What the driver's compiler tells about the pipeline, in its order. Empty if it tells nothing.
+    /// The compiler statistics of the pipeline, in the driver's order; empty if there are none.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the device was not made with
-    /// [`DeviceRequirements::with_pipeline_statistics`](super::DeviceRequirements::with_pipeline_statistics), or
-    /// cannot tell; else whatever Vulkan says.
+    /// [`Error::Unsupported`] if the device was not created with
+    /// [`DeviceRequirements::with_pipeline_statistics`](super::DeviceRequirements::with_pipeline_statistics), or does
+    /// not support it; those of the Vulkan functions.
     pub fn statistics(&self) -> Result<Vec<Statistic>> {
-        // SAFETY: the pipeline is alive, and of the functions' device; it was made to keep its statistics.
+        // SAFETY: the pipeline is alive, of the functions' device, and captured its statistics.
         unsafe { statistics_of(self.executable_functions()?, self.raw()) }
     }
 
-    /// What the driver's compiler shows of the pipeline as text, in its order: mostly what it read, what it made of that
-    /// on the way, and last the device's instructions. Empty if it shows nothing.
+    /// The internal representations of the pipeline that are text, in the driver's order: usually the input,
+    /// intermediate code, and the machine code. Empty if there are none.
     ///
     /// # Errors
     /// Those of [`Self::statistics`].
@@ -69,17 +70,17 @@ impl Pipeline {
         let mut representations = Vec::new();
         for index in 0..executables.len() as u32 {
             let info = vk::PipelineExecutableInfoKHR::default().pipeline(self.raw()).executable_index(index);
-            // SAFETY: the pipeline is alive, and of the functions' device, which has the feature; it was made to keep its
-            // representations, and has this executable.
+            // SAFETY: the pipeline is alive, of the functions' device, which has the feature enabled; it captured its
+            // representations and has this executable.
             let mut found = unsafe { functions.get_pipeline_executable_internal_representations(&info) }
                 .map_err(Error::vulkan(FUNCTION))?;
-            // Each says how long it is, and has no memory yet.
+            // The first call returns sizes, the second fills the memory.
             let mut texts: Vec<_> = found.iter().map(|one| vec![0u8; one.data_size]).collect();
             for (one, text) in found.iter_mut().zip(&mut texts) {
                 one.p_data = text.as_mut_ptr().cast();
             }
             let mut count = found.len() as u32;
-            // SAFETY: as above; there is memory for as many as there are, and for each as much as it asked for.
+            // SAFETY: as above; `found` has `count` elements, each with memory of its `data_size`.
             let result = unsafe {
                 (functions.fp().get_pipeline_executable_internal_representations_khr)(
                     functions.device(),
@@ -98,7 +99,7 @@ impl Pipeline {
         Ok(representations)
     }
 
-    /// The programs that the pipeline became, and the functions that tell of them.
+    /// The executables of the pipeline, and the functions to query them.
     fn executables(&self) -> Result<(&executables::Device, Vec<vk::PipelineExecutablePropertiesKHR<'_>>)> {
         let functions = self.executable_functions()?;
         // SAFETY: the pipeline is alive, and of the functions' device, which has the feature.
@@ -112,11 +113,11 @@ impl Pipeline {
     }
 }
 
-/// What the driver's compiler tells about a pipeline, in its order.
+/// The compiler statistics of a pipeline, in the driver's order.
 ///
 /// # Safety
-/// The pipeline is alive, of the functions' device, which has the feature `pipelineExecutableInfo`, and was made to keep its
-/// statistics.
+/// The pipeline is alive, of the functions' device, which has the feature `pipelineExecutableInfo` enabled, and captured
+/// its statistics.
 pub(crate) unsafe fn statistics_of(
     functions: &executables::Device,
     pipeline: vk::Pipeline,
@@ -139,10 +140,10 @@ pub(crate) unsafe fn statistics_of(
     Ok(statistics)
 }
 
-/// The programs that a pipeline became.
+/// The executables of a pipeline.
 ///
 /// # Safety
-/// Those of [`statistics_of`] but for the statistics.
+/// Those of [`statistics_of`]; the statistics need not be captured.
 unsafe fn executables_of(
     functions: &executables::Device,
     pipeline: vk::Pipeline,
@@ -157,7 +158,7 @@ impl StatisticValue {
     fn read(statistic: &vk::PipelineExecutableStatisticKHR<'_>) -> Self {
         use vk::PipelineExecutableStatisticFormatKHR as Format;
         let value = statistic.value;
-        // SAFETY: the format says which member the driver wrote; all are of plain numbers.
+        // SAFETY: the format determines which member is valid; every bit pattern is valid for all of them.
         unsafe {
             match statistic.format {
                 Format::BOOL32 => Self::Bool(value.b32 == vk::TRUE),

@@ -1,11 +1,11 @@
-//! GPU time from a query pool.
+//! GPU time by timestamp queries.
 
 use ash::vk;
 
 use super::logical::Device;
 use crate::error::{Error, Result};
 
-/// A stopwatch: a pool of two timestamps, destroyed when dropped.
+/// A pool of two timestamp queries, destroyed on drop.
 #[derive(Debug)]
 pub struct Timestamps {
     device: Device,
@@ -17,10 +17,10 @@ const BEGIN: u32 = 0;
 const END: u32 = 1;
 
 impl Timestamps {
-    /// Makes a pool for a queue family whose `timestampValidBits` are given, or nothing if the family has none.
+    /// Creates a pool for a queue family with `valid_bits` as `timestampValidBits`; `None` if they are 0.
     ///
     /// # Errors
-    /// Whatever `vkCreateQueryPool` says.
+    /// Those of `vkCreateQueryPool`.
     pub fn new(device: &Device, valid_bits: u32) -> Result<Option<Self>> {
         if valid_bits == 0 {
             return Ok(None);
@@ -32,7 +32,7 @@ impl Timestamps {
         Ok(Some(Self { device: device.clone(), pool, valid_bits }))
     }
 
-    /// Starts, when all earlier work is done.
+    /// Writes the first timestamp after all earlier work has completed.
     ///
     /// # Safety
     /// As for [`Recorder::new`](super::Recorder::new); the pool outlives the work, and no other work uses it.
@@ -44,7 +44,7 @@ impl Timestamps {
         }
     }
 
-    /// Stops, when all earlier work is done.
+    /// Writes the second timestamp after all earlier work has completed.
     ///
     /// # Safety
     /// As for [`Self::cmd_begin`], which came before it in the same command buffer.
@@ -59,17 +59,17 @@ impl Timestamps {
         unsafe { self.device.raw().cmd_write_timestamp(command_buffer, stage, self.pool, index) };
     }
 
-    /// The nanoseconds from start to stop; the counter may wrap once in between.
+    /// Nanoseconds between the timestamps; the counter may wrap once.
     ///
     /// # Errors
-    /// Whatever `vkGetQueryPoolResults` says.
+    /// Those of `vkGetQueryPoolResults`.
     ///
     /// # Safety
-    /// Work with [`Self::cmd_begin`] and [`Self::cmd_end`] was submitted and is done.
+    /// Work with [`Self::cmd_begin`] and [`Self::cmd_end`] was submitted and has completed.
     pub unsafe fn elapsed_ns(&self) -> Result<f64> {
         let mut ticks = [0u64; 2];
         let flags = vk::QueryResultFlags::TYPE_64;
-        // SAFETY: as the caller promises, both timestamps are there.
+        // SAFETY: as the caller promises, both timestamps are available.
         unsafe { self.device.raw().get_query_pool_results(self.pool, BEGIN, &mut ticks, flags) }
             .map_err(Error::vulkan("vkGetQueryPoolResults"))?;
         let period_ns = f64::from(self.device.capabilities().timestamp_period_ns);
@@ -77,7 +77,7 @@ impl Timestamps {
     }
 }
 
-/// The ticks from the first to the second, in a counter of `valid_bits` bits.
+/// Ticks from the first to the second, in a counter of `valid_bits` bits.
 fn elapsed_ticks([begin, end]: [u64; 2], valid_bits: u32) -> u64 {
     let mask = u64::MAX >> (64 - valid_bits.min(64));
     end.wrapping_sub(begin) & mask
@@ -85,7 +85,7 @@ fn elapsed_ticks([begin, end]: [u64; 2], valid_bits: u32) -> u64 {
 
 impl Drop for Timestamps {
     fn drop(&mut self) {
-        // SAFETY: made in `new`; whoever submits work that uses it keeps it until the work is done.
+        // SAFETY: created in `new`; the caller keeps the pool until work that uses it has completed.
         self.device.destroy(|raw| unsafe { raw.destroy_query_pool(self.pool, None) });
     }
 }

@@ -1,4 +1,4 @@
-//! What is recorded, told to whoever listens.
+//! Traces: callbacks for recorded commands.
 
 use ash::vk;
 
@@ -6,60 +6,59 @@ use super::barrier::Barrier;
 use super::buffer::AddressRange;
 use crate::kernels::Kernel;
 
-/// One recorded command and the memory that it touches.
+/// A recorded command and the memory that it accesses.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Command<'a> {
-    /// A kernel; `ranges` are those of its pointers, in the order of [`Kernel::push_constants`], which says whether
-    /// each is read or written.
+    /// A dispatch of a kernel. [`Kernel::push_constants`] has whether each pointer is read or written.
     Dispatch {
         /// The kernel.
         kernel: &'static Kernel,
-        /// What its pointers stand for.
+        /// Ranges of its pointers, in the order of the push constants.
         ranges: &'a [AddressRange],
-        /// How many workgroups.
+        /// Number of workgroups.
         workgroups: Workgroups,
-        /// The specialization constants that its pipeline was made with.
+        /// Specialization constants of its pipeline.
         constants: &'a [(&'static str, u32)],
     },
-    /// A fill with one word.
+    /// `vkCmdFillBuffer`.
     Fill {
-        /// What is written.
+        /// Range that is written.
         range: AddressRange,
     },
-    /// Words that stand in the command buffer.
+    /// `vkCmdUpdateBuffer`.
     Update {
-        /// What is written.
+        /// Range that is written.
         range: AddressRange,
     },
-    /// A copy.
+    /// `vkCmdCopyBuffer`.
     Copy {
-        /// What is read.
+        /// Range that is read.
         source: AddressRange,
-        /// What is written.
+        /// Range that is written.
         destination: AddressRange,
     },
     /// A barrier.
     Barrier(Barrier),
-    /// A recording begins, and all earlier work is done and seen.
+    /// A recording begins; all earlier work is complete and visible.
     Begin,
-    /// What has been recorded so far is submitted by itself, and the recording goes on; barriers order across it. Comes
-    /// behind the dispatch before which, or in the midst of which, it cuts.
+    /// The commands so far are submitted, and the recording continues in another submission; barriers order across it.
+    /// Follows the dispatch before or within which the recording is split.
     Submit,
     /// A recording ends.
     End,
 }
 
-/// How many workgroups a dispatch has.
+/// Number of workgroups of a dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workgroups {
     /// Per dimension.
     Direct([u32; 3]),
-    /// As three words say that the device reads.
+    /// The range of a `VkDispatchIndirectCommand`.
     Indirect(AddressRange),
 }
 
-/// Told of every command that is recorded: for tests and for counting. Off unless a device was opened with one.
+/// Receives every recorded command: for tests and for counting.
 pub trait Trace: Send + Sync {
     /// `command` is about to be recorded into `command_buffer`.
     fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>);

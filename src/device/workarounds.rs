@@ -1,13 +1,11 @@
-//! What drivers are known to do wrong, under names, so that whatever goes around it can be found, and can go when they
-//! are mended.
+//! Known driver bugs and the named workarounds for them.
 //!
-//! [`DRIVER_BUGS`] has a row for each; each has a reproducer, a small kernel in `src/kernels/fixtures`, which the
-//! driver matrix runs on every driver: on one that is said to have the bug it must go wrong, on any other it must not.
-//! A bug that somebody mends is so found, and its versions are narrowed.
+//! [`DRIVER_BUGS`] has a row for each bug. Its reproducer is a small kernel in `src/kernels/fixtures`, which the driver
+//! matrix runs on every driver: it must fail on the affected ones, and pass on all others. So the matrix detects a bug
+//! that is fixed, and its range of versions is narrowed.
 //!
-//! One that no device can tell of is not among them: Mesa's shader cache takes kernels compiled for one
-//! `LP_NATIVE_VECTOR_WIDTH` for those of another, so whoever changes that width gives each its own
-//! `MESA_SHADER_CACHE_DIR`.
+//! One bug cannot be detected from a device, and has no row: Mesa's shader cache returns kernels compiled for another
+//! `LP_NATIVE_VECTOR_WIDTH`. Set a `MESA_SHADER_CACHE_DIR` for each width.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,42 +14,43 @@ use ash::vk;
 
 use super::identity::{DeviceIdentity, DriverVersion};
 
-/// A set of bugs to go around.
+/// A set of workarounds.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Workarounds(u32);
 
 impl Workarounds {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
-    /// No memory fence, and no atomic access that is one, where not all subgroups of the workgroup come by equally
-    /// often.
+    /// No memory fence, and no atomic access with memory semantics, in control flow that subgroups of a workgroup
+    /// execute a different number of times.
     pub const NO_FENCE_IN_DIVERGENT_FLOW: Self = Self(1 << 0);
-    /// All loops of an invocation together have 65,535 turns.
+    /// At most 65,535 iterations of all loops of an invocation together.
     pub const LOOPS_END_AT_65535: Self = Self(1 << 1);
-    /// Lanes that leave a loop one after the other take nothing out of it.
+    /// No value loaded or shuffled in the last iteration of a loop that lanes leave at different iterations is used
+    /// after it.
     pub const NO_RESULT_OUT_OF_DIVERGENT_LOOP: Self = Self(1 << 2);
-    /// No subgroup of more than 16 lanes.
+    /// No subgroups of more than 16 lanes.
     pub const LANES_END_AT_16: Self = Self(1 << 3);
-    /// No indirect dispatch where the last direct one had a base.
+    /// No indirect dispatch directly after `vkCmdDispatchBase`.
     pub const NO_INDIRECT_BEHIND_BASE: Self = Self(1 << 4);
 
-    /// What a driver calls for, at so many lanes to a subgroup.
+    /// Workarounds for a driver at a subgroup size.
     pub fn of(identity: &DeviceIdentity, subgroup_size: u32) -> Self {
         let found = DRIVER_BUGS.iter().filter(|bug| bug.is_in(identity, subgroup_size));
         found.fold(Self::NONE, |all, bug| Self(all.0 | bug.workaround.0))
     }
 
-    /// Whether all of `other` are among these.
+    /// Whether the set contains all of `other`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The names, in the order of the table.
+    /// Names of the flags, in the order of the table.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         DRIVER_BUGS.iter().filter(move |bug| self.contains(bug.workaround)).map(|bug| bug.name)
     }
@@ -63,37 +62,37 @@ impl fmt::Debug for Workarounds {
     }
 }
 
-/// Something that drivers do wrong.
+/// A known driver bug.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct DriverBug {
-    /// The flag.
+    /// Flag of the workaround.
     pub workaround: Workarounds,
-    /// The flag's name.
+    /// Name of the flag.
     pub name: &'static str,
-    /// What goes wrong.
+    /// The faulty behaviour.
     pub what: &'static str,
-    /// How kernels keep clear of it.
+    /// How the kernels avoid it.
     pub avoided: &'static str,
-    /// The kernel that shows it: `src/kernels/fixtures/NAME.comp`.
+    /// The reproducer: kernel `src/kernels/fixtures/NAME.comp`.
     pub reproducer: &'static str,
-    /// Who does it.
+    /// Affected drivers.
     pub drivers: &'static [Affected],
 }
 
-/// A driver that has a bug.
+/// A driver with a bug.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Affected {
-    /// Which driver.
+    /// The driver.
     pub driver: vk::DriverId,
-    /// Its versions from the first to before the first without the bug.
+    /// Affected versions, up to but excluding the first without the bug.
     pub versions: Range<DriverVersion>,
-    /// The lanes of a subgroup with which it does it.
+    /// Affected subgroup sizes.
     pub subgroup_sizes: Range<u32>,
-    /// The mark in `driverInfo` of a build without the bug.
+    /// Text in `driverInfo` of a build without the bug.
     pub mended_build: Option<&'static str>,
-    /// Where it was seen, and how far the ends of the range are known.
+    /// Tested versions and results.
     pub seen: &'static str,
 }
 
@@ -104,16 +103,16 @@ const LAVAPIPE_BEFORE_25_0_7: Affected = Affected {
     versions: DriverVersion::MIN..DriverVersion([25, 0, 7]),
     subgroup_sizes: ANY_SUBGROUP,
     mended_build: None,
-    seen: "wrong in Mesa 22.3.6, right in 25.0.7; none before or between was tried",
+    seen: "wrong in Mesa 22.3.6, right in 25.0.7; no other version was tried",
 };
 
-/// All that are known.
+/// All known driver bugs.
 pub static DRIVER_BUGS: &[DriverBug] = &[
     DriverBug {
         workaround: Workarounds::NO_FENCE_IN_DIVERGENT_FLOW,
         name: "NO_FENCE_IN_DIVERGENT_FLOW",
-        what: "a memory fence is taken for a barrier: where one subgroup comes by more often than another, as in a \
-               loop that subgroups leave at different turns, the workgroup ends before the rest has stored",
+        what: "a memory fence is treated as a barrier: where one subgroup executes it more often than another, as in \
+               a loop that subgroups leave at different iterations, the workgroup ends before the others have stored",
         avoided: "no kernel has a fence, or an atomic access with memory semantics, but at a barrier; status words \
                   carry their payload, so that nothing needs ordering",
         reproducer: "bug_fence",
@@ -122,18 +121,18 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
     DriverBug {
         workaround: Workarounds::LOOPS_END_AT_65535,
         name: "LOOPS_END_AT_65535",
-        what: "the loops of an invocation have 65,535 turns together: then the one that runs ends, every later one \
-               has a single turn, and the kernel goes on as if they were done",
-        avoided: "no kernel loops over more than its tile, the tiles that it looks back at, or the dispatches and tiles \
-                  that it lists: more elements are more workgroups",
+        what: "the loops of an invocation have 65,535 iterations together: then the current loop ends, every later \
+               one has a single iteration, and the kernel continues",
+        avoided: "no kernel loops over more than its tile, the tiles of its look-back, or the dispatches and tiles of a \
+                  queue: more elements are more workgroups",
         reproducer: "bug_loop",
         drivers: &[LAVAPIPE_BEFORE_25_0_7],
     },
     DriverBug {
         workaround: Workarounds::NO_RESULT_OUT_OF_DIVERGENT_LOOP,
         name: "NO_RESULT_OUT_OF_DIVERGENT_LOOP",
-        what: "what a lane got from memory or from other lanes in its last turn of a loop is overwritten by the turns \
-               that other lanes go on for",
+        what: "a value that a lane loads from memory or other lanes in its last iteration of a loop is overwritten by \
+               later iterations of other lanes",
         avoided: "the lanes of a subgroup leave such a loop together, and a lane that is done keeps its result under \
                   a condition",
         reproducer: "bug_result",
@@ -144,16 +143,16 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
                 versions: ALWAYS,
                 subgroup_sizes: ANY_SUBGROUP,
                 mended_build: None,
-                seen: "wrong in the one of Chromium 156; every SwiftShader of late calls itself 5.0.0",
+                seen: "wrong in that of Chromium 156; every recent SwiftShader reports version 5.0.0",
             },
         ],
     },
     DriverBug {
         workaround: Workarounds::NO_INDIRECT_BEHIND_BASE,
         name: "NO_INDIRECT_BEHIND_BASE",
-        what: "the workgroups of an indirect dispatch are numbered from the base of the last vkCmdDispatchBase of the \
-               command buffer on, not from 0",
-        avoided: "a dispatch without workgroups follows the parts of one that is cut: it has no base",
+        what: "gl_WorkGroupID of an indirect dispatch starts at the base of the last vkCmdDispatchBase of the command \
+               buffer, not at 0",
+        avoided: "a dispatch without workgroups follows the parts of a split dispatch, and resets the base",
         reproducer: "bug_base",
         drivers: &[Affected {
             driver: vk::DriverId::MESA_LLVMPIPE,
@@ -166,8 +165,8 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
     DriverBug {
         workaround: Workarounds::LANES_END_AT_16,
         name: "LANES_END_AT_16",
-        what: "of a subgroup of more than 16 lanes (LP_NATIVE_VECTOR_WIDTH=1024 and more) the others take no part in \
-               subgroup operations, and do nothing after a loop",
+        what: "in a subgroup of more than 16 lanes (LP_NATIVE_VECTOR_WIDTH=1024 and more) lanes from 16 on take no part \
+               in subgroup operations, and are inactive after a loop",
         avoided: "not at all: the self-test fails",
         reproducer: "bug_lanes",
         drivers: &[Affected {
@@ -182,8 +181,8 @@ pub static DRIVER_BUGS: &[DriverBug] = &[
 ];
 
 impl DriverBug {
-    /// Whether a driver has it, at so many lanes to a subgroup. One that does not tell its version is taken to have
-    /// what any version has.
+    /// Whether a driver has the bug at a subgroup size. A driver of unknown version is treated as having the bugs of
+    /// all versions.
     pub fn is_in(&self, identity: &DeviceIdentity, subgroup_size: u32) -> bool {
         let version = identity.driver_release();
         self.drivers.iter().any(|affected| {

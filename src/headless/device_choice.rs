@@ -1,4 +1,4 @@
-//! Which device to open.
+//! Selection of a device.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,26 +6,27 @@ use std::str::FromStr;
 use super::instance::Candidate;
 use crate::error::{Error, Result};
 
-/// How a device is asked for.
+/// Selector of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum DeviceSelector {
-    /// The first of the list that will do.
+    /// The best suitable device: the first of the list.
     #[default]
     Best,
-    /// By its place in the list.
+    /// By index in the list.
     Index(usize),
-    /// By a part of its name; case does not matter.
+    /// By a part of its name, case-insensitive.
     Name(String),
-    /// By the start of its `deviceUUID` in hexadecimal digits.
+    /// By a prefix of its `deviceUUID` in hexadecimal digits.
     Uuid(String),
-    /// By a part of its driver's name; case does not matter.
+    /// By a part of its driver's name, case-insensitive.
     Driver(String),
 }
 
 impl FromStr for DeviceSelector {
     type Err = std::convert::Infallible;
 
-    /// `INDEX`, `NAME`, `uuid:…` or `driver:…`. White space around them does not matter, and nothing matches nothing.
+    /// Parses `INDEX`, `NAME`, `uuid:…` or `driver:…`, ignoring surrounding white space. A blank selector matches no
+    /// device.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         Ok(if let Some(uuid) = text.strip_prefix("uuid:") {
@@ -53,7 +54,7 @@ impl fmt::Display for DeviceSelector {
 }
 
 impl DeviceSelector {
-    /// The place of the candidate that is meant: of several that match, the first.
+    /// Index of the first matching candidate.
     ///
     /// # Errors
     /// [`Error::NoDevice`], [`Error::NoMatchingDevice`].
@@ -74,7 +75,7 @@ impl DeviceSelector {
     fn matches(&self, index: usize, candidate: &Candidate) -> bool {
         let identity = candidate.capabilities().map(|capabilities| &capabilities.identity);
         match self {
-            // The list begins with those that will do.
+            // The list is sorted best first.
             Self::Best => true,
             Self::Index(wanted) => *wanted == index,
             Self::Name(wanted) => contains(candidate.name(), wanted),
@@ -86,7 +87,7 @@ impl DeviceSelector {
         }
     }
 
-    /// Whether it says nothing, so that no device can match it.
+    /// Whether the selector is blank and matches no device.
     pub fn is_blank(&self) -> bool {
         match self {
             Self::Best | Self::Index(_) => false,
@@ -95,7 +96,7 @@ impl DeviceSelector {
     }
 }
 
-/// Whether `wanted`, in lower case, is a part of `text`; nothing is no part.
+/// Whether `text` contains `wanted`, which is in lower case; false for a blank `wanted`.
 fn contains(text: &str, wanted: &str) -> bool {
     !wanted.trim().is_empty() && text.to_lowercase().contains(wanted)
 }

@@ -1,4 +1,4 @@
-//! The Vulkan loader, an instance, and the devices that it knows.
+//! The Vulkan loader, an instance, and its physical devices.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
@@ -13,11 +13,11 @@ const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 const PORTABILITY_ENUMERATION: &CStr = ash::khr::portability_enumeration::NAME;
 
-/// An instance for up to Vulkan 1.3, with or without the validation layer.
+/// A Vulkan 1.3 instance, with or without the validation layer.
 pub struct Instance {
     raw: ash::Instance,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
-    /// Where the messenger puts what it is told: it has the address.
+    /// Messages of the messenger, whose user data points here.
     messages: Arc<Messages>,
     // Unloads the library when dropped, so it comes last.
     _entry: ash::Entry,
@@ -25,7 +25,7 @@ pub struct Instance {
 
 type Messages = Mutex<Vec<String>>;
 
-/// A physical device, and whether it will do.
+/// A physical device, and whether it meets the requirements.
 #[derive(Debug, Clone)]
 pub struct Candidate {
     pub(super) instance: Arc<Instance>,
@@ -37,21 +37,21 @@ pub struct Candidate {
 }
 
 impl Instance {
-    /// Loads the Vulkan loader and makes an instance.
+    /// Loads the Vulkan loader and creates an instance.
     ///
     /// # Errors
     /// [`Error::NoLoader`], and those of [`Self::from_entry`].
     pub fn new(validation: bool) -> Result<Self> {
-        // SAFETY: the system's loader is trusted to be one.
+        // SAFETY: the library that the system resolves as the loader is trusted.
         let entry =
             unsafe { ash::Entry::load() }.map_err(|error| Error::NoLoader { reason: error.to_string() })?;
         Self::from_entry(entry, validation)
     }
 
-    /// Makes an instance with a loader that is there already, which is trusted to be one.
+    /// Creates an instance with a loaded loader, which is trusted.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if the loader finds no driver that works, or whatever Vulkan says.
+    /// [`Error::NoDevice`] if the loader finds no working driver, and those of `vkCreateInstance`.
     pub fn from_entry(entry: ash::Entry, validation: bool) -> Result<Self> {
         let application =
             vk::ApplicationInfo::default().application_name(c"subsweep").api_version(vk::API_VERSION_1_3);
@@ -67,7 +67,7 @@ impl Instance {
             extensions.push(ash::ext::debug_utils::NAME.as_ptr());
             info = info.enabled_layer_names(&layers).push_next(&mut features).push_next(&mut messenger_info);
         }
-        // Layered drivers, such as MoltenVK, are listed only to those who ask.
+        // Layered drivers, such as MoltenVK, are enumerated only with this flag.
         if has_instance_extension(&entry, PORTABILITY_ENUMERATION)? {
             extensions.push(PORTABILITY_ENUMERATION.as_ptr());
             info = info.flags(vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR);
@@ -89,21 +89,21 @@ impl Instance {
         Ok(instance)
     }
 
-    /// The function table and handle.
+    /// Handle and function table.
     pub fn raw(&self) -> &ash::Instance {
         &self.raw
     }
 
-    /// Every device, the best first: discrete, integrated, virtual, CPU; lavapipe before SwiftShader; those that will
-    /// not do last.
+    /// All devices, best first: discrete, integrated, virtual, CPU; lavapipe before SwiftShader; those that do not meet
+    /// the requirements last.
     ///
     /// # Errors
-    /// Whatever Vulkan says. No device is an empty list.
+    /// Those of `vkEnumeratePhysicalDevices`. Without a device the list is empty.
     pub fn candidates(self: &Arc<Self>) -> Result<Vec<Candidate>> {
         // SAFETY: the instance is alive.
         let devices = match unsafe { self.raw.enumerate_physical_devices() } {
             Ok(devices) => devices,
-            // What a loader says that has drivers but none that starts.
+            // The result of a loader with drivers of which none initialises.
             Err(vk::Result::ERROR_INITIALIZATION_FAILED) => Vec::new(),
             Err(result) => return Err(Error::vulkan("vkEnumeratePhysicalDevices")(result)),
         };
@@ -137,7 +137,7 @@ impl Instance {
         }
     }
 
-    /// The queue family to compute on: one that does nothing else where there is one.
+    /// The queue family to compute on: without graphics where there is one.
     pub(super) fn compute_family(
         &self,
         physical_device: vk::PhysicalDevice,
@@ -161,7 +161,7 @@ impl Instance {
         Error::MissingFeature { device: text(properties.device_name_as_c_str()), missing: missing.to_owned() }
     }
 
-    /// What the validation layer has said since the last call.
+    /// Messages of the validation layer since the last call.
     pub fn take_messages(&self) -> Vec<String> {
         std::mem::take(&mut self.messages.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -178,7 +178,7 @@ impl fmt::Debug for Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: every device made from the instance keeps it alive, so none is left.
+        // SAFETY: every device of the instance keeps it alive, so none is left.
         unsafe {
             if let Some((debug, messenger)) = self.messenger.take() {
                 debug.destroy_debug_utils_messenger(messenger, None);
@@ -189,12 +189,12 @@ impl Drop for Instance {
 }
 
 impl Candidate {
-    /// The handle, good as long as the instance.
+    /// The handle, valid as long as the instance.
     pub fn physical_device(&self) -> vk::PhysicalDevice {
         self.physical_device
     }
 
-    /// The instance that it is of.
+    /// The instance of the device.
     #[cfg(feature = "cli")]
     pub(crate) fn instance(&self) -> &Arc<Instance> {
         &self.instance
@@ -206,44 +206,45 @@ impl Candidate {
         self.instance.compute_family(self.physical_device)
     }
 
-    /// Its name, whatever it has.
+    /// `deviceName`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it is and can do, where it has Vulkan 1.2.
+    /// Properties and limits, where it supports Vulkan 1.2.
     pub fn capabilities(&self) -> Option<&Capabilities> {
         self.capabilities.as_ref()
     }
 
-    /// What to enable on it.
+    /// Features and extensions to enable on it.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`], or whatever Vulkan said when it was asked: why it will not do.
+    /// [`Error::MissingFeature`], or those of the query: why it does not meet the requirements.
     pub fn requirements(&self) -> Result<&DeviceRequirements> {
         self.requirements.as_ref().map_err(Error::clone)
     }
 
-    /// `timestampValidBits` of the queue that would be used; 0 if its GPU time cannot be told.
+    /// `timestampValidBits` of the queue family to compute on; 0 without timestamps.
     pub fn timestamp_valid_bits(&self) -> u32 {
         self.capabilities.as_ref().map_or(0, |capabilities| {
             if capabilities.timestamp_period_ns > 0.0 { self.timestamp_valid_bits } else { 0 }
         })
     }
 
-    /// Opens the device to compile pipelines and to be told about them
-    /// ([`Pipeline::statistics`](crate::device::Pipeline::statistics)): nothing is submitted, and no memory allocated, so that a
-    /// driver will do that has no hardware.
+    /// Opens the device to compile pipelines and read their
+    /// [`Pipeline::statistics`](crate::device::Pipeline::statistics). Submits nothing and allocates no memory, so that
+    /// a driver without hardware suffices.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] if it is below the floor or its driver does not tell, or whatever Vulkan says.
+    /// [`Error::MissingFeature`] if it does not meet the requirements or has no pipeline statistics, and those of
+    /// [`Device::open`].
     pub fn open_to_compile(&self) -> Result<Device> {
         let requirements = self.requirements()?.clone().with_pipeline_statistics();
         let enabled = requirements.enabled();
         if !enabled.pipeline_executable_info {
             return Err(self.instance.missing(
                 self.physical_device,
-                "the feature pipelineExecutableInfo, by which a driver tells about pipelines",
+                "the feature pipelineExecutableInfo, for pipeline statistics",
             ));
         }
         let (queue_family_index, _) = self.instance.compute_family(self.physical_device)?;
@@ -259,8 +260,8 @@ impl Candidate {
         unsafe { Device::open(self.instance.raw(), self.physical_device, &requirements, options) }
     }
 
-    /// Has the device opened as if it could do no more than `limit` leaves of its capabilities: for trying smaller
-    /// devices than there are. What `limit` raises stays as it was.
+    /// Lowers limits of the device to those that `limit` sets, to test smaller devices. Limits that `limit` raises are
+    /// unchanged.
     pub fn narrow(&mut self, limit: impl FnOnce(&mut Capabilities)) {
         if let (Some(capabilities), Ok(requirements)) = (&mut self.capabilities, &mut self.requirements) {
             capabilities.narrow(limit);
@@ -268,7 +269,7 @@ impl Candidate {
         }
     }
 
-    /// Lower is better.
+    /// Sort key; lower is better.
     fn order(&self) -> (bool, u32, bool) {
         let Some(capabilities) = &self.capabilities else {
             return (true, u32::MAX, true);
@@ -292,7 +293,7 @@ fn has_instance_extension(entry: &ash::Entry, name: &CStr) -> Result<bool> {
     Ok(extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name)))
 }
 
-/// Names the function in a failure of it, where there is no device yet and perhaps will be none.
+/// As [`Error::vulkan`], where there may be no device.
 fn without_device(during: &'static str) -> impl FnOnce(vk::Result) -> Error {
     move |result| match result {
         vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice,
@@ -318,13 +319,13 @@ unsafe extern "system" fn keep_message(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     messages: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: Vulkan passes valid data, and the user data that `messenger_info` gave, which outlives the messenger.
+    // SAFETY: Vulkan passes valid data, and the user data of `messenger_info`, which outlives the messenger.
     let (id, text, messages) = unsafe {
         let data = &*data;
         (data.message_id_name_as_c_str(), data.message_as_c_str(), &*messages.cast::<Messages>().cast_const())
     };
     let [id, mut text] = [id, text].map(|text| text.map(CStr::to_string_lossy).unwrap_or_default());
-    // Older layers put the message's name into its text, newer ones do not.
+    // Older layers include the message's name in its text, newer ones do not.
     if !text.contains(&*id) {
         text = format!("{id}: {text}").into();
     }

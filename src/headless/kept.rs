@@ -1,15 +1,14 @@
-//! The plans that a device keeps from call to call.
+//! Cache of plans, least recently used out first.
 
 use std::sync::{Arc, Mutex};
 
 use super::lock;
 use crate::error::Result;
 
-/// How many plans of a primitive are kept: those that were used last. Pipelines take memory, on CPU drivers some megabytes
-/// each.
+/// Capacity of the cache of a primitive. Pipelines take memory, on CPU drivers some megabytes each.
 const MAX_PLANS: usize = 32;
 
-/// Plans by configuration, the one used last at the end.
+/// Plans by configuration, the most recently used one last.
 pub(super) struct Kept<C, P>(Mutex<Vec<(C, Arc<P>)>>);
 
 impl<C, P> Default for Kept<C, P> {
@@ -19,28 +18,29 @@ impl<C, P> Default for Kept<C, P> {
 }
 
 impl<C: PartialEq, P> Kept<C, P> {
-    /// The plan of this configuration, or the one that `make` makes.
+    /// The plan of this configuration, created by `make` if it is not cached.
     pub(super) fn get(&self, config: C, make: impl FnOnce() -> Result<P>) -> Result<Arc<P>> {
         if let Some(plan) = find(&mut lock(&self.0), &config) {
             return Ok(plan);
         }
-        // Unlocked meanwhile: other threads make other plans, and of two that make the same one the first is kept.
+        // Created without the lock: other threads may create other plans. If two create the same one, the first is
+        // kept.
         let plan = Arc::new(make()?);
-        // Dropped behind the lock.
-        let mut _forgotten = None;
+        // Dropped after the lock is released.
+        let mut _evicted = None;
         let mut plans = lock(&self.0);
         if let Some(first) = find(&mut plans, &config) {
             return Ok(first);
         }
         if plans.len() == MAX_PLANS {
-            _forgotten = Some(plans.remove(0));
+            _evicted = Some(plans.remove(0));
         }
         plans.push((config, Arc::clone(&plan)));
         Ok(plan)
     }
 }
 
-/// The plan of this configuration, now the one used last.
+/// Finds the plan of this configuration and marks it as most recently used.
 fn find<C: PartialEq, P>(plans: &mut [(C, Arc<P>)], config: &C) -> Option<Arc<P>> {
     let index = plans.iter().position(|(other, _)| other == config)?;
     plans[index..].rotate_left(1);
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plans_used_last_are_kept() {
+    fn the_most_recently_used_plans_are_kept() {
         let kept = Kept::<usize, usize>::default();
         let made = |config| {
             let mut made = false;
@@ -65,7 +65,7 @@ mod tests {
         };
         assert!((0..MAX_PLANS).all(made));
         assert!(!made(0));
-        // In place of 1, which has not been used for longest.
+        // Evicts 1, the least recently used.
         assert!(made(MAX_PLANS));
         assert!(!made(0) && !made(2) && !made(MAX_PLANS));
         assert!(made(1));

@@ -13,7 +13,7 @@ use super::lock;
 use crate::device::{Buffer, BufferRange, Device};
 use crate::error::{Error, Result};
 
-/// Every role that a plan can give a buffer, and copies both ways.
+/// All usage flags that plans and transfers need.
 const BUFFER_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw()
         | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
@@ -25,18 +25,18 @@ const STAGING_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::TRANSFER_SRC.as_raw() | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
 );
 
-/// On each side of a buffer that lies apart: further than a kernel that counts wrong by a tile goes astray.
+/// Margin on each side of a buffer of `allocate_apart`: more than an access out of bounds by one tile.
 const MARGIN_SIZE: u64 = 64 << 10;
 
 pub(super) struct Memory {
-    // Dropped before the device, if at all.
+    // Dropped before the device; leaked if the device is abandoned.
     allocator: ManuallyDrop<Mutex<Allocator>>,
     device: Device,
 }
 
-/// A buffer and its memory, freed when dropped.
+/// A buffer and its memory, freed on drop.
 pub struct GpuBuffer {
-    // The buffer goes before its memory: see `drop`.
+    // The buffer is destroyed before its memory is freed: see `drop`.
     buffer: ManuallyDrop<Buffer>,
     allocation: ManuallyDrop<Allocation>,
     memory: Arc<Memory>,
@@ -64,14 +64,14 @@ impl Memory {
         self.allocate_as("subsweep", size, BUFFER_USAGE, MemoryLocation::GpuOnly, 0)
     }
 
-    /// Memory with a margin on both sides that belongs to no buffer.
+    /// Allocates a buffer with a margin on both sides that belongs to no buffer.
     pub(super) fn allocate_apart(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
         self.allocate_as("subsweep apart", size, BUFFER_USAGE, MemoryLocation::GpuOnly, MARGIN_SIZE)
     }
 
-    /// Memory that the host can read and write.
+    /// Allocates host-visible memory.
     pub(super) fn allocate_staging(self: &Arc<Self>, size: u64) -> Result<GpuBuffer> {
-        // Cached memory: reads back from the other kind are slow, and writes are only a little slower.
+        // Host-cached memory: reads of uncached memory are slow, and writes to cached memory only a little slower.
         self.allocate_as("subsweep staging", size, STAGING_USAGE, MemoryLocation::GpuToCpu, 0)
     }
 
@@ -84,7 +84,7 @@ impl Memory {
         margin_size: u64,
     ) -> Result<GpuBuffer> {
         self.device.check()?;
-        // Some drivers promise more than they have, and the process is killed when the memory is touched.
+        // Some drivers overcommit, and the process is killed at an access to the memory.
         let capabilities = self.device.capabilities();
         if size > capabilities.largest_heap_size.min(capabilities.max_allocation_size) {
             return Err(out_of_memory(size));
@@ -103,7 +103,8 @@ impl Memory {
             })
             .map_err(|error| allocation_error(error, size))?;
         let offset = allocation.offset() + margin_size;
-        // SAFETY: what lies between the margins meets the buffer's requirements, is bound once, and is freed after it.
+        // SAFETY: the memory between the margins meets the buffer's requirements, is bound once, and is freed after the
+        // buffer.
         let bound = unsafe { buffer.bind(allocation.memory(), offset) };
         let buffer = GpuBuffer {
             buffer: ManuallyDrop::new(buffer),
@@ -115,7 +116,7 @@ impl Memory {
 }
 
 impl GpuBuffer {
-    /// The whole buffer; its size is what was asked for, but at least 4.
+    /// The whole buffer; its size is the requested one, and at least 4.
     pub fn range(&self) -> BufferRange {
         self.buffer.range()
     }
@@ -124,10 +125,10 @@ impl GpuBuffer {
         Arc::ptr_eq(&self.memory, memory)
     }
 
-    /// The bytes, as the host sees them. gpu-allocator maps none but coherent memory, so nothing is left to flush.
+    /// The mapped bytes. gpu-allocator maps only coherent memory, which needs no flush.
     ///
     /// # Panics
-    /// If the memory is not for the host: only staging is asked for them.
+    /// If the memory is not host-visible: only staging buffers are.
     pub(super) fn mapped(&mut self) -> &mut [u8] {
         self.allocation.mapped_slice_mut().expect("staging memory is mapped")
     }
@@ -149,7 +150,7 @@ impl Drop for GpuBuffer {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: every buffer held the memory, so nothing of the allocator is in use.
+        // SAFETY: every buffer holds `Memory`, so no allocation is in use.
         self.device.destroy(|_| unsafe { ManuallyDrop::drop(&mut self.allocator) });
     }
 }
@@ -161,20 +162,20 @@ fn out_of_memory(needed: u64) -> Error {
 fn allocation_error(error: AllocationError, needed: u64) -> Error {
     let returned = match &error {
         AllocationError::OutOfMemory => return out_of_memory(needed),
-        AllocationError::Internal(words) => words
+        AllocationError::Internal(text) => text
             .strip_prefix("Unexpected error in vkAllocateMemory: ")
-            .and_then(|words| result_of(words, |result| format!("{result:?}")))
+            .and_then(|text| result_of(text, |result| format!("{result:?}")))
             .map(Error::vulkan("vkAllocateMemory")),
-        AllocationError::FailedToMap(words) => {
-            result_of(words, vk::Result::to_string).map(Error::vulkan("vkMapMemory"))
+        AllocationError::FailedToMap(text) => {
+            result_of(text, vk::Result::to_string).map(Error::vulkan("vkMapMemory"))
         }
         _ => None,
     };
     returned.unwrap_or_else(|| Error::Allocation { needed, reason: error.to_string() })
 }
 
-/// Of what a Vulkan function returned, gpu-allocator keeps only the words: this finds what they were made from.
-fn result_of(words: &str, worded: impl Fn(&vk::Result) -> String) -> Option<vk::Result> {
+/// Recovers a `VkResult` from its text, which is all that gpu-allocator keeps.
+fn result_of(text: &str, format: impl Fn(&vk::Result) -> String) -> Option<vk::Result> {
     [
         vk::Result::ERROR_OUT_OF_HOST_MEMORY,
         vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
@@ -184,5 +185,5 @@ fn result_of(words: &str, worded: impl Fn(&vk::Result) -> String) -> Option<vk::
         vk::Result::ERROR_UNKNOWN,
     ]
     .into_iter()
-    .find(|result| worded(result) == words)
+    .find(|result| format(result) == text)
 }

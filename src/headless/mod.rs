@@ -1,7 +1,7 @@
-//! Floor 3, the convenience floor: a device of one's own and safe calls on slices.
+//! Convenience floor: a device of its own and safe calls on slices.
 //!
-//! This is the only part of the library that submits, waits, and allocates device memory. It stands on the same plans
-//! that an embedder records.
+//! The only part of the library that submits, waits and allocates device memory. Uses the same plans that an embedder
+//! records.
 
 mod device_choice;
 mod gather;
@@ -35,31 +35,30 @@ use memory::Memory;
 use submit::Submitter;
 use transfer::STAGING_SIZE;
 
-/// How [`Gpu::open`] goes about it.
+/// Options of [`Gpu::open`].
 #[derive(Clone, Default)]
 pub struct GpuOptions {
-    /// Which device.
+    /// Selector of the device.
     pub device: DeviceSelector,
-    /// Switches the validation layer on, with synchronisation validation; what it says is kept for
-    /// [`Gpu::validation_messages`]. Opening fails where the layer is not installed.
+    /// Enables the validation layer with synchronisation validation; its messages are returned by
+    /// [`Gpu::validation_messages`]. Opening fails if the layer is not installed.
     pub validation: bool,
-    /// How the device works.
+    /// Options of the device's work.
     pub work: WorkOptions,
 }
 
-/// How a [`Gpu`] goes about its work.
+/// Options of the work of a [`Gpu`].
 #[derive(Clone)]
 pub struct WorkOptions {
-    /// Is told of every command that is recorded.
+    /// Receives every recorded command.
     pub trace: Option<Arc<dyn Trace>>,
-    /// How long one submission may take, as far as it can be foreseen: work that may take longer is cut into several,
-    /// between dispatches and within those whose workgroups the host knows; a pass of a sort is one piece. 1 s where
-    /// nothing else is said: Windows resets a device after 2 s.
+    /// Time limit of a submission, by estimate: longer work is split into several submissions, between dispatches and
+    /// within direct ones; a pass of a sort is not split. 1 s by default: Windows resets a device after 2 s.
     pub submission_limit: Duration,
-    /// How long a submission is waited for before the device is given up with [`Error::TimedOut`]. 5 minutes where
-    /// nothing else is said.
+    /// Time to wait for a submission before the device is abandoned with [`Error::TimedOut`]; 5 minutes by default.
     pub wait_limit: Duration,
-    /// What [`Device::pipeline_cache_data`] returned for the same device and driver; empty for none.
+    /// Initial data of the pipeline cache: a result of [`Device::pipeline_cache_data`] for the same device and driver,
+    /// or empty.
     pub pipeline_cache_data: Vec<u8>,
 }
 
@@ -74,9 +73,9 @@ impl Default for WorkOptions {
     }
 }
 
-/// A device with a queue, memory and plans of its own: of each primitive the 32 that were used last.
+/// A device with a queue, an allocator, and a cache of the 32 most recently used plans of each primitive.
 pub struct Gpu {
-    // Dropped in this order: what is made from the device before the device, which keeps the instance.
+    // Dropped in this order: objects of the device before the device, which keeps the instance.
     scan_plans: Kept<ScanConfig, ScanPlan>,
     sort_plans: Kept<SortConfig, SortPlan>,
     segmented_sort_plans: Kept<SegmentedSortConfig, SegmentedSortPlan>,
@@ -90,11 +89,11 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the best device that there is, or the one that `options` asks for.
+    /// Opens the device that `options` selects; the best one by default.
     ///
     /// # Errors
-    /// [`Error::NoLoader`], [`Error::NoDevice`], [`Error::NoMatchingDevice`], [`Error::MissingFeature`], or whatever
-    /// Vulkan says.
+    /// [`Error::NoLoader`], [`Error::NoDevice`], [`Error::NoMatchingDevice`], [`Error::MissingFeature`], or those of
+    /// Vulkan functions.
     pub fn open(options: GpuOptions) -> Result<Self> {
         let instance = Arc::new(Instance::new(options.validation)?);
         let mut candidates = instance.candidates()?;
@@ -102,10 +101,10 @@ impl Gpu {
         Self::open_candidate(candidate, options.work)
     }
 
-    /// Opens a candidate, as it was read or narrowed.
+    /// Opens a candidate, with the limits of [`Candidate::narrow`].
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] if it is below the floor, or whatever Vulkan says.
+    /// [`Error::MissingFeature`] if it does not meet the requirements, or those of Vulkan functions.
     pub fn open_candidate(candidate: Candidate, work: WorkOptions) -> Result<Self> {
         let timestamp_valid_bits = candidate.timestamp_valid_bits();
         let Candidate { instance, physical_device, capabilities, requirements, .. } = candidate;
@@ -140,48 +139,48 @@ impl Gpu {
         })
     }
 
-    /// Whether the validation layer is on.
+    /// Whether the validation layer is enabled.
     pub fn is_validated(&self) -> bool {
         self.instance.is_validated()
     }
 
-    /// Whether [`Self::submit`] tells GPU time.
+    /// Whether [`Self::submit`] returns GPU time.
     pub fn has_timestamps(&self) -> bool {
         lock(&self.submitter).has_timestamps()
     }
 
-    /// Bits of a timestamp of the device's one queue; 0 where it has none.
+    /// `timestampValidBits` of the device's queue; 0 without timestamps.
     pub fn timestamp_valid_bits(&self) -> u32 {
         self.timestamp_valid_bits
     }
 
-    /// The family of the device's one queue, for command pools of one's own.
+    /// Family of the device's queue, for command pools of the caller.
     pub fn queue_family_index(&self) -> u32 {
         lock(&self.submitter).queue_family_index()
     }
 
-    /// The device, for plans and pipelines of one's own.
+    /// The device, for plans and pipelines of the caller.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// What the device is and can do.
+    /// Properties and limits of the device.
     pub fn capabilities(&self) -> &Capabilities {
         self.device.capabilities()
     }
 
-    /// Who made the device and its driver.
+    /// Identity of the device and its driver.
     pub fn identity(&self) -> &DeviceIdentity {
         &self.capabilities().identity
     }
 
-    /// What the validation layer has said since the last call; always empty without [`GpuOptions::validation`].
+    /// Messages of the validation layer since the last call; empty without [`GpuOptions::validation`].
     pub fn validation_messages(&self) -> Vec<String> {
         self.instance.take_messages()
     }
 
-    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last. Hold it as long
-    /// as commands that it has recorded may run.
+    /// Returns the plan for a configuration, created on first use and cached while among the 32 most recently used.
+    /// Keep it while recorded commands may execute.
     ///
     /// # Errors
     /// Those of [`ScanPlan::new`].
@@ -189,8 +188,8 @@ impl Gpu {
         self.scan_plans.get(config, || ScanPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last. Hold it as long
-    /// as commands that it has recorded may run.
+    /// Returns the plan for a configuration, created on first use and cached while among the 32 most recently used.
+    /// Keep it while recorded commands may execute.
     ///
     /// # Errors
     /// Those of [`SortPlan::new`].
@@ -198,8 +197,8 @@ impl Gpu {
         self.sort_plans.get(config, || SortPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last. Hold it as long
-    /// as commands that it has recorded may run.
+    /// Returns the plan for a configuration, created on first use and cached while among the 32 most recently used.
+    /// Keep it while recorded commands may execute.
     ///
     /// # Errors
     /// Those of [`SegmentedSortPlan::new`].
@@ -211,8 +210,8 @@ impl Gpu {
         self.segmented_sort_plans.get(config, || SegmentedSortPlan::new(&self.device, config))
     }
 
-    /// The plan for a configuration, made on first use and kept as long as it is among the 32 used last. Hold it as long
-    /// as commands that it has recorded may run.
+    /// Returns the plan for a configuration, created on first use and cached while among the 32 most recently used.
+    /// Keep it while recorded commands may execute.
     ///
     /// # Errors
     /// Those of [`GatherPlan::new`].
@@ -220,19 +219,19 @@ impl Gpu {
         self.gather_plans.get(config, || GatherPlan::new(&self.device, config))
     }
 
-    /// Device memory of `size` bytes that plans can use in any role, its content undefined.
+    /// Allocates a buffer of `size` bytes with all usage flags that plans need; contents undefined.
     ///
     /// # Errors
-    /// [`Error::OutOfDeviceMemory`], or whatever Vulkan says.
+    /// [`Error::OutOfDeviceMemory`], or those of Vulkan functions.
     pub fn allocate(&self, size: u64) -> Result<GpuBuffer> {
         self.memory.allocate(size)
     }
 
-    /// As [`Self::allocate`], between margins of memory that belong to no buffer. A kernel that leaves the buffer by a
-    /// little harms nothing, and GPU-assisted validation can tell.
+    /// As [`Self::allocate`], between margins of memory that belong to no buffer: small accesses out of bounds hit no
+    /// other buffer, and GPU-assisted validation reports them.
     ///
     /// # Errors
-    /// [`Error::OutOfDeviceMemory`], or whatever Vulkan says.
+    /// [`Error::OutOfDeviceMemory`], or those of Vulkan functions.
     pub fn allocate_apart(&self, size: u64) -> Result<GpuBuffer> {
         self.memory.allocate_apart(size)
     }
@@ -241,29 +240,29 @@ impl Gpu {
         if size == 0 { Ok(None) } else { self.allocate(size).map(Some) }
     }
 
-    /// Records with `record`, submits, waits, and tells the nanoseconds of GPU time in between, where the queue has
-    /// timestamps. Everything before is visible to the commands; everything that they wrote is visible to later
-    /// submissions and, where memory is mapped, to the host.
+    /// Records with `record`, submits and waits. Returns the GPU time in nanoseconds, where the queue has timestamps.
+    /// Writes of earlier submissions are visible to the commands; their writes are visible to later submissions and, in
+    /// mapped memory, to the host.
     ///
-    /// What would take long is cut into several submissions, each waited for: see [`WorkOptions::submission_limit`]. So
-    /// with every dispatch the recorder's command buffer may be another, with nothing bound. What goes there otherwise,
-    /// a plan's `cmd_*` included, is neither counted nor cut.
+    /// Long work is split into several submissions, each waited for: see [`WorkOptions::submission_limit`]. So the
+    /// recorder's command buffer may be another after each dispatch, with nothing bound. Commands that are recorded
+    /// without the recorder, by a plan's `cmd_*` for example, are neither counted nor split.
     ///
-    /// `record` must not call this device's [`Gpu`] again, which has one command buffer: it would wait for itself.
+    /// `record` must not call this [`Gpu`], which would deadlock: it has one command buffer.
     ///
     /// # Errors
-    /// What `record` returns, [`Error::DeviceLost`], [`Error::TimedOut`], or whatever Vulkan says. Part of the work may
-    /// be done then.
+    /// Those of `record`, [`Error::DeviceLost`], [`Error::TimedOut`], or those of Vulkan functions. Part of the work
+    /// may have completed then.
     ///
     /// # Safety
     /// Those of [`Recorder::new`], for what `record` does: ranges and pipelines are this device's, live until this
-    /// returns, and are used by nothing else meanwhile. After an error of the recorder's, `record` records nothing more.
+    /// returns, and used by nothing else meanwhile. After an error of the recorder, `record` records nothing more.
     pub unsafe fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).submit(record) }
     }
 
-    /// How long the host takes to record what is then thrown away: nanoseconds of the wall clock.
+    /// Records without submitting, and returns the time on the host in nanoseconds.
     ///
     /// # Safety
     /// Those of [`Recorder::new`], for what `record` does.
@@ -285,7 +284,7 @@ fn scratch_range(scratch: &Option<GpuBuffer>) -> BufferRange {
     scratch.as_ref().map_or(BufferRange::NONE, GpuBuffer::range)
 }
 
-/// What the mutexes here guard stays whole if a holder panics.
+/// Locks `mutex`, also after a panic of a holder: the guarded values stay valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

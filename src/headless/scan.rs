@@ -1,16 +1,16 @@
-//! Scans of slices.
+//! Scan on slices.
 
 use super::{Gpu, scratch_range};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig};
 
-/// What a scan of a slice reads besides.
+/// Optional inputs of a scan.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanInputs<'a, N> {
-    /// The row that it begins with: a value for each column.
+    /// Initial value: a row, one value per column.
     pub initial: Option<&'a [N]>,
-    /// Where segments begin, as [`ScanConfig::segments`] says.
+    /// Beginnings of segments, in the form of [`ScanConfig::segments`].
     pub segments: &'a [u32],
 }
 
@@ -21,9 +21,8 @@ impl<N> Default for ScanInputs<'_, N> {
 }
 
 impl Gpu {
-    /// Scans `values` in place: rows of the configuration's columns, one after the other. The elements of a custom
-    /// operator are rows of words, given as any type of 32 bits. Takes as much host memory again; on failure they are as
-    /// they were.
+    /// Scans `values` in place: a row-major table with the configuration's columns. Elements of a custom operator are
+    /// rows of words, of any 32-bit type. Allocates host memory of the same size; on error `values` is unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type (u32 stands for any type of 32 bits), and
@@ -32,7 +31,7 @@ impl Gpu {
         self.scan_with(config, values, ScanInputs::default())
     }
 
-    /// [`Self::scan`] from an initial value, or in segments, or both.
+    /// As [`Self::scan`], with an initial value, segments, or both.
     ///
     /// # Errors
     /// Those of [`Self::scan`].
@@ -55,8 +54,7 @@ impl Gpu {
         self.scan_words(config, bytemuck::cast_slice_mut(values), inputs)
     }
 
-    /// The same for values of whatever type the configuration says, as the words of 32 bits in which they lie in
-    /// memory.
+    /// As [`Self::scan_with`], for values of any type as 32-bit words in memory order.
     ///
     /// # Errors
     /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan), [`Self::allocate`],
@@ -91,9 +89,9 @@ impl Gpu {
         }
         let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
         self.upload(&table, 0, words)?;
-        let apart =
+        let out_of_place =
             if plan.scans_in_place() { None } else { Some(self.allocate(size_of_val(words) as u64)?) };
-        let result = apart.as_ref().unwrap_or(&table);
+        let result = out_of_place.as_ref().unwrap_or(&table);
         let (source, destination) = (table.range().addresses(), result.range().addresses());
         let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch))
             .initial(initial)

@@ -1,4 +1,4 @@
-//! Sorts of slices in segments.
+//! Segmented sort on slices.
 
 use super::Gpu;
 use super::sort::{Sorted, check_keys, check_value_count, check_value_size, check_words, whole, words_of};
@@ -7,12 +7,13 @@ use crate::primitives::Number;
 use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig, SortBuffers};
 
 impl Gpu {
-    /// Sorts each segment of `keys` in place. `segments` are where they begin, in rising order: a segment ends where the
-    /// next begins, and the last with the keys. Takes as much host memory again; on failure the keys are as they were.
+    /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
+    /// segment ends where the next begins, and the last with the keys. Allocates host memory of the same size; on error
+    /// `keys` is unchanged.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if that is
-    /// of pairs or an argsort, and the errors of [`Self::segmented_sort_words`].
+    /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if it
+    /// is for pairs or an argsort, and the errors of [`Self::segmented_sort_words`].
     pub fn segmented_sort<N: Number>(
         &self,
         config: impl Into<SegmentedSortConfig>,
@@ -25,8 +26,8 @@ impl Gpu {
         self.segmented_sort_words(config, bytemuck::cast_slice_mut(keys), &mut [], segments)
     }
 
-    /// Sorts each segment of `keys` in place, and moves each one's value along with it. Takes as much host memory again;
-    /// on failure all are as they were.
+    /// Sorts each segment of `keys` in place, and permutes `values` likewise. Allocates host memory of the same size;
+    /// on error both are unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
@@ -55,11 +56,11 @@ impl Gpu {
         Ok(())
     }
 
-    /// Where the keys would come from, were each segment sorted: places among all keys, each key's own where it is in no
+    /// Returns the permutation that sorts each segment: indices into all of `keys`; `i` at index `i` for keys in no
     /// segment.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if that is no
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not a
     /// [`SortConfig::argsort`](crate::sort::SortConfig::argsort), and the errors of [`Self::segmented_sort_words`].
     pub fn segmented_argsort<N: Number>(
         &self,
@@ -75,14 +76,14 @@ impl Gpu {
         Ok(self.sorted_in_segments(config, bytemuck::cast_slice(keys), &[], segments)?.values)
     }
 
-    /// The same for keys and values of whatever type and size the configuration says, as the words of 32 bits in which
-    /// they lie in memory. Keys alone have no values; those of an argsort, one for each key, become its places, and the
-    /// keys stay as they are.
+    /// As [`Self::segmented_sort_pairs`], for keys and values of any type and size as 32-bit words in memory order.
+    /// `values` is empty for keys alone. An argsort writes its indices to `values`, one for each key, and leaves the
+    /// keys unchanged.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
-    /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, [`Error::SegmentOutOfPlace`] if segments
-    /// do not begin in rising order and within the keys, and the errors of
+    /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
+    /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
+    /// [`Error::SegmentOutOfPlace`] if segments do not begin in ascending order and within the keys, and the errors of
     /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn segmented_sort_words(
         &self,
@@ -110,7 +111,7 @@ impl Gpu {
         check_segments(segments, count)?;
         let plan = self.segmented_sort_plan(config)?;
         let segment_count = segments.len() as u64;
-        // Said before memory is taken for so many.
+        // Checked before memory is allocated.
         plan.check_counts(count, segment_count)?;
         let begins = self.allocate(size_of_val(segments) as u64)?;
         self.upload(&begins, 0, segments)?;
@@ -123,14 +124,14 @@ impl Gpu {
         })?;
         if config.sort().is_argsort() {
             let first = segments.first().map_or(sorted.values.len(), |&first| first as usize);
-            // Of keys before the first segment the device has told no places.
-            sorted.values[..first].iter_mut().zip(0..).for_each(|(value, place)| *value = place);
+            // The device writes no indices for keys before the first segment.
+            sorted.values[..first].iter_mut().zip(0..).for_each(|(value, index)| *value = index);
         }
         Ok(sorted)
     }
 }
 
-/// Whether segments begin in rising order, and at no more than `count`.
+/// Checks that segments begin in ascending order, and at most at `count`.
 fn check_segments(segments: &[u32], count: u64) -> Result<()> {
     let mut earliest = 0;
     for (index, begin) in (0..).zip(segments.iter().copied().map(u64::from)) {

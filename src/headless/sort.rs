@@ -1,4 +1,4 @@
-//! Sorts of slices.
+//! Sort on slices.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::sort::{SortBuffers, SortConfig};
 
-/// What a sort has made, while what it was made from stands as it was.
+/// Result of a sort, before it replaces the caller's slices.
 pub(super) struct Sorted {
-    /// Nothing of an argsort.
+    /// `None` for an argsort.
     keys: Option<Vec<u32>>,
-    /// Values or places; nothing of keys alone.
+    /// Values or indices; empty for keys alone.
     pub(super) values: Vec<u32>,
 }
 
@@ -25,20 +25,20 @@ impl Sorted {
 }
 
 impl Gpu {
-    /// Sorts `keys` in place. Takes as much host memory again; on failure they are as they were. More than 2^32 - 1 keys take
-    /// [`SortConfig::large_counts`] by themselves.
+    /// Sorts `keys` in place. Allocates host memory of the same size; on error `keys` is unchanged. For more than 2^32
+    /// - 1 keys [`SortConfig::large_counts`] is set automatically.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if that is of
-    /// pairs or an argsort, and the errors of [`Self::sort_words`].
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if it is
+    /// for pairs or an argsort, and the errors of [`Self::sort_words`].
     pub fn sort<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<()> {
         check_keys::<N>(&config)?;
         check_value_size(&config, 0)?;
         self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut [])
     }
 
-    /// Sorts `keys` in place, and moves each one's value along with it. Takes as much host memory again; on failure all
-    /// are as they were.
+    /// Sorts `keys` in place, and permutes `values` likewise. Allocates host memory of the same size; on error both are
+    /// unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
@@ -62,11 +62,11 @@ impl Gpu {
         Ok(())
     }
 
-    /// Where the keys would come from, were they sorted: the first is the place of the least key, or, descending, of the
+    /// Returns the permutation that sorts `keys`: the first is the index of the least key, or, descending, of the
     /// greatest.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if that is no
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::Unsupported`] if it is not a
     /// [`SortConfig::argsort`], and the errors of [`Self::sort_words`].
     pub fn argsort<N: Number>(&self, config: SortConfig, keys: &[N]) -> Result<Vec<u32>> {
         check_keys::<N>(&config)?;
@@ -76,13 +76,13 @@ impl Gpu {
         Ok(self.sorted(config, bytemuck::cast_slice(keys), &[])?.values)
     }
 
-    /// The same for keys and values of whatever type and size the configuration says, as the words of 32 bits in which
-    /// they lie in memory. Keys alone have no values; those of an argsort, one for each key, become its permutation, and
-    /// the keys stay as they are.
+    /// As [`Self::sort_pairs`], for keys and values of any type and size as 32-bit words in memory order. `values` is
+    /// empty for keys alone. An argsort writes its permutation to `values`, one index for each key, and leaves the keys
+    /// unchanged.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the words are no whole keys or values, [`Error::ValueCountMismatch`] unless there is a
-    /// value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
+    /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
+    /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
     /// [`SortPlan`](crate::sort::SortPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
         check_words(&config, keys, values)?;
@@ -92,11 +92,11 @@ impl Gpu {
         Ok(())
     }
 
-    /// What [`Self::sort_words`] makes of them.
+    /// The result of [`Self::sort_words`].
     fn sorted(&self, config: SortConfig, keys: &[u32], values: &[u32]) -> Result<Sorted> {
         let count = whole(keys, config.key_size())?;
         let plan = self.sort_plan(config.large_counts_for(count))?;
-        // Said before memory is taken for so many.
+        // Checked before memory is allocated.
         plan.check_count(count)?;
         let scratch_size = plan.scratch_requirements(count).size;
         self.sorted_by(&config, keys, values, scratch_size, |recorder, buffers| {
@@ -104,8 +104,8 @@ impl Gpu {
         })
     }
 
-    /// Sorts on the device by what `record` records. Both are read back before the caller replaces either. An argsort
-    /// looks at no values.
+    /// Sorts on the device with the commands of `record`. Keys and values are both read back before the caller replaces
+    /// either. An argsort ignores `values`.
     pub(super) fn sorted_by(
         &self,
         config: &SortConfig,
@@ -154,7 +154,7 @@ pub(super) fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::ValueSizeMismatch { expected, got }) }
 }
 
-/// Whether there is a whole value for each whole key, if there are to be any.
+/// Checks that there is a whole value for each whole key, or no value for keys alone.
 pub(super) fn check_words(config: &SortConfig, keys: &[u32], values: &[u32]) -> Result<()> {
     match config.value_size() {
         0 if values.is_empty() => Ok(()),
@@ -163,7 +163,7 @@ pub(super) fn check_words(config: &SortConfig, keys: &[u32], values: &[u32]) -> 
     }
 }
 
-/// How many of `size` bytes they are.
+/// Number of elements of `size` bytes in `words`.
 pub(super) fn whole(words: &[u32], size: u64) -> Result<u64> {
     let (word_count, columns) = (words.len() as u64, (size / 4) as u32);
     if word_count.is_multiple_of(columns.into()) {
@@ -173,7 +173,7 @@ pub(super) fn whole(words: &[u32], size: u64) -> Result<u64> {
     }
 }
 
-/// Values of whole words, which need not be aligned as words are.
+/// Converts values of whole words to words; copies them if they are not aligned.
 pub(super) fn words_of<V: bytemuck::Pod>(values: &[V]) -> Result<Cow<'_, [u32]>> {
     if let Ok(words) = bytemuck::try_cast_slice(values) {
         return Ok(Cow::Borrowed(words));

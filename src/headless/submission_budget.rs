@@ -1,76 +1,77 @@
-//! How much one submission may do: a desktop resets a device whose work takes it longer than some two seconds.
+//! Submission budget: the bytes that one submission may access. Desktop systems reset a device whose work takes longer
+//! than some two seconds.
 //!
-//! Nobody can ask a device how fast it is. So a submission is first taken to be slow, and then by what the last ones
-//! took: the bytes that its dispatches touch are held to what would take a small part of the limit, since the next
-//! kernel may take far longer over as many bytes than the last.
+//! The speed of a device cannot be queried. The first estimate is slow; later ones follow the time of the last
+//! submissions. The budget is the bytes that take a small part of the time limit, since the next kernel may take far
+//! longer per byte than the last.
 
 use std::time::Duration;
 
-/// What the dispatches of a submission may touch, and have touched.
+/// Bytes that the dispatches of a submission may access, and have reserved.
 #[derive(Debug)]
 pub(super) struct SubmissionBudget {
     target: Duration,
     limit: u64,
     spent: u64,
-    /// Some of it may not have been touched at all: only the device knows how far an indirect dispatch goes.
+    /// Whether `spent` includes upper bounds: an indirect dispatch may access less.
     is_bound: bool,
 }
 
-/// Bytes a second that any device is taken to manage with any kernel, until it is seen: some integrated GPUs do not
-/// manage more with the source documents' sorts.
+/// Initial estimate, bytes per second, for any device and kernel: some integrated GPUs are no faster with the seed's
+/// sorts.
 const SLOWEST: u64 = 32 << 20;
-/// Below this it is the submission itself that takes the time.
+/// Minimum budget, bytes: below it the overhead of the submission dominates.
 const MIN_LIMIT: u64 = 64 << 10;
-/// The slowest kernel takes less than so many times as long over a byte as the fastest.
+/// Upper bound of the ratio of times per byte between the slowest and the fastest kernel.
 const KERNEL_SPREAD: u32 = 32;
 
 impl SubmissionBudget {
-    /// Submissions are to take less than `limit`.
+    /// A budget for submissions that take less than `limit`.
     pub(super) fn new(limit: Duration) -> Self {
         let size = (limit.as_secs_f64() * SLOWEST as f64) as u64;
         Self { target: limit / KERNEL_SPREAD, limit: size.max(MIN_LIMIT), spent: 0, is_bound: false }
     }
 
-    /// A submission begins.
+    /// Begins a submission.
     pub(super) fn begin(&mut self) {
         (self.spent, self.is_bound) = (0, false);
     }
 
-    /// Bytes that one submission may touch.
+    /// Bytes that one submission may access.
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// How many of `parts`, of `part_size` bytes each, go into this submission.
+    /// Reserves up to `parts` parts, of `part_size` bytes each, in this submission. Returns their number.
     pub(super) fn reserve(&mut self, parts: u32, part_size: u64) -> u32 {
         let left = self.limit.saturating_sub(self.spent);
         let reserved = match left.checked_div(part_size) {
             Some(fitting) => u32::try_from(fitting).map_or(parts, |fitting| fitting.min(parts)),
             None => parts,
         };
-        // Nothing is smaller than a part.
+        // A submission has at least one part.
         let reserved = if self.spent == 0 { reserved.max(1) } else { reserved };
         self.spent = self.spent.saturating_add(part_size.saturating_mul(reserved.into()));
         reserved
     }
 
-    /// Whether what touches `size` bytes at most, which only the device knows, goes into this submission.
+    /// Reserves an indirect dispatch, which accesses at most `size` bytes. Returns false if it does not fit.
     pub(super) fn reserve_at_most(&mut self, size: u64) -> bool {
         let is_reserved = self.reserve(1, size) == 1;
         self.is_bound |= is_reserved;
         is_reserved
     }
 
-    /// The submission has taken `time`.
+    /// Calibrates the budget by the `time` of the submission.
     pub(super) fn calibrate(&mut self, time: Duration) {
-        // A copy or a fill, which touches nothing by dispatches, says nothing of kernels.
+        // Without dispatches the time says nothing about kernels.
         if self.spent == 0 {
             return;
         }
         let fitting = self.spent as f64 * self.target.as_secs_f64() / time.as_secs_f64().max(1e-9);
-        // What is far from full tells only when it is slow: by its own few bytes it is never fast.
+        // A submission far below its budget only lowers the budget: its overhead hides the speed.
         if self.spent >= self.limit / 2 || time > self.target {
-            // What may have touched less than it spent does not tell that the device is fast.
+            // An upper bound of the accessed bytes does not show that the device is fast.
             let most = if self.is_bound { self.limit } else { self.limit.saturating_mul(2) };
             self.limit = (fitting as u64).clamp(self.limit / 4, most).max(MIN_LIMIT);
         }
@@ -83,7 +84,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// One submission, as full as it may be, at so many bytes a second.
+    /// A full submission at `speed` bytes per second.
     fn fill(budget: &mut SubmissionBudget, speed: u64) {
         budget.begin();
         budget.reserve(1, budget.limit());
@@ -116,7 +117,7 @@ mod tests {
             fill(&mut budget, 64 << 30);
         }
         assert!((1 << 31) - (1 << 22) <= budget.limit() && budget.limit() <= 1 << 31, "{}", budget.limit());
-        // A submission of a few bytes says nothing, unless it was slow.
+        // A submission of a few bytes is ignored, unless it was slow.
         let before = budget.limit();
         budget.begin();
         budget.reserve(1, 4);
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_device_knows_never_shows_it_fast() {
+    fn an_indirect_dispatch_never_raises_the_limit() {
         let mut budget = SubmissionBudget::new(SECOND);
         let before = budget.limit();
         budget.begin();
@@ -136,13 +137,13 @@ mod tests {
         assert_eq!(budget.limit(), before);
         budget.calibrate(SECOND * 1_000_000);
         assert_eq!(budget.limit(), before / 4);
-        // The next submission has nothing of it.
+        // The bound ends with the submission.
         fill(&mut budget, 64 << 30);
         assert_eq!(budget.limit(), before / 2);
     }
 
     #[test]
-    fn copies_say_nothing_of_kernels() {
+    fn copies_do_not_change_the_limit() {
         let mut budget = SubmissionBudget::new(SECOND);
         let before = budget.limit();
         budget.begin();
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_always_room_for_something() {
+    fn a_submission_always_has_one_part() {
         let mut budget = SubmissionBudget::new(Duration::ZERO);
         for _ in 0..10 {
             budget.begin();

@@ -1,4 +1,4 @@
-//! What is recorded, submitted and waited for: one command buffer, as often as the work is long.
+//! Recording, submitting and waiting, with one command buffer; long work is split into several submissions.
 
 use std::time::{Duration, Instant};
 
@@ -17,11 +17,11 @@ pub(super) struct Submitter {
     command_buffer: vk::CommandBuffer,
     fence: vk::Fence,
     timestamps: Option<Timestamps>,
-    /// What the timestamps have told of the work at hand.
+    /// GPU time of the current work so far.
     elapsed_ns: f64,
     budget: SubmissionBudget,
     wait_limit: Duration,
-    /// Why the work at hand could not go on, where it was to be cut: its command buffer is not recording any more.
+    /// Error of a split of the current work, after which the command buffer is not in the recording state.
     failed: Option<Error>,
 }
 
@@ -39,7 +39,7 @@ impl Submitter {
         let (queue, pool) = unsafe {
             (raw.get_device_queue(queue_family_index, 0), raw.create_command_pool(&pool_info, None))
         };
-        // From here on an early return destroys what there is.
+        // From here on an early return destroys the created objects.
         let mut submitter = Self {
             device: device.clone(),
             queue_family_index,
@@ -80,7 +80,7 @@ impl Submitter {
     ) -> Result<Option<f64>> {
         self.device.check()?;
         let device = self.device.clone();
-        // SAFETY: the command buffer is recording, and nobody else records into it.
+        // SAFETY: the command buffer is recording, and nothing else records into it.
         let around = |commands| unsafe { Recorder::new(&device, commands) };
         self.elapsed_ns = 0.0;
         self.failed = None;
@@ -88,8 +88,8 @@ impl Submitter {
         around(self.command_buffer).barrier(AFTER_EARLIER_SUBMISSIONS);
         around(self.command_buffer).begin();
         self.start();
-        // SAFETY: as above, until the recorder gives an error, and as the caller promises; `headless` opens its devices
-        // for parts of dispatches.
+        // SAFETY: as above, until the recorder returns an error, and as the caller promises; `headless` opens its
+        // devices with `splits_dispatches`.
         record(&mut unsafe { Recorder::paced(&device, self.command_buffer, self) })?;
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -101,7 +101,7 @@ impl Submitter {
         Ok(self.has_timestamps().then_some(self.elapsed_ns))
     }
 
-    /// How long the host takes to record what is then thrown away: nanoseconds of the wall clock.
+    /// Records without submitting, and returns the time on the host in nanoseconds.
     ///
     /// # Safety
     /// Those of [`Recorder::new`], for what `record` does.
@@ -112,7 +112,7 @@ impl Submitter {
     ) -> Result<f64> {
         self.device.check()?;
         self.begin()?;
-        // SAFETY: the command buffer is recording, nobody else records into it, and as the caller promises.
+        // SAFETY: the command buffer is recording, nothing else records into it, and as the caller promises.
         let mut recorder = unsafe { Recorder::new(&self.device, self.command_buffer) };
         let start = Instant::now();
         record(&mut recorder)?;
@@ -132,10 +132,10 @@ impl Submitter {
         }
     }
 
-    /// Submits what is recorded by itself, and goes on.
-    fn cut(&mut self) -> Result<()> {
+    /// Submits the commands recorded so far, and begins the next command buffer.
+    fn split(&mut self) -> Result<()> {
         self.stop();
-        // SAFETY: the command buffer is recording, and nobody else records into it.
+        // SAFETY: the command buffer is recording, and nothing else records into it.
         unsafe { Recorder::new(&self.device, self.command_buffer) }.submit();
         self.run()?;
         self.begin()?;
@@ -157,7 +157,7 @@ impl Submitter {
         }
     }
 
-    /// Submits what is recorded, and waits for it.
+    /// Submits the recorded commands and waits for them.
     fn run(&mut self) -> Result<()> {
         let raw = self.device.raw();
         let command_buffers = [self.command_buffer];
@@ -167,7 +167,7 @@ impl Submitter {
         // last submission was waited for.
         unsafe {
             raw.end_command_buffer(self.command_buffer).map_err(Error::vulkan("vkEndCommandBuffer"))?;
-            // A wait that failed may have left it signalled.
+            // A failed wait may have left the fence signalled.
             raw.reset_fences(&[self.fence]).map_err(Error::vulkan("vkResetFences"))?;
             raw.queue_submit(self.queue, &submits, self.fence).map_err(Error::vulkan("vkQueueSubmit"))?;
         }
@@ -180,8 +180,8 @@ impl Submitter {
         Ok(())
     }
 
-    /// Waits until the device has done what was submitted. When this fails, either it has just the same, or the device
-    /// is abandoned: the caller is about to drop what the work uses.
+    /// Waits until the submitted work has completed. On error either the work has completed nevertheless, or the device
+    /// is abandoned: the caller may free what the work uses.
     fn wait(&self) -> Result<()> {
         let (raw, during) = (self.device.raw(), "vkWaitForFences");
         let nanoseconds = u64::try_from(self.wait_limit.as_nanos()).unwrap_or(u64::MAX);
@@ -196,7 +196,7 @@ impl Submitter {
             Err(result) => {
                 // SAFETY: as above.
                 match unsafe { raw.wait_for_fences(&[self.fence], true, nanoseconds) } {
-                    // A lost device has ended its work too.
+                    // A lost device executes nothing more.
                     Ok(()) | Err(vk::Result::ERROR_DEVICE_LOST) => {}
                     Err(vk::Result::TIMEOUT) => {
                         self.device.abandon(&Error::TimedOut { during, limit: self.wait_limit });
@@ -217,7 +217,7 @@ impl SubmissionSplitter for Submitter {
     fn reserve(&mut self, parts: u32, part_size: u64) -> Result<(vk::CommandBuffer, u32)> {
         let mut reserved = self.budget.reserve(parts, part_size);
         if reserved == 0 {
-            self.cut().inspect_err(|error| self.failed = Some(error.clone()))?;
+            self.split().inspect_err(|error| self.failed = Some(error.clone()))?;
             reserved = self.budget.reserve(parts, part_size);
         }
         Ok((self.command_buffer, reserved))
@@ -225,27 +225,27 @@ impl SubmissionSplitter for Submitter {
 
     fn reserve_at_most(&mut self, size: u64) -> Result<vk::CommandBuffer> {
         if !self.budget.reserve_at_most(size) {
-            self.cut().inspect_err(|error| self.failed = Some(error.clone()))?;
+            self.split().inspect_err(|error| self.failed = Some(error.clone()))?;
             self.budget.reserve_at_most(size);
         }
         Ok(self.command_buffer)
     }
 }
 
-/// All that is submitted here.
+/// Stages and accesses of all commands submitted here.
 const WORK: Access = Access::COMPUTE.and(Access::TRANSFER);
 
-/// This submission sees, and may overwrite, what earlier ones wrote.
+/// Makes writes of earlier submissions available and visible to this one.
 const AFTER_EARLIER_SUBMISSIONS: Barrier =
     Barrier { name: "after earlier submissions", before: WORK_WRITES, after: WORK };
-/// The host sees what this submission wrote, once the fence is signalled.
+/// Makes writes of this submission visible to the host, once the fence is signalled.
 const BEFORE_THE_HOST: Barrier =
     Barrier { name: "before the host", before: WORK_WRITES, after: Access::HOST_READ };
 const WORK_WRITES: Access = Access::COMPUTE_WRITE.and(Access::TRANSFER_WRITE);
 
 impl Drop for Submitter {
     fn drop(&mut self) {
-        // SAFETY: `submit` waits, so nothing is in use; after a lost device destroying is all that is left.
+        // SAFETY: `submit` waits, so nothing is in use; objects of a lost device may be destroyed.
         self.device.destroy(|raw| unsafe {
             raw.destroy_fence(self.fence, None);
             raw.destroy_command_pool(self.pool, None);

@@ -1,10 +1,10 @@
-//! Words to the device and back, through the staging buffer.
+//! Uploads and downloads through the staging buffer.
 
 use super::{Gpu, GpuBuffer, lock, out_of_host_memory};
 use crate::device::{BufferRange, Recorder};
 use crate::error::{Error, Result};
 
-/// Bytes that go to or from the device at a time.
+/// Size of the staging buffer, bytes.
 pub(super) const STAGING_SIZE: u64 = 16 << 20;
 
 impl Gpu {
@@ -27,7 +27,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Copies the start of `buffer` to `words`, all of them or, on failure, none, and waits.
+    /// Copies the start of `buffer` to `words`, and waits. On error `words` is unchanged.
     ///
     /// # Errors
     /// Those of [`Self::read`].
@@ -36,7 +36,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// The first `word_count` words of `buffer`, in chunks through the staging buffer; waits for each.
+    /// Reads the first `word_count` words of `buffer`, in chunks through the staging buffer; waits for each.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].
@@ -44,7 +44,7 @@ impl Gpu {
         self.read_from(buffer, 0, word_count)
     }
 
-    /// The `word_count` words of `buffer` from `offset` bytes on, likewise.
+    /// Reads `word_count` words of `buffer` from byte `offset` on, likewise.
     ///
     /// # Errors
     /// Those of [`Self::read`].
@@ -63,9 +63,9 @@ impl Gpu {
         Ok(words)
     }
 
-    fn copy(&self, from: BufferRange, to: BufferRange) -> Result<()> {
+    fn copy(&self, source: BufferRange, destination: BufferRange) -> Result<()> {
         let record = |recorder: &mut Recorder<'_>| {
-            recorder.copy(from, to);
+            recorder.copy(source, destination);
             Ok(())
         };
         // SAFETY: both ranges are this device's and live until `submit` has waited.
@@ -73,10 +73,10 @@ impl Gpu {
         Ok(())
     }
 
-    /// `size` bytes of `buffer` from `offset` on, if they are there. To be asked with the staging memory in hand: it may
-    /// have been another thread's work that gave the device up.
+    /// The range of `size` bytes of `buffer` from `offset` on, checked. Called with the staging buffer locked: another
+    /// thread's work may have abandoned the device meanwhile.
     fn checked(&self, buffer: &GpuBuffer, offset: u64, size: usize) -> Result<BufferRange> {
-        // The staging memory of a device that was given up may still be in use.
+        // An abandoned device may still use the staging buffer.
         self.device.check()?;
         if !buffer.is_from(&self.memory) {
             return Err(Error::ForeignDevice);

@@ -1,8 +1,8 @@
-//! The types of numbers that primitives take.
+//! Element and key types.
 
 use std::fmt;
 
-/// The type of a number: a scan's element or a sort's key.
+/// Type of a scan's element or a sort's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[non_exhaustive]
@@ -22,10 +22,10 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
 
-    /// Its name, as Rust has it.
+    /// Name of the type, as in Rust.
     pub const fn name(self) -> &'static str {
         match self {
             Self::U32 => "u32",
@@ -37,7 +37,7 @@ impl ElementType {
         }
     }
 
-    /// Its bits.
+    /// Size, bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::U32 | Self::I32 | Self::F32 => 32,
@@ -45,17 +45,17 @@ impl ElementType {
         }
     }
 
-    /// Its bytes.
+    /// Size, bytes.
     pub const fn size(self) -> usize {
         self.bits() as usize / 8
     }
 
-    /// Its words of 32 bits, the lowest first.
+    /// Size, 32-bit words; the lowest comes first.
     pub const fn words(self) -> u32 {
         self.bits() / 32
     }
 
-    /// How `glsl/operator/names.glsl` calls the way in which its words are read.
+    /// Value of the specialization constant of `glsl/operator/names.glsl` for its interpretation of words.
     pub(crate) const fn numbers(self) -> u32 {
         match self {
             Self::U32 | Self::U64 => 0,
@@ -64,7 +64,7 @@ impl ElementType {
         }
     }
 
-    /// Whether it is a floating-point number.
+    /// Whether it is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)
     }
@@ -80,9 +80,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number that Rust and the kernels have in common. Nobody else can implement it.
+/// A number type of Rust that kernels support. Sealed.
 pub trait Number: bytemuck::Pod + sealed::Sealed {
-    /// Its type.
+    /// The element type.
     const TYPE: ElementType;
 }
 

@@ -1,5 +1,5 @@
-//! How far the dispatches of a plan go, where the device alone knows the count: one small dispatch writes it down for
-//! indirect ones, and for their kernels.
+//! Dispatch arguments of the levels of tiles, for indirect counts: one small dispatch writes them for the indirect
+//! dispatches and their kernels.
 
 use std::mem::size_of;
 
@@ -25,32 +25,32 @@ push_constants! {
     }
 }
 
-/// What `level_args.comp` writes of a level, in bytes.
+/// Bytes that `level_args.comp` writes for a level.
 const LEVEL_SIZE: u64 = 32;
-/// The part of it that an indirect dispatch reads, and behind it the level's tiles.
+/// Its parts: a `VkDispatchIndirectCommand`, then the tiles of the level.
 const INDIRECT_SIZE: u64 = 12;
 const TILES_SIZE: u64 = 8;
 
-/// Invocations in a workgroup of the kernels that take little.
+/// Workgroup size of kernels with little work.
 const SMALL_WORKGROUP: u32 = 32;
 
-/// The invocations of a workgroup that has little to do, but fills a subgroup.
+/// Workgroup size of kernels with little work: at least one full subgroup.
 pub(super) fn small_workgroup(device: &Device) -> u32 {
     SMALL_WORKGROUP.max(device.capabilities().max_subgroup_size)
 }
 
-/// The kernel that writes it down.
+/// The pipeline that writes the arguments.
 #[derive(Debug)]
 pub(super) struct LevelArgsWriter(Pipeline);
 
-/// What is divided into levels of tiles.
+/// Division of elements into levels of tiles.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LevelGrid {
-    /// More than that are not taken.
+    /// A larger count is treated as this.
     pub max_count: u32,
     pub tile_items: u32,
     pub level_count: u32,
-    /// Workgroups for each tile.
+    /// Workgroups per tile.
     pub column_count: u32,
 }
 
@@ -65,7 +65,7 @@ impl LevelArgsWriter {
         &self.0
     }
 
-    /// Records it, and a barrier to the dispatches that go by it.
+    /// Records the dispatch, and a barrier to the indirect dispatches.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -88,45 +88,45 @@ impl LevelArgsWriter {
     }
 }
 
-/// Where it is written.
+/// The range of the arguments.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LevelArgs(pub BufferRange);
 
 impl LevelArgs {
-    /// Bytes for so many levels.
+    /// Bytes for `level_count` levels.
     pub(super) const fn size(level_count: u64) -> u64 {
         level_count * LEVEL_SIZE
     }
 
-    /// The workgroups of a level's dispatches.
+    /// The indirect arguments of a level.
     pub(super) fn workgroups(self, level: usize) -> BufferRange {
         self.0.slice(level as u64 * LEVEL_SIZE, INDIRECT_SIZE)
     }
 
-    /// A level's tiles.
+    /// The tiles of a level.
     pub(super) fn tiles(self, level: usize) -> AddressRange {
         self.0.slice(level as u64 * LEVEL_SIZE + INDIRECT_SIZE, TILES_SIZE).addresses()
     }
 }
 
-/// The workgroups of a dispatch over tiles, and who knows how many.
+/// Workgroups of a dispatch over tiles: a direct number, or indirect arguments.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Workgroups {
     Host(u64),
     Device(LevelArgs),
 }
 
-/// Tiles that one dispatch goes over.
+/// Tiles of a dispatch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TileGrid {
     pub tile_items: u32,
-    /// Workgroups for each tile.
+    /// Workgroups per tile.
     pub column_count: u32,
 }
 
 impl Workgroups {
-    /// Those of `count` elements. Where the device alone knows the count, records what writes them down at `offset` in
-    /// `scratch`, and a barrier to what goes by it.
+    /// The workgroups for `count` elements. For an indirect count, records the dispatch that writes the arguments at
+    /// `offset` in `scratch`, and a barrier to their use.
     pub(super) fn new(
         recorder: &mut Recorder<'_>,
         level_args: Option<&LevelArgsWriter>,
@@ -145,11 +145,11 @@ impl Workgroups {
             (Count::Host(count), _) => {
                 Ok(Self::Host(count.div_ceil(tile_items.into()) * u64::from(column_count)))
             }
-            (Count::Device { .. }, None) => unreachable!("`Count::check_place` comes first"),
+            (Count::Device { .. }, None) => unreachable!("`Count::check_supported` was called"),
         }
     }
 
-    /// Where the device finds the tiles, if it alone knows them.
+    /// The tiles of an indirect count; empty for a direct one.
     pub(super) fn tiles_on_device(self) -> AddressRange {
         match self {
             Self::Host(_) => AddressRange::default(),
@@ -157,7 +157,7 @@ impl Workgroups {
         }
     }
 
-    /// Records the dispatch.
+    /// Records the direct or indirect dispatch.
     pub(super) fn dispatch<P: PushConstants>(
         self,
         recorder: &mut Recorder<'_>,

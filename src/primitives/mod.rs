@@ -1,8 +1,8 @@
-//! Floor 2: plans that record a primitive into a caller's command buffer.
+//! Primitive floor: plans that record a primitive into the caller's command buffer.
 //!
-//! A plan is made once from a configuration, holds pipelines and nothing else, and may be shared between threads. All
-//! mutable state is in the caller's scratch, so that frames in flight need a scratch range each. Recording allocates
-//! nothing, submits nothing and waits for nothing.
+//! A plan is created once from a configuration, holds only pipelines, and may be shared between threads. All mutable
+//! state is in the caller's scratch, so that each frame in flight needs its own scratch range. Recording does not
+//! allocate, submit or wait.
 
 mod element;
 pub mod gather;
@@ -17,17 +17,18 @@ use ash::vk;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, within};
 
-/// How many elements there are, and who knows it.
+/// Number of elements, on the host or on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Count {
-    /// Known while recording.
+    /// Direct count, given at recording.
     Host(u64),
-    /// Known to the device alone: the cost follows it, by indirect dispatches.
+    /// Indirect count, read from device memory when the commands execute. Indirect dispatches launch as many workgroups
+    /// as it needs.
     Device {
-        /// Where it stands, a u32.
+        /// Device address of the count, a u32.
         address: vk::DeviceAddress,
-        /// The most that it may be, which memory is there for: a larger one is taken as this.
+        /// Maximum count, for which memory is sized. A larger count is treated as `max`.
         max: u32,
     },
 }
@@ -39,7 +40,7 @@ impl From<u64> for Count {
 }
 
 impl Count {
-    /// The most that it may be.
+    /// The maximum of the count.
     pub const fn max(self) -> u64 {
         match self {
             Self::Host(count) => count,
@@ -47,7 +48,7 @@ impl Count {
         }
     }
 
-    /// Where the device finds it; nothing where the host knows it.
+    /// Range of an indirect count; empty for a direct one.
     const fn on_device(self) -> AddressRange {
         match self {
             Self::Host(_) => AddressRange::new(0, 0),
@@ -55,14 +56,14 @@ impl Count {
         }
     }
 
-    /// The same, if it can stand there; `what` is its name in the error.
+    /// As [`Self::on_device`], checked; `what` is its name in the error.
     fn checked_on_device(self, what: &'static str) -> Result<AddressRange> {
         let range = self.on_device();
         range.prefix(what, range.size)?.aligned(what, 4)
     }
 
-    /// Fails where it is on the device, and a plan takes none from there.
-    fn check_place(self, counts_on_device: bool) -> Result<()> {
+    /// Fails for an indirect count, if the plan does not support those.
+    fn check_supported(self, counts_on_device: bool) -> Result<()> {
         match self {
             Self::Device { .. } if !counts_on_device => Err(Error::Unsupported {
                 reason: "the plan takes counts from the host alone; make it for counts on the device",
@@ -71,26 +72,26 @@ impl Count {
         }
     }
 
-    /// The count, for a plan that cannot do with one on the device.
+    /// The count, for a plan without indirect counts.
     fn on_host(self) -> Result<u64> {
-        self.check_place(false)?;
+        self.check_supported(false)?;
         Ok(self.max())
     }
 }
 
-/// The scratch memory that a recording needs.
+/// Requirements of a recording's scratch memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScratchRequirements {
-    /// Bytes; 0 if none is needed.
+    /// Size, bytes; 0 if none is needed.
     pub size: u64,
-    /// What the range's address must be a multiple of, bytes.
+    /// Alignment of the range's address, bytes.
     pub alignment: u64,
-    /// What the buffer must have been made with.
+    /// Usage flags of the buffer.
     pub usage: vk::BufferUsageFlags,
 }
 
 impl ScratchRequirements {
-    /// Where every array in scratch starts: at a multiple of 16-byte accesses.
+    /// Alignment of arrays in scratch, bytes: for 16-byte accesses.
     const ALIGNMENT: u64 = 16;
 
     const fn new(size: u64) -> Self {
@@ -105,7 +106,7 @@ impl ScratchRequirements {
         }
     }
 
-    /// `scratch`, if it will do.
+    /// Checks `scratch`, and returns its first `size` bytes.
     fn check(&self, scratch: BufferRange) -> Result<BufferRange> {
         if scratch.size < self.size {
             return Err(Error::ScratchTooSmall { needed: self.size, got: scratch.size });
@@ -115,7 +116,7 @@ impl ScratchRequirements {
             if scratch.buffer == vk::Buffer::null() {
                 return Err(Error::NullBuffer { what: "scratch" });
             }
-            // Fills and indirect dispatches count in words from the start of the buffer.
+            // Offsets of fills and indirect dispatches are multiples of 4.
             let (what, address) = ("scratch in its buffer", scratch.offset);
             if !address.is_multiple_of(4) {
                 return Err(Error::Misaligned { what, address, alignment: 4 });
@@ -132,16 +133,16 @@ impl ScratchRequirements {
     }
 }
 
-/// A policy, and why it was chosen.
+/// A policy, and the reason for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice<P> {
     /// The policy.
     pub policy: P,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub reason: &'static str,
 }
 
-/// Elements cut into tiles: all full but the last.
+/// Division of elements into tiles, of which only the last may be partial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Tiles {
     count: u32,
@@ -149,7 +150,7 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// `count` elements, at least one, in tiles of `tile_items` elements.
+    /// Divides `count` elements, at least one, into tiles of `tile_items` elements.
     fn new(count: u64, tile_items: u32) -> Result<Self> {
         let tile_count = count.div_ceil(tile_items.into());
         let last_extent = count - (tile_count - 1) * u64::from(tile_items);
@@ -164,39 +165,42 @@ impl Tiles {
     }
 }
 
-/// Whether kernels may access `ranges` by quads: all begin at multiples of 16 bytes and, where kernels do not mix quads with
-/// words, the host knows that the elements come in whole packs of `pack_items`.
+/// Whether kernels may access `ranges` by quads (16 bytes): all ranges are aligned to 16 bytes and, unless kernels mix
+/// quads and words, the count is direct and a multiple of `pack_items`.
 fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_items: u32) -> bool {
     let is_whole = matches!(count, Count::Host(count) if count.is_multiple_of(pack_items.into()));
     (mixed_access || is_whole) && ranges.iter().all(|range| range.is_aligned(16))
 }
 
-/// Hands out scratch: consecutive arrays, each at the alignment that [`ScratchRequirements`] promises.
+/// Allocates consecutive arrays in scratch, aligned as [`ScratchRequirements`].
 #[derive(Debug, Clone, Copy, Default)]
 struct ScratchCursor {
     size: u64,
 }
 
 impl ScratchCursor {
-    /// The offset of a new array of `size` bytes.
+    /// Allocates `size` bytes and returns their offset.
     fn take(&mut self, size: u64) -> u64 {
         let offset = self.size;
-        // A size that nothing can hold stays one: no caller's scratch will do.
+        // On overflow the size saturates: no scratch range is large enough.
         let size = size.checked_next_multiple_of(ScratchRequirements::ALIGNMENT).unwrap_or(u64::MAX);
         self.size = self.size.saturating_add(size);
         offset
     }
 }
 
-/// Checks that a range shares no byte with any of `others`, each with its name in the error.
-fn check_apart(range: (&'static str, AddressRange), others: &[(&'static str, AddressRange)]) -> Result<()> {
+/// Checks that a range overlaps none of `others`; each has its name in the error.
+fn check_disjoint(
+    range: (&'static str, AddressRange),
+    others: &[(&'static str, AddressRange)],
+) -> Result<()> {
     match others.iter().find(|(_, other)| range.1.overlaps(other)) {
         Some(&(second, _)) => Err(Error::Overlap { first: range.0, second }),
         None => Ok(()),
     }
 }
 
-/// Checks a workgroup size: a multiple of 32 holds the shared tables that kernels size for subgroups of 4 lanes.
+/// Checks a workgroup size: a multiple of 32, since kernels size shared arrays for subgroups of 4 lanes.
 fn check_workgroup(workgroup_size: u32, capabilities: &Capabilities) -> Result<()> {
     if workgroup_size == 0 || !workgroup_size.is_multiple_of(32) {
         return Err(Error::InvalidPolicy { reason: "workgroup_size is a multiple of 32" });
@@ -209,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_tile_holds_the_rest() {
+    fn the_last_tile_holds_the_remainder() {
         assert_eq!(Tiles::new(1, 256).unwrap(), Tiles { count: 1, last_extent: 1 });
         assert_eq!(Tiles::new(256, 256).unwrap(), Tiles { count: 1, last_extent: 256 });
         assert_eq!(Tiles::new(257, 256).unwrap(), Tiles { count: 2, last_extent: 1 });

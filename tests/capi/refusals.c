@@ -328,7 +328,7 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_sort_plan_result(plan, &info, NULL), SUBSWEEP_ERROR_NULL, "result is null");
     EXPECT(subsweep_sort_plan_result(plan, &info, &lies) == VK_SUCCESS && lies.keys.address == memory->address);
     info.count.count = subsweep_sort_plan_max_count(plan) + 1;
-    REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "a sort without wide counts");
+    REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "a sort without large counts");
     REFUSE(subsweep_cmd_sort(plan, NULL, &info), SUBSWEEP_ERROR_NULL, "command_buffer");
     subsweep_sort_plan_destroy(plan);
     subsweep_sort_plan_destroy(NULL);

@@ -1,11 +1,11 @@
-//! What a caller says to a gather: the configuration of a plan, and the memory of a recording.
+//! Configuration of a gather plan, and the memory of a recording.
 
 use super::policy::GatherPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
-use crate::primitives::{Count, ScratchRequirements, check_apart};
+use crate::primitives::{Count, ScratchRequirements, check_disjoint};
 
-/// What a [`GatherPlan`](super::GatherPlan) is to do.
+/// Configuration of a [`GatherPlan`](super::GatherPlan).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GatherConfig {
     words_per_element: u32,
@@ -14,33 +14,33 @@ pub struct GatherConfig {
 }
 
 impl GatherConfig {
-    /// The most words of an element: 1 GiB.
+    /// Maximum size of an element, words: 1 GiB.
     pub const MAX_WORDS: u32 = 1 << 28;
 
-    /// Elements of so many words of 32 bits, at most [`Self::MAX_WORDS`]: a number, a row of a table, or anything else
-    /// whose size is a multiple of 4 bytes.
+    /// Elements of `words_per_element` 32-bit words, 1 to [`Self::MAX_WORDS`]: numbers, rows of a table, or any structs
+    /// of a multiple of 4 bytes.
     pub const fn elements(words_per_element: u32) -> Self {
         Self { words_per_element, counts_on_device: false, policy: None }
     }
 
-    /// Recordings may take a [`Count::Device`](crate::Count::Device), for which they need scratch.
+    /// Supports indirect counts, [`Count::Device`](crate::Count::Device), which need scratch.
     pub const fn counts_on_device(mut self) -> Self {
         self.counts_on_device = true;
         self
     }
 
-    /// With this policy, not the one that [`GatherPolicy::choose`] would take.
+    /// Sets the policy; by default that of [`GatherPolicy::choose`].
     pub const fn policy(mut self, policy: GatherPolicy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// Words of an element.
+    /// Size of an element, words.
     pub const fn words_per_element(&self) -> u32 {
         self.words_per_element
     }
 
-    /// Bytes of an element.
+    /// Size of an element, bytes.
     pub const fn element_size(&self) -> u64 {
         self.words_per_element as u64 * 4
     }
@@ -57,29 +57,29 @@ impl GatherConfig {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct GatherBuffers {
-    /// What is gathered from: as many whole elements as the range holds.
+    /// Source elements: as many whole elements as the range holds.
     pub source: AddressRange,
-    /// Which element of the source comes where, u32.
+    /// Indices into `source`, u32.
     pub indices: AddressRange,
-    /// Where they go.
+    /// Gathered elements.
     pub destination: AddressRange,
-    /// As [`GatherPlan::scratch_requirements`](super::GatherPlan::scratch_requirements) says.
+    /// Scratch of [`GatherPlan::scratch_requirements`](super::GatherPlan::scratch_requirements).
     pub scratch: BufferRange,
 }
 
 impl GatherBuffers {
-    /// From one range to another, with no scratch: it takes some for counts on the device alone.
+    /// Buffers without scratch, which only indirect counts need.
     pub fn new(source: AddressRange, indices: AddressRange, destination: AddressRange) -> Self {
         Self { source, indices, destination, scratch: BufferRange::NONE }
     }
 
-    /// With scratch.
+    /// Sets the scratch.
     pub const fn scratch(mut self, scratch: BufferRange) -> Self {
         self.scratch = scratch;
         self
     }
 
-    /// The same memory, cut to what `count` elements take, if it will do.
+    /// Checks the ranges, and shortens them to `count` elements.
     pub(super) fn checked(
         &self,
         config: &GatherConfig,
@@ -96,9 +96,9 @@ impl GatherBuffers {
         let scratch = scratch.check(self.scratch)?;
         let written = [("destination", destination), ("scratch", scratch.addresses())];
         for read in [("source", source), ("indices", indices), ("the count", on_device)] {
-            check_apart(read, &written)?;
+            check_disjoint(read, &written)?;
         }
-        check_apart(written[0], &written[1..])?;
+        check_disjoint(written[0], &written[1..])?;
         Ok(Self { source, indices, destination, scratch })
     }
 }

@@ -1,7 +1,7 @@
 //! Gather: `destination[i] = source[indices[i]]`, for elements of any size that is a multiple of 4 bytes.
 //!
-//! It takes a permutation from an argsort to what lies beside the keys, and any other indices as well: one may come more
-//! than once, or not at all. An index beyond the source gives an element of zeros, so that `u32::MAX` stands for none.
+//! Applies the permutation of an argsort to values of any size. Indices need not be a permutation: an index may occur
+//! any number of times. An index beyond the source yields an element of zeros, so that `u32::MAX` can denote none.
 
 mod config;
 mod policy;
@@ -31,36 +31,36 @@ push_constants! {
     }
 }
 
-/// A gather, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
+/// Plan of a gather. Immutable; holds pipelines and no memory; may be recorded any number of times.
 #[derive(Debug)]
 pub struct GatherPlan {
     device: Device,
     config: GatherConfig,
     policy: GatherPolicy,
-    any_address: Mover,
-    /// By 8 or 16 bytes, where an element is a multiple of that.
-    aligned: Option<Mover>,
-    /// For counts on the device.
+    any_address: GatherPipeline,
+    /// Accesses of 8 or 16 bytes, where the element size is a multiple of that.
+    aligned: Option<GatherPipeline>,
+    /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
 }
 
-/// The kernel for accesses of one size.
+/// Pipeline for accesses of one size.
 #[derive(Debug)]
-struct Mover {
-    shape: Shape,
+struct GatherPipeline {
+    shape: GatherShape,
     pipeline: Pipeline,
 }
 
-/// How elements are shared out: what `gather.comp` is specialised by.
+/// Division of elements into accesses and workgroups: the specialization of `gather.comp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Shape {
+struct GatherShape {
     unit_words: u32,
     units_per_element: u32,
     tile_elements: u32,
     parts_per_element: u32,
 }
 
-impl Shape {
+impl GatherShape {
     fn new(words_per_element: u32, unit_words: u32, tile_units: u32) -> Self {
         let units_per_element = words_per_element / unit_words;
         Self {
@@ -72,9 +72,9 @@ impl Shape {
     }
 }
 
-impl Mover {
+impl GatherPipeline {
     fn new(device: &Device, config: &GatherConfig, policy: &GatherPolicy, unit_words: u32) -> Result<Self> {
-        let shape = Shape::new(config.words_per_element(), unit_words, policy.tile_units());
+        let shape = GatherShape::new(config.words_per_element(), unit_words, policy.tile_units());
         let constants = [
             ("UNIT_WORDS", shape.unit_words),
             ("UNITS_PER_ELEMENT", shape.units_per_element),
@@ -87,12 +87,12 @@ impl Mover {
         Ok(Self { shape, pipeline: Pipeline::declare(device, &kernels::GATHER_GATHER, options)? })
     }
 
-    fn takes(&self, buffers: &GatherBuffers) -> bool {
+    fn is_aligned(&self, buffers: &GatherBuffers) -> bool {
         let alignment = u64::from(self.shape.unit_words) * 4;
         buffers.source.is_aligned(alignment) && buffers.destination.is_aligned(alignment)
     }
 
-    /// The tiles of `count` elements, if their workgroups can be counted.
+    /// The tiles of `count` elements; fails if their workgroups exceed 32 bits.
     fn tiles(&self, count: u64) -> Result<Tiles> {
         let tiles = Tiles::new(count, self.shape.tile_elements)?;
         let parts = self.shape.parts_per_element;
@@ -105,56 +105,55 @@ impl Mover {
 }
 
 impl GatherPlan {
-    /// Makes every pipeline that any recording may need.
+    /// Creates all pipelines that a recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for elements of no words or more than [`GatherConfig::MAX_WORDS`], [`Error::InvalidPolicy`]
-    /// and [`Error::PolicyExceedsLimits`] for a policy that does not fit the device, and whatever the driver's compiler
-    /// says.
+    /// [`Error::Unsupported`] for elements of 0 or more than [`GatherConfig::MAX_WORDS`] words,
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a policy that does not fit the device, and those
+    /// of `vkCreateComputePipelines`.
     pub fn new(device: &Device, config: GatherConfig) -> Result<Self> {
         let plan = Self::declare(device, config)?;
         Pipeline::compile_all(device, plan.pipelines())?;
         Ok(plan)
     }
 
-    /// As [`Self::new`], with pipelines that are not compiled yet.
+    /// As [`Self::new`], without compiling the pipelines.
     pub(crate) fn declare(device: &Device, config: GatherConfig) -> Result<Self> {
         config.check()?;
         let capabilities = device.capabilities();
         let policy = config.policy.unwrap_or_else(|| GatherPolicy::choose(capabilities, &config).policy);
         policy.check(capabilities)?;
-        let mover = |unit_words| Mover::new(device, &config, &policy, unit_words);
-        let wide =
+        let gather_pipeline = |unit_words| GatherPipeline::new(device, &config, &policy, unit_words);
+        let aligned =
             [4, 2].into_iter().find(|&unit_words| config.words_per_element().is_multiple_of(unit_words));
         let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
         Ok(Self {
             device: device.clone(),
             config,
             policy,
-            any_address: mover(1)?,
-            aligned: wide.map(mover).transpose()?,
+            any_address: gather_pipeline(1)?,
+            aligned: aligned.map(gather_pipeline).transpose()?,
             level_args: config.counts_on_device.then(level_args).transpose()?,
         })
     }
 
-    /// What the plan was made for.
+    /// The configuration of the plan.
     pub fn config(&self) -> &GatherConfig {
         &self.config
     }
 
-    /// How it goes about it.
+    /// The policy in use.
     pub fn policy(&self) -> &GatherPolicy {
         &self.policy
     }
 
-    /// Every pipeline that a recording may bind: for what a compiler made of them.
+    /// All pipelines that a recording may bind, for inspection.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let movers = std::iter::once(&self.any_address).chain(&self.aligned);
-        movers.map(|mover| &mover.pipeline).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+        let gathers = std::iter::once(&self.any_address).chain(&self.aligned);
+        gathers.map(|gather| &gather.pipeline).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
-    /// The scratch that [`Self::cmd_gather`] needs for any count: none, or, if the plan was made for counts on the device,
-    /// the 32 bytes that each of those takes.
+    /// Scratch of [`Self::cmd_gather`] for any count: 32 bytes for indirect counts, otherwise none.
     pub fn scratch_requirements(&self) -> ScratchRequirements {
         let mut cursor = ScratchCursor::default();
         if self.level_args.is_some() {
@@ -163,43 +162,42 @@ impl GatherPlan {
         ScratchRequirements::new(cursor.size)
     }
 
-    /// Bytes that a recording of `count` elements reads and writes: indices, and elements twice. What a device reads
-    /// around an element that is smaller than its line of memory is not counted.
+    /// Bytes that a recording of `count` elements reads and writes: indices once, elements twice. Does not include the
+    /// rest of cache lines that are larger than an element.
     pub fn traffic_size(&self, count: u64) -> u64 {
         count.saturating_mul(4 + 2 * self.config.element_size())
     }
 
     /// Records the gather of `count` elements.
     ///
-    /// 1. **Device**: what [`DeviceRequirements`](crate::device::DeviceRequirements) asks for; a queue that can compute.
-    /// 2. **Memory**: `source` of any size, of which whole elements count; `indices` of at least `count * 4` bytes;
-    ///    `destination` of at least `count * GatherConfig::element_size()` bytes; at multiples of 4, in buffers with
-    ///    `SHADER_DEVICE_ADDRESS`. Faster where `source` and `destination` are at multiples of 16 and elements of such a
-    ///    size, or at multiples of 8 and elements of an odd multiple of that. A count on the device is 4 bytes at a multiple of 4. `scratch` as [`Self::scratch_requirements`]
-    ///    says, its content of no matter, and used by nothing else until the work is done. `destination` and `scratch`
-    ///    share memory with nothing; what is read may lie anywhere else.
-    /// 3. **Commands**: one dispatch; before it, for a count on the device, another one and a barrier to indirect
+    /// 1. **Device**: meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute.
+    /// 2. **Memory**: `source`: any size, of which whole elements are used; `indices`: at least `count * 4` bytes;
+    ///    `destination`: at least `count * GatherConfig::element_size()` bytes; aligned to 4, in buffers with
+    ///    `SHADER_DEVICE_ADDRESS`. Faster if `source` and `destination` are aligned to 16 and the element size is a
+    ///    multiple of 16, or both of 8. An indirect count: 4 bytes, aligned to 4. `scratch`: of
+    ///    [`Self::scratch_requirements`], contents undefined, used by nothing else until the work has completed.
+    ///    `destination` and `scratch` overlap nothing; ranges that are only read may overlap each other.
+    /// 3. **Commands**: one dispatch; before it, for an indirect count, another one and a barrier to indirect
     ///    dispatches. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and
-    ///    COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no
-    ///    barrier before or after. The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and
-    ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no other
-    ///    state.
-    /// 4. **Limits**: `count` = 0 records nothing; a count on the device that is 0 runs no workgroups, and one above its
-    ///    maximum is taken as that. At most 2^32 - 1 workgroups, or as many as a dispatch of the device has in two
-    ///    dimensions, each of which moves as many elements as its policy says or a part of one. Indices name the first
-    ///    2^32 - 1 elements of `source`: what lies behind is not reached.
-    /// 5. **Result**: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
+    ///    COMPUTE_SHADER / SHADER_WRITE of `scratch`. Ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no
+    ///    barrier before or after. The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
+    ///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+    /// 4. **Limits**: `count` = 0 records nothing. An indirect count of 0 launches no workgroups; one above its maximum
+    ///    is treated as the maximum. At most 2^32 - 1 workgroups, and no more than those of a two-dimensional dispatch
+    ///    on the device; each gathers the elements of a tile, or a part of one element. Only the first 2^32 - 1
+    ///    elements of `source` can be gathered.
+    /// 5. **Result**: in `destination`. An index beyond `source` yields zeros, and reads no memory.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
     /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
-    /// for it. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] for an indirect count, if the plan was not created for it.
+    /// Nothing is recorded then.
     ///
     /// # Safety
-    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
-    /// other thread meanwhile. The ranges are live memory of the device, made with the usage named above, when the
-    /// commands run, and the plan outlives them. The caller orders their accesses with what comes before and after.
+    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no other
+    /// thread meanwhile. When the commands execute, the ranges are bound memory of the device with the usage above, and
+    /// the plan is alive. The caller orders their accesses with earlier and later commands.
     pub unsafe fn cmd_gather(
         &self,
         command_buffer: vk::CommandBuffer,
@@ -211,19 +209,19 @@ impl GatherPlan {
         self.record(&mut recorder, buffers, count)
     }
 
-    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    /// Destination scope for the caller's barrier before the recording: accesses before its first barrier.
     pub fn first_access(&self) -> Access {
         Access::COMPUTE
     }
 
-    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
-    /// an indirect dispatch has read is read by then, too.
+    /// Source scope for the caller's barrier after the recording: accesses after its last barrier. Reads of indirect
+    /// arguments have completed by then.
     pub fn last_access(&self) -> Access {
         Access::COMPUTE_WRITE
     }
 
-    /// The commands that [`Self::cmd_gather`] records of the same memory and count, and nothing besides: each dispatch
-    /// with its pipeline and push constants; labels and timestamps where they are asked for.
+    /// Numbers of the commands that [`Self::cmd_gather`] records for the same memory and count: each dispatch also
+    /// binds its pipeline and push constants. Debug labels and timestamps are not counted.
     ///
     /// # Errors
     /// Those of `cmd_gather`.
@@ -233,11 +231,11 @@ impl GatherPlan {
         Ok(recorder.counts())
     }
 
-    /// [`Self::cmd_gather`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
-    /// or beside other plans.
+    /// As [`Self::cmd_gather`], with a recorder of the caller: for timestamps, or to record several plans. The
+    /// conditions of [`Recorder::new`] and `cmd_gather` apply.
     ///
     /// # Errors
-    /// Those of `cmd_gather`; [`Error::ForeignDevice`] if the recorder is another device's.
+    /// Those of `cmd_gather`; [`Error::ForeignDevice`] if the recorder is of another device.
     pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -246,7 +244,7 @@ impl GatherPlan {
     ) -> Result<()> {
         let count = count.into();
         recorder.check_device(&self.device)?;
-        count.check_place(self.level_args.is_some())?;
+        count.check_supported(self.level_args.is_some())?;
         if count.max() == 0 {
             return Ok(());
         }
@@ -265,8 +263,9 @@ impl GatherPlan {
             Count::Device { .. } => self.scratch_requirements(),
         };
         let buffers = buffers.checked(&self.config, count, requirements)?;
-        let mover = self.aligned.as_ref().filter(|mover| mover.takes(&buffers)).unwrap_or(&self.any_address);
-        let tiles = mover.tiles(max_count)?;
+        let gather =
+            self.aligned.as_ref().filter(|gather| gather.is_aligned(&buffers)).unwrap_or(&self.any_address);
+        let tiles = gather.tiles(max_count)?;
         let source_count = buffers.source.size / self.config.element_size();
         let mut push = GatherPush {
             source: buffers.source,
@@ -278,13 +277,13 @@ impl GatherPlan {
             source_count: u32::try_from(source_count).unwrap_or(u32::MAX),
         };
         let grid =
-            TileGrid { tile_items: mover.shape.tile_elements, column_count: mover.shape.parts_per_element };
+            TileGrid { tile_items: gather.shape.tile_elements, column_count: gather.shape.parts_per_element };
         let levels = (buffers.scratch, 0);
         recorder.phase(c"level args");
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         push.tiles_on_device = workgroups.tiles_on_device();
         recorder.phase(c"gather");
-        workgroups.dispatch(recorder, &mover.pipeline, &push)
+        workgroups.dispatch(recorder, &gather.pipeline, &push)
     }
 }
 
@@ -295,8 +294,8 @@ mod tests {
     #[test]
     fn tiles_hold_whole_elements_or_parts_of_one() {
         let shape = |words, unit_words| {
-            let Shape { units_per_element, tile_elements, parts_per_element, .. } =
-                Shape::new(words, unit_words, 1024);
+            let GatherShape { units_per_element, tile_elements, parts_per_element, .. } =
+                GatherShape::new(words, unit_words, 1024);
             (units_per_element, tile_elements, parts_per_element)
         };
         assert_eq!(shape(1, 1), (1, 1024, 1));

@@ -1,4 +1,4 @@
-//! How a gather is tuned, as a value.
+//! Policy of a gather: its tuning parameters as a value.
 
 use std::fmt;
 
@@ -7,40 +7,40 @@ use crate::device::Capabilities;
 use crate::error::{Error, Result};
 use crate::primitives::{Choice, check_workgroup};
 
-/// How a gather goes about it. A tile is as many whole elements as fit
-/// `workgroup_size * accesses_per_invocation` accesses of up to 16 bytes.
+/// Policy of a gather. A tile is as many whole elements as fit `workgroup_size * accesses_per_invocation` accesses of
+/// up to 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GatherPolicy {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Stores of an invocation, and loads of elements, which are under way together: at most 32.
+    /// Loads of elements in flight, and stores, per invocation: at most 32.
     pub accesses_per_invocation: u32,
-    /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
+    /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
 }
 
 impl GatherPolicy {
-    /// The policy for a device, with the reason.
+    /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, _: &GatherConfig) -> Choice<Self> {
         Choice {
             policy: Self::tiled(capabilities.max_workgroup_invocations.min(256), 4),
-            reason: "four loads of each invocation under way hide some of what a scattered read waits",
+            reason: "four loads in flight per invocation hide some of the latency of scattered reads",
         }
     }
 
-    /// Workgroups of `workgroup_size` invocations, each of which stores `accesses_per_invocation` times.
+    /// A policy with `workgroup_size` invocations and `accesses_per_invocation` accesses for each.
     pub const fn tiled(workgroup_size: u32, accesses_per_invocation: u32) -> Self {
         Self { workgroup_size, accesses_per_invocation, subgroup_size: None }
     }
 
-    /// The same, in subgroups of `size` lanes.
+    /// The policy with a required subgroup size.
     pub const fn with_subgroup_size(mut self, size: u32) -> Self {
         self.subgroup_size = Some(size);
         self
     }
 
-    /// Accesses of a workgroup.
+    /// Accesses per workgroup.
     pub(super) const fn tile_units(&self) -> u32 {
         self.workgroup_size * self.accesses_per_invocation
     }
@@ -48,7 +48,7 @@ impl GatherPolicy {
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
-        // Beyond that compilers leave loops as they are.
+        // Compilers do not unroll longer loops.
         if (1..=32).contains(&self.accesses_per_invocation) {
             return Ok(());
         }

@@ -1,46 +1,46 @@
-//! The ways to scan, by name.
+//! Scan algorithms and their names.
 
 use std::fmt;
 
 use super::config::{ScanConfig, ScanKind};
 
-/// What a scan does on the whole device.
+/// Algorithm of a scan across workgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ScanAlgorithm {
-    /// Sums of tiles, their scan, and the scan of each tile from its carry-in.
+    /// Reduce each tile, scan the tile aggregates, then scan each tile from its carry-in.
     ReduceThenScan(WorkgroupScan),
-    /// Scans of tiles, the scan of their sums, and another pass that adds it to the tiles.
+    /// Scan each tile, scan the tile aggregates, then add them to the tiles in another pass.
     ScanThenPropagate,
-    /// One pass in which tiles tell one another their sums.
+    /// A single pass with decoupled look-back: tiles publish their aggregates and prefixes.
     Chained,
-    /// Scanned blocks become twice as large in every pass.
+    /// Sklansky's network: scanned blocks double in size with every pass.
     BlockDoubling,
-    /// Elements ever nearer to one another are added up, half the distance in every pass.
+    /// Adds elements at half the distance with every pass, from buffer to buffer.
     Strided,
 }
 
-/// How the invocations of a workgroup scan what each of them has summed up.
+/// Workgroup scan: the scan of the invocations' aggregates within a workgroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum WorkgroupScan {
-    /// By the device's own scan of a subgroup, and by one subgroup over all of them.
+    /// Subgroup scans, then a scan of the subgroups' aggregates by one subgroup.
     #[default]
     Subgroup,
-    /// Everyone adds what is 1, 2, 4, … before; a barrier between reading and writing, another behind it.
+    /// Kogge-Stone: each invocation adds the element 1, 2, 4, … before it; two barriers per step.
     KoggeStone,
-    /// The same from one buffer to another: a barrier less, and a copy more.
+    /// Kogge-Stone with double buffering: one barrier per step, and an additional copy.
     KoggeStoneDoubleBuffered,
-    /// Up a tree of sums, and down again.
+    /// Brent-Kung: up-sweep and down-sweep of a tree of sums.
     BrentKung,
-    /// Blocks double, and the upper one adds the last element of the lower one.
+    /// Sklansky: blocks double; the upper half adds the last element of the lower half.
     Sklansky,
-    /// One invocation adds them all up.
+    /// One invocation adds all elements.
     Sequential,
 }
 
 impl WorkgroupScan {
-    /// All of them.
+    /// All workgroup scans.
     pub const ALL: [Self; 6] = [
         Self::Subgroup,
         Self::KoggeStone,
@@ -50,7 +50,7 @@ impl WorkgroupScan {
         Self::Sequential,
     ];
 
-    /// Its name behind that of the device's algorithm.
+    /// The name, as the suffix of the algorithm's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Subgroup => "subgroup",
@@ -62,7 +62,7 @@ impl WorkgroupScan {
         }
     }
 
-    /// Elements of shared memory for so many invocations.
+    /// Elements of shared memory for `workgroup_size` invocations.
     pub(super) const fn shared_elements(self, workgroup_size: u32) -> u32 {
         match self {
             // workgroup_scan.glsl: one for each subgroup of 4 lanes, and one for the total.
@@ -72,11 +72,11 @@ impl WorkgroupScan {
         }
     }
 
-    /// The most operations that one invocation's sum goes through, among so many.
+    /// Maximum number of operations between an invocation's aggregate and a result, for rounding bounds.
     pub(super) fn depth(self, workgroup_size: u32) -> u64 {
         let steps = u64::from(workgroup_size.next_power_of_two().ilog2());
         match self {
-            // What comes with lanes is counted by whoever knows them.
+            // Depends on the subgroup size, which the caller adds.
             Self::Subgroup => 0,
             Self::KoggeStone | Self::KoggeStoneDoubleBuffered | Self::Sklansky => steps,
             Self::BrentKung => 2 * steps,
@@ -86,7 +86,7 @@ impl WorkgroupScan {
 }
 
 impl ScanAlgorithm {
-    /// All of them, in the order of a list.
+    /// All algorithms, in the order of listings.
     pub const ALL: [Self; 10] = [
         Self::ReduceThenScan(WorkgroupScan::Subgroup),
         Self::ReduceThenScan(WorkgroupScan::KoggeStone),
@@ -100,7 +100,7 @@ impl ScanAlgorithm {
         Self::Strided,
     ];
 
-    /// The name that selects it. The subgroups' own scan is not said: it was there first.
+    /// The name that selects the algorithm. The suffix `/subgroup` is omitted.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => "reduce-then-scan",
@@ -118,13 +118,13 @@ impl ScanAlgorithm {
         }
     }
 
-    /// The algorithm that a name selects; `reduce-then-scan/subgroup` is `reduce-then-scan`.
+    /// The algorithm of a name; `reduce-then-scan/subgroup` is `reduce-then-scan`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = if name == "reduce-then-scan/subgroup" { "reduce-then-scan" } else { name };
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
-    /// One line for a list: what it does, bytes moved, dispatches, and source.
+    /// One line for listings: method, bytes moved, dispatches and source.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => {
@@ -156,8 +156,8 @@ impl ScanAlgorithm {
                  u32 in 1 dispatch for a tile, else 16 in 2 dispatches more for each level above; OpenCL exercise 5, PMPP ch. 11"
             }
             Self::Chained => {
-                "one pass over the tiles, each looking back at what earlier ones have told; moves 8 bytes per u32 in \
-                 1 dispatch, out of place; Merrill and Garland 2016, Smith, Levien and Owens 2025"
+                "single pass over the tiles with decoupled look-back; moves 8 bytes per u32 in 1 dispatch, out of place; \
+                 Merrill and Garland 2016, Smith, Levien and Owens 2025"
             }
             Self::BlockDoubling => {
                 "scanned blocks double, the upper one adding the end of the lower one; moves 8 bytes per u32 in the \
@@ -170,11 +170,11 @@ impl ScanAlgorithm {
         }
     }
 
-    /// Why it does not carry out a configuration, on any device; `None` if it does.
+    /// The reason why the algorithm does not support a configuration, on any device; `None` if it does.
     pub fn refusal(self, config: &ScanConfig) -> Option<&'static str> {
         let is_of_u32 = config.is_sum_of_u32() && config.column_count() == 1;
         let is_inclusive = config.kind == ScanKind::Inclusive;
-        let (is_taken, reason) = match self {
+        let (is_supported, reason) = match self {
             Self::ReduceThenScan(WorkgroupScan::Subgroup) => return None,
             Self::Chained => (
                 config.is_chainable(),
@@ -182,21 +182,21 @@ impl ScanAlgorithm {
             ),
             Self::ReduceThenScan(_) | Self::ScanThenPropagate => (
                 is_of_u32 && config.is_plain(),
-                "it sums up u32 in one column only, forward from nothing; use reduce-then-scan for others",
+                "it sums up u32 in one column only, forward and without an initial value; use reduce-then-scan for others",
             ),
             Self::BlockDoubling => (
                 is_of_u32 && is_inclusive && config.is_plain(),
-                "it sums up u32 in one column only, inclusively, forward from nothing; use reduce-then-scan for others",
+                "it sums up u32 in one column only, inclusive, forward and without an initial value; use reduce-then-scan for others",
             ),
             Self::Strided => (
                 is_of_u32 && is_inclusive && config.is_plain_either_way(),
-                "it sums up u32 in one column only, inclusively and from nothing; use reduce-then-scan for others",
+                "it sums up u32 in one column only, inclusive and without an initial value; use reduce-then-scan for others",
             ),
         };
-        (!is_taken).then_some(reason)
+        (!is_supported).then_some(reason)
     }
 
-    /// How the invocations of its workgroups scan; `None` where they do not.
+    /// The workgroup scan of the algorithm; `None` without one.
     pub(super) const fn workgroup_scan(self) -> Option<WorkgroupScan> {
         match self {
             Self::ReduceThenScan(scan) => Some(scan),
@@ -205,12 +205,12 @@ impl ScanAlgorithm {
         }
     }
 
-    /// Whether an invocation has one run, and not rounds of them.
+    /// Whether an invocation has a single run of items.
     pub(super) fn has_one_run(self) -> bool {
         self.workgroup_scan() != Some(WorkgroupScan::Subgroup)
     }
 
-    /// Whether its workgroups must be powers of two.
+    /// Whether the workgroup size must be a power of two.
     pub(super) const fn needs_power_of_two(self) -> bool {
         matches!(self, Self::ReduceThenScan(WorkgroupScan::BrentKung) | Self::BlockDoubling)
     }
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_that_of_the_device_and_of_the_workgroup() {
+    fn a_name_is_of_the_algorithm_and_the_workgroup_scan() {
         for scan in WorkgroupScan::ALL {
             let algorithm = ScanAlgorithm::ReduceThenScan(scan);
             assert!(ScanAlgorithm::ALL.contains(&algorithm), "{algorithm}");

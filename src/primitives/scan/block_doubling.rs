@@ -1,13 +1,13 @@
-//! Scanned blocks, twice as large with every dispatch, until one holds everything.
+//! Block doubling (Sklansky's network across the device): scanned blocks double in size with every dispatch.
 //!
 //! ```text
 //!   | 0 | 1 | 2 | 3 | 4 | 5 | 6 |     blocks of 1
-//!   | 0   1 | 2   3 | 4   5 | 6 |     each odd one has taken in the even one before it
+//!   | 0   1 | 2   3 | 4   5 | 6 |     each odd block adds the last element of the even block before it
 //!   | 0   1   2   3 | 4   5   6 |
 //!   | 0   1   2   3   4   5   6 |
 //! ```
 //!
-//! The first step also brings the elements from the source to the destination; the others work in place.
+//! The first step also copies the elements from the source to the destination; the others work in place.
 
 use super::config::ScanBuffers;
 use super::policy::ScanPolicy;
@@ -46,7 +46,7 @@ impl BlockDoubling {
         [&self.first, &self.step].into_iter()
     }
 
-    /// Elements that are read and as many that are written.
+    /// Number of elements read, and of elements written.
     pub(super) fn moved_count(count: u64) -> u64 {
         let upper = |bits: u32| {
             let block = 1u64 << bits;
@@ -63,7 +63,7 @@ impl BlockDoubling {
         count: u64,
     ) -> Result<()> {
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
-        // The kernel doubles the number of a tile.
+        // The kernel doubles a tile's index.
         if tile_count > 1 << 31 {
             let max = u64::from(self.tile_items) << 31;
             return Err(Error::TooManyElements { count, max, what: "2^31 tiles of this policy" });
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_of_the_elements_move_in_every_step_but_the_first() {
+    fn every_step_but_the_first_moves_half_of_the_elements() {
         assert_eq!(BlockDoubling::moved_count(1), 1);
         assert_eq!(BlockDoubling::moved_count(1 << 10), (1 << 10) + 9 * (1 << 9));
         // 0, then 2 3 | 6, then 4 5 6.

@@ -1,15 +1,15 @@
-//! One pass: each tile as soon as what comes before it is known, by decoupled look-back.
+//! Single-pass scan with decoupled look-back.
 //!
 //! ```text
 //!   state:  | next tile | – | – | – | tile 0: statuses | tile 1: statuses | …
-//!              ▲                         │ told                ▲ told
-//!              │ takes                   ▼ looked back at      │
+//!              ▲                         │                     ▲
+//!              │ ticket                  ▼ look-back           │ publish
 //!   elements ──┴── tile, tile, tile ── chained ────────────────┘──► results
 //! ```
 //!
-//! A tile that stays silent is summed up again by whoever waits for it, so the elements must stay what they are. With
-//! the fixed tree, behind the tiles' statuses are those of groups of 32 tiles. Where the device alone knows the count, it
-//! first writes down how many tiles there are; the state has room for the most, and is cleared for as many.
+//! A waiting tile reduces a stalled tile itself (fallback), so the elements must not change. With the fixed tree,
+//! statuses of groups of 32 tiles follow those of the tiles. For an indirect count, a dispatch first writes the number
+//! of tiles; the state is sized and cleared for the maximum.
 
 use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
@@ -49,7 +49,7 @@ push_constants! {
     }
 }
 
-/// Bytes before the tiles' statuses: the next tile.
+/// Bytes before the tiles' statuses: the ticket counter.
 const TICKET_SIZE: u64 = 16;
 /// `GROUP_TILES` of `chained.comp`.
 const GROUP_TILES: u64 = 32;
@@ -57,7 +57,7 @@ const GROUP_TILES: u64 = 32;
 #[derive(Debug)]
 pub(super) struct Chained {
     tile_items: u32,
-    /// Bytes of a tile's statuses: a word for each half of one.
+    /// Bytes of a tile's statuses: one word for each half word of an aggregate.
     status_size: u64,
     has_fixed_tree: bool,
     row_size: u64,
@@ -66,25 +66,25 @@ pub(super) struct Chained {
     pack_items: u32,
     quads: Access,
     words: Access,
-    /// For counts on the device.
+    /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
 }
 
-/// Where things lie in scratch.
+/// Offsets of the arrays in scratch.
 #[derive(Debug)]
-struct Layout {
+struct ScratchLayout {
     state_size: u64,
-    /// Of the value that all begins with.
+    /// Offset of the initial value.
     initial: u64,
-    /// Of what `level_args.comp` writes.
+    /// Offset of the output of `level_args.comp`.
     levels_on_device: u64,
     size: u64,
 }
 
-/// The pipelines that access elements by quads, or by words.
+/// Pipelines that access elements by quads, or by words.
 #[derive(Debug)]
 struct Access {
-    /// For a single tile, which needs no state.
+    /// For a single tile, without state.
     single: Pipeline,
     chained: Pipeline,
 }
@@ -146,15 +146,15 @@ impl Chained {
         count.div_ceil(self.tile_items.into())
     }
 
-    /// The most additions that the total of a tile goes through on its way into a carry of `count` elements, in
-    /// subgroups of `min_lanes` to `max_lanes`.
+    /// Maximum number of additions between a tile's aggregate and a carry of `count` elements, in subgroups of
+    /// `min_lanes` to `max_lanes`.
     pub(super) fn chain_length(&self, count: u64, min_lanes: u64, max_lanes: u64) -> u64 {
         let tile_count = self.tile_count(count);
         if self.has_fixed_tree {
             // A chunk's lanes, a group's chunks, the groups, and the tile's own group.
             max_lanes + GROUP_TILES.div_ceil(min_lanes) + tile_count.div_ceil(GROUP_TILES) + 1
         } else {
-            // A tile may add to what the one before it has told.
+            // A tile may add to the prefix that the previous one published.
             tile_count
         }
     }
@@ -163,17 +163,17 @@ impl Chained {
         self.layout(max_count).size
     }
 
-    fn layout(&self, count: u64) -> Layout {
+    fn layout(&self, count: u64) -> ScratchLayout {
         let mut cursor = ScratchCursor::default();
         let state_size = self.state_size(count);
         cursor.take(state_size);
         let initial = if self.has_initial { cursor.take(self.row_size) } else { 0 };
         let levels_size = if self.level_args.is_some() { LevelArgs::size(1) } else { 0 };
         let levels_on_device = cursor.take(levels_size);
-        Layout { state_size, initial, levels_on_device, size: cursor.size }
+        ScratchLayout { state_size, initial, levels_on_device, size: cursor.size }
     }
 
-    /// Of a single tile none.
+    /// Size of the state, bytes; none for a single tile.
     fn state_size(&self, count: u64) -> u64 {
         if count <= self.tile_items.into() {
             return 0;
@@ -241,7 +241,7 @@ impl Chained {
     }
 }
 
-/// The chained scan of 32-bit elements, in more than one tile, with counters.
+/// Chained scan of 32-bit elements in more than one tile, with counters of its look-back.
 #[cfg(feature = "cli")]
 #[derive(Debug)]
 pub(crate) struct CountedChained(Chained);
@@ -258,7 +258,7 @@ impl CountedChained {
         Ok(Some(Self(chained)))
     }
 
-    /// Adds to the 4 words of `counts`; returns how many tiles looked back.
+    /// Adds to the 4 words of `counts`; returns the number of tiles that looked back.
     pub(crate) fn record(
         &self,
         recorder: &mut Recorder<'_>,

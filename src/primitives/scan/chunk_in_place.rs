@@ -1,8 +1,7 @@
-//! The seed's scan: every sum in its chunk's own last row.
+//! The seed's scan: the sum of each chunk is stored in the chunk's last row.
 //!
-//! Tutorial 14 sums chunks, scans the sums on the CPU, and scans the chunks from their predecessor's last row. Here
-//! the middle stage is the same again, one level up: the last rows of chunks are entries of a table whose rows lie 256
-//! times as far apart.
+//! Tutorial 14 sums chunks, scans the sums on the CPU, and scans the chunks from their predecessor's last row. Here the
+//! sums are scanned recursively on the device: the last rows of chunks are a table with 256 times the stride.
 
 use super::config::{ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
@@ -29,7 +28,7 @@ push_constants! {
     }
 }
 
-/// The kernels of each number of columns.
+/// Kernels by number of columns.
 const KERNELS: [(&Kernel, &Kernel); ScanPolicy::MAX_SEED_COLUMNS as usize] = [
     (&kernels::SCAN_CHUNK_SUM_U32X1, &kernels::SCAN_CHUNK_PREFIX_U32X1),
     (&kernels::SCAN_CHUNK_SUM_U32X2, &kernels::SCAN_CHUNK_PREFIX_U32X2),
@@ -37,16 +36,16 @@ const KERNELS: [(&Kernel, &Kernel); ScanPolicy::MAX_SEED_COLUMNS as usize] = [
     (&kernels::SCAN_CHUNK_SUM_U32X4, &kernels::SCAN_CHUNK_PREFIX_U32X4),
 ];
 
-/// Beyond it a stride of rows, in bytes, would not fit the kernels' 32 bits.
+/// Maximum count: the kernels' strides, in bytes, have 32 bits.
 const MAX_COUNT: u64 = 1 << 32;
 
 #[derive(Debug)]
 pub(super) struct ChunkInPlace {
     chunk_items: u32,
     sum: Pipeline,
-    /// For a level whose chunks keep sums in their last entries.
+    /// For a level whose chunks have sums in their last rows.
     prefix_below_sums: Pipeline,
-    /// For the one chunk of the last level.
+    /// For the single chunk of the last level.
     prefix: Pipeline,
 }
 
@@ -85,7 +84,7 @@ impl ChunkInPlace {
         self.record_level(recorder, buffers.destination, count, 1)
     }
 
-    /// Scans the `count` entries that lie `stride` rows apart.
+    /// Scans `count` rows at a stride of `stride` rows.
     fn record_level(
         &self,
         recorder: &mut Recorder<'_>,
@@ -98,12 +97,12 @@ impl ChunkInPlace {
         if chunks.count == 1 {
             return recorder.dispatch(&self.prefix, &push, 1);
         }
-        // A chunk that is not full is the last: nobody needs its sum.
+        // A partial chunk is the last, and needs no sum.
         let full_chunks = (count / u64::from(self.chunk_items)) as u32;
         let sums = ChunkPush { chunk_count: full_chunks, ..push };
         recorder.dispatch(&self.sum, &sums, full_chunks.into())?;
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        // The scan of a single sum is that sum.
+        // The scan of a single sum is the sum itself.
         if full_chunks > 1 {
             self.record_level(recorder, table, full_chunks.into(), stride * self.chunk_items)?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);

@@ -1,22 +1,22 @@
-//! What a caller says to a scan: the configuration of a plan, and the memory of a recording.
+//! Configuration of a scan plan, and the memory of a recording.
 
 use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result};
-use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_apart};
+use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_disjoint};
 
-/// Whether an element's result counts the element itself.
+/// Inclusive or exclusive scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanKind {
-    /// It does.
+    /// Each result includes the element itself.
     Inclusive,
-    /// It does not: the first result is the operator's identity.
+    /// Each result excludes the element itself: the first is the operator's identity.
     Exclusive,
 }
 
-/// What a [`ScanPlan`](super::ScanPlan) is to do.
+/// Configuration of a [`ScanPlan`](super::ScanPlan).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanConfig {
     pub(super) kind: ScanKind,
@@ -32,33 +32,33 @@ pub struct ScanConfig {
     pub(super) policy: Option<ScanPolicy>,
 }
 
-/// From which end a scan begins.
+/// Direction of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Direction {
     Forward,
     Reverse,
 }
 
-/// What says where segments begin: the meaning of [`ScanBuffers::segments`]. The first row begins one in any case.
+/// Representation of segments in [`ScanBuffers::segments`]. The first row always begins a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SegmentsBy {
-    /// A u32 for each row: not 0 where a segment begins.
+    /// Head flags: a u32 per row, nonzero where a segment begins.
     Flags,
-    /// A key of 32 bits for each row: a segment is a run of equal ones, bit for bit.
+    /// A 32-bit key per row: a segment is a run of bitwise equal keys.
     Keys32,
-    /// A key of 64 bits for each row.
+    /// A 64-bit key per row.
     Keys64,
-    /// The rows at which segments begin, as u32, in any order, as many as [`ScanBuffers::segments`] has room for. Equal
-    /// ones are one; those beyond the last row are none.
+    /// Offsets: the rows at which segments begin, as u32, in any order; the size of [`ScanBuffers::segments`]
+    /// determines their number. Duplicates, and offsets beyond the last row, have no effect.
     Offsets,
 }
 
 impl SegmentsBy {
-    /// All of them.
+    /// All representations.
     pub const ALL: [Self; 4] = [Self::Flags, Self::Keys32, Self::Keys64, Self::Offsets];
 
-    /// The name that stands for it.
+    /// The name that selects it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Flags => "flags",
@@ -68,7 +68,7 @@ impl SegmentsBy {
         }
     }
 
-    /// Bytes that say it of one row, where there are some for each.
+    /// Bytes per row; 0 for offsets.
     const fn size_per_row(self) -> u64 {
         match self {
             Self::Flags | Self::Keys32 => 4,
@@ -79,10 +79,10 @@ impl SegmentsBy {
 }
 
 impl ScanConfig {
-    /// The most columns that a row may have.
+    /// Maximum number of columns.
     pub const MAX_COLUMNS: u32 = 16;
 
-    /// A scan of `kind`: the sums of single u32, until something else is said.
+    /// A scan of `kind`; by default sums of u32 in one column.
     pub const fn new(kind: ScanKind) -> Self {
         let (element, operator, custom) = (ElementType::U32, ScanOperator::Add, None);
         Self {
@@ -100,79 +100,79 @@ impl ScanConfig {
         }
     }
 
-    /// An inclusive scan: the sums of single u32, until something else is said.
+    /// An inclusive scan; by default sums of u32 in one column.
     pub const fn inclusive() -> Self {
         Self::new(ScanKind::Inclusive)
     }
 
-    /// An exclusive scan: the sums of single u32, until something else is said.
+    /// An exclusive scan; by default sums of u32 in one column.
     pub const fn exclusive() -> Self {
         Self::new(ScanKind::Exclusive)
     }
 
-    /// Over numbers of this type.
+    /// Sets the element type.
     pub const fn element(mut self, element: ElementType) -> Self {
         self.element = element;
         self
     }
 
-    /// By this operator.
+    /// Sets the operator.
     pub const fn operator(mut self, operator: ScanOperator) -> Self {
         self.operator = operator;
         self
     }
 
-    /// By an operator of the caller's own, on elements of its own, in single columns: in place of what
-    /// [`Self::element`] and [`Self::operator`] say.
+    /// Sets an operator of the caller, with its own element, for single columns; replaces [`Self::element`] and
+    /// [`Self::operator`].
     pub const fn custom(mut self, operator: &'static CustomOperator) -> Self {
         self.custom = Some(operator);
         self
     }
 
-    /// Over rows of `columns` elements, 1 to 16, each column for itself.
+    /// Sets the number of columns, 1 to 16. Columns are scanned independently.
     pub const fn columns(mut self, columns: u32) -> Self {
         self.columns = columns;
         self
     }
 
-    /// From the last row to the first: what a scan of the rows in reverse order gives, in reverse order.
+    /// Scans from the last row to the first: suffix sums.
     pub const fn reverse(mut self) -> Self {
         self.direction = Direction::Reverse;
         self
     }
 
-    /// Each segment for itself, said by `segments` where they begin.
+    /// Scans each segment independently; `segments` is the representation of their beginnings.
     pub const fn segments(mut self, segments: SegmentsBy) -> Self {
         self.segments = Some(segments);
         self
     }
 
-    /// From an initial value that every recording brings: see [`ScanBuffers::initial`].
+    /// Starts from an initial value, given with every recording: see [`ScanBuffers::initial`].
     pub const fn with_initial(mut self) -> Self {
         self.has_initial = true;
         self
     }
 
-    /// For counts that may be [`Count::Device`](crate::Count::Device).
+    /// Supports indirect counts, [`Count::Device`](crate::Count::Device).
     pub const fn counts_on_device(mut self) -> Self {
         self.counts_on_device = true;
         self
     }
 
-    /// With the promise that source and destination never overlap, which lets [`ScanPolicy::choose`] take the single
-    /// pass. A recording in place is refused then.
+    /// Declares that source and destination never overlap, so that [`ScanPolicy::choose`] may choose the single pass. A
+    /// recording in place is an error then.
     pub const fn out_of_place(mut self) -> Self {
         self.is_out_of_place = true;
         self
     }
 
-    /// With this policy, not the one that [`ScanPolicy::choose`] would take.
+    /// Sets the policy; by default that of [`ScanPolicy::choose`].
     pub const fn policy(mut self, policy: ScanPolicy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// The type of an element; none of one of the caller's own.
+    /// The element type; `None` for a custom operator.
     pub const fn element_type(&self) -> Option<ElementType> {
         match self.custom {
             Some(_) => None,
@@ -180,12 +180,12 @@ impl ScanConfig {
         }
     }
 
-    /// Elements of a row.
+    /// Number of columns.
     pub const fn column_count(&self) -> u32 {
         self.columns
     }
 
-    /// Bytes of a row.
+    /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
         let element_words = match self.custom {
             Some(operator) => operator.element_words(),
@@ -194,11 +194,10 @@ impl ScanConfig {
         self.columns as u64 * element_words as u64 * 4
     }
 
-    /// Whether there can be such a scan on a device.
+    /// Checks that a device supports the configuration.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if there is none anywhere, [`Error::MissingFeature`] if it is the device that lacks
-    /// something.
+    /// [`Error::Unsupported`] if no device does, [`Error::MissingFeature`] if this one lacks a feature.
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         if !(1..=Self::MAX_COLUMNS).contains(&self.columns) {
             return Err(Error::Unsupported {
@@ -227,7 +226,7 @@ impl ScanConfig {
         Ok(())
     }
 
-    /// The kernels of a scan that passes [`Self::check`].
+    /// The kernels of a configuration that passes [`Self::check`].
     pub(super) fn modules(&self) -> Modules {
         match self.custom {
             Some(operator) => Modules::custom(operator, self.segments.is_some()),
@@ -235,33 +234,33 @@ impl ScanConfig {
         }
     }
 
-    /// Whether it asks for no more than one scan of all rows, from the first on.
+    /// Whether it is a forward scan without segments, initial value or indirect counts.
     pub(super) fn is_plain(&self) -> bool {
         self.direction == Direction::Forward && self.is_plain_either_way()
     }
 
-    /// The same from either end.
+    /// Likewise, forward or reverse.
     pub(super) fn is_plain_either_way(&self) -> bool {
         self.segments.is_none() && !self.has_initial && !self.counts_on_device
     }
 
-    /// Whether results depend on the order in which elements are combined: those of sums and products of floats.
+    /// Whether results depend on the order of operations: sums and products of floats.
     pub fn rounds(&self) -> bool {
         let is_float = self.element.is_float();
         self.custom.is_none() && is_float && matches!(self.operator, ScanOperator::Add | ScanOperator::Mul)
     }
 
-    /// Whether it is what the source documents scan.
+    /// Whether it is the sum of u32, as in the seed.
     pub(super) fn is_sum_of_u32(&self) -> bool {
         self.custom.is_none() && (self.element, self.operator) == (ElementType::U32, ScanOperator::Add)
     }
 
-    /// Whether there is a single pass for it.
+    /// Whether the single pass supports it.
     pub(super) fn is_chainable(&self) -> bool {
         self.custom.is_none() && self.columns == 1 && self.segments.is_none()
     }
 
-    /// How kernels see a row.
+    /// Layout of a row in kernels.
     pub(super) const fn row_shape(&self) -> RowShape {
         match self.custom {
             Some(operator) => RowShape::whole(operator.element_words()),
@@ -270,16 +269,16 @@ impl ScanConfig {
     }
 }
 
-/// What comes before the first row, or with segments before the first row of each: a row, as it lies in memory.
+/// Initial value: a row that precedes the first row, or, with segments, the first row of each segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum InitialValue {
-    /// Nothing.
+    /// The operator's identity.
     #[default]
     Identity,
-    /// Words that are known while recording.
+    /// A row given at recording.
     Host(InitialRow),
-    /// A row in memory of the device, such as the last row of another scan's results.
+    /// A row in device memory, such as the last row of another scan's results.
     Device(AddressRange),
 }
 
@@ -300,10 +299,10 @@ impl InitialRow {
 }
 
 impl InitialValue {
-    /// The row of `values`, which are of the plan's type; u32 stand for the words of any.
+    /// A row of `values`, of the plan's element type, or u32 for its words.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if they are more than the 128 bytes of the widest row.
+    /// [`Error::Unsupported`] if they exceed 128 bytes, the largest row.
     pub fn host<N: Number>(values: &[N]) -> Result<Self> {
         let given: &[u32] = bytemuck::cast_slice(values);
         if given.len() > InitialRow::MAX_WORDS {
@@ -314,7 +313,7 @@ impl InitialValue {
         Ok(Self::Host(InitialRow { words, len: given.len(), element: N::TYPE }))
     }
 
-    /// Whether it is a row of a configuration.
+    /// Checks that it is a row of the configuration.
     fn check(&self, config: &ScanConfig) -> Result<()> {
         let row_size = config.row_size();
         if let (Self::Host(row), Some(expected)) = (self, config.element_type())
@@ -325,7 +324,7 @@ impl InitialValue {
         let got = match self {
             Self::Identity => return Ok(()),
             Self::Host(row) => size_of_val(row.words()) as u64,
-            // Kernels take a null pointer for none.
+            // To kernels a null pointer is no initial value.
             Self::Device(range) if range.address == 0 => 0,
             Self::Device(range) => range.aligned("the initial value", 4)?.size,
         };
@@ -343,44 +342,44 @@ impl InitialValue {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ScanBuffers {
-    /// What is scanned.
+    /// The rows to scan.
     pub source: AddressRange,
-    /// Where the sums go; the same range as `source` to scan in place.
+    /// The results; the same range as `source` to scan in place.
     pub destination: AddressRange,
-    /// As [`ScanPlan::scratch_requirements`](super::ScanPlan::scratch_requirements) says.
+    /// Scratch of [`ScanPlan::scratch_requirements`](super::ScanPlan::scratch_requirements).
     pub scratch: BufferRange,
-    /// For a plan with [`ScanConfig::with_initial`].
+    /// Initial value, for a plan with [`ScanConfig::with_initial`].
     pub initial: InitialValue,
-    /// For a plan with [`ScanConfig::segments`], which says what is in it. Of offsets there are as many as the size has
-    /// room for; of flags and keys there may be more than the rows need.
+    /// Segments, for a plan with [`ScanConfig::segments`], in its representation. The size determines the number of
+    /// offsets; flags and keys may exceed the rows.
     pub segments: AddressRange,
 }
 
 impl ScanBuffers {
-    /// A scan from one range to another.
+    /// A scan out of place.
     pub const fn new(source: AddressRange, destination: AddressRange, scratch: BufferRange) -> Self {
         let (initial, segments) = (InitialValue::Identity, AddressRange::new(0, 0));
         Self { source, destination, scratch, initial, segments }
     }
 
-    /// A scan over `elements` where they are.
+    /// A scan in place.
     pub const fn in_place(elements: AddressRange, scratch: BufferRange) -> Self {
         Self::new(elements, elements, scratch)
     }
 
-    /// The same from an initial value.
+    /// Sets the initial value.
     pub const fn initial(mut self, initial: InitialValue) -> Self {
         self.initial = initial;
         self
     }
 
-    /// The same in segments.
+    /// Sets the segments.
     pub const fn segments(mut self, segments: AddressRange) -> Self {
         self.segments = segments;
         self
     }
 
-    /// The same memory, cut to what `count` rows take, if it will do.
+    /// Checks the ranges, and shortens them to `count` rows.
     pub(super) fn checked(
         &self,
         config: &ScanConfig,
@@ -438,10 +437,10 @@ impl ScanBuffers {
             ("destination", destination),
         ];
         for range in &ranges[..3] {
-            check_apart(*range, &ranges[4..])?;
+            check_disjoint(*range, &ranges[4..])?;
         }
         for range in ranges {
-            check_apart(range, &[("scratch", scratch.addresses())])?;
+            check_disjoint(range, &[("scratch", scratch.addresses())])?;
         }
         Ok(Self { source, destination, scratch, initial: self.initial, segments })
     }

@@ -1,4 +1,4 @@
-//! Operators that a caller writes.
+//! Custom operators.
 
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
@@ -13,25 +13,25 @@ pub struct CustomOperator {
 }
 
 impl CustomOperator {
-    /// The most words of an element.
+    /// Maximum size of an element, words.
     pub const MAX_ELEMENT_WORDS: u32 = 16;
 
-    /// An operator on elements of `element_words` words of 32 bits, 1 to 16, with the modules that were compiled for
-    /// it: `reduce` from `glsl/scan/reduce.comp`, `downsweep` from `glsl/scan/downsweep.comp`. `name` is for reports.
+    /// An operator on elements of `element_words` 32-bit words, 1 to 16, with its modules: `reduce`, compiled from
+    /// `glsl/scan/reduce.comp`, and `downsweep`, from `glsl/scan/downsweep.comp`. `name` is for reports.
     ///
     /// # Safety
-    /// Both modules are valid for Vulkan 1.2, and were compiled from this version's sources with `OPERATOR_CUSTOM`, and
-    /// with an include that keeps to what is said above: its `ELEMENT_WORDS` is `element_words`, it touches no memory,
-    /// and it has no barriers and no subgroup operations. Devices that they are used on have what they need beyond what
-    /// [`DeviceRequirements`](crate::device::DeviceRequirements) asks for, such as doubles. A plan refuses modules that are
-    /// not of this shape, but cannot know what else is in them.
+    /// Both modules are valid for Vulkan 1.2 and were compiled from this version's sources with `OPERATOR_CUSTOM` and
+    /// an include as described above: its `ELEMENT_WORDS` is `element_words`, and it has no memory accesses, barriers
+    /// or subgroup operations. Devices support the features of the modules beyond
+    /// [`DeviceRequirements`](crate::device::DeviceRequirements), such as doubles. A plan checks the interfaces of the
+    /// modules, but not their code.
     pub const unsafe fn new(
         name: &'static str,
         element_words: u32,
         reduce: &'static [u8],
         downsweep: &'static [u8],
     ) -> Self {
-        // SAFETY: the modules differ from the library's own in what an element is, says the caller.
+        // SAFETY: the caller promises that the modules differ from the library's only in the element.
         unsafe {
             Self {
                 element_words,
@@ -42,7 +42,7 @@ impl CustomOperator {
         }
     }
 
-    /// The same, for scans of segments too: `reduce` and `downsweep` compiled with `HEADED` as well.
+    /// Adds modules for segmented scans: `reduce` and `downsweep`, compiled with `HEADED` as well.
     ///
     /// # Safety
     /// That of [`Self::new`].
@@ -62,12 +62,12 @@ impl CustomOperator {
         self
     }
 
-    /// Words of 32 bits of an element.
+    /// Size of an element, 32-bit words.
     pub const fn element_words(&self) -> u32 {
         self.element_words
     }
 
-    /// Those of a scan that passes [`Self::check`].
+    /// The kernels of a scan that passes [`Self::check`].
     pub(super) fn kernels(&'static self, is_segmented: bool) -> (&'static Kernel, &'static Kernel) {
         match &self.segmented {
             Some((reduce, downsweep)) if is_segmented => (reduce, downsweep),
@@ -75,15 +75,15 @@ impl CustomOperator {
         }
     }
 
-    /// Whether the modules are what they should be, as far as their declarations tell.
+    /// Checks the interfaces of the modules.
     pub(super) fn check(&self, is_segmented: bool) -> Result<()> {
         if !(1..=Self::MAX_ELEMENT_WORDS).contains(&self.element_words) {
             return Err(Error::Unsupported { reason: "a custom operator's elements are of 1 to 16 words" });
         }
-        // A head is one word more.
+        // With segments, shared elements have a head of one word.
         let shared_words = self.element_words + u32::from(is_segmented);
         let same = |kernel: &Kernel, model| kernel.is_variant_of(model, shared_words);
-        let is_right = match (&self.segmented, is_segmented) {
+        let is_valid = match (&self.segmented, is_segmented) {
             (None, true) => {
                 return Err(Error::Unsupported {
                     reason: "the custom operator has no modules for segments: give it CustomOperator::with_segments",
@@ -98,7 +98,7 @@ impl CustomOperator {
                     && same(&self.downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1)
             }
         };
-        if is_right {
+        if is_valid {
             return Ok(());
         }
         Err(Error::Unsupported {
@@ -108,7 +108,7 @@ impl CustomOperator {
     }
 }
 
-/// One is the same as another if it is that very static.
+/// Operators are equal if they are the same static.
 impl PartialEq for CustomOperator {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)

@@ -1,22 +1,22 @@
-//! Tiles of elements, tiles of their sums, tiles of the sums of these, until one tile holds a level.
+//! Levels of a hierarchical scan: elements, tile aggregates, aggregates of these, up to a level of one tile.
 
 use crate::primitives::ScratchCursor;
 
-/// Where the levels above the elements lie in scratch.
+/// Sizes of the levels, and their offsets in scratch.
 #[derive(Debug)]
 pub(super) struct Levels {
-    /// Elements, from the lowest level up; level 0 is the caller's own.
+    /// Number of elements by level, from the lowest; level 0 is the caller's.
     pub(super) counts: [u64; Self::MAX],
-    /// Offset in scratch, for every level but 0.
+    /// Offsets in scratch, of all levels but 0.
     pub(super) offsets: [u64; Self::MAX],
     pub(super) len: usize,
 }
 
 impl Levels {
-    /// More than those of 2^64 elements in the smallest tiles.
+    /// Exceeds the levels of 2^64 elements in the smallest tiles.
     pub(super) const MAX: usize = 64;
 
-    /// Those of `count` elements, with arrays of rows that `cursor` hands out.
+    /// The levels of `count` elements, allocated from `cursor`.
     pub(super) fn new(cursor: &mut ScratchCursor, count: u64, tile_items: u32, row_size: u64) -> Self {
         let mut levels = Self { counts: [0; Self::MAX], offsets: [0; Self::MAX], len: 1 };
         levels.counts[0] = count;

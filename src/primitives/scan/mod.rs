@@ -1,18 +1,18 @@
-//! Scans: `destination[i] = source[0] ⊕ … ⊕ source[i]` (inclusive) or `… ⊕ source[i - 1]` (exclusive).
+//! Scan: `destination[i] = source[0] ⊕ … ⊕ source[i]` (inclusive) or `… ⊕ source[i - 1]` (exclusive).
 //!
-//! ⊕ is a [`ScanOperator`] on numbers of an [`ElementType`](crate::ElementType). A table of 1 to 16 columns is scanned
-//! column by column, all at once. Results are those of `ufunc.accumulate(table, axis=0, dtype=table.dtype)` in numpy:
+//! ⊕ is a [`ScanOperator`] on elements of an [`ElementType`](crate::ElementType). The columns of a table, 1 to 16, are
+//! scanned independently. Results are those of `ufunc.accumulate(table, axis=0, dtype=table.dtype)` in numpy:
 //!
-//! * Sums and products of whole numbers wrap.
-//! * A minimum or maximum with a NaN in it is a NaN, which one is not said. -0 is less than +0.
-//! * Sums and products of floats are not rounded in numpy's order. A sum is off by at most `1.01 * d * u` of the sum of
-//!   the magnitudes, where `d` is [`ScanPlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64; a product of
-//!   `n` numbers by `1.01 * n * u` of itself, unless what is multiplied on the way overflows or underflows. A device
-//!   may take denormals for 0. The order is the plan's, so that two runs on one device agree to the bit, but for which
-//!   NaN a NaN is. In the chained scan it is that of who was first, but with [`ScanPolicy::with_fixed_tree`], which
-//!   makes it the plan's as well.
-//! * A [`CustomOperator`] is whatever a caller writes.
-//! * u64 and i64 need no 64-bit numbers of the device; sums and products of f64 need `shaderFloat64`.
+//! * Integer sums and products wrap.
+//! * A minimum or maximum of elements that include a NaN is an unspecified NaN. -0 is less than +0.
+//! * Sums and products of floats are rounded in another order than numpy's. The error of a sum is at most
+//!   `1.01 * d * u` times the sum of magnitudes, where `d` is [`ScanPlan::rounding_depth`] and `u` is 2^-24 for f32 and
+//!   2^-53 for f64; that of a product of `n` factors is `1.01 * n * u` times its magnitude, unless an intermediate
+//!   result overflows or underflows. A device may flush denormals to 0. The order of operations is fixed by the plan,
+//!   so that runs on one device agree bit by bit, except for the payload of NaNs. In the chained scan the order depends
+//!   on timing, unless [`ScanPolicy::with_fixed_tree`] fixes it.
+//! * A [`CustomOperator`] is written by the caller.
+//! * u64 and i64 do not need `shaderInt64`; sums and products of f64 need `shaderFloat64`.
 
 mod algorithm;
 mod block_doubling;
@@ -48,7 +48,7 @@ use reduce_then_scan::ReduceThenScan;
 use scan_then_propagate::ScanThenPropagate;
 use strided::Strided;
 
-/// A scan, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
+/// Plan of a scan. Immutable; holds pipelines and no memory; may be recorded any number of times.
 #[derive(Debug)]
 pub struct ScanPlan {
     device: Device,
@@ -67,36 +67,35 @@ enum Strategy {
     Strided(Strided),
 }
 
-/// Where source and destination of a plan's recordings begin.
+/// Alignment of source and destination in a plan's recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ranges {
-    /// Wherever the caller's ranges do.
+    /// Any address of the caller's ranges.
     AnyAddress,
-    /// At multiples of 16 bytes, as arrays in scratch do, with elements that fill whole quads.
+    /// Aligned to 16 bytes, as arrays in scratch, with elements that fill whole quads.
     Scratch,
 }
 
-/// Steps in which something doubles from 1 to `count`.
+/// Number of doublings from 1 to at least `count`: the ceiling of log2.
 fn step_count(count: u64) -> u32 {
     u64::BITS - count.max(1).saturating_sub(1).leading_zeros()
 }
 
 impl ScanPlan {
-    /// Makes every pipeline that any recording may need.
+    /// Creates all pipelines that a recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for more than 16 columns, for bits of floats, and for custom operators whose modules are
-    /// not what they should be; [`Error::MissingFeature`] for sums and
-    /// products of f64 where the device lacks `shaderFloat64`; [`Error::InvalidPolicy`] and
-    /// [`Error::PolicyExceedsLimits`] for a policy that fits neither the configuration nor the device; and whatever the
-    /// driver's compiler says.
+    /// [`Error::Unsupported`] for more than 16 columns, for bitwise operators on floats, and for custom operators with
+    /// invalid modules; [`Error::MissingFeature`] for sums and products of f64 where the device lacks `shaderFloat64`;
+    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a policy that does not fit the configuration or
+    /// the device; and those of `vkCreateComputePipelines`.
     pub fn new(device: &Device, config: ScanConfig) -> Result<Self, Error> {
         let plan = Self::declare(device, config, Ranges::AnyAddress)?;
         Pipeline::compile_all(device, plan.pipelines())?;
         Ok(plan)
     }
 
-    /// As [`Self::new`], of ranges that lie as `ranges` says, and with pipelines that are not compiled yet.
+    /// As [`Self::new`], for ranges with the alignment `ranges`, without compiling the pipelines.
     pub(crate) fn declare(device: &Device, config: ScanConfig, ranges: Ranges) -> Result<Self, Error> {
         config.check(device.capabilities())?;
         let policy =
@@ -124,17 +123,17 @@ impl ScanPlan {
         Ok(Self { device: device.clone(), config, policy, strategy })
     }
 
-    /// What the plan was made for.
+    /// The configuration of the plan.
     pub fn config(&self) -> &ScanConfig {
         &self.config
     }
 
-    /// How it goes about it.
+    /// The policy in use.
     pub fn policy(&self) -> &ScanPolicy {
         &self.policy
     }
 
-    /// Every pipeline that a recording may bind: for what a compiler made of them.
+    /// All pipelines that a recording may bind, for inspection.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let pipelines: Box<dyn Iterator<Item = &Pipeline>> = match &self.strategy {
             Strategy::ReduceThenScan(strategy) => Box::new(strategy.pipelines()),
@@ -147,12 +146,12 @@ impl ScanPlan {
         pipelines
     }
 
-    /// Whether source and destination may be the same range. The seed's policy takes nothing else.
+    /// Whether source and destination may be the same range. The seed's policy requires it.
     pub fn scans_in_place(&self) -> bool {
         !matches!(self.strategy, Strategy::Chained(_)) && !self.config.is_out_of_place
     }
 
-    /// The same scan with counters, if it is a chained one that can have them.
+    /// The same scan with counters of its look-back, for chained scans with such a kernel.
     #[cfg(feature = "cli")]
     pub(crate) fn counted(&self) -> Result<Option<chained::CountedChained>> {
         match self.strategy {
@@ -161,10 +160,10 @@ impl ScanPlan {
         }
     }
 
-    /// The scratch that [`Self::cmd_scan`] needs for up to `max_count` rows: a row per tile, two for the chained scan, with
-    /// the default policies less than 1/128 of the source; none for a single tile, the seed's policy or block doubling;
-    /// for the strided scan as much as the source. A scan of segments takes 4 bytes per tile more, and by offsets a bit per
-    /// row; an initial value takes a row, and a count on the device 32 bytes for each level of tiles.
+    /// Scratch of [`Self::cmd_scan`] for up to `max_count` rows. One row per tile, two for the chained scan: with the
+    /// default policies less than 1/128 of the source. None for a single tile, the seed's policy or block doubling; the
+    /// size of the source for the strided scan. In addition: with segments 4 bytes per tile, and by offsets one bit per
+    /// row; one row for an initial value; 32 bytes per level of tiles for indirect counts.
     pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {
         ScratchRequirements::new(match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.scratch_size(max_count),
@@ -175,16 +174,16 @@ impl ScanPlan {
         })
     }
 
-    /// The most operations that an element goes through on its way into any result of `count` rows: what the error of
-    /// a sum of floats grows with.
+    /// Maximum number of operations between an element and any result of `count` rows. The error bound of a sum of
+    /// floats is proportional to it.
     pub fn rounding_depth(&self, count: u64) -> u64 {
         let levels = match &self.strategy {
             Strategy::ReduceThenScan(strategy) => strategy.level_count(count),
             Strategy::ScanThenPropagate(strategy) => strategy.level_count(count),
-            // The seed's levels are of as many tiles.
+            // An upper bound of the seed's levels.
             Strategy::ChunkInPlace(_) => 64,
             Strategy::Chained(_) => 1,
-            // One operation in every step.
+            // One operation per step.
             Strategy::BlockDoubling(_) | Strategy::Strided(_) => return step_count(count).into(),
         };
         let policy = &self.policy;
@@ -195,26 +194,26 @@ impl ScanPlan {
             Strategy::Chained(strategy) => strategy.chain_length(count, min_lanes, lanes),
             _ => 0,
         };
-        // A run, a subgroup's lanes, its rounds, and the subgroups with the rounds in which they are scanned; or a run
-        // and a network of invocations.
+        // A run, the lanes of a subgroup, its rounds, the subgroups and the rounds that scan them; or a run and a
+        // network of invocations.
         let network = policy.algorithm.workgroup_scan().map_or(0, |scan| scan.depth(policy.workgroup_size));
         let workgroup = network.max(lanes + 2 * subgroups);
         let tile = u64::from(policy.items_per_invocation) + workgroup + 4;
         let initial = u64::from(self.config.has_initial);
-        // Up to the top, and down again.
+        // Up-sweep and down-sweep.
         2 * levels * tile + chain + initial
     }
 
-    /// Bytes of rows that a recording of `count` rows reads and writes, out of place; what is kept of tiles is not
-    /// counted.
+    /// Bytes of rows that a recording of `count` rows reads and writes, out of place; without tile aggregates and
+    /// statuses.
     pub fn traffic_size(&self, count: u64) -> u64 {
         let is_single_tile = count <= self.policy.tile_items().into();
         let moved_rows = match &self.strategy {
-            // Sums read it all once, and the scan reads and writes it all.
+            // The reduction reads all rows, the down-sweep reads and writes them.
             Strategy::ReduceThenScan(_) | Strategy::ChunkInPlace(_) if !is_single_tile => {
                 count.saturating_mul(3)
             }
-            // Scanned tiles are read and written again.
+            // Propagation reads and writes all rows again.
             Strategy::ScanThenPropagate(_) if !is_single_tile => count.saturating_mul(4),
             Strategy::ReduceThenScan(_)
             | Strategy::ChunkInPlace(_)
@@ -228,43 +227,42 @@ impl ScanPlan {
 
     /// Records the scan of `count` rows.
     ///
-    /// 1. **Device**: what [`DeviceRequirements`](crate::device::DeviceRequirements) asks for; a queue that can compute.
-    /// 2. **Memory**: `source` and `destination` of at least `count * ScanConfig::row_size()` bytes, at multiples of
-    ///    4 (faster at multiples of 16), in buffers with `SHADER_DEVICE_ADDRESS`; they are the same range or do not overlap,
-    ///    and the seed's policy takes only the same range. So with what the plan was made for besides: `segments` of 4
-    ///    bytes for each row (8 of keys of 64 bits; of offsets all of the range), an initial value on the device of a row,
-    ///    a count on the device of 4 bytes; at multiples of 4, and apart from `destination`. `scratch` as
-    ///    [`Self::scratch_requirements`] says, its content of no matter, and used by nothing else until the work is done.
-    /// 3. **Commands**: one dispatch for one tile, else two for each level of tiles above the first and one for the
-    ///    last, with compute-to-compute barriers between them; of scan-then-propagate as many; of block doubling and the
-    ///    strided scan one for each time that 1 doubles up to `count`, of the latter in place an even number of them; of
-    ///    the chained scan one. Before that, an update of `scratch` for an initial value of the host's, a fill of it for
-    ///    segments by offsets, or for what tiles of the chained scan tell, as many as the most of a count on the device
-    ///    has, and behind these a transfer-to-compute barrier; a dispatch for offsets, one for a count on the device, and
-    ///    behind these a barrier, to indirect dispatches where the device has the count.
-    ///    The first access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and
-    ///    TRANSFER / TRANSFER_WRITE of `scratch` where there is a fill or an update, else COMPUTE_SHADER / SHADER_WRITE of
-    ///    it; ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access
-    ///    to `scratch` is COMPUTE_SHADER, with a count on the device also DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a
-    ///    compute pipeline and push constants bound, and touches no other state.
-    /// 4. **Limits**: `count` = 0 records nothing; a count on the device that is 0 runs no workgroups, and one above its
-    ///    maximum is taken as that. At most 2^32 - 1 tiles, or columns of tiles where a row is wider than 16 bytes, or as
-    ///    many as a dispatch of the device has workgroups in two dimensions; 2^32 - 1 rows with segments; 2^30 tiles of
-    ///    the strided scan, and 2^31 of block doubling; and what the device's memory holds.
+    /// 1. **Device**: meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute.
+    /// 2. **Memory**: `source` and `destination`: at least `count * ScanConfig::row_size()` bytes, aligned to 4 (faster
+    ///    at 16), in buffers with `SHADER_DEVICE_ADDRESS`; the same range or disjoint, and for the seed's policy the
+    ///    same range. `segments`: 4 bytes per row (8 for 64-bit keys; the whole range for offsets); an initial value on
+    ///    the device: one row; an indirect count: 4 bytes; all aligned to 4 and disjoint from `destination`. `scratch`:
+    ///    of [`Self::scratch_requirements`], contents undefined, used by nothing else until the work has completed.
+    /// 3. **Commands**: one dispatch for a single tile; otherwise two for each level of tiles above the first and one
+    ///    for the last, with compute-to-compute barriers between them, also for scan-then-propagate. Block doubling and
+    ///    the strided scan: one for each doubling from 1 to `count`, for the latter in place an even number. The
+    ///    chained scan: one. Before them: an update of `scratch` for an initial value of the host; a fill of `scratch`
+    ///    for segments by offsets, or for the statuses of the chained scan, sized by the maximum of an indirect count;
+    ///    then a transfer-to-compute barrier; a dispatch for offsets, one for an indirect count, and then a barrier, to
+    ///    indirect dispatches for an indirect count. The first access is COMPUTE_SHADER / SHADER_READ of `source`,
+    ///    `segments`, initial value and count, and TRANSFER / TRANSFER_WRITE of `scratch` where there is a fill or an
+    ///    update, else COMPUTE_SHADER / SHADER_WRITE of it. Ends with COMPUTE_SHADER / SHADER_WRITE of `destination`,
+    ///    with no barrier before or after. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also
+    ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no
+    ///    other state.
+    /// 4. **Limits**: `count` = 0 records nothing. An indirect count of 0 launches no workgroups; one above its maximum
+    ///    is treated as the maximum. At most 2^32 - 1 tiles (columns of tiles for rows wider than 16 bytes), and no
+    ///    more than the workgroups of a two-dimensional dispatch on the device; 2^32 - 1 rows with segments; 2^30 tiles
+    ///    for the strided scan, 2^31 for block doubling.
     /// 5. **Result**: in `destination`; `source` is unchanged unless it is the same range.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
     /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if the seed's policy is asked to scan out of place, or in
-    /// place the chained scan or a plan of which [`ScanConfig::out_of_place`] was promised, and if an initial value,
-    /// segments or a count on the device are given to a plan that was not made for them, or not to one that was;
-    /// [`Error::ElementMismatch`] for an initial value of another type. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] for the seed's policy out of place, for the chained scan or a
+    /// plan with [`ScanConfig::out_of_place`] in place, for an initial value, segments or an indirect count that the
+    /// plan was not created for, and for an initial value or segments that are missing; [`Error::ElementMismatch`] for
+    /// an initial value of another type. Nothing is recorded then.
     ///
     /// # Safety
-    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
-    /// other thread meanwhile. The ranges are live memory of the device, made with the usage named above, when the
-    /// commands run, and the plan outlives them. The caller orders their accesses with what comes before and after.
+    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no other
+    /// thread meanwhile. When the commands execute, the ranges are bound memory of the device with the usage above, and
+    /// the plan is alive. The caller orders their accesses with earlier and later commands.
     pub unsafe fn cmd_scan(
         &self,
         command_buffer: vk::CommandBuffer,
@@ -276,7 +274,7 @@ impl ScanPlan {
         self.record(&mut recorder, buffers, count)
     }
 
-    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    /// Destination scope for the caller's barrier before the recording: accesses before its first barrier.
     pub fn first_access(&self) -> Access {
         let is_chained = matches!(self.strategy, Strategy::Chained(_));
         let marks_segments = self.config.segments == Some(SegmentsBy::Offsets);
@@ -284,14 +282,14 @@ impl ScanPlan {
         if transfers { Access::COMPUTE.and(Access::TRANSFER_WRITE) } else { Access::COMPUTE }
     }
 
-    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
-    /// an indirect dispatch has read is read by then, too.
+    /// Source scope for the caller's barrier after the recording: accesses after its last barrier. Reads of indirect
+    /// arguments have completed by then.
     pub fn last_access(&self) -> Access {
         Access::COMPUTE_WRITE
     }
 
-    /// The commands that [`Self::cmd_scan`] records of the same memory and count, and nothing besides: each dispatch
-    /// with its pipeline and push constants; labels and timestamps where they are asked for.
+    /// Numbers of the commands that [`Self::cmd_scan`] records for the same memory and count: each dispatch also binds
+    /// its pipeline and push constants. Debug labels and timestamps are not counted.
     ///
     /// # Errors
     /// Those of `cmd_scan`.
@@ -301,11 +299,11 @@ impl ScanPlan {
         Ok(recorder.counts())
     }
 
-    /// [`Self::cmd_scan`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
-    /// or beside other plans.
+    /// As [`Self::cmd_scan`], with a recorder of the caller: for timestamps, or to record several plans. The conditions
+    /// of [`Recorder::new`] and `cmd_scan` apply.
     ///
     /// # Errors
-    /// Those of `cmd_scan`; [`Error::ForeignDevice`] if the recorder is another device's.
+    /// Those of `cmd_scan`; [`Error::ForeignDevice`] if the recorder is of another device.
     pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -314,7 +312,7 @@ impl ScanPlan {
     ) -> Result<()> {
         let count = count.into();
         recorder.check_device(&self.device)?;
-        count.check_place(self.config.counts_on_device)?;
+        count.check_supported(self.config.counts_on_device)?;
         if count.max() == 0 {
             return Ok(());
         }
@@ -330,7 +328,7 @@ impl ScanPlan {
         let buffers = buffers.checked(&self.config, count, self.scratch_requirements(count.max()))?;
         if self.config.is_out_of_place && buffers.source == buffers.destination {
             return Err(Error::Unsupported {
-                reason: "the plan was promised never to scan in place; make one without that promise",
+                reason: "the plan was made for scans out of place; make one without out_of_place",
             });
         }
         match &self.strategy {

@@ -1,4 +1,4 @@
-//! What a scan combines elements by.
+//! Scan operators and their kernels.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use super::custom::CustomOperator;
 use crate::kernels::{self, Kernel};
 use crate::primitives::ElementType;
 
-/// An associative operator of the library's own.
+/// A built-in associative operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ScanOperator {
-    /// The sum; of whole numbers it wraps. Identity 0.
+    /// Sum; wraps for integers. Identity 0.
     #[default]
     Add,
-    /// The product; of whole numbers it wraps. Identity 1.
+    /// Product; wraps for integers. Identity 1.
     Mul,
-    /// The minimum. Identity: the greatest number, +∞ of floats.
+    /// Minimum. Identity: the greatest number, +∞ for floats.
     Min,
-    /// The maximum. Identity: the least number, -∞ of floats.
+    /// Maximum. Identity: the least number, -∞ for floats.
     Max,
-    /// The bits that are in all. Identity: all bits. Not of floats.
+    /// Bitwise and. Identity: all bits. Not for floats.
     And,
-    /// The bits that are in any. Identity 0. Not of floats.
+    /// Bitwise or. Identity 0. Not for floats.
     Or,
-    /// The bits that are in an odd number. Identity 0. Not of floats.
+    /// Bitwise exclusive or. Identity 0. Not for floats.
     Xor,
 }
 
 impl ScanOperator {
-    /// All of them.
+    /// All operators.
     pub const ALL: [Self; 7] = [Self::Add, Self::Mul, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor];
 
     /// The name that selects it.
@@ -44,7 +44,7 @@ impl ScanOperator {
         }
     }
 
-    /// Whether it combines elements of a type: bits of floats are not combined.
+    /// Whether it supports an element type: bitwise operators do not support floats.
     pub const fn takes(self, element: ElementType) -> bool {
         match self {
             Self::Add | Self::Mul | Self::Min | Self::Max => true,
@@ -52,12 +52,12 @@ impl ScanOperator {
         }
     }
 
-    /// Whether a device needs `shaderFloat64` for it. Minima and maxima of f64 are found without doubles.
+    /// Whether it needs `shaderFloat64`. Minimum and maximum of f64 do not.
     pub const fn needs_float64(self, element: ElementType) -> bool {
         matches!((element, self), (ElementType::F64, Self::Add | Self::Mul))
     }
 
-    /// Its number in `glsl/operator/names.glsl`.
+    /// Value of its specialization constant in `glsl/operator/names.glsl`.
     const fn constant(self) -> u32 {
         match self {
             Self::Add => 0,
@@ -77,30 +77,30 @@ impl fmt::Display for ScanOperator {
     }
 }
 
-/// The kernels that scan a row, and how they see it.
+/// The kernels of a configuration, and their layout of rows.
 #[derive(Debug, Clone)]
 pub(super) struct Modules {
     pub(super) reduce: &'static Kernel,
     pub(super) downsweep: &'static Kernel,
-    /// The single pass, which takes no rows of several elements.
+    /// The single pass; only for single columns.
     pub(super) chained: Option<&'static Kernel>,
-    /// What the kernels specialise for the operator.
+    /// Specialization constants of the operator.
     pub(super) constants: Vec<(&'static str, u32)>,
     pub(super) shape: RowShape,
 }
 
-/// How kernels see a row of a table.
+/// Layout of a table's row in kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowShape {
-    /// Words that are combined as one: a whole row, or with `is_strided` one of its columns.
+    /// Words of an element: a whole row, or, if `is_strided`, one of its columns.
     pub(super) element_words: u32,
-    /// Whether a workgroup takes one column alone, because a row is too wide to be held at once.
+    /// Whether a workgroup scans one column, because a row is too wide for one invocation.
     pub(super) is_strided: bool,
 }
 
 impl RowShape {
-    /// Of rows of `columns` elements of `words` words: up to 16 bytes are held at once, but beside heads of segments a
-    /// single element.
+    /// The layout of rows of `columns` elements of `words` words. Rows of up to 16 bytes are single elements; with
+    /// segments only rows of one column.
     pub(super) const fn new(words: u32, columns: u32, is_segmented: bool) -> Self {
         match words.saturating_mul(columns) {
             row_words @ ..=4 if columns == 1 || !is_segmented => {
@@ -110,12 +110,12 @@ impl RowShape {
         }
     }
 
-    /// Of rows that are held at once, however wide.
+    /// The layout of rows that are single elements of any size.
     pub(super) const fn whole(element_words: u32) -> Self {
         Self { element_words, is_strided: false }
     }
 
-    /// Elements in the fewest 16-byte quads that hold whole elements.
+    /// Elements of a pack: the fewest 16-byte quads that hold whole elements.
     pub(super) const fn items_per_pack(self) -> u32 {
         match self.element_words % 4 {
             0 => 1,
@@ -125,18 +125,18 @@ impl RowShape {
     }
 }
 
-/// The two kernels of reduce-then-scan.
+/// The kernels of reduce-then-scan: reduce and downsweep.
 type Pair = (&'static Kernel, &'static Kernel);
 
-/// Sums of whole numbers, by the columns of a row. They know no other operator, for SwiftShader's compiler keeps what
-/// specialization constants shut out, and the sums of sorts and most scans then take twice as long.
+/// Sums of u32, by the number of columns. Separate kernels, since SwiftShader's compiler does not remove code that
+/// specialization constants disable: sums in sorts and most scans would take twice as long.
 const U32: [Pair; 4] = [
     (&kernels::SCAN_REDUCE_U32X1, &kernels::SCAN_DOWNSWEEP_U32X1),
     (&kernels::SCAN_REDUCE_U32X2, &kernels::SCAN_DOWNSWEEP_U32X2),
     (&kernels::SCAN_REDUCE_U32X3, &kernels::SCAN_DOWNSWEEP_U32X3),
     (&kernels::SCAN_REDUCE_U32X4, &kernels::SCAN_DOWNSWEEP_U32X4),
 ];
-/// Of any operator, by the columns of a row.
+/// Any operator, by the number of columns.
 const WORDS32: [Pair; 4] = [
     (&kernels::SCAN_REDUCE_WORDS32X1, &kernels::SCAN_DOWNSWEEP_WORDS32X1),
     (&kernels::SCAN_REDUCE_WORDS32X2, &kernels::SCAN_DOWNSWEEP_WORDS32X2),
@@ -158,7 +158,7 @@ const FLOAT64: [Pair; 2] = [
 const FLOAT64_STRIDED: Pair =
     (&kernels::SCAN_REDUCE_FLOAT64_STRIDED, &kernels::SCAN_DOWNSWEEP_FLOAT64_STRIDED);
 
-/// Of segments: in one column, and in one of several.
+/// With segments: one column, and one of several.
 const WORDS32_SEGMENTED: [Pair; 2] = [
     (&kernels::SCAN_REDUCE_WORDS32X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED),
     (&kernels::SCAN_REDUCE_WORDS32_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS32_STRIDED_SEGMENTED),
@@ -173,7 +173,7 @@ const FLOAT64_SEGMENTED: [Pair; 2] = [
 ];
 
 impl Modules {
-    /// Those for rows of `columns` elements, at least one.
+    /// The kernels for rows of `columns` elements, at least one.
     pub(super) fn new(
         element: ElementType,
         operator: ScanOperator,
@@ -217,7 +217,7 @@ impl Modules {
 }
 
 impl Modules {
-    /// Those of an operator that a caller wrote.
+    /// The kernels of a custom operator.
     pub(super) fn custom(operator: &'static CustomOperator, is_segmented: bool) -> Self {
         let (reduce, downsweep) = operator.kernels(is_segmented);
         let shape = RowShape::whole(operator.element_words());
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_up_to_16_bytes_are_held_at_once() {
+    fn rows_of_up_to_16_bytes_are_single_elements() {
         for (words, columns, element_words, is_strided) in
             [(1, 1, 1, false), (1, 4, 4, false), (1, 5, 1, true), (2, 2, 4, false), (2, 3, 2, true)]
         {
@@ -258,7 +258,7 @@ mod tests {
                     assert_eq!(chained, (columns == 1 && !is_segmented).then_some(Some(variant)));
                     assert_eq!(variant.ends_with("_strided"), shape.is_strided);
                     assert_eq!(variant.starts_with("float64"), operator.needs_float64(element));
-                    // Whose constants they are.
+                    // Only kernels of any operator have its constants.
                     let has_operator =
                         reduce.spec_constants.iter().any(|constant| constant.name == "OPERATOR");
                     assert_eq!(constants.is_empty(), !has_operator, "{variant}");

@@ -1,4 +1,4 @@
-//! How a scan is tuned, as a value.
+//! Policy of a scan: its tuning parameters as a value.
 
 use std::fmt;
 
@@ -11,59 +11,59 @@ use crate::error::{Error, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::{Choice, check_workgroup};
 
-/// Where the sums of tiles are kept between the way up and the way down.
+/// Storage of tile aggregates between up-sweep and down-sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SumsPlacement {
-    /// In arrays of their own.
+    /// Arrays in scratch.
     Scratch,
-    /// In each tile's own last row, in place: the seed's way, which needs no scratch.
+    /// The last row of each tile, in place, without scratch: as in the seed.
     LastRow,
 }
 
-/// How a scan goes about it. A tile is `workgroup_size * items_per_invocation` elements.
+/// Policy of a scan. A tile is `workgroup_size * items_per_invocation` elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ScanPolicy {
-    /// What is done.
+    /// The algorithm.
     pub algorithm: ScanAlgorithm,
-    /// Where the sums of tiles are kept, between the passes of an algorithm that has several.
+    /// Storage of tile aggregates between passes.
     pub sums: SumsPlacement,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Rows, or elements of one column of a row that is wider than 16 bytes, that an invocation scans.
+    /// Rows per invocation; for rows wider than 16 bytes elements of one column.
     pub items_per_invocation: u32,
-    /// Those among them that follow one another: a divisor of `items_per_invocation`, and a multiple of what the fewest
-    /// 16-byte quads hold (4 where they are of 4 or 12 bytes, 2 of 8, 1 of 16).
+    /// Consecutive items in a run: a divisor of `items_per_invocation`, and a multiple of the items in a pack of
+    /// 16-byte quads (4 for items of 4 or 12 bytes, 2 for 8, 1 for 16).
     pub items_per_run: u32,
-    /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
+    /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
-    /// Whether the chained scan adds up in an order that does not depend on who is first: sums of floats are then
-    /// bit-identical from run to run, as those of reduce-then-scan always are.
+    /// Whether the chained scan adds in an order that does not depend on timing: sums of floats are then bit-identical
+    /// from run to run, as those of reduce-then-scan always are.
     pub fixed_tree: bool,
-    /// Whether kernels access full tiles by quads and the last one by words, with a branch between them. Without it they
-    /// access all tiles by quads where the elements come in whole ones, and by words elsewhere.
+    /// Whether kernels access full tiles by quads and the last one by words, with a branch. Otherwise they access all
+    /// tiles by quads if the elements fill whole quads, else by words.
     pub mixed_access: bool,
 }
 
 impl ScanPolicy {
-    /// The most columns that the seed's scan takes.
+    /// Maximum number of columns of the seed's scan.
     pub const MAX_SEED_COLUMNS: u32 = 4;
 
-    /// The policy for a configuration on a device, with the reason.
+    /// Chooses the policy for a configuration on a device.
     ///
-    /// A configuration that a plan refuses gives a policy all the same.
+    /// Also returns a policy for a configuration that is an error for a plan.
     pub fn choose(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
         let tiles = Self::tiles(capabilities, config);
         single_pass(capabilities, config, tiles.policy).unwrap_or(tiles)
     }
 
-    /// Reduce-then-scan in tiles as the device likes them.
+    /// Reduce-then-scan in tiles tuned for the device.
     fn tiles(capabilities: &Capabilities, config: &ScanConfig) -> Choice<Self> {
         let tuning = ScanTuning::of(capabilities);
         Choice { policy: Self::of_tuning(tuning, capabilities, config), reason: tuning.reason }
     }
 
-    /// The tiles that a row of the table gives a configuration.
+    /// The policy of a row of the tuning table for a configuration.
     pub(crate) fn of_tuning(tuning: ScanTuning, capabilities: &Capabilities, config: &ScanConfig) -> Self {
         let ScanTuning {
             workgroup_size,
@@ -76,10 +76,10 @@ impl ScanPolicy {
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
         let items = (words_per_invocation / words).max(1).next_multiple_of(pack);
-        // Heads of segments are bits of a word.
+        // Head flags of an invocation's items are bits of a word.
         let items = if config.segments.is_some() { items.min(32) } else { items };
         let run = pack * packs_per_run;
-        // Of few items, as those of wide rows are, there is no such run.
+        // Few items, as of wide rows, may have no such run.
         let run = if items.is_multiple_of(run) { run } else { pack };
         let tiled = Self::tiled(workgroup_size.min(capabilities.max_workgroup_invocations), items, run);
         Self { subgroup_size, mixed_access, ..tiled }
@@ -99,13 +99,13 @@ impl ScanPolicy {
         }
     }
 
-    /// The policy of an algorithm, tuned for a device.
+    /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
         Self::tiles(capabilities, config).policy.with_algorithm(algorithm).reproducible(config)
     }
 
-    /// The same workgroups, put to another algorithm: with as many items as that gives an invocation, and rounded down
-    /// to a power of two where it needs one.
+    /// The policy with another algorithm. Adjusts the items per invocation, and rounds the workgroup size down to a
+    /// power of two, where the algorithm requires it.
     pub fn with_algorithm(mut self, algorithm: ScanAlgorithm) -> Self {
         self.algorithm = algorithm;
         if algorithm.workgroup_scan().is_none() {
@@ -120,15 +120,14 @@ impl ScanPolicy {
         self
     }
 
-    /// The same with results that are the same to the bit from run to run: in a single pass with the fixed tree, where
-    /// results are rounded.
+    /// The policy with bit-identical results from run to run: adds the fixed tree to a chained scan with rounding.
     pub fn reproducible(mut self, config: &ScanConfig) -> Self {
         self.fixed_tree |= self.algorithm == ScanAlgorithm::Chained && config.rounds();
         self
     }
 
-    /// The seed, which is the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019): 256-element
-    /// chunks, 32 at a time, each chunk's sum in the chunk's last row. Inclusive and in place only.
+    /// The seed: the prefix sum of Intel's C-for-Metal development package (tutorial 14, 2019), with chunks of 256
+    /// elements, 32 at a time, and each chunk's sum in its last row. Inclusive and in place only.
     pub const fn seed() -> Self {
         Self {
             algorithm: ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup),
@@ -142,19 +141,19 @@ impl ScanPolicy {
         }
     }
 
-    /// The same, in subgroups of `size` lanes.
+    /// The policy with a required subgroup size.
     pub const fn with_subgroup_size(mut self, size: u32) -> Self {
         self.subgroup_size = Some(size);
         self
     }
 
-    /// The same in an order of addition that is the plan's alone, which the chained scan otherwise has not.
+    /// The policy with a fixed order of additions in the chained scan.
     pub const fn with_fixed_tree(mut self) -> Self {
         self.fixed_tree = true;
         self
     }
 
-    /// What kernels that go through tiles specialise, for rows of a shape.
+    /// Specialization constants of tiles, for a layout of rows.
     pub(super) const fn tile_constants(&self, shape: RowShape) -> [(&'static str, u32); 2] {
         [
             ("RUNS_PER_INVOCATION", self.items_per_invocation / self.items_per_run),
@@ -162,7 +161,7 @@ impl ScanPolicy {
         ]
     }
 
-    /// A kernel for its workgroups.
+    /// Declares a pipeline with the policy's workgroup and subgroup size.
     pub(super) fn pipeline(
         &self,
         device: &Device,
@@ -173,12 +172,12 @@ impl ScanPolicy {
         Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
     }
 
-    /// Elements in a tile, [`u32::MAX`] at most.
+    /// Elements per tile; saturates at [`u32::MAX`].
     pub const fn tile_items(&self) -> u32 {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    /// Its shape in one word, for a name among others that were tried: `256x16/runs4`.
+    /// Name of the tile shape, such as `256x16/runs4`, for reports of tuning.
     #[cfg(feature = "cli")]
     pub(crate) fn shape_name(&self) -> String {
         let Self { workgroup_size, items_per_invocation, items_per_run, .. } = self;
@@ -198,10 +197,10 @@ impl ScanPolicy {
         }
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
-        // Three words take the room of four. Whatever scans a tile, subgroups may sum it up.
+        // Three words take the space of four. Every algorithm may reduce tiles by subgroups.
         let shape = config.row_shape();
         let element_size = if shape.element_words == 3 { 16 } else { shape.element_words * 4 };
-        // chained.comp: an element and two words more.
+        // chained.comp: an additional element and two words.
         let heads_size = if config.segments.is_some() { element_size.min(16) } else { 0 };
         let element_size = element_size + heads_size;
         let more_size = if self.algorithm == ScanAlgorithm::Chained { element_size + 8 } else { 0 };
@@ -215,7 +214,7 @@ impl ScanPolicy {
         let shared_size = shared_elements.saturating_mul(element_size).saturating_add(more_size);
         if self.fixed_tree && self.algorithm != ScanAlgorithm::Chained {
             return invalid(
-                "fixed_tree is of the chained scan; all others add up in a fixed order as they are",
+                "fixed_tree is for the chained scan; the other algorithms always add in a fixed order",
             );
         }
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
@@ -262,7 +261,7 @@ impl ScanPolicy {
                 }
                 if !config.is_plain() {
                     return invalid(
-                        "the seed's scan goes forward from nothing, with counts from the host and no segments",
+                        "the seed's scan is forward, without initial value, segments or counts on the device",
                     );
                 }
                 if !config.is_sum_of_u32() || config.column_count() > Self::MAX_SEED_COLUMNS {
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_memory_has_room_for_rows_of_three_as_for_rows_of_four() {
+    fn rows_of_three_words_take_the_shared_memory_of_four() {
         for (columns, row_size) in [(1, 4), (2, 8), (3, 16), (4, 16)] {
             let needed = (64 / 4 + 1) * row_size;
             let check = |shared_memory_size| {

@@ -1,4 +1,4 @@
-//! Sums of tiles on the way up, the tiles themselves on the way down.
+//! Reduce-then-scan: an up-sweep reduces tiles, a down-sweep scans them from their carry-in.
 //!
 //! ```text
 //!   elements ── reduce ──► sums of tiles ── reduce ──► sums of sums …   until one tile holds a level
@@ -6,13 +6,13 @@
 //!      └──── downsweep ◄───────┴─────── downsweep ◄───────┴── downsweep (that tile, with no carry-in)
 //! ```
 //!
-//! Every level above the elements is scanned exclusively, in place, in scratch: then it holds the carry-in of each
-//! tile of the level below.
+//! Every level above the elements is scanned exclusively in place, in scratch. It then holds the carry-ins of the tiles
+//! of the level below.
 //!
-//! Before that comes what else a plan was made for: the initial value goes to scratch, where the top tile takes it for
-//! its carry-in; the offsets of segments become a bit for each row; and where the device alone knows the count, it
-//! writes down how far each level goes, for indirect dispatches. Segments are elements with heads beside them (see
-//! `glsl/common/segmented.glsl`), and begin with the initial value each.
+//! Preparation: the initial value is written to scratch, as the carry-in of the top tile; offsets of segments are
+//! converted to one bit per row; and for an indirect count a dispatch writes the dispatch arguments of every level. A
+//! segmented scan pairs elements with head flags (see `glsl/common/segmented.glsl`), and starts each segment from the
+//! initial value.
 
 use std::mem::size_of;
 
@@ -120,24 +120,24 @@ pub(super) struct ReduceThenScan {
     kind: ScanKind,
     direction: Direction,
     segments: Option<SegmentsBy>,
-    shape: Shape,
-    /// Workgroups of a tile: one for each column where a row is too wide for one.
+    shape: ScratchShape,
+    /// Workgroups per tile: one per column for rows that are too wide.
     column_count: u32,
     ranges: Ranges,
     mixed_access: bool,
-    /// Elements in the fewest quads that hold whole ones.
+    /// Elements per pack of quads.
     pack_items: u32,
     reduces: Vec<(Reduce, Pipeline)>,
     downsweeps: Vec<(Downsweep, Pipeline)>,
-    /// For counts on the device.
+    /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
     /// For segments by offsets.
     mark_segments: Option<Pipeline>,
 }
 
-/// What scratch depends on, beside the count.
+/// Parameters of the scratch layout, besides the count.
 #[derive(Debug, Clone, Copy, Default)]
-struct Shape {
+struct ScratchShape {
     row_size: u64,
     tile_items: u32,
     is_segmented: bool,
@@ -146,14 +146,14 @@ struct Shape {
     counts_on_device: bool,
 }
 
-/// What tells the pipelines of the way up apart.
+/// Key of the up-sweep's pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reduce {
     rows: Rows,
     quad_access: bool,
 }
 
-/// What tells the pipelines of the way down apart.
+/// Key of the down-sweep's pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Downsweep {
     rows: Rows,
@@ -161,18 +161,18 @@ struct Downsweep {
     quad_access: bool,
 }
 
-/// Whose rows a level's are.
+/// Rows of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rows {
-    /// The caller's, in their direction.
+    /// The caller's rows, in their direction.
     Callers { direction: Direction, segments: Option<SegmentsBy> },
-    /// Sums of tiles, from the first tile on.
+    /// Tile aggregates, from the first tile on.
     Sums,
 }
 
 impl Rows {
     fn constants(self) -> [(&'static str, u32); 2] {
-        // The numbers of `scan/heads.glsl`.
+        // The constants of `scan/heads.glsl`.
         let (is_reverse, heads) = match self {
             Self::Callers { direction, segments } => (
                 direction == Direction::Reverse,
@@ -189,23 +189,23 @@ impl Rows {
     }
 }
 
-/// Where things lie in scratch: the levels above the elements, and behind them what a plan was made for besides.
+/// Offsets of the arrays in scratch: the levels above the elements, then the optional inputs.
 #[derive(Debug)]
-struct Layout {
+struct ScratchLayout {
     levels: Levels,
-    /// Offsets of the levels' heads, with segments.
+    /// Offsets of the levels' head flags, with segments.
     heads: [u64; Levels::MAX],
-    /// Of the row that all begins with.
+    /// Offset of the initial value.
     initial: u64,
-    /// Of what `level_args.comp` writes.
+    /// Offset of the output of `level_args.comp`.
     levels_on_device: u64,
-    /// Of a bit for each row.
+    /// Offset of the head bits, one per row.
     head_bits: u64,
     scratch_size: u64,
 }
 
-impl Layout {
-    fn new(shape: &Shape, count: u64) -> Self {
+impl ScratchLayout {
+    fn new(shape: &ScratchShape, count: u64) -> Self {
         let mut cursor = ScratchCursor::default();
         let levels = Levels::new(&mut cursor, count, shape.tile_items, shape.row_size);
         let mut heads = [0; Levels::MAX];
@@ -233,7 +233,7 @@ impl ReduceThenScan {
         let tile = policy.tile_constants(shape);
         let pipeline = |kernel: &'static Kernel, rows: Rows, extra: &[(&'static str, u32)]| {
             let constants = rows.constants();
-            // Heads are of segmented builds.
+            // Only segmented kernels have HEADS.
             let constants = &constants[..if config.segments.is_some() { 2 } else { 1 }];
             let constants: Vec<_> =
                 operator.iter().chain(&tile).chain(constants).chain(extra).copied().collect();
@@ -242,10 +242,10 @@ impl ReduceThenScan {
 
         let callers = Rows::Callers { direction: config.direction, segments: config.segments };
         let plain = Rows::Callers { direction: Direction::Forward, segments: None };
-        // Without heads, sums are rows like any other.
+        // Without head flags, aggregates are rows like the caller's.
         let sums = if callers == plain { callers } else { Rows::Sums };
-        // The caller's level, by quads and by words, and the levels above it, which lie aligned in scratch, but are of any
-        // length. Elements of a column that lie apart are no quads, wherever they begin.
+        // The caller's level, by quads and by words, and the levels above it, which are aligned in scratch but of any
+        // length. Strided elements of a column are never accessed by quads.
         let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, policy.mixed_access)];
         if ranges == Ranges::AnyAddress {
             levels.push((callers, config.kind, false));
@@ -257,11 +257,11 @@ impl ReduceThenScan {
             let [quads, mixed] =
                 [("QUAD_ACCESS", quad_access.into()), ("MIXED_ACCESS", policy.mixed_access.into())];
             let key = Reduce { rows, quad_access };
-            if reduces.iter().all(|(made, _)| *made != key) {
+            if reduces.iter().all(|(other, _)| *other != key) {
                 reduces.push((key, pipeline(reduce, rows, &[quads, mixed])?));
             }
             let key = Downsweep { rows, kind, quad_access };
-            if downsweeps.iter().all(|(made, _)| *made != key) {
+            if downsweeps.iter().all(|(other, _)| *other != key) {
                 let constants = [quads, mixed, ("EXCLUSIVE", (kind == ScanKind::Exclusive).into())];
                 downsweeps.push((key, pipeline(downsweep, rows, &constants)?));
             }
@@ -269,7 +269,7 @@ impl ReduceThenScan {
         let small = ScanPolicy { workgroup_size: small_workgroup(device), ..*policy };
         let mark_segments = || small.pipeline(device, &kernels::SCAN_MARK_SEGMENTS, &[]);
         let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
-        let sizes = Shape {
+        let sizes = ScratchShape {
             row_size: config.row_size(),
             tile_items: policy.tile_items(),
             is_segmented: config.segments.is_some(),
@@ -304,11 +304,11 @@ impl ReduceThenScan {
     }
 
     pub(super) fn level_count(&self, count: u64) -> u64 {
-        Layout::new(&self.shape, count).levels.len as u64
+        ScratchLayout::new(&self.shape, count).levels.len as u64
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        Layout::new(&self.shape, max_count).scratch_size
+        ScratchLayout::new(&self.shape, max_count).scratch_size
     }
 
     pub(super) fn record(
@@ -346,24 +346,24 @@ impl ReduceThenScan {
     }
 }
 
-/// One recording, and where its ranges are.
+/// One recording and its ranges.
 struct Recording<'a> {
     scan: &'a ReduceThenScan,
     buffers: &'a ScanBuffers,
     count: Count,
-    layout: Layout,
-    /// The row that all begins with, if there is one.
+    layout: ScratchLayout,
+    /// The initial value, if any.
     initial: AddressRange,
-    /// What says where segments begin, if anything does.
+    /// The representation of segments for kernels, if any.
     heads: AddressRange,
-    /// Of segments by offsets.
+    /// Number of offsets of segments.
     offset_count: u32,
 }
 
 impl<'a> Recording<'a> {
     fn new(scan: &'a ReduceThenScan, buffers: &'a ScanBuffers, count: Count) -> Result<Self> {
         let max_count = count.max();
-        let layout = Layout::new(&scan.shape, max_count);
+        let layout = ScratchLayout::new(&scan.shape, max_count);
         if scan.segments.is_some() && max_count > u32::MAX.into() {
             let max = u32::MAX.into();
             return Err(Error::TooManyElements { count: max_count, max, what: "a scan of segments" });
@@ -399,7 +399,7 @@ impl<'a> Recording<'a> {
         self.buffers.scratch.slice(self.layout.head_bits, size)
     }
 
-    /// What comes before the way up.
+    /// Records the preparation.
     fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
         let Self { scan, buffers, count, layout, .. } = self;
         recorder.phase(c"level args");
@@ -458,14 +458,14 @@ impl<'a> Recording<'a> {
             column_count: self.scan.column_count,
         };
         let key = Reduce { rows: self.rows(level), quad_access: self.quad_access(level, &[push.source]) };
-        self.dispatch(recorder, level, made(&self.scan.reduces, key), &push)
+        self.dispatch(recorder, level, pipeline_of(&self.scan.reduces, key), &push)
     }
 
     fn downsweep(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
         let scan = self.scan;
         let tiles = self.tiles(level)?;
         let is_top = level + 1 == self.layout.levels.len;
-        // The top level has no carry-in but an initial value, which segments begin with instead.
+        // The carry-in of the top level is the initial value; with segments, each segment starts from it instead.
         let (initial, top_carry) = match scan.segments {
             Some(_) => (self.initial, AddressRange::default()),
             None => (AddressRange::default(), self.initial),
@@ -486,10 +486,10 @@ impl<'a> Recording<'a> {
             kind: if level == 0 { scan.kind } else { ScanKind::Exclusive },
             quad_access: self.quad_access(level, &[push.source, push.destination]),
         };
-        self.dispatch(recorder, level, made(&scan.downsweeps, key), &push)
+        self.dispatch(recorder, level, pipeline_of(&scan.downsweeps, key), &push)
     }
 
-    /// A workgroup for each tile of `level`, or for each column of it.
+    /// Dispatches a workgroup for each tile of `level`, or for each column of a tile.
     fn dispatch<P: PushConstants>(
         &self,
         recorder: &mut Recorder<'_>,
@@ -512,7 +512,7 @@ impl<'a> Recording<'a> {
         Tiles::new(self.layout.levels.counts[level], self.scan.shape.tile_items)
     }
 
-    /// Where the device finds a level's tiles, if it alone knows them.
+    /// The tiles of a level for an indirect count; empty for a direct one.
     fn tiles_on_device(&self, level: usize) -> AddressRange {
         match self.count {
             Count::Host(_) => AddressRange::default(),
@@ -546,20 +546,20 @@ impl<'a> Recording<'a> {
         if level == 0 || is_plain { Rows::Callers { direction, segments } } else { Rows::Sums }
     }
 
-    /// Whether kernels access a level by quads, whose ranges are these.
+    /// Whether kernels access a level with these ranges by quads.
     fn quad_access(&self, level: usize, ranges: &[AddressRange]) -> bool {
         let ReduceThenScan { ranges: callers, column_count, mixed_access, pack_items, .. } = *self.scan;
         let is_quads = match (level, callers) {
             (0, Ranges::Scratch) => true,
             (0, Ranges::AnyAddress) => has_quads(ranges, mixed_access, self.count, pack_items),
-            // Sums are of any number.
+            // A level of aggregates has any length.
             _ => mixed_access,
         };
         column_count == 1 && is_quads
     }
 }
 
-/// The way down by a textbook's workgroup scan.
+/// The downsweep kernel with a textbook's workgroup scan.
 fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
     match scan {
         WorkgroupScan::Subgroup => None,
@@ -571,9 +571,10 @@ fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
     }
 }
 
-/// The pipeline of `key`, which `new` has made.
-pub(super) fn made<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> &Pipeline {
-    let (_, pipeline) = pipelines.iter().find(|(made, _)| *made == key).expect("`new` makes every key's");
+/// The pipeline of `key`, created in `new`.
+pub(super) fn pipeline_of<K: PartialEq>(pipelines: &[(K, Pipeline)], key: K) -> &Pipeline {
+    let (_, pipeline) =
+        pipelines.iter().find(|(other, _)| *other == key).expect("`new` creates the pipeline of every key");
     pipeline
 }
 
@@ -582,17 +583,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scratch_has_room_for_what_a_plan_was_made_for() {
-        let plain = Shape { row_size: 8, tile_items: 256, ..Shape::default() };
-        assert_eq!(Layout::new(&plain, 256).scratch_size, 0);
-        let all = Shape {
+    fn scratch_includes_the_optional_inputs() {
+        let plain = ScratchShape { row_size: 8, tile_items: 256, ..ScratchShape::default() };
+        assert_eq!(ScratchLayout::new(&plain, 256).scratch_size, 0);
+        let all = ScratchShape {
             is_segmented: true,
             by_offsets: true,
             has_initial: true,
             counts_on_device: true,
             ..plain
         };
-        let layout = Layout::new(&all, 1000);
+        let layout = ScratchLayout::new(&all, 1000);
         // Four sums and their heads, a row, two levels, and a bit for each of 1000 rows.
         assert_eq!((layout.levels.offsets[1], layout.heads[1]), (0, 32));
         assert_eq!((layout.initial, layout.levels_on_device, layout.head_bits), (48, 64, 128));

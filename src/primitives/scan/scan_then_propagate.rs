@@ -1,4 +1,4 @@
-//! Tiles scanned by themselves on the way up, and what comes before them added on the way down.
+//! Scan-then-propagate: an up-sweep scans tiles, a down-sweep adds their carry-ins.
 //!
 //! ```text
 //!   elements ── scan tiles ──► sums of tiles ── scan tiles ──► sums of sums …   until one tile holds a level
@@ -6,13 +6,13 @@
 //!      └──────── propagate ────────┘    └──────── propagate ────────┘
 //! ```
 //!
-//! Every level above the elements is scanned exclusively, in place, in scratch. The elements are written twice, where
+//! Every level above the elements is scanned exclusively in place, in scratch. The elements are written twice;
 //! reduce-then-scan writes them once.
 
 use super::config::{ScanBuffers, ScanConfig, ScanKind};
 use super::levels::Levels;
 use super::policy::ScanPolicy;
-use super::reduce_then_scan::made;
+use super::reduce_then_scan::pipeline_of;
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels;
@@ -47,16 +47,16 @@ pub(super) struct ScanThenPropagate {
     propagates: Vec<(Access, Pipeline)>,
 }
 
-/// What tells the pipelines of the way up apart.
+/// Key of the up-sweep's pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Scan {
     kind: ScanKind,
     access: Access,
-    /// All tiles but the one that is left in the end.
+    /// False only for the single tile of the top level.
     keeps_sums: bool,
 }
 
-/// How kernels access elements.
+/// Access of kernels to elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Quads,
@@ -72,7 +72,7 @@ impl ScanThenPropagate {
             let constants: Vec<_> = tile.iter().chain(&quads).chain(extra).copied().collect();
             policy.pipeline(device, kernel, &constants)
         };
-        // The caller's level, by quads and by words, and the levels above it, of any number of sums.
+        // The caller's level, by quads and by words, and the levels above it, of any length.
         let levels = [
             (config.kind, Access::Quads),
             (config.kind, Access::Words),
@@ -82,7 +82,7 @@ impl ScanThenPropagate {
         for (kind, access) in levels {
             for keeps_sums in [true, false] {
                 let key = Scan { kind, access, keeps_sums };
-                if scans.iter().all(|(made, _)| *made != key) {
+                if scans.iter().all(|(other, _)| *other != key) {
                     let constants = [
                         ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
                         ("KEEPS_SUMS", keeps_sums.into()),
@@ -150,7 +150,7 @@ impl ScanThenPropagate {
             if level > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            recorder.dispatch(made(&self.scans, key), &push, tile_count.into())?;
+            recorder.dispatch(pipeline_of(&self.scans, key), &push, tile_count.into())?;
         }
         recorder.phase(c"propagate");
         for level in (0..top).rev() {
@@ -158,7 +158,7 @@ impl ScanThenPropagate {
             let Tiles { count: tile_count, last_extent } = tiles(level)?;
             let (table, carries) = (destination(level), array(level + 1));
             let push = PropagatePush { table, carries, tile_count, last_extent };
-            let pipeline = made(&self.propagates, access(level));
+            let pipeline = pipeline_of(&self.propagates, access(level));
             recorder.dispatch(pipeline, &push, u64::from(tile_count) - 1)?;
         }
         Ok(())

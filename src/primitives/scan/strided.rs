@@ -1,4 +1,4 @@
-//! Elements added up that lie ever nearer to one another, from one range to another and back.
+//! Strided scan: adds elements at half the distance in every step, with ping-pong buffers.
 //!
 //! ```text
 //!   distance 4:  | 0 | 1 | 2 | 3 | 0+4 | 1+5 | 2+6 |
@@ -6,8 +6,8 @@
 //!   distance 1:  | 0 | 0+1 | 0+1+2 | …
 //! ```
 //!
-//! The source is read by the first step alone. The others go between scratch and the destination, in which the last one
-//! ends; in place, their number is made even by a step of a distance that nothing lies apart, which copies.
+//! Only the first step reads the source. The others alternate between scratch and the destination, and the last one
+//! writes the destination. In place, a step with a distance beyond the elements, which copies, makes their number even.
 
 use super::config::{Direction, ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
@@ -55,7 +55,7 @@ impl Strided {
         cursor.size
     }
 
-    /// Elements that are read and written, out of place.
+    /// Number of elements read and written, out of place.
     pub(super) fn moved_count(count: u64) -> u64 {
         let step = |bits: u32| count.saturating_mul(3) - (1 << bits);
         match step_count(count) {
@@ -71,7 +71,7 @@ impl Strided {
         count: u64,
     ) -> Result<()> {
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
-        // The kernel adds a distance to the number of a tile.
+        // The kernel adds a distance to a tile's index.
         if tile_count > 1 << 30 {
             let max = u64::from(self.tile_items) << 30;
             return Err(Error::TooManyElements { count, max, what: "2^30 tiles of this policy" });
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_element_is_read_twice_where_another_lies_at_the_distance() {
+    fn a_step_reads_an_element_and_the_one_at_its_distance() {
         assert_eq!(Strided::moved_count(1), 2);
         assert_eq!(Strided::moved_count(2), 3 * 2 - 1);
         assert_eq!(Strided::moved_count(7), 3 * 7 * 3 - 4 - 2 - 1);

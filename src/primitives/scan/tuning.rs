@@ -1,4 +1,4 @@
-//! How scans are tuned, as tables: the tiles of each architecture, and the drivers on which the single pass is the default.
+//! Tuning tables of scans: the tiles of each architecture, and the drivers on which the single pass is the default.
 
 use ash::vk;
 
@@ -8,19 +8,19 @@ use super::policy::ScanPolicy;
 use crate::device::{Architecture, Capabilities};
 use crate::primitives::Choice;
 
-/// Tiles of a scan. In runs of one pack neighbouring lanes access neighbouring quads.
+/// Tile parameters of a scan. With runs of one pack, neighbouring lanes access neighbouring quads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ScanTuning {
     pub(crate) workgroup_size: u32,
-    /// Words of an invocation's elements.
+    /// Words of elements per invocation.
     pub(crate) words_per_invocation: u32,
-    /// Of as many elements as the fewest quads hold.
+    /// Packs per run, each of the fewest quads that hold whole elements.
     pub(crate) packs_per_run: u32,
-    /// `None` leaves it to the driver.
+    /// Required subgroup size; `None` for the driver's default.
     pub(crate) subgroup_size: Option<u32>,
     pub(crate) mixed_access: bool,
     pub(crate) reason: &'static str,
-    /// Where the numbers come from.
+    /// Source of the numbers.
     pub(crate) source: &'static str,
 }
 
@@ -40,7 +40,7 @@ const CPU: ScanTuning = ScanTuning {
     packs_per_run: 1,
     subgroup_size: None,
     mixed_access: false,
-    reason: "reduce-then-scan needs no forward progress; large tiles, of which a CPU takes a quad at a time",
+    reason: "reduce-then-scan needs no forward progress; large tiles, accessed by quads on a CPU",
     source: "a trial on lavapipe 22.3.6 at 8 lanes; not measured on SwiftShader",
 };
 
@@ -74,12 +74,12 @@ impl ScanTuning {
         let architecture = capabilities.architecture();
         let row = ROWS.iter().find(|(of_row, _)| Some(*of_row) == architecture);
         let tuning = row.map_or(if capabilities.is_cpu() { CPU } else { GPU }, |(_, tuning)| *tuning);
-        // Only where the device lets subgroups be asked for.
+        // Only where the device supports the subgroup size.
         let subgroup_size = tuning.subgroup_size.filter(|&size| capabilities.can_have_subgroups_of(size));
         Self { subgroup_size, ..tuning }
     }
 
-    /// As a row of the table, in the syntax of this file.
+    /// A row of the table, in the syntax of this file.
     #[cfg(feature = "cli")]
     pub(crate) fn row(&self, capabilities: &Capabilities) -> String {
         let architecture = capabilities.architecture();
@@ -87,18 +87,18 @@ impl ScanTuning {
         format!("    (\n        Architecture::{name},\n        {self:?},\n    ),\n")
     }
 
-    /// Whether the table has the single pass by default on a device, where it can be.
+    /// Whether the single pass is the default on a device, for configurations that it supports.
     #[cfg(feature = "cli")]
     pub(crate) fn has_single_pass(capabilities: &Capabilities) -> bool {
         Progress::of(capabilities).is_some()
     }
 }
 
-/// The single pass over `tiles`, where it can be and pays.
+/// The single pass with `tiles`, where it is supported and faster.
 ///
-/// It moves two thirds of the bytes of reduce-then-scan, and is right whether workgroups run or not. It is fast only
-/// where a workgroup that has begun goes on while others wait for it: else tiles are summed up again by all who wait.
-/// Vulkan promises nothing of the kind.
+/// It moves two thirds of the bytes of reduce-then-scan, and is correct without any guarantee of forward progress. It
+/// is fast only where a workgroup that has started makes progress while others wait for it: otherwise all waiting
+/// workgroups reduce its tile again. Vulkan does not guarantee this.
 pub(super) fn single_pass(
     capabilities: &Capabilities,
     config: &ScanConfig,
@@ -115,27 +115,27 @@ pub(super) fn single_pass(
     })
 }
 
-/// Why workgroups that have begun go on.
+/// Forward progress of workgroups that have started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// The GPU leaves a workgroup where it is until it is done.
+    /// Occupancy-bound: a workgroup stays resident until it has finished.
     Occupancy,
-    /// The operating system gives each of the driver's threads its turn.
+    /// The operating system schedules the driver's threads fairly.
     Threads,
 }
 
 impl Progress {
-    /// Where it is known.
+    /// The forward progress of a device; `None` if unknown.
     ///
-    /// A GPU is known where its vendor's own library scans in a single pass: CUB on NVIDIA's, rocPRIM on AMD's (its
-    /// `scan_config` looks back by default), and on Intel's discrete ones oneDPL's kernel templates, verified by their
-    /// documentation on Data Center GPU Max and Arc B580 under the condition of parallel forward progress. Of Intel's
-    /// integrated ones it says nothing. Apple's and ARM's have been found not to keep to the occupancy-bound model:
-    /// Sorensen, Salvador, Raval, Evrard, Wickerson, Martonosi and Donaldson, "Specifying and Testing GPU Workgroup
-    /// Progress Models", OOPSLA 2021. Drivers are named, not vendors: what a layer makes of a GPU is another matter.
+    /// GPUs are listed where the vendor's library scans in a single pass: CUB for NVIDIA, rocPRIM for AMD (its
+    /// `scan_config` uses look-back by default), and for Intel's discrete GPUs the kernel templates of oneDPL, whose
+    /// documentation requires parallel forward progress and names Data Center GPU Max and Arc B580, but no integrated
+    /// GPU. Apple's and ARM's GPUs do not conform to the occupancy-bound model: Sorensen, Salvador, Raval, Evrard,
+    /// Wickerson, Martonosi and Donaldson, "Specifying and Testing GPU Workgroup Progress Models", OOPSLA 2021. Listed
+    /// by driver, not by vendor, since layered drivers may differ.
     ///
-    /// CPU drivers were measured, 2^22 u32 on two cores: lavapipe is faster by it (Mesa 22.3.6 at 8 lanes: 58 % of the
-    /// copy's speed, and 52 % by reduce-then-scan), SwiftShader is not (2.9 % and 3.3 %).
+    /// CPU drivers, measured with 2^22 u32 on two cores: lavapipe is faster with the single pass (Mesa 22.3.6 at 8
+    /// lanes: 58 % of the copy's speed, 52 % with reduce-then-scan), SwiftShader is slower (2.9 % and 3.3 %).
     fn of(capabilities: &Capabilities) -> Option<Self> {
         let identity = &capabilities.identity;
         match identity.driver_id {
@@ -157,10 +157,10 @@ impl Progress {
     const fn reason(self) -> &'static str {
         match self {
             Self::Occupancy => {
-                "a single pass moves the fewest bytes, and workgroups of such a GPU are known to go on once they run"
+                "a single pass moves the fewest bytes, and workgroups of this GPU make progress once they have started"
             }
             Self::Threads => {
-                "a single pass moves the fewest bytes, and the driver's threads all get their turn"
+                "a single pass moves the fewest bytes, and the driver's threads are scheduled fairly"
             }
         }
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_pass_is_chosen_where_it_can_be_and_pays() {
+    fn a_single_pass_is_chosen_where_it_is_supported_and_faster() {
         let (discrete, integrated) =
             (vk::PhysicalDeviceType::DISCRETE_GPU, vk::PhysicalDeviceType::INTEGRATED_GPU);
         for (driver, kind, is_known) in [
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_rounded_takes_the_fixed_tree() {
+    fn only_rounded_results_use_the_fixed_tree() {
         let device = device(vk::DriverId::NVIDIA_PROPRIETARY, vk::PhysicalDeviceType::DISCRETE_GPU);
         for element in ElementType::ALL {
             for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {

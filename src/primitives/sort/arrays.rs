@@ -1,13 +1,13 @@
-//! The arrays between which passes move keys and values: the caller's, and those aside, in scratch.
+//! Ping-pong buffers of keys and values: the caller's arrays are primary, arrays in scratch are alternate.
 
 use super::config::{SortBuffers, SortConfig};
 use crate::device::AddressRange;
 use crate::primitives::ScratchCursor;
 
-/// Where those aside lie in scratch.
+/// Offsets of the alternate arrays in scratch.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct AltLayout {
-    /// As many keys as the caller has; two such arrays where those stay as they are.
+    /// Alternate arrays of keys; an argsort has two, since it does not change the caller's.
     keys: [u64; 2],
     values: u64,
 }
@@ -21,7 +21,7 @@ impl AltLayout {
     }
 }
 
-/// What the kernels of a pass are told of: its dispatch arguments say which of these it goes between.
+/// Arrays of keys and values for the kernels of a pass; its dispatch arguments select source and destination.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrays {
     pub(super) keys: AddressRange,

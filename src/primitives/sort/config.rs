@@ -1,12 +1,12 @@
-//! What a caller says to a sort: the configuration of a plan, and the memory of a recording.
+//! Configuration of a sort plan, and the memory of a recording.
 
 use super::SortPlan;
 use super::policy::{SortAlgorithm, SortPolicy};
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
-use crate::primitives::{Count, ElementType, ScratchRequirements, check_apart};
+use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
 
-/// Bytes of a value that goes with a key.
+/// Size of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ValueSize {
     /// 4 bytes.
@@ -16,13 +16,13 @@ pub enum ValueSize {
 }
 
 impl ValueSize {
-    /// Both.
+    /// All sizes.
     pub const ALL: [Self; 2] = [Self::B4, Self::B8];
 
-    /// The size of so many bytes.
+    /// The size of `bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] unless that is 4 or 8. Values of other sizes are sorted by their places and then gathered.
+    /// [`Error::Unsupported`] unless that is 4 or 8. For other sizes use an argsort and a gather.
     pub const fn new(bytes: usize) -> Result<Self> {
         match bytes {
             4 => Ok(Self::B4),
@@ -33,7 +33,7 @@ impl ValueSize {
         }
     }
 
-    /// In words of 32 bits.
+    /// Size, 32-bit words.
     pub const fn words(self) -> u32 {
         match self {
             Self::B4 => 1,
@@ -41,25 +41,25 @@ impl ValueSize {
         }
     }
 
-    /// In bytes.
+    /// Size, bytes.
     pub const fn bytes(self) -> u64 {
         self.words() as u64 * 4
     }
 }
 
-/// What a sort does beside putting keys in order.
+/// Values of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Values {
-    /// Nothing.
+    /// Keys alone.
     None,
-    /// A value goes with each key.
+    /// A value is moved with each key.
     Carried(ValueSize),
-    /// It tells where each key came from, and leaves the keys where they are.
+    /// An argsort: writes the indices of the keys, and does not change the keys.
     Indices,
 }
 
 impl Values {
-    /// Words of 32 bits that go with each key.
+    /// Words per key.
     pub(super) const fn words(self) -> u32 {
         match self {
             Self::None => 0,
@@ -69,14 +69,14 @@ impl Values {
     }
 }
 
-/// Where the result is to be: `aim` of `glsl/sort/digit_histogram.comp`.
+/// Location of the result; `result` in `glsl/sort/digit_histogram.comp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {
-    /// Where the keys were.
+    /// The caller's arrays.
     InPlace,
-    /// Where the last pass leaves it.
-    Anywhere,
-    /// The keys stay, and their places are told.
+    /// The arrays that the last pass writes.
+    DoubleBuffer,
+    /// The indices of an argsort; the keys are unchanged.
     Indices,
 }
 
@@ -84,17 +84,16 @@ impl Output {
     pub(super) const fn number(self) -> u32 {
         match self {
             Self::InPlace => 0,
-            Self::Anywhere => 1,
+            Self::DoubleBuffer => 1,
             Self::Indices => 2,
         }
     }
 }
 
-/// What a [`SortPlan`](super::SortPlan) is to do.
+/// Configuration of a [`SortPlan`](super::SortPlan).
 ///
-/// Keys are in the order of their numbers; floats in that of [`f32::total_cmp`] and [`f64::total_cmp`]: NaNs of negative
-/// sign, -∞, …, -0, +0, …, +∞, NaNs of positive sign. Keys that compare equal keep the order in which they came, in
-/// either direction.
+/// Integers are in numerical order, floats in that of [`f32::total_cmp`] and [`f64::total_cmp`]: NaNs of negative sign,
+/// -∞, …, -0, +0, …, +∞, NaNs of positive sign. The sort is stable, also in descending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SortConfig {
     pub(super) key: ElementType,
@@ -102,7 +101,7 @@ pub struct SortConfig {
     pub(super) is_descending: bool,
     pub(super) begin_bit: u32,
     pub(super) end_bit: u32,
-    pub(super) is_anywhere: bool,
+    pub(super) is_double_buffered: bool,
     pub(super) counts_on_device: bool,
     pub(super) has_large_counts: bool,
     pub(super) policy: Option<SortPolicy>,
@@ -116,67 +115,68 @@ impl SortConfig {
             is_descending: false,
             begin_bit: 0,
             end_bit: key.bits(),
-            is_anywhere: false,
+            is_double_buffered: false,
             counts_on_device: false,
             has_large_counts: false,
             policy: None,
         }
     }
 
-    /// Keys alone, ascending, by all of their bits.
+    /// Sorts keys alone, ascending, by all of their bits.
     pub const fn keys(key: ElementType) -> Self {
         Self::new(key, Values::None)
     }
 
-    /// Keys, and with each a value of `size`, in memory of its own.
+    /// Sorts pairs of keys and values of `size`, in separate arrays.
     pub const fn pairs(key: ElementType, size: ValueSize) -> Self {
         Self::new(key, Values::Carried(size))
     }
 
-    /// Where keys would come from, were they sorted: a permutation of u32, in which the first is the place of the least
-    /// key. The keys stay as they are.
+    /// Argsort: writes the permutation that sorts the keys, as u32 indices; the first is the index of the least key.
+    /// The keys are unchanged.
     pub const fn argsort(key: ElementType) -> Self {
         Self::new(key, Values::Indices)
     }
 
-    /// From the greatest key to the least; equal ones still in the order in which they came.
+    /// Descending order; still stable.
     pub const fn descending(mut self) -> Self {
         self.is_descending = true;
         self
     }
 
-    /// Only by the bits in `range`, the lowest being bit 0, of the unsigned number that is ordered as the key is: the key
-    /// itself, i32 and i64 with the sign bit flipped, floats with all bits flipped if they are negative and else the sign
-    /// bit. Fewer bits are fewer passes.
+    /// Sorts only by the bits in `range`, where bit 0 is the lowest, of the unsigned number with the order of the key:
+    /// unsigned keys unchanged, signed keys with the sign bit flipped, floats with all bits flipped if negative, else
+    /// the sign bit. Fewer bits need fewer passes.
     pub const fn bits(mut self, range: std::ops::Range<u32>) -> Self {
         self.begin_bit = range.start;
         self.end_bit = range.end;
         self
     }
 
-    /// The result stays where the last pass leaves it, which [`SortPlan::result`](super::SortPlan::result) tells: in the
-    /// caller's memory, or in scratch, where a last copy would have to bring it back. Then every pass runs, even one in
-    /// whose digit all keys agree, which is left out otherwise. An argsort's places are always the caller's.
+    /// Leaves the result in the array that the last pass writes, primary or alternate, as in CUB's `DoubleBuffer`:
+    /// [`SortPlan::result`](super::SortPlan::result) returns it. Saves the final copy from scratch, but runs every
+    /// pass, while otherwise passes are skipped in whose digit all keys agree. The indices of an argsort are always in
+    /// the caller's array.
     pub const fn anywhere(mut self) -> Self {
-        self.is_anywhere = true;
+        self.is_double_buffered = true;
         self
     }
 
-    /// Recordings may take their count from the device; those with one from the host become no slower.
+    /// Supports indirect counts, [`Count::Device`]. Does not slow down direct ones.
     pub const fn counts_on_device(mut self) -> Self {
         self.counts_on_device = true;
         self
     }
 
-    /// Recordings may have 2^32 keys and more, whose places take two words: a few instructions more for each key. It takes
-    /// `onesweep`, which is chosen then. Counts on the device are u32 nevertheless. Neither for an argsort, whose places are
-    /// u32, nor for segments, which begin at such.
+    /// Large counts: supports 2^32 keys and more, by 64-bit offsets, which take a few more instructions per key.
+    /// Requires `onesweep`, which is chosen by default then. Indirect counts remain u32. Not for an argsort, whose
+    /// indices are u32, or a segmented sort.
     pub const fn large_counts(mut self) -> Self {
         self.has_large_counts = true;
         self
     }
 
-    /// The same, with [`Self::large_counts`] if only these take `count` keys, and it is not an argsort or another algorithm's.
+    /// Sets [`Self::large_counts`] if `count` requires it and the configuration supports it.
     pub const fn large_counts_for(self, count: u64) -> Self {
         let is_onesweep = match self.policy {
             Some(policy) => matches!(policy.algorithm, SortAlgorithm::Onesweep),
@@ -189,50 +189,50 @@ impl SortConfig {
         }
     }
 
-    /// With this policy, not the one that [`SortPolicy::choose`] would take.
+    /// Sets the policy; by default that of [`SortPolicy::choose`].
     pub const fn policy(mut self, policy: SortPolicy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// The type of the keys.
+    /// The key type.
     pub const fn key_type(&self) -> ElementType {
         self.key
     }
 
-    /// Bytes of a key.
+    /// Size of a key, bytes.
     pub const fn key_size(&self) -> u64 {
         self.key.size() as u64
     }
 
-    /// Bytes of what lies in [`SortBuffers::values`] for each key: of its value, of its place, or 0.
+    /// Bytes per key in [`SortBuffers::values`]: the size of a value or an index, or 0.
     pub const fn value_size(&self) -> u64 {
         self.values.words() as u64 * 4
     }
 
-    /// Whether the keys stay as they are.
+    /// Whether it is an argsort, which does not change the keys.
     pub const fn is_argsort(&self) -> bool {
         matches!(self.values, Values::Indices)
     }
 
-    /// How many passes of so many bits there are.
+    /// Number of passes with digits of `radix_bits` bits.
     pub(super) const fn pass_count(&self, radix_bits: u32) -> u32 {
         match self.bit_count().div_ceil(radix_bits) {
-            // Without bits nothing moves, but nobody has written the places yet.
+            // Without bits the order is that of the input, but the indices must be written.
             0 if self.is_argsort() => 1,
             passes => passes,
         }
     }
 
     pub(super) const fn output(&self) -> Output {
-        match (self.is_argsort(), self.is_anywhere) {
+        match (self.is_argsort(), self.is_double_buffered) {
             (true, _) => Output::Indices,
-            (false, true) => Output::Anywhere,
+            (false, true) => Output::DoubleBuffer,
             (false, false) => Output::InPlace,
         }
     }
 
-    /// The bits to sort by.
+    /// Number of bits to sort by.
     pub(super) const fn bit_count(&self) -> u32 {
         self.end_bit - self.begin_bit
     }
@@ -242,7 +242,7 @@ impl SortConfig {
         1 + self.has_large_counts as u32
     }
 
-    /// What every kernel that knows keys specialises.
+    /// Specialization constants of kernels that read keys.
     pub(super) fn constants(&self) -> [(&'static str, u32); 2] {
         [("KEY_NUMBERS", self.key.numbers()), ("DESCENDING", self.is_descending.into())]
     }
@@ -257,20 +257,20 @@ impl SortConfig {
             });
         }
         if self.has_large_counts && self.is_argsort() {
-            let reason = "an argsort has no wide counts: its places are 32-bit numbers";
+            let reason = "an argsort has no large counts: its indices are 32-bit numbers";
             return Err(Error::Unsupported { reason });
         }
         Ok(())
     }
 }
 
-/// Where the result of a sort lies.
+/// Location of the result of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SortResult {
-    /// The keys; of an argsort as they were.
+    /// Sorted keys; unchanged by an argsort.
     pub keys: AddressRange,
-    /// The values, or the places; of keys alone nothing.
+    /// Values or indices; empty for keys alone.
     pub values: AddressRange,
 }
 
@@ -278,27 +278,27 @@ pub struct SortResult {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct SortBuffers {
-    /// The keys, before and, but for an argsort, after.
+    /// Keys, input and output; only input of an argsort.
     pub keys: AddressRange,
-    /// The values, before and after, or an argsort's permutation, after; nothing of a sort of keys alone.
+    /// Values, input and output; output of an argsort's permutation; empty for keys alone.
     pub values: AddressRange,
-    /// As [`SortPlan::scratch_requirements`](super::SortPlan::scratch_requirements) says.
+    /// Scratch of [`SortPlan::scratch_requirements`](super::SortPlan::scratch_requirements).
     pub scratch: BufferRange,
 }
 
 impl SortBuffers {
-    /// Keys that are sorted where they are.
+    /// Buffers of a sort of keys alone.
     pub fn new(keys: AddressRange, scratch: BufferRange) -> Self {
         Self { keys, values: AddressRange::default(), scratch }
     }
 
-    /// With their values, or where their permutation is to go.
+    /// Sets the range of values, or of an argsort's permutation.
     pub const fn values(mut self, values: AddressRange) -> Self {
         self.values = values;
         self
     }
 
-    /// The same memory, cut to what `count` keys take, if it will do, also beside a count on the device.
+    /// Checks the ranges, and shortens them to `count` keys.
     pub(super) fn checked(
         &self,
         config: &SortConfig,
@@ -319,7 +319,7 @@ impl SortBuffers {
         let ranges =
             [("the count", on_device), ("keys", keys), ("values", values), ("scratch", scratch.addresses())];
         for (index, range) in ranges.into_iter().enumerate() {
-            check_apart(range, &ranges[index + 1..])?;
+            check_disjoint(range, &ranges[index + 1..])?;
         }
         Ok(Self { keys, values, scratch })
     }
@@ -340,16 +340,16 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_wide_where_they_must_and_can_be() {
+    fn large_counts_are_set_where_required_and_supported() {
         let capabilities = Capabilities::default();
-        let is_wide = |config: SortConfig, count| config.large_counts_for(count).has_large_counts;
+        let is_large = |config: SortConfig, count| config.large_counts_for(count).has_large_counts;
         let keys = SortConfig::keys(ElementType::U32);
-        assert_eq!([u32::MAX.into(), 1 << 32].map(|count| is_wide(keys, count)), [false, true]);
-        assert!(!is_wide(SortConfig::argsort(ElementType::U32), 1 << 32));
+        assert_eq!([u32::MAX.into(), 1 << 32].map(|count| is_large(keys, count)), [false, true]);
+        assert!(!is_large(SortConfig::argsort(ElementType::U32), 1 << 32));
         for algorithm in SortAlgorithm::ALL {
             let tuned = keys.policy(SortPolicy::tuned(algorithm, &capabilities, &keys));
-            assert_eq!(is_wide(tuned, 1 << 32), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}");
+            assert_eq!(is_large(tuned, 1 << 32), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}");
         }
-        assert!(is_wide(keys.large_counts(), 5));
+        assert!(is_large(keys.large_counts(), 5));
     }
 }

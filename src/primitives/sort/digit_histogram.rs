@@ -1,9 +1,10 @@
-//! One look at all keys before the first pass, which tells the passes whether they run, how far, and between which arrays;
-//! and the copy behind the last, where the result has ended aside.
+//! Histogram of all digits: one dispatch over all keys before the first pass. It writes the dispatch arguments of the
+//! passes: whether they run, their workgroups, and their ping-pong buffers. Also the copy after the last pass, where
+//! the result is in the alternate buffer.
 //!
 //! ```text
-//!   histogram ──► arguments of the indirect dispatches of every pass and of the copy
-//!      └─────► bins: where the first key of each digit of each pass goes
+//!   histogram ──► indirect dispatch arguments of every pass and of the copy
+//!      └─────► bins: exclusive prefix sum of each digit's counts, per pass
 //! ```
 
 use super::SortPlan;
@@ -50,22 +51,23 @@ push_constants! {
     }
 }
 
-/// Keys that an invocation looks at: so many that few workgroups add to one count; a multiple of those that the kernel
-/// takes in a round.
+/// Keys per invocation: many, so that few workgroups add to a counter; a multiple of the keys that the kernel loads per
+/// round.
 const ITEMS_PER_INVOCATION: u32 = 32;
-/// What is known of the bits of all keys, and how many workgroups are done.
+/// Bytes of the state: bits that are set in some key, bits that are clear in some key, and a counter of finished
+/// workgroups.
 const STATE_SIZE: u64 = 32;
 
-/// What the histogram is to know of the passes.
+/// Parameters of the passes for the histogram.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PassShape {
-    /// How many there are.
+    /// Number of passes.
     pub(super) count: u32,
-    /// Keys in a tile.
+    /// Keys per tile.
     pub(super) tile_items: u32,
-    /// Tiles that one dispatch takes at most.
+    /// Maximum number of tiles per dispatch.
     pub(super) portion_tiles: u32,
-    /// Whether the bins of each are counted beforehand.
+    /// Whether bins are counted for each pass beforehand.
     pub(super) has_bins: bool,
 }
 
@@ -75,28 +77,28 @@ pub(super) struct DigitHistogram {
     passes: PassShape,
     radix: u32,
     workgroup_size: u32,
-    /// Of a pass, whose workgroups are as large as the histogram's.
+    /// Items per invocation of a pass; its workgroup size is the histogram's.
     pass_items_per_invocation: u32,
     tile_items: u32,
     pipeline: Pipeline,
     copy: Pipeline,
-    /// Where counts may be on the device.
+    /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
 }
 
-/// Where its words lie in scratch. All of them begin as 0.
+/// Offsets of its arrays in scratch. All are initialised to 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DigitHistogramLayout {
     state: u64,
     dispatch_args: u64,
     bins: u64,
     levels: u64,
-    /// Dispatches of a pass.
+    /// Dispatches per pass.
     pub(super) portion_count: u32,
 }
 
 impl DigitHistogramLayout {
-    /// Of a dispatch of a pass, among those of all.
+    /// Index of a dispatch of a pass among those of all passes.
     fn index(&self, pass: u32, portion: u32) -> u64 {
         u64::from(pass) * u64::from(self.portion_count) + u64::from(portion)
     }
@@ -126,7 +128,7 @@ impl DigitHistogram {
             descending,
             ("RADIX_BITS", radix_bits),
             ("ITEMS_PER_INVOCATION", ITEMS_PER_INVOCATION),
-            // A sort by no bits records nothing, and yet has its pipelines.
+            // A sort without bits records nothing, but has pipelines.
             ("PASS_COUNT", passes.count.max(1)),
         ];
         if passes.has_bins {
@@ -152,8 +154,8 @@ impl DigitHistogram {
             .chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
-    /// The most keys that it looks at: what a word counts. With wide counts a word counts rounds of the workgroup, and all
-    /// tiles of a pass are one dispatch of the copy, which has so many rows of so many workgroups on every device.
+    /// Maximum number of keys: what a word counts. With large counts a word counts rounds of the workgroup, and the
+    /// limit is one dispatch of the copy, of 65,535 by 65,535 workgroups on every device.
     pub(super) fn max_count(&self) -> u64 {
         const MAX_WORKGROUPS: u64 = 65_535 * 65_535;
         if !self.config.has_large_counts {
@@ -171,7 +173,7 @@ impl DigitHistogram {
 
     pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> DigitHistogramLayout {
         let tile_count = count.div_ceil(self.passes.tile_items.into());
-        // No scratch holds the keys of more.
+        // More portions exceed any scratch.
         let portions = tile_count.div_ceil(self.passes.portion_tiles.into()).clamp(1, u32::MAX.into());
         let dispatches = portions.saturating_mul(self.passes.count.into());
         DigitHistogramLayout {
@@ -183,8 +185,7 @@ impl DigitHistogram {
         }
     }
 
-    /// Records it, behind a fill of what begins as 0, which is the first `zeroed_size` bytes of `scratch`; and a barrier to
-    /// the passes.
+    /// Records a fill of the first `zeroed_size` bytes of `scratch` with 0, the histogram, and a barrier to the passes.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -224,7 +225,7 @@ impl DigitHistogram {
         Ok(())
     }
 
-    /// What the host does not know of a dispatch of a pass.
+    /// The arguments of a dispatch of a pass.
     pub(super) fn pass_args(
         &self,
         scratch: BufferRange,
@@ -235,7 +236,7 @@ impl DigitHistogram {
         self.dispatch_args(scratch, layout).nth(layout.index(pass, portion))
     }
 
-    /// Where the first key of each digit goes, of a portion of a pass.
+    /// The bins of a portion of a pass.
     pub(super) fn bins(
         &self,
         scratch: BufferRange,
@@ -247,8 +248,8 @@ impl DigitHistogram {
         scratch.slice(layout.bins + layout.index(pass, portion) * size, size).addresses()
     }
 
-    /// Copies the result to where the caller wants it, if it has ended aside. Nothing is recorded where the caller takes it
-    /// from wherever it is, and for places, which never end there.
+    /// Records the copy of the result to the caller's arrays, for an odd number of passes that ran. Records nothing for
+    /// a double buffer, and for an argsort, whose last pass writes the caller's array.
     pub(super) fn record_copy(
         &self,
         recorder: &mut Recorder<'_>,
@@ -274,12 +275,12 @@ impl DigitHistogram {
         recorder.dispatch_indirect(&self.copy, &push, copy.workgroups())
     }
 
-    /// Of all passes, and of the copy.
+    /// Arguments of the dispatches of all passes and of the copy.
     fn dispatch_args(&self, scratch: BufferRange, layout: &DigitHistogramLayout) -> DispatchArgs {
         DispatchArgs::new(scratch, layout.dispatch_args, self.dispatches(layout) + 1)
     }
 
-    /// Of all passes.
+    /// Number of dispatches of all passes.
     fn dispatches(&self, layout: &DigitHistogramLayout) -> u64 {
         u64::from(self.passes.count) * u64::from(layout.portion_count)
     }

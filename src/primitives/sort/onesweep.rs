@@ -1,13 +1,15 @@
-//! Onesweep: a single dispatch a pass, in which tiles look back at what earlier ones have told.
+//! Onesweep: a single dispatch per pass, with decoupled look-back.
 //!
 //! ```text
-//!   histogram ──► bins: where the first key of each digit of each pass goes
-//!   onesweep, for each pass:  keys ──► aside ──► keys ──► …   (places: keys ──► aside ──► other ──► aside ──► …)
-//!   copy, where an odd number of passes ran: aside ──► keys
+//!   histogram ──► bins: exclusive prefix sum of each digit's counts, per pass
+//!   onesweep, for each pass:  primary ──► alternate ──► primary ──► …
+//!              for an argsort:  keys ──► alternate ──► second alternate ──► alternate ──► …
+//!   copy, after an odd number of passes: alternate ──► primary
 //! ```
 //!
-//! A descriptor holds counts of up to 30 bits, so that a dispatch takes a portion of that many keys at most, and hands its
-//! bins on to the next. Descriptors are cleared once for all passes: what one pass leaves is no status of the next.
+//! A descriptor holds counts of up to 30 bits, which limits the keys of a dispatch: a pass is one dispatch per portion,
+//! and each writes the bins of the next. Descriptors are cleared once for all passes: the statuses of a pass are
+//! invalid in the next.
 
 use super::arrays::{AltLayout, Arrays};
 use super::config::{SortBuffers, SortConfig};
@@ -43,16 +45,16 @@ push_constants! {
     }
 }
 
-/// By the words of a key, and by those of a value.
+/// By the words of a key and of a value.
 const KERNELS: [[&Kernel; 3]; 2] = [
     [&kernels::SORT_ONESWEEP_KEY1, &kernels::SORT_ONESWEEP_KEY1_VALUE1, &kernels::SORT_ONESWEEP_KEY1_VALUE2],
     [&kernels::SORT_ONESWEEP_KEY2, &kernels::SORT_ONESWEEP_KEY2_VALUE1, &kernels::SORT_ONESWEEP_KEY2_VALUE2],
 ];
 
-/// Portions of a sort: each is a dispatch of each pass, and one invocation writes the arguments of them all.
+/// Maximum number of portions: each is a dispatch of each pass, and one invocation writes the arguments of all.
 const MAX_PORTIONS: u64 = 4096;
 
-/// Bytes of what lies before the descriptors of a portion: the next tile, of even and of odd passes.
+/// Bytes before the descriptors of a portion: ticket counters of even and of odd passes.
 const TICKETS_SIZE: u64 = 16;
 
 #[derive(Debug)]
@@ -64,16 +66,16 @@ pub(super) struct Onesweep {
     pipeline: Pipeline,
 }
 
-/// Where things lie in scratch.
+/// Offsets of the arrays in scratch.
 #[derive(Debug)]
-struct Layout {
-    /// What begins as 0 comes first: the histogram's words, and the look-back state.
+struct ScratchLayout {
+    /// Arrays initialised to 0 come first: those of the histogram, and the look-back state.
     zeroed_size: u64,
     histogram: DigitHistogramLayout,
     /// Tickets and descriptors, portion by portion.
     state: u64,
     state_size: u64,
-    /// Of a whole portion.
+    /// Bytes of the state of a full portion.
     portion_state_size: u64,
     alt: AltLayout,
     size: u64,
@@ -129,7 +131,7 @@ impl Onesweep {
         (MAX_PORTIONS * portion).min(self.histogram.max_count())
     }
 
-    fn layout(&self, count: u64) -> Layout {
+    fn layout(&self, count: u64) -> ScratchLayout {
         let tile_count = count.div_ceil(self.passes.tile_items.into());
         let tile_size = u64::from(self.radix) * 4;
         let portion_state_size = TICKETS_SIZE + u64::from(self.passes.portion_tiles) * tile_size;
@@ -138,7 +140,7 @@ impl Onesweep {
         let tickets_size = u64::from(histogram.portion_count) * TICKETS_SIZE;
         let state_size = tile_count.saturating_mul(tile_size).saturating_add(tickets_size);
         let state = cursor.take(state_size);
-        Layout {
+        ScratchLayout {
             zeroed_size: cursor.size,
             histogram,
             state,
@@ -153,7 +155,7 @@ impl Onesweep {
         self.layout(max_count).size
     }
 
-    /// Where the result of so many keys lies, of a sort that may leave it anywhere.
+    /// The arrays of a sort of `max_count` keys.
     pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
         Arrays::new(&self.config, buffers, &self.layout(max_count).alt, max_count)
     }

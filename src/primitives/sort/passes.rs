@@ -1,9 +1,9 @@
-//! The passes of a radix sort: count, scan, scatter, back and forth between the keys and scratch.
+//! Passes of three kernels: count, scan, scatter, between ping-pong buffers.
 //!
 //! ```text
-//!   histogram ──► schedule
-//!   for each pass:  keys ──► count ──► counts ──► scan ──► offsets ──► scatter: keys ──► aside
-//!   copy, where an odd number of passes ran: aside ──► keys
+//!   histogram ──► dispatch arguments
+//!   for each pass:  primary ──► count ──► counts ──► scan ──► offsets ──► scatter: primary ──► alternate
+//!   copy, after an odd number of passes: alternate ──► primary
 //! ```
 
 use super::SortPlan;
@@ -80,19 +80,19 @@ pub(super) struct Passes {
     histogram: DigitHistogram,
     mixed_access: bool,
     by_words: PassPipelines,
-    /// Where there are kernels that take advantage of it.
+    /// For rankings whose kernels access quads.
     by_quads: Option<PassPipelines>,
     scan: ScanPlan,
 }
 
-/// The two dispatches of a pass around its scan.
+/// Pipelines of a pass, besides its scan.
 #[derive(Debug)]
 struct PassPipelines {
     count: Pipeline,
     scatter: Pipeline,
 }
 
-/// The kernels of a pass: by the words of a key, and those that move values by the words of a value as well.
+/// Kernels of a pass: by the words of a key, and for scatter also of a value.
 struct PassKernels {
     count: [&'static Kernel; 2],
     scatter: [[&'static Kernel; 3]; 2],
@@ -140,10 +140,10 @@ const OF_SEED_BIN_BY_BIN: PassKernels = PassKernels {
     ..OF_SEED
 };
 
-/// Where things lie in scratch.
+/// Offsets of the arrays in scratch.
 #[derive(Debug)]
-struct Layout {
-    /// What begins as 0 comes first: the histogram's words.
+struct ScratchLayout {
+    /// Arrays initialised to 0 come first: those of the histogram.
     zeroed_size: u64,
     histogram: DigitHistogramLayout,
     alt: AltLayout,
@@ -168,7 +168,7 @@ impl Passes {
             Ranking::Match(_) => policy.histogram_subgroup_size,
             Ranking::CounterScan | Ranking::Ballot(_) => policy.subgroup_size,
         };
-        // Ranking may ask for more than counting.
+        // The scatter kernel has the constants of the count kernel, and those of the ranking.
         let pass_pipelines =
             |kernels: &PassKernels, constants: &[(&'static str, u32)], ranking: &[(&'static str, u32)]| {
                 let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
@@ -231,7 +231,7 @@ impl Passes {
         self.histogram.pipelines().chain(pass_pipelines).chain(self.scan.pipelines())
     }
 
-    /// The most keys of a sort: counts of all tiles have places of 31 bits, what a kernel indexes by.
+    /// Maximum number of keys: kernels index the counts of all tiles by 31 bits.
     pub(super) fn max_count(&self) -> u64 {
         let tile_count = (1 << 31) / u64::from(self.radix);
         (tile_count * u64::from(self.passes.tile_items)).min(SortPlan::MAX_COUNT)
@@ -241,7 +241,7 @@ impl Passes {
         self.passes.count
     }
 
-    fn layout(&self, count: u64) -> Layout {
+    fn layout(&self, count: u64) -> ScratchLayout {
         let mut cursor = ScratchCursor::default();
         let histogram = self.histogram.layout(&mut cursor, count);
         let zeroed_size = cursor.size;
@@ -250,14 +250,23 @@ impl Passes {
         let counters = cursor.take(counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
         let scan = cursor.take(scan_size);
-        Layout { zeroed_size, histogram, alt, counters, counter_count, scan, scan_size, size: cursor.size }
+        ScratchLayout {
+            zeroed_size,
+            histogram,
+            alt,
+            counters,
+            counter_count,
+            scan,
+            scan_size,
+            size: cursor.size,
+        }
     }
 
     pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
         self.layout(max_count).size
     }
 
-    /// Where the result of so many keys lies, of a sort that may leave it anywhere.
+    /// The arrays of a sort of `max_count` keys.
     pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
         Arrays::new(&self.config, buffers, &self.layout(max_count).alt, max_count)
     }
@@ -272,7 +281,7 @@ impl Passes {
         let scratch = buffers.scratch;
         let max_on_device = match count {
             Count::Host(_) => None,
-            // No more than `max_count` has.
+            // Fits: it is limited by `max_count`.
             Count::Device { .. } => Some(layout.counter_count as u32),
         };
         self.histogram.record(
@@ -288,7 +297,7 @@ impl Passes {
         let Arrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays;
         let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
-        // Arrays in scratch begin at multiples of 16 bytes.
+        // Arrays in scratch are aligned to 16 bytes.
         let pass_pipelines = match &self.by_quads {
             Some(by_quads) if has_quads(&[keys], self.mixed_access, count, 4) => by_quads,
             _ => &self.by_words,
@@ -304,12 +313,12 @@ impl Passes {
             let push = CountPush { keys, keys_alt, keys_alt2, counts, dispatch_args, shift, digit_mask };
             recorder.dispatch_indirect(&pass_pipelines.count, &push, workgroups)?;
             let counter_count = match max_on_device {
-                // A pass that is left out scans what it finds: nobody reads it.
+                // A skipped pass scans undefined counts, which are not read.
                 None => {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
                     Count::Host(layout.counter_count)
                 }
-                // Before it touches them, the scan looks at their count, and has a barrier behind that.
+                // The scan reads the number of counters first, and has a barrier before it reads the counters.
                 Some(max) => Count::Device { address: pass_args.count_of_counts(), max },
             };
             self.scan.record(recorder, &scan_buffers, counter_count)?;

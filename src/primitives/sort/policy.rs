@@ -1,4 +1,4 @@
-//! How a sort is tuned, as a value.
+//! Policy of a sort: its tuning parameters as a value.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use crate::error::{Error, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::{Choice, check_workgroup};
 
-/// The sort algorithms.
+/// Sort algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SortAlgorithm {
-    /// Three kernels a pass, 2 bits: 16 passes over 32-bit keys.
+    /// Three kernels per pass, digits of 2 bits: 16 passes over 32-bit keys.
     Radix2Bit,
-    /// The same, 4 bits: 8 passes.
+    /// Three kernels per pass, digits of 4 bits: 8 passes.
     Radix4Bit,
-    /// The same, 8 bits: 4 passes.
+    /// Three kernels per pass, digits of 8 bits: 4 passes.
     Radix8Bit,
-    /// One kernel a pass, 8 bits, whose tiles look back.
+    /// Onesweep: one kernel per pass with decoupled look-back, digits of 8 bits.
     Onesweep,
-    /// One dispatch of one workgroup, which holds all keys.
+    /// One dispatch of one workgroup that holds all keys.
     SingleWorkgroup,
 }
 
 impl SortAlgorithm {
-    /// All of them, the best first.
+    /// All algorithms, best first.
     pub const ALL: [Self; 5] =
         [Self::Onesweep, Self::Radix8Bit, Self::Radix4Bit, Self::Radix2Bit, Self::SingleWorkgroup];
 
@@ -41,7 +41,7 @@ impl SortAlgorithm {
         }
     }
 
-    /// One line for a list: passes and bytes moved, and source.
+    /// One line for listings: passes, bytes moved and source.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Radix2Bit => {
@@ -55,12 +55,12 @@ impl SortAlgorithm {
                  Merrill 2022"
             }
             Self::Onesweep => {
-                "one look at all keys, then one kernel a pass by 8 bits, whose tiles look back at earlier ones, and no \
-                 pass where all keys agree; moves 36 bytes per u32 key at most; Adinets and Merrill 2022"
+                "histogram of all digits, then one kernel per pass by 8 bits with decoupled look-back; skips passes where \
+                 all keys agree; moves 36 bytes per u32 key at most; Adinets and Merrill 2022"
             }
             Self::SingleWorkgroup => {
                 "all passes in one dispatch of one workgroup, in registers and shared memory; moves 8 bytes per u32 key, \
-                 of which it takes some thousands; after the small sorts of CUB"
+                 for some thousands of keys; after the small sorts of CUB"
             }
         }
     }
@@ -74,40 +74,41 @@ impl SortAlgorithm {
         }
     }
 
-    /// Whether it is one of the two of the seed, which [`SortPolicy::seed`] has.
+    /// Whether it is an algorithm of the seed, for [`SortPolicy::seed`].
     pub const fn is_of_seed(self) -> bool {
         matches!(self, Self::Radix2Bit | Self::Radix4Bit)
     }
 }
 
-/// Keys that a workgroup holds at once.
+/// Shape of a tile of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TileShape {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys that an invocation takes: a multiple of 4, at most 252; of matching lanes any number up to 64.
+    /// Keys per invocation: a multiple of 4, at most 252; with [`Ranking::Match`] 1 to 64.
     pub items_per_invocation: u32,
 }
 
 impl TileShape {
-    /// The formula for tiles that are ranked by counters of digits of up to 4 bits: the largest for a device, of up to 4,096
-    /// keys.
+    /// Formula for tiles ranked by counters, with digits of up to 4 bits: the largest that the device supports, of up
+    /// to 4,096 keys.
     pub(super) fn counted(capabilities: &Capabilities) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(256);
-        // The tile and the small tables beside it share the memory.
+        // The tile and small arrays share the memory.
         let tables_size = shared_tables_size(4, workgroup_size);
         let room = capabilities.shared_memory_size.saturating_sub(tables_size) / (4 * workgroup_size).max(1);
         Self { workgroup_size, items_per_invocation: room.clamp(4, 16) / 4 * 4 }
     }
 
-    /// The formula for tiles whose lanes match digits of 8 bits: of up to 16 subgroups, whose tables take up to half of the
-    /// shared memory, and of up to 8,192 keys, of which an invocation's fit its registers. There is room for 64-bit offsets.
+    /// Formula for tiles ranked by match, with digits of 8 bits: up to 16 subgroups, whose histograms take up to half
+    /// of the shared memory, and up to 8,192 keys, so that an invocation's keys fit in registers. Includes 64-bit
+    /// offsets.
     pub(super) fn matched(capabilities: &Capabilities) -> Self {
         let lanes = capabilities.min_subgroup_size.max(4);
         let shared_size = capabilities.shared_memory_size;
         let subgroups = (shared_size / 2 / (4 << 8)).clamp(1, 16);
         let limit = capabilities.max_workgroup_invocations.min(512);
-        // Invocations handle one bin each, or all of them as many. Fewer than 32 no kernel takes.
+        // Each invocation handles at most one bin, or all the same number. Kernels need at least 32 invocations.
         let workgroup_size = match (subgroups * lanes).min(limit).max(32) {
             size @ 256.. => size / 32 * 32,
             size => size.checked_ilog2().map_or(0, |bits| 1 << bits),
@@ -118,18 +119,18 @@ impl TileShape {
         Self { workgroup_size, items_per_invocation: room.min(most).max(1) }
     }
 
-    /// Keys in a tile, [`u32::MAX`] at most.
+    /// Keys per tile; saturates at [`u32::MAX`].
     pub const fn tile_items(&self) -> u32 {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    /// The most subgroups of its workgroup: what tables there is room for.
+    /// Maximum number of subgroups per workgroup, for which shared histograms are sized.
     pub(super) fn max_subgroups(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> u32 {
         let lanes = subgroup_size.unwrap_or(capabilities.min_subgroup_size).max(4);
         self.workgroup_size.div_ceil(lanes)
     }
 
-    /// Whether tiles can be ranked by lanes that match digits, and scattered to offsets of so many words.
+    /// Checks the shape for ranking by match, with offsets of `offset_words` words.
     pub(super) fn check_matched(
         &self,
         radix_bits: u32,
@@ -161,7 +162,7 @@ impl TileShape {
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 
-    /// Whether tiles can be ranked by the counters of invocations.
+    /// Checks the shape for ranking by counters.
     pub(super) fn check(
         &self,
         radix_bits: u32,
@@ -174,7 +175,7 @@ impl TileShape {
         if !(4..=252).contains(&self.items_per_invocation) || !self.items_per_invocation.is_multiple_of(4) {
             return invalid("items_per_invocation is a multiple of 4, from 4 to 252");
         }
-        // A digit's count in a tile has 16 bits.
+        // Counters of a tile have 16 bits.
         if self.tile_items() > 65_532 {
             return invalid("a tile is at most 65532 keys");
         }
@@ -188,29 +189,28 @@ impl TileShape {
     }
 }
 
-/// How a tile's keys are counted and ranked.
+/// Ranking of a tile's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ranking {
-    /// Packed counters of every invocation, scanned over the workgroup: of digits of up to 4 bits.
+    /// Packed counters per invocation, scanned over the workgroup: for digits of up to 4 bits.
     CounterScan,
-    /// Lanes that match digits, and a table for each subgroup.
+    /// Match of lanes with equal digits, and a histogram per subgroup.
     Match(Matching),
-    /// A ballot for each digit, 32 keys at a time: the seed's way, with its two algorithms alone.
+    /// A ballot per digit value, 32 keys at a time: the seed's ranking, only for its two algorithms.
     Ballot(ChunkCounting),
 }
 
-/// How lanes that have the same digit find each other, and when.
+/// Method of matching lanes with equal digits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Matching {
-    /// By a mask for each bin in shared memory, in place of a ballot for each bit of the digit: of subgroups of up to 32
-    /// lanes.
+    /// By a mask per bin in shared memory, instead of a ballot per bit of the digit; for subgroups of up to 32 lanes.
     pub by_shared_masks: bool,
-    /// Of `onesweep`: a tile counts its digits, and publishes them, before it ranks its keys.
+    /// For `onesweep`: a tile counts and publishes its digits before it ranks its keys.
     pub has_early_counts: bool,
 }
 
 impl Matching {
-    /// Lanes that a word has bits for.
+    /// Lanes of a mask of one word.
     const MAX_MASK_LANES: u32 = 32;
 
     pub(super) fn constants(self) -> [(&'static str, u32); 2] {
@@ -218,48 +218,47 @@ impl Matching {
     }
 }
 
-/// How the seed's chunks are counted.
+/// Counting of the seed's chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkCounting {
-    /// All digits together, in packed counters: the seed's own way.
+    /// All digits at once, in packed counters: as in the seed.
     Packed,
-    /// A counter for each digit, and a sum over the lanes for each: what the seed calls intuitive, and slower.
+    /// A counter and a sum over the lanes per digit value: what the seed calls intuitive, and slower.
     BinByBin,
 }
 
-/// How a sort goes about it. A tile is `workgroup_size * items_per_invocation` keys.
+/// Policy of a sort. A tile is `workgroup_size * items_per_invocation` keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SortPolicy {
-    /// What is done with more keys than one workgroup holds; of `single-workgroup`, whose shape is all that counts
-    /// besides, nothing.
+    /// The algorithm for more keys than one workgroup holds. With `single-workgroup` the shape of the tile is
+    /// `single_workgroup`.
     pub algorithm: SortAlgorithm,
-    /// How a tile's keys are counted and ranked.
+    /// Ranking of a tile's keys.
     pub ranking: Ranking,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys that an invocation takes: a multiple of 4, at most 252; of matching lanes any number up to 64.
+    /// Keys per invocation: a multiple of 4, at most 252; with [`Ranking::Match`] 1 to 64.
     pub items_per_invocation: u32,
-    /// The most keys that one dispatch of a pass of `onesweep` moves, at most 2^30 - 1: more take several, of which a sort
-    /// has up to 4,096. At least a tile is taken, and whole tiles.
+    /// Maximum number of keys per dispatch of a pass of `onesweep`, at most 2^30 - 1. More keys take several
+    /// dispatches, up to 4,096. Rounded down to whole tiles, and at least one tile.
     pub portion_items: u32,
-    /// The shape of the one workgroup that sorts as many keys as it holds in a single dispatch; `None` sorts them as more
-    /// are sorted.
+    /// Shape of the workgroup that sorts up to a tile of keys in a single dispatch; `None` always uses `algorithm`.
     pub single_workgroup: Option<TileShape>,
-    /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
+    /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
-    /// The same, of the kernel that looks at all keys before the first pass.
+    /// Required subgroup size of the histogram of all digits, and of counting for [`Ranking::Match`].
     pub histogram_subgroup_size: Option<u32>,
-    /// Whether ranked tiles are scattered from shared memory, in which keys of one digit follow one another, and not from
-    /// registers.
+    /// Whether ranked tiles are exchanged in shared memory, so that keys of one digit are consecutive, before they are
+    /// scattered; otherwise they are scattered from registers.
     pub has_exchange: bool,
-    /// As [`ScanPolicy::mixed_access`], of tiles that are ranked by counters.
+    /// As [`ScanPolicy::mixed_access`], for tiles ranked by counters.
     pub mixed_access: bool,
-    /// How the counts are scanned.
+    /// Policy of the scan of counts.
     pub scan: ScanPolicy,
 }
 
-/// Checks what scans the counts of digits.
+/// Checks the policy of the scan of counts.
 pub(super) fn check_scan_of_counts(policy: &ScanPolicy, config: &ScanConfig) -> Result<()> {
     if let Some(reason) = policy.algorithm.refusal(config) {
         return Err(Error::InvalidPolicy { reason });
@@ -272,10 +271,10 @@ pub(super) fn check_scan_of_counts(policy: &ScanPolicy, config: &ScanConfig) -> 
 }
 
 impl SortPolicy {
-    /// A word of what tiles tell has so much room for a count.
+    /// Maximum count in a descriptor.
     const MAX_PORTION_ITEMS: u32 = (1 << 30) - 1;
 
-    /// The policy for a device and what is asked of it, with the reason.
+    /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
         let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
         let (algorithm, reason) = if config.has_large_counts {
@@ -287,7 +286,7 @@ impl SortPolicy {
         Choice { policy: Self { single_workgroup: Some(tuning.counted), ..tuned }, reason }
     }
 
-    /// An algorithm, tuned for a device and what is asked of it.
+    /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities, config: &SortConfig) -> Self {
         let tuning = SortTuning::of(capabilities, config.key.words(), config.values.words());
         let late = Matching { has_early_counts: false, ..tuning.matching };
@@ -312,11 +311,11 @@ impl SortPolicy {
         }
     }
 
-    /// The seed, which is the radix sort of Intel's C-for-Metal development package (tutorial 13, 2019): 256-key
-    /// chunks, 32 keys at a time, packed 16-bit counters, and ballots. The counts are scanned by the library's own
-    /// scan, where the tutorial used the CPU.
+    /// The seed: the radix sort of Intel's C-for-Metal development package (tutorial 13, 2019), with chunks of 256
+    /// keys, 32 at a time, packed 16-bit counters, and ballots. The counts are scanned on the device, where the
+    /// tutorial used the CPU.
     ///
-    /// Only of an algorithm that [`is_of_seed`](SortAlgorithm::is_of_seed): a plan refuses that of another.
+    /// Only for algorithms with [`is_of_seed`](SortAlgorithm::is_of_seed); an error for a plan otherwise.
     pub fn seed(algorithm: SortAlgorithm, capabilities: &Capabilities) -> Self {
         Self {
             algorithm,
@@ -333,7 +332,7 @@ impl SortPolicy {
         }
     }
 
-    /// The same, in subgroups of `size` lanes, those of the counts' scan too.
+    /// The policy with a required subgroup size, also for the scan of counts.
     pub const fn with_subgroup_size(mut self, size: u32) -> Self {
         self.subgroup_size = Some(size);
         self.histogram_subgroup_size = Some(size);
@@ -341,12 +340,12 @@ impl SortPolicy {
         self
     }
 
-    /// Keys in a tile, [`u32::MAX`] at most; of `single-workgroup` what its one workgroup holds.
+    /// Keys per tile, for `single-workgroup` those of its workgroup; saturates at [`u32::MAX`].
     pub const fn tile_items(&self) -> u32 {
         self.tile_shape().tile_items()
     }
 
-    /// Tiles that one dispatch of a pass takes at most.
+    /// Maximum number of tiles per dispatch of a pass.
     pub(super) const fn portion_tiles(&self) -> u32 {
         match self.portion_items.checked_div(self.tile_items()) {
             None | Some(0) => 1,
@@ -354,12 +353,12 @@ impl SortPolicy {
         }
     }
 
-    /// The most subgroups of a workgroup: what tables there is room for.
+    /// Maximum number of subgroups per workgroup, for which shared histograms are sized.
     pub(super) fn max_subgroups(&self, capabilities: &Capabilities) -> u32 {
         self.tile_shape().max_subgroups(self.subgroup_size, capabilities)
     }
 
-    /// How lanes match digits, where they do.
+    /// The method of matching; the default one for other rankings.
     pub(super) fn matching(&self) -> Matching {
         match self.ranking {
             Ranking::Match(matching) => matching,
@@ -367,7 +366,7 @@ impl SortPolicy {
         }
     }
 
-    /// Its shape and its choices in one word, for a name among others that were tried: `384x20/masks/early-counts`.
+    /// Name of the tile shape and variants, such as `384x20/masks/early-counts`, for reports of tuning.
     #[cfg(feature = "cli")]
     pub(crate) fn shape_name(&self) -> String {
         let Self { workgroup_size, items_per_invocation, .. } = *self;
@@ -410,12 +409,12 @@ impl SortPolicy {
             shape.check(SortAlgorithm::SingleWorkgroup.radix_bits(), self.subgroup_size, capabilities)?;
         }
         if config.has_large_counts && self.algorithm != SortAlgorithm::Onesweep {
-            return invalid("wide counts are those of onesweep alone");
+            return invalid("large counts require onesweep");
         }
         if self.algorithm == SortAlgorithm::SingleWorkgroup {
             return match self.single_workgroup {
                 Some(_) => Ok(()),
-                None => invalid("single_workgroup is there for this algorithm"),
+                None => invalid("single_workgroup is required for this algorithm"),
             };
         }
         within("keys of a portion", self.portion_items, Self::MAX_PORTION_ITEMS)?;
@@ -431,7 +430,7 @@ impl SortPolicy {
             Ranking::Match(matching)
                 if matching.has_early_counts && self.algorithm != SortAlgorithm::Onesweep =>
             {
-                invalid("early counts are those of onesweep alone")
+                invalid("early counts require onesweep")
             }
             Ranking::Match(matching) => {
                 let (shape, offset_words) = (self.tile_shape(), config.offset_words());
@@ -451,13 +450,13 @@ impl SortPolicy {
     }
 }
 
-/// Shared memory beside a tile that is ranked by counters: an offset for each digit, and the workgroup scan's prefixes.
+/// Bytes of shared memory besides a tile ranked by counters: an offset per digit, and the workgroup scan's prefixes.
 const fn shared_tables_size(radix_bits: u32, workgroup_size: u32) -> u32 {
     4 * ((1 << radix_bits) + workgroup_size / 4 + 1)
 }
 
-/// Shared memory beside a tile whose lanes match digits: the offset of each bin in the output, of so many words, the
-/// workgroup scan's prefixes, a word of the ranking, and three of a look-back.
+/// Bytes of shared memory besides a tile ranked by match: the output offset of each bin, the workgroup scan's prefixes,
+/// a word of the ranking, and three of the look-back.
 const fn match_tables_size(radix_bits: u32, workgroup_size: u32, offset_words: u32) -> u32 {
     4 * ((offset_words << radix_bits) + workgroup_size / 4 + 1 + 4)
 }
@@ -494,7 +493,7 @@ impl fmt::Display for SortPolicy {
         }
         self.write_subgroups(f)?;
         match (self.algorithm, self.portion_items) {
-            // Its tiles carry the counts themselves.
+            // Onesweep has no separate scan of counts.
             (SortAlgorithm::Onesweep, Self::MAX_PORTION_ITEMS) => Ok(()),
             (SortAlgorithm::Onesweep, portion_items) => write!(f, "; portions of {portion_items} keys"),
             _ => write!(f, "; counts by {}", self.scan),
@@ -534,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_sweeps_once_and_a_cpu_counts_for_itself() {
+    fn a_gpu_chooses_onesweep_and_a_cpu_three_kernels_per_pass() {
         let mut capabilities = Capabilities { subgroup_size: 32, ..capabilities() };
         capabilities.identity.device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
         let chosen = SortPolicy::choose(&capabilities, &KEYS).policy;
@@ -560,21 +559,21 @@ mod tests {
     }
 
     #[test]
-    fn large_counts_are_those_of_onesweep_alone() {
+    fn large_counts_require_onesweep() {
         let capabilities = capabilities();
-        let wide = KEYS.large_counts();
-        assert_eq!(SortPolicy::choose(&capabilities, &wide).policy.algorithm, SortAlgorithm::Onesweep);
+        let large = KEYS.large_counts();
+        assert_eq!(SortPolicy::choose(&capabilities, &large).policy.algorithm, SortAlgorithm::Onesweep);
         for algorithm in SortAlgorithm::ALL {
-            let checked = SortPolicy::tuned(algorithm, &capabilities, &KEYS).check(&wide, &capabilities);
+            let checked = SortPolicy::tuned(algorithm, &capabilities, &KEYS).check(&large, &capabilities);
             assert_eq!(checked.is_ok(), algorithm == SortAlgorithm::Onesweep, "{algorithm:?}: {checked:?}");
         }
         let tuned = SortPolicy::tuned(SortAlgorithm::Onesweep, &capabilities, &KEYS);
-        // What fits to the last word does not with a second one for each place.
+        // A policy that fits exactly does not fit with 64-bit offsets.
         let tile_size = 4 * tuned.tile_items();
         let tables_size = match_tables_size(8, tuned.workgroup_size, 1);
         let full = Capabilities { shared_memory_size: tile_size.max(16 << 10) + tables_size, ..capabilities };
         assert_eq!(tuned.check(&KEYS, &full), Ok(()));
-        assert!(matches!(tuned.check(&wide, &full), Err(Error::PolicyExceedsLimits { .. })));
+        assert!(matches!(tuned.check(&large, &full), Err(Error::PolicyExceedsLimits { .. })));
     }
 
     #[test]
@@ -586,7 +585,7 @@ mod tests {
             if algorithm == SortAlgorithm::SingleWorkgroup {
                 continue;
             }
-            // Small enough for the tables of any ranking.
+            // Small enough for the shared memory of any ranking.
             let small = SortPolicy { workgroup_size: 32, items_per_invocation: 8, ..tuned };
             let takes = |ranking| SortPolicy { ranking, ..small }.check(&KEYS, &capabilities).is_ok();
             assert_eq!(
@@ -604,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn matching_lanes_leave_no_digit_to_nobody() {
+    fn matched_tiles_assign_every_bin_to_an_invocation() {
         for shared_size in [16, 20, 28, 32, 48, 64, 96].map(|size| size << 10) {
             for lanes in [4, 8, 16, 32, 64] {
                 let capabilities = Capabilities {
@@ -634,7 +633,7 @@ mod tests {
         };
         let tuned = |algorithm| SortPolicy::tuned(algorithm, &narrow, &KEYS).items_per_invocation;
         assert_eq!(tuned(SortAlgorithm::Onesweep), 29);
-        // 96 invocations would look after two digits each, which are not all.
+        // 96 invocations do not divide the 256 bins.
         let tuned = SortPolicy::tuned(SortAlgorithm::Radix8Bit, &capabilities(), &KEYS);
         let uneven = SortPolicy { workgroup_size: 96, items_per_invocation: 8, ..tuned };
         assert!(matches!(uneven.check(&KEYS, &capabilities()), Err(Error::InvalidPolicy { .. })));
@@ -655,7 +654,7 @@ mod tests {
         let tuned = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, &capabilities(), &KEYS);
         let single = SortPolicy { single_workgroup: Some(shape), ..tuned };
         assert_eq!(single.tile_items(), 768);
-        // Where more keys are sorted otherwise, that is the tile.
+        // With another algorithm the tile is that of its passes.
         let passes = SortPolicy { algorithm: SortAlgorithm::Radix4Bit, ..single };
         assert_eq!(passes.tile_items(), tuned.workgroup_size * tuned.items_per_invocation);
     }

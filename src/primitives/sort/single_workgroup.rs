@@ -1,4 +1,4 @@
-//! Sorts of few keys: one dispatch of one workgroup, which holds them all.
+//! Sort of few keys: one dispatch of one workgroup that holds all keys.
 
 use super::config::{SortBuffers, SortConfig};
 use super::policy::{SortAlgorithm, SortPolicy, TileShape};
@@ -27,7 +27,7 @@ push_constants! {
     }
 }
 
-/// By the words of a key, and by those of a value.
+/// By the words of a key and of a value.
 const KERNELS: [[&Kernel; 3]; 2] = [
     [
         &kernels::SORT_SINGLE_WORKGROUP_KEY1,
@@ -88,12 +88,12 @@ impl SingleWorkgroup {
         [&self.by_quads, &self.by_words].into_iter()
     }
 
-    /// The most keys of a sort.
+    /// Maximum number of keys.
     pub(super) fn max_count(&self) -> u64 {
         self.max_count.into()
     }
 
-    /// Of at most [`Self::max_count`] keys.
+    /// Records the sort of at most [`Self::max_count`] keys.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -103,7 +103,7 @@ impl SingleWorkgroup {
         let SortBuffers { keys, values, .. } = *buffers;
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
         let none = AddressRange::default();
-        // The places of keys are told, and the keys left alone.
+        // An argsort writes indices, and does not change the keys.
         let (sorted, values, sorted_values) =
             if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
         let push = SinglePush {

@@ -1,41 +1,41 @@
-//! How sorts are tuned, as a table: the first row of the device's architecture, or, where there is none, a formula.
+//! Tuning table of sorts: one row per architecture, and a formula for other devices.
 //!
-//! "Derived" rows come from what a compiler makes of the kernels, without the device: nothing spills, and registers and
-//! shared memory leave room for two workgroups on a compute unit. A measured row names device, driver and command.
+//! "Derived" rows follow from compiler statistics without the device: no spills, and registers and shared memory for
+//! two workgroups per compute unit. A measured row names device, driver and command.
 
 use super::policy::{Matching, SortAlgorithm, TileShape};
 #[cfg(feature = "cli")]
 use super::policy::{Ranking, SortPolicy};
 use crate::device::{Architecture, Capabilities};
 
-/// How sorts of one kind of keys and values are tuned on a device.
+/// Tuning of sorts on a device, for a key and a value size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SortTuning {
-    /// What sorts more keys than one workgroup holds.
+    /// Algorithm for more keys than one workgroup holds.
     pub(super) algorithm: SortAlgorithm,
-    /// Tiles that are ranked by matching digits.
+    /// Tiles ranked by match.
     pub(super) matched: TileShape,
     pub(super) matching: Matching,
-    /// Tiles that are ranked by counters.
+    /// Tiles ranked by counters.
     pub(super) counted: TileShape,
-    /// Of the kernels that rank; `None` leaves it to the driver.
+    /// Required subgroup size of ranking kernels; `None` for the driver's default.
     pub(super) subgroup_size: Option<u32>,
-    /// Of the histogram of all digits.
+    /// Required subgroup size of the histogram of all digits.
     pub(super) histogram_subgroup_size: Option<u32>,
-    /// Whether ranked tiles are scattered from shared memory, and not from registers.
+    /// Whether ranked tiles are exchanged in shared memory before they are scattered.
     pub(super) has_exchange: bool,
     pub(super) mixed_access: bool,
     pub(super) reason: &'static str,
 }
 
-/// Items of an invocation: by the words of a key, one or two, and by those of a value, none to two.
+/// Items per invocation, by the words of a key (1 or 2) and of a value (0 to 2).
 type Items = [[u32; 3]; 2];
 
 #[derive(Debug, Clone, Copy)]
 struct Row<'a> {
     architecture: Architecture,
     algorithm: SortAlgorithm,
-    /// The workgroup and the items of matched and of counted tiles; `None` leaves them to the formula.
+    /// Workgroup size and items of matched and counted tiles; `None` for the formula.
     matched: Option<(u32, Items)>,
     counted: Option<(u32, Items)>,
     matching: Matching,
@@ -44,12 +44,12 @@ struct Row<'a> {
     has_exchange: bool,
     mixed_access: bool,
     reason: &'a str,
-    /// Where the numbers come from.
+    /// Source of the numbers.
     #[cfg_attr(not(any(test, feature = "cli")), expect(dead_code, reason = "for readers of the table"))]
     source: &'a str,
 }
 
-/// What most rows share.
+/// Values shared by most rows.
 const GPU: Row<'static> = Row {
     architecture: Architecture::Nvidia,
     algorithm: SortAlgorithm::Onesweep,
@@ -60,8 +60,8 @@ const GPU: Row<'static> = Row {
     histogram_subgroup_size: None,
     has_exchange: true,
     mixed_access: true,
-    reason: "few keys take one dispatch; more are moved as few times as any sort does, in one kernel a pass whose \
-             look-back is bounded",
+    reason: "few keys take one dispatch; onesweep moves more keys the fewest times, in one kernel per pass with a \
+             bounded look-back",
     source: "",
 };
 
@@ -142,11 +142,11 @@ const ROWS: &[Row<'static>] = &[
     },
 ];
 
-/// Lanes from which matching digits of 8 bits pays: each ballot is shared by as many keys.
+/// Minimum subgroup size at which ranking by match pays: each ballot is shared by as many keys.
 const MATCHING_LANES: u32 = 16;
 
 impl SortTuning {
-    /// How sorts of keys and values of so many words are tuned on a device.
+    /// The tuning of a device, for keys and values of `key_words` and `value_words` words.
     pub(super) fn of(capabilities: &Capabilities, key_words: u32, value_words: u32) -> Self {
         let architecture = capabilities.architecture();
         let formula = Self::formula(capabilities);
@@ -154,7 +154,7 @@ impl SortTuning {
             return formula;
         };
         let tuning = Self::of_row(row, formula, capabilities, key_words, value_words);
-        // A device with less than others of its architecture.
+        // The device may have lower limits than others of its architecture.
         if tuning.fits(capabilities) { tuning } else { formula }
     }
 
@@ -172,7 +172,7 @@ impl SortTuning {
             },
             None => formula,
         };
-        // Only where the device lets subgroups be asked for.
+        // Only where the device supports the subgroup size.
         let size = |size: Option<u32>| size.filter(|&size| capabilities.can_have_subgroups_of(size));
         Self {
             algorithm: row.algorithm,
@@ -193,7 +193,7 @@ impl SortTuning {
             && counted.check(4, subgroup_size, capabilities).is_ok()
     }
 
-    /// Of a device that no row knows.
+    /// The tuning of a device without a row.
     fn formula(capabilities: &Capabilities) -> Self {
         let has_lanes = !capabilities.is_cpu() && capabilities.subgroup_size >= MATCHING_LANES;
         let (algorithm, reason) = if has_lanes {
@@ -219,7 +219,7 @@ impl SortTuning {
     }
 }
 
-/// Whether a row of the table can have the policy: one that does not fit with offsets of two words is passed over.
+/// Whether the policy can be a row of the table: it must fit with 64-bit offsets.
 #[cfg(feature = "cli")]
 pub(crate) fn can_be_row(policy: &SortPolicy, capabilities: &Capabilities) -> bool {
     let SortPolicy { workgroup_size, items_per_invocation, subgroup_size, .. } = *policy;
@@ -230,8 +230,9 @@ pub(crate) fn can_be_row(policy: &SortPolicy, capabilities: &Capabilities) -> bo
     }
 }
 
-/// Policies that share all but their items, by the words of keys and of values, as a row in the syntax of this file. What was
-/// not measured stays as it is, or keeps its keys in a tile where the workgroup is another.
+/// A row of the table, in the syntax of this file, for measured policies by the words of keys and values, which differ
+/// only in their items. Sizes that were not measured keep their items, or, with another workgroup size, their keys per
+/// tile.
 #[cfg(feature = "cli")]
 pub(crate) fn measured_row(
     capabilities: &Capabilities,
@@ -276,7 +277,7 @@ fn row_of<'a>(
     let shape = (policy.workgroup_size, [1, 2].map(|key| [0, 1, 2].map(|value| items(key, value))));
     let (matched, counted, matching) = match policy.ranking {
         Ranking::Match(matching) => {
-            // Those of onesweep alone: another algorithm's row leaves them as they are.
+            // Only onesweep has early counts: rows of other algorithms keep the previous value.
             let is_early = match policy.algorithm {
                 SortAlgorithm::Onesweep => matching.has_early_counts,
                 _ => base.matching.has_early_counts,
@@ -309,7 +310,7 @@ fn row_of<'a>(
 
 #[cfg(any(test, feature = "cli"))]
 impl Row<'_> {
-    /// As it stands in the table: what most rows share is left out.
+    /// The row as in the table, without the values of `GPU`.
     fn text(&self, architecture: &str) -> String {
         let mut lines = vec![format!("architecture: Architecture::{architecture}")];
         let mut add = |is_own: bool, line: String| {
@@ -340,7 +341,7 @@ impl Row<'_> {
 mod tests {
     use super::*;
 
-    /// Without line ends, those in strings included.
+    /// Joins lines, also within strings.
     fn in_one_line(text: &str) -> String {
         let joined = text.replace("\\\n", "\n");
         joined.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -357,7 +358,7 @@ mod tests {
 
     #[cfg(feature = "cli")]
     #[test]
-    fn a_row_of_what_was_measured_leads_to_it_again() {
+    fn a_measured_row_gives_the_measured_policies() {
         use crate::{ElementType, sort::SortConfig};
 
         let mut gpu = Capabilities {

@@ -142,7 +142,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     let max = SortPlan::MAX_COUNT;
     assert_eq!(
         sort(exact, scratch, max + 1),
-        Err(Error::TooManyElements { count: max + 1, max, what: "a sort without wide counts" })
+        Err(Error::TooManyElements { count: max + 1, max, what: "a sort without large counts" })
     );
     large_counts(gpu)?;
     // Each portion is a dispatch of each pass.

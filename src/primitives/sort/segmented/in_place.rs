@@ -1,4 +1,5 @@
-//! Segments that some lanes or a workgroup hold: one dispatch for each class, which reads and writes them once.
+//! Segments that a cluster of lanes or a workgroup holds: one dispatch per size class, which reads and writes them
+//! once.
 
 use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
@@ -49,7 +50,7 @@ push_constants! {
     }
 }
 
-/// By the words of a key, and by those of a value.
+/// By the words of a key and of a value.
 const SHORT_KERNELS: [[&Kernel; 3]; 2] = [
     [
         &kernels::SORT_SHORT_SEGMENTS_KEY1,
@@ -75,7 +76,7 @@ const WORKGROUP_KERNELS: [[&Kernel; 3]; 2] = [
     ],
 ];
 
-/// Short segments, small ones and large ones.
+/// Size classes: short (lanes of a subgroup), small (small workgroup), large (large workgroup).
 pub(super) const CLASS_COUNT: usize = 3;
 
 #[derive(Debug)]
@@ -104,7 +105,7 @@ impl InPlace {
                 descending,
                 ("RADIX_BITS", SegmentedSortPolicy::WORKGROUP_RADIX_BITS),
                 ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
-                // A segment begins at any key.
+                // Segments begin at any key.
                 ("QUAD_ACCESS", 0),
             ];
             pipeline(WORKGROUP_KERNELS[key][value], shape.workgroup_size, &constants)
@@ -123,7 +124,7 @@ impl InPlace {
         self.classes.iter()
     }
 
-    /// One class, of which `list` has the segments.
+    /// Records a size class, whose segments are in `list`.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -135,7 +136,7 @@ impl InPlace {
         recorder.phase([c"short segments", c"small segments", c"large segments"][class]);
         let SegmentedSortBuffers { keys, values, .. } = *buffers;
         let none = AddressRange::default();
-        // The places of keys are told, and the keys left alone.
+        // An argsort writes indices, and does not change the keys.
         let (sorted, values, sorted_values) =
             if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
         let (pipeline, workgroups) = (&self.classes[class], dispatch_args.nth(class as u64).workgroups());

@@ -1,7 +1,7 @@
-//! Segments that no workgroup holds: the passes of a radix sort over the tiles of all of them together.
+//! Long segments, which no workgroup holds: passes of a radix sort over a queue of the tiles of all of them.
 //!
-//! Counts lie segment by segment, of each as those of a plain sort, and are scanned as one: where a digit of a tile goes
-//! in its segment is what the scan has there, less what it has at the segment's first.
+//! Counts are stored by segment, in the order of a plain sort within each, and are scanned at once. The offset of a
+//! tile's digit in its segment is its prefix less the first prefix of the segment.
 
 use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
@@ -59,7 +59,7 @@ push_constants! {
     }
 }
 
-/// By the words of a key, and by those of a value.
+/// By the words of a key and of a value.
 const COUNT_KERNELS: [&Kernel; 2] =
     [&kernels::SORT_COUNT_BINS_SEGMENTED_KEY1, &kernels::SORT_COUNT_BINS_SEGMENTED_KEY2];
 const SCATTER_KERNELS: [[&Kernel; 3]; 2] = [
@@ -75,12 +75,12 @@ const SCATTER_KERNELS: [[&Kernel; 3]; 2] = [
     ],
 ];
 
-/// Bytes of an entry of the list.
+/// Bytes of an entry of the list of long segments.
 const LONG_SIZE: u64 = 16;
 const RADIX: u64 = 1 << SegmentedSortPolicy::TILE_RADIX_BITS;
-/// Counts of all tiles have places of 31 bits: what a kernel indexes by.
+/// Kernels index the counts of all tiles by 31 bits.
 const MAX_TILE_COUNT: u64 = (1 << 31) / RADIX;
-/// Indices of their dispatch arguments.
+/// Indices of the dispatch arguments of long segments and of their tiles.
 const SEGMENTS: u64 = 3;
 const TILES: u64 = 4;
 
@@ -97,10 +97,10 @@ pub(super) struct Long {
     scan: ScanPlan,
 }
 
-/// Where things lie in scratch. Nothing does where no segment can be long.
+/// Offsets of the arrays in scratch; empty if no segment can be long.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Layout {
-    /// Entries of the list, and of that of tiles.
+pub(super) struct ScratchLayout {
+    /// Capacities of the list of long segments and of the tile queue, in entries.
     pub(super) capacity: u64,
     pub(super) tile_capacity: u64,
     segments: u64,
@@ -111,7 +111,7 @@ pub(super) struct Layout {
     alt: AltLayout,
 }
 
-impl Layout {
+impl ScratchLayout {
     /// The list of long segments.
     pub(super) fn segments(&self, scratch: BufferRange) -> AddressRange {
         scratch.slice(self.segments, self.capacity * LONG_SIZE).addresses()
@@ -154,10 +154,10 @@ impl Long {
             config: *config,
             tile_items: tile.tile_items(),
             min_extent: u64::from(max_large) + 1,
-            // Without bits, nobody has written the places yet.
+            // Without bits the indices must be written nevertheless.
             pass_count: if config.is_argsort() { pass_count.max(2) } else { pass_count },
             queue_tiles: pipeline(&kernels::SORT_QUEUE_TILES, cluster.workgroup_size, &[])?,
-            // Counting needs no tables of subgroups.
+            // The count kernel has only the first four constants.
             count: pipeline(COUNT_KERNELS[key], tile.workgroup_size, &constants[..4])?,
             scatter: pipeline(SCATTER_KERNELS[key][value], tile.workgroup_size, &constants)?,
             scan: ScanPlan::declare(device, scan, Ranges::Scratch)?,
@@ -168,17 +168,17 @@ impl Long {
         [&self.queue_tiles, &self.count, &self.scatter].into_iter().chain(self.scan.pipelines())
     }
 
-    /// The most keys whose tiles can be counted, however they are shared out.
+    /// Maximum number of keys for any segments: the counts of their tiles must fit.
     pub(super) fn max_count(&self) -> u64 {
         let (tile, segment) = (u64::from(self.tile_items), self.min_extent);
-        // Each segment may leave a tile that is not full.
+        // Each segment may have a partial tile.
         (MAX_TILE_COUNT.saturating_mul(tile).saturating_mul(segment) / (tile + segment)).min(u32::MAX.into())
     }
 
-    /// Of `count` keys, of which up to `capacity` segments are long.
-    pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64, capacity: u64) -> Layout {
+    /// The layout for `count` keys in up to `capacity` long segments.
+    pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64, capacity: u64) -> ScratchLayout {
         if capacity == 0 {
-            return Layout::default();
+            return ScratchLayout::default();
         }
         let tile_capacity = (count / u64::from(self.tile_items)).saturating_add(capacity);
         let alt = AltLayout::take(cursor, &self.config, count);
@@ -188,21 +188,21 @@ impl Long {
         let counts = cursor.take(count_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(count_count).size;
         let scan = cursor.take(scan_size);
-        Layout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, alt }
+        ScratchLayout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, alt }
     }
 
-    /// Bytes that are read and written for each key.
+    /// Bytes read and written per key.
     pub(super) fn traffic_size(&self, config: &SortConfig) -> u64 {
         let (keys, values) = (config.key_size(), config.value_size());
-        // The first pass of an argsort makes its places up.
-        let made_up = if config.is_argsort() { values } else { 0 };
-        u64::from(self.pass_count) * (3 * keys + 2 * values) - made_up
+        // The first pass of an argsort generates its indices.
+        let generated = if config.is_argsort() { values } else { 0 };
+        u64::from(self.pass_count) * (3 * keys + 2 * values) - generated
     }
 
     pub(super) fn queue_tiles(
         &self,
         recorder: &mut Recorder<'_>,
-        layout: &Layout,
+        layout: &ScratchLayout,
         scratch: BufferRange,
         dispatch_args: DispatchArgs,
     ) -> Result<()> {
@@ -214,12 +214,12 @@ impl Long {
         recorder.dispatch_indirect(&self.queue_tiles, &push, dispatch_args.nth(SEGMENTS).workgroups())
     }
 
-    /// All passes over up to `max_count` keys, behind [`Self::queue_tiles`] and a barrier.
+    /// Records all passes over up to `max_count` keys, after [`Self::queue_tiles`] and a barrier.
     pub(super) fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SegmentedSortBuffers,
-        layout: &Layout,
+        layout: &ScratchLayout,
         dispatch_args: DispatchArgs,
         max_count: u64,
     ) -> Result<()> {
@@ -237,7 +237,7 @@ impl Long {
         let is_argsort = self.config.is_argsort();
 
         let mut keys = buffers.keys;
-        // What an argsort begins with are the keys' places.
+        // The first pass of an argsort generates its values: the indices.
         let mut values = if is_argsort { AddressRange::default() } else { buffers.values };
         for pass in 0..self.pass_count {
             let is_even = pass.is_multiple_of(2);
@@ -254,7 +254,7 @@ impl Long {
             }
             let push = CountPush { keys, counts, tiles, long_segments, dispatch_args, shift, digit_mask };
             recorder.dispatch_indirect(&self.count, &push, workgroups)?;
-            // A scan whose count is on the device has a barrier of its own before it looks at what is counted.
+            // A scan with an indirect count has a barrier of its own before it reads the counts.
             self.scan.record(recorder, &scan_buffers, scan_count)?;
             recorder.phase(c"scatter");
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);

@@ -1,16 +1,16 @@
-//! Sort of many segments at once, each by what suits its length.
+//! Segmented sort: sorts many segments at once, each by the method of its size class.
 //!
 //! ```text
-//!   segments ── classify ──► lists of short, small, large and long segments, and how far each dispatch goes
-//!   short:  some lanes of a subgroup hold each         small, large:  a workgroup holds each
-//!   long:   tiles of all of them together, pass by pass as in a sort of everything
+//!   segments ── classify ──► lists of short, small, large and long segments, and indirect dispatch arguments
+//!   short:  a cluster of lanes holds each         small, large:  a workgroup holds each
+//!   long:   a queue of the tiles of all, in passes as of a plain sort
 //! ```
 //!
-//! What follows the lists goes by them alone, so that only `classify` needs to know how many keys and segments there are.
-//! Where the device alone knows that, there is room for the most, and the dispatch arguments begin as 0, for of no segments nobody
-//! writes it.
+//! Later dispatches depend only on the lists; only `classify` reads the counts of keys and segments. For indirect
+//! counts, scratch is sized for the maximum, and the dispatch arguments are initialised to 0, since without segments no
+//! workgroup writes them.
 //!
-//! Nothing depends on the order in which a list is filled: each segment is sorted by itself.
+//! Results do not depend on the order of a list, since segments are independent.
 
 mod config;
 mod in_place;
@@ -57,66 +57,65 @@ push_constants! {
     }
 }
 
-/// Bytes of an entry in the list of a class that one dispatch sorts.
+/// Bytes of an entry in the list of a size class that is sorted in place.
 const LIST_SIZE: u64 = 8;
-/// Bytes of what the kernel counts, which begins as 0.
+/// Bytes of the kernel's counters, initialised to 0.
 const STATE_SIZE: u64 = 32;
-/// In the dispatch_args: one of each class in place, one of long segments and one of their tiles.
+/// Dispatches with indirect arguments: one per size class in place, one for long segments and one for their tiles.
 const DISPATCHES: u64 = IN_PLACE as u64 + 2;
 
-/// A sort of segments, ready to be recorded any number of times. Immutable; holds pipelines and no memory.
+/// Plan of a segmented sort. Immutable; holds pipelines and no memory; may be recorded any number of times.
 #[derive(Debug)]
 pub struct SegmentedSortPlan {
     device: Device,
     config: SegmentedSortConfig,
     policy: SegmentedSortPolicy,
-    /// For counts on the device.
+    /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
     classify: Pipeline,
     in_place: InPlace,
     long: Long,
 }
 
-/// What a recording of so many keys and segments needs.
+/// Offsets of the arrays in scratch.
 #[derive(Debug, Clone, Copy)]
-struct Layout {
-    /// What begins as 0 comes first: the state and the dispatch arguments.
+struct ScratchLayout {
+    /// Arrays initialised to 0 come first: the state and the dispatch arguments.
     zeroed_size: u64,
     state: u64,
     dispatch_args: u64,
-    /// Of what `level_args.comp` writes.
+    /// Offset of the output of `level_args.comp`.
     levels_on_device: u64,
-    /// Entries of the lists in place, and where they lie.
+    /// Capacities of the lists in place, in entries, and their offsets.
     capacities: [u64; IN_PLACE],
     lists: [u64; IN_PLACE],
-    long: long::Layout,
+    long: long::ScratchLayout,
     size: u64,
 }
 
-impl Layout {
+impl ScratchLayout {
     fn dispatch_args(&self, scratch: BufferRange) -> DispatchArgs {
         DispatchArgs::new(scratch, self.dispatch_args, DISPATCHES)
     }
 }
 
 impl SegmentedSortPlan {
-    /// The most segments of one sort: places in their lists are 32-bit numbers.
+    /// Maximum number of segments: indices in their lists are 32-bit numbers.
     pub const MAX_SEGMENT_COUNT: u64 = u32::MAX as u64;
 
-    /// Makes every pipeline that any recording may need.
+    /// Creates all pipelines that a recording may need.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, and for what a plain sort alone has: its policy,
-    /// results anywhere, and wide counts;
-    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a policy that fits neither itself nor the device,
-    /// and whatever the driver's compiler says.
+    /// [`Error::Unsupported`] for a bit range outside of the key, and for options of a plain sort only: its policy,
+    /// double-buffered output, and large counts; [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a
+    /// policy that is inconsistent or does not fit the device; and those of `vkCreateComputePipelines`.
     pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {
         let plan = Self::declare(device, config.into())?;
         Pipeline::compile_all(device, plan.pipelines())?;
         Ok(plan)
     }
 
-    /// As [`Self::new`], with pipelines that are not compiled yet.
+    /// As [`Self::new`], without compiling the pipelines.
     pub(crate) fn declare(device: &Device, config: SegmentedSortConfig) -> Result<Self> {
         config.check()?;
         let capabilities = device.capabilities();
@@ -149,17 +148,17 @@ impl SegmentedSortPlan {
         })
     }
 
-    /// What the plan was made for.
+    /// The configuration of the plan.
     pub fn config(&self) -> &SegmentedSortConfig {
         &self.config
     }
 
-    /// How it goes about it.
+    /// The policy in use.
     pub fn policy(&self) -> &SegmentedSortPolicy {
         &self.policy
     }
 
-    /// Every pipeline that a recording may bind, those of the counts' scan too: for what a compiler made of them.
+    /// All pipelines that a recording may bind, including those of the scan of counts, for inspection.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let level_args = self.level_args.as_ref().map(LevelArgsWriter::pipeline);
         level_args
@@ -169,12 +168,12 @@ impl SegmentedSortPlan {
             .chain(self.long.pipelines())
     }
 
-    /// The most keys of a recording: 2^32 - 1, or fewer where the policy's tiles are small.
+    /// Maximum number of keys of a recording: 2^32 - 1, or fewer if the policy's tiles are small.
     pub fn max_count(&self) -> u64 {
         self.long.max_count()
     }
 
-    /// An error for more keys than [`Self::max_count`], or more segments than [`Self::MAX_SEGMENT_COUNT`].
+    /// Fails for more keys than [`Self::max_count`], or more segments than [`Self::MAX_SEGMENT_COUNT`].
     pub(crate) fn check_counts(&self, count: u64, segment_count: u64) -> Result<()> {
         let what = "one segmented sort of this policy";
         for (count, max) in [(count, self.max_count()), (segment_count, Self::MAX_SEGMENT_COUNT)] {
@@ -185,18 +184,18 @@ impl SegmentedSortPlan {
         Ok(())
     }
 
-    /// Whether nothing moves: what is in order already stays as it is, but its places are to be told.
+    /// Whether there is nothing to record: the order cannot change, and no indices are written.
     fn records_nothing(&self, count: u64, segment_count: u64) -> bool {
         let sort = &self.config.sort;
         let is_in_order = sort.bit_count() == 0 && !sort.is_argsort();
         count < min_extent(sort).into() || segment_count == 0 || is_in_order
     }
 
-    fn layout(&self, count: u64, segment_count: u64) -> Layout {
+    fn layout(&self, count: u64, segment_count: u64) -> ScratchLayout {
         let max_extents = self.policy.max_extents().map(u64::from);
         let [short, small, large] = max_extents;
         let min_extents = [min_extent(&self.config.sort).into(), short + 1, small + 1];
-        // Segments that do not overlap share the keys.
+        // Segments are disjoint.
         let capacities = min_extents.map(|extent| segment_count.min(count / extent));
         let mut cursor = ScratchCursor::default();
         let state = cursor.take(STATE_SIZE);
@@ -206,13 +205,13 @@ impl SegmentedSortPlan {
         let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
         let long = self.long.layout(&mut cursor, count, segment_count.min(count / (large + 1)));
         let size = cursor.size;
-        Layout { zeroed_size, state, dispatch_args, levels_on_device, capacities, lists, long, size }
+        ScratchLayout { zeroed_size, state, dispatch_args, levels_on_device, capacities, lists, long, size }
     }
 
-    /// The scratch that [`Self::cmd_sort`] needs for up to `max_count` keys in up to `max_segment_count` segments: at most
-    /// 40 bytes for each segment; and where one may be longer than a workgroup holds, as many keys again, values too of
-    /// pairs, of an argsort twice as many keys and their places, and a word for each tile and digit with what their scan
-    /// needs. A plan for counts on the device takes 32 bytes more.
+    /// Scratch of [`Self::cmd_sort`] for up to `max_count` keys in up to `max_segment_count` segments: at most 40 bytes
+    /// per segment. If a segment may exceed a workgroup, in addition the size of the keys, and of the values of pairs;
+    /// for an argsort twice the size of the keys, and that of the indices; and a word per tile and digit with the
+    /// scratch of their scan. 32 bytes for indirect counts.
     pub fn scratch_requirements(&self, max_count: u64, max_segment_count: u64) -> ScratchRequirements {
         let size = match self.records_nothing(max_count, max_segment_count) {
             true => 0,
@@ -221,8 +220,8 @@ impl SegmentedSortPlan {
         ScratchRequirements::new(size)
     }
 
-    /// Bytes of keys and values that a recording of segments of these lengths reads and writes; what is kept of segments
-    /// and tiles is not counted.
+    /// Bytes of keys and values that a recording of segments of these lengths reads and writes; without lists and
+    /// counts of tiles.
     pub fn traffic_size(&self, extents: impl IntoIterator<Item = u64>) -> u64 {
         let sort = &self.config.sort;
         let [.., large] = self.policy.max_extents();
@@ -236,43 +235,43 @@ impl SegmentedSortPlan {
         extents.into_iter().map(of_segment).fold(0, u64::saturating_add)
     }
 
-    /// Records the sort of `count` keys, each of `segment_count` segments by itself, by the bits of the configuration.
+    /// Records the sort of `count` keys in `segment_count` segments by the bits of the configuration.
     ///
-    /// 1. **Device**: what [`DeviceRequirements`](crate::device::DeviceRequirements) asks for; a queue that can compute.
-    /// 2. **Memory**: `keys` of at least `count * SortConfig::key_size()` bytes, `values` of `count *
-    ///    SortConfig::value_size()` and `segments` of `segment_count * 4`, at multiples of 4, in buffers with
-    ///    `SHADER_DEVICE_ADDRESS`, apart from one another; a count on the device is 4 bytes at a multiple of 4, apart from
-    ///    all that is written, and sizes are those of its maximum. `scratch` as [`Self::scratch_requirements`] says, its
-    ///    content of no matter, and used by nothing else until the work is done.
-    /// 3. **Commands**: a fill, a transfer-to-compute barrier, a dispatch that looks at the segments, and a barrier to
-    ///    indirect dispatches; up to three of these, for what one dispatch sorts. Where `count` is more than a
-    ///    workgroup holds, one that lists tiles, and for each pass one that counts, those of a scan, and one that
-    ///    scatters, all indirect: of no workgroups where no segment is so long. Between them are compute-to-compute barriers,
-    ///    and the scan's own. Where the device has the count of segments, what looks at them is an indirect dispatch, too,
-    ///    behind one dispatch and such a barrier more. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and
-    ///    counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`, which COMPUTE_SHADER and
-    ///    DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; ends with COMPUTE_SHADER / SHADER_WRITE of `keys`
-    ///    (but for an argsort) and `values`, with no barrier before or after. Leaves a compute pipeline and push
-    ///    constants bound, and touches no other state.
-    /// 4. **Limits**: no keys, no segments, a single key and an empty bit range record nothing; but an argsort tells the
-    ///    places of keys that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as
-    ///    that. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments. A segment that begins at or
-    ///    beyond `count` is empty. Of segments that do not begin in rising order, any may be left unsorted, and what they
-    ///    share be lost, come twice or be mixed of two; no other memory is touched for it.
-    /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one among
-    ///    all keys, not those of its segment. Keys that agree in the bits of the configuration keep their order. What is in
-    ///    no segment stays as it is, an argsort's places as well.
+    /// 1. **Device**: meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute.
+    /// 2. **Memory**: `keys`: at least `count * SortConfig::key_size()` bytes; `values`:
+    ///    `count * SortConfig::value_size()`; `segments`: `segment_count * 4`; aligned to 4, in buffers with
+    ///    `SHADER_DEVICE_ADDRESS`, disjoint. An indirect count: 4 bytes, aligned to 4, disjoint from `keys`, `values`
+    ///    and `scratch`; sizes are those of its maximum. `scratch`: of [`Self::scratch_requirements`], contents
+    ///    undefined, used by nothing else until the work has completed.
+    /// 3. **Commands**: a fill, a transfer-to-compute barrier, the classification of segments, and a barrier to
+    ///    indirect dispatches; up to three of these, for the size classes that one dispatch sorts. If `count` exceeds a
+    ///    workgroup: a dispatch that queues tiles, and for each pass a count, the dispatches of a scan, and a scatter,
+    ///    all indirect, without workgroups if no segment is so long. Between them compute-to-compute barriers, and
+    ///    those of the scan. For an indirect count of segments the classification is an indirect dispatch, after an
+    ///    additional dispatch and barrier. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`,
+    ///    `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`,
+    ///    whose last accesses are COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Ends with COMPUTE_SHADER /
+    ///    SHADER_WRITE of `keys` (but for an argsort) and `values`, with no barrier before or after. Leaves a compute
+    ///    pipeline and push constants bound, and changes no other state.
+    /// 4. **Limits**: no keys, no segments, a single key and an empty bit range record nothing; except that an argsort
+    ///    of at least one key in a segment writes its indices. An indirect count of 0 moves nothing; one above its
+    ///    maximum is treated as the maximum. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments.
+    ///    A segment that begins at or beyond `count` is empty. If segments do not begin in ascending order, any may be
+    ///    left unsorted, and keys in overlapping ones may be lost, duplicated or mixed; no other memory is accessed.
+    /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, with `keys` unchanged. Indices of an argsort
+    ///    are into all keys, not into the segment. Stable: keys that agree in the bits of the configuration keep their
+    ///    order. Keys and values, or an argsort's indices, in no segment are unchanged.
     ///
     /// # Errors
     /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
     /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] if a count on the device is given to a plan that was not made
-    /// for it. Nothing is recorded then.
+    /// [`Error::TooManyElements`]; [`Error::Unsupported`] for an indirect count, if the plan was not created for it.
+    /// Nothing is recorded then.
     ///
     /// # Safety
-    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no
-    /// other thread meanwhile. The ranges are live memory of the device, made with the usage named above, when the
-    /// commands run, and the plan outlives them. The caller orders their accesses with what comes before and after.
+    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no other
+    /// thread meanwhile. When the commands execute, the ranges are bound memory of the device with the usage above, and
+    /// the plan is alive. The caller orders their accesses with earlier and later commands.
     pub unsafe fn cmd_sort(
         &self,
         command_buffer: vk::CommandBuffer,
@@ -285,19 +284,19 @@ impl SegmentedSortPlan {
         self.record(&mut recorder, buffers, count, segment_count)
     }
 
-    /// Who touches memory before the first barrier of a recording: what comes `after` in the caller's barrier before it.
+    /// Destination scope for the caller's barrier before the recording: accesses before its first barrier.
     pub fn first_access(&self) -> Access {
         Access::COMPUTE.and(Access::TRANSFER_WRITE)
     }
 
-    /// Who touches memory behind the last barrier of a recording: what comes `before` in the caller's barrier behind it. What
-    /// an indirect dispatch has read is read by then, too.
+    /// Source scope for the caller's barrier after the recording: accesses after its last barrier. Reads of indirect
+    /// arguments have completed by then.
     pub fn last_access(&self) -> Access {
         Access::COMPUTE_WRITE
     }
 
-    /// The commands that [`Self::cmd_sort`] records of the same memory and counts, and nothing besides: each dispatch
-    /// with its pipeline and push constants; labels and timestamps where they are asked for.
+    /// Numbers of the commands that [`Self::cmd_sort`] records for the same memory and counts: each dispatch also binds
+    /// its pipeline and push constants. Debug labels and timestamps are not counted.
     ///
     /// # Errors
     /// Those of `cmd_sort`.
@@ -312,11 +311,11 @@ impl SegmentedSortPlan {
         Ok(recorder.counts())
     }
 
-    /// [`Self::cmd_sort`] by a recorder of the caller's, which was promised what that asks for: with timestamps, for one,
-    /// or beside other plans.
+    /// As [`Self::cmd_sort`], with a recorder of the caller: for timestamps, or to record several plans. The conditions
+    /// of [`Recorder::new`] and `cmd_sort` apply.
     ///
     /// # Errors
-    /// Those of `cmd_sort`; [`Error::ForeignDevice`] if the recorder is another device's.
+    /// Those of `cmd_sort`; [`Error::ForeignDevice`] if the recorder is of another device.
     pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -329,7 +328,7 @@ impl SegmentedSortPlan {
         let (max_count, max_segment_count) = (count.max(), segment_count.max());
         self.check_counts(max_count, max_segment_count)?;
         for count in [count, segment_count] {
-            count.check_place(self.config.sort.counts_on_device)?;
+            count.check_supported(self.config.sort.counts_on_device)?;
         }
         if self.records_nothing(max_count, max_segment_count) {
             return Ok(());
@@ -388,7 +387,7 @@ impl SegmentedSortPlan {
             self.long.queue_tiles(recorder, &layout.long, scratch, dispatch_args)?;
         }
         for class in 0..IN_PLACE {
-            // No two segments share keys, but barriers are of whole arrays.
+            // Segments are disjoint, but the hazard checker tracks whole arrays.
             if layout.capacities[class] > 0 {
                 if class > 0 {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
@@ -397,7 +396,7 @@ impl SegmentedSortPlan {
             }
         }
         if layout.long.capacity > 0 {
-            // What an argsort's first pass reads, nothing has written since the barriers above.
+            // The first pass of an argsort reads nothing written since the barriers above.
             if !self.config.sort.is_argsort() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
@@ -407,7 +406,7 @@ impl SegmentedSortPlan {
     }
 }
 
-/// Keys of the shortest segment of which there is something to do.
+/// Length of the shortest segment to sort.
 fn min_extent(sort: &SortConfig) -> u32 {
     if sort.is_argsort() { 1 } else { 2 }
 }

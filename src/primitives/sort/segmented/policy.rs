@@ -1,4 +1,4 @@
-//! How a segmented sort is tuned, as a value.
+//! Policy of a segmented sort: its tuning parameters as a value.
 
 use std::fmt;
 
@@ -10,24 +10,24 @@ use crate::primitives::sort::policy::{Matching, SortAlgorithm, TileShape, check_
 use crate::primitives::sort::tuning::SortTuning;
 use crate::primitives::{Choice, check_workgroup};
 
-/// Neighbouring lanes of a subgroup that hold a segment.
+/// Cluster of neighbouring lanes of a subgroup that holds a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClusterShape {
-    /// Invocations in a workgroup, which has as many clusters as that holds.
+    /// Invocations in a workgroup, which holds `workgroup_size / lanes` clusters.
     pub workgroup_size: u32,
-    /// Lanes of a cluster: a power of two, and no more than a subgroup has.
+    /// Lanes per cluster: a power of two, at most the subgroup size.
     pub lanes: u32,
-    /// Keys that a lane takes: at most 16.
+    /// Keys per lane: at most 16.
     pub items_per_invocation: u32,
 }
 
 impl ClusterShape {
-    /// Keys in a cluster.
+    /// Keys per cluster.
     pub const fn items(&self) -> u32 {
         self.lanes.saturating_mul(self.items_per_invocation)
     }
 
-    /// Segments of a workgroup.
+    /// Segments per workgroup.
     pub(super) const fn segments_per_workgroup(&self) -> u32 {
         self.workgroup_size / self.lanes
     }
@@ -49,28 +49,28 @@ impl ClusterShape {
     }
 }
 
-/// The lanes that every subgroup has.
+/// Minimum subgroup size.
 fn fewest_lanes(subgroup_size: Option<u32>, capabilities: &Capabilities) -> u32 {
     subgroup_size.unwrap_or(capabilities.min_subgroup_size)
 }
 
-/// How a segmented sort goes about it: what sorts a segment depends on how many keys it has.
+/// Policy of a segmented sort. The number of keys determines the size class of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SegmentedSortPolicy {
-    /// What holds a short segment: some lanes of a subgroup.
+    /// Size class of short segments: a cluster of lanes.
     pub cluster: ClusterShape,
-    /// What holds longer ones: a small workgroup each, or a large one.
+    /// Size classes of longer segments: a small and a large workgroup.
     pub workgroups: [TileShape; 2],
-    /// The tiles of all others, by digits of 8 bits; its items are any number up to 64.
+    /// Tiles of long segments, with digits of 8 bits; up to 64 items per invocation.
     pub tile: TileShape,
-    /// How the lanes of a tile match digits, without early counts.
+    /// Matching of digits in a tile, without early counts.
     pub matching: Matching,
-    /// Whether ranked tiles are scattered from shared memory, and not from registers.
+    /// Whether ranked tiles are exchanged in shared memory before they are scattered.
     pub has_exchange: bool,
-    /// Lanes of a subgroup to ask for; `None` leaves them to the driver.
+    /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
-    /// How the counts of tiles are scanned.
+    /// Policy of the scan of counts.
     pub scan: ScanPolicy,
 }
 
@@ -80,7 +80,7 @@ impl SegmentedSortPolicy {
     /// Bits of a digit in a tile.
     pub(super) const TILE_RADIX_BITS: u32 = SortAlgorithm::Radix8Bit.radix_bits();
 
-    /// The policy for a device and what is asked of it, with the reason.
+    /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SegmentedSortConfig) -> Choice<Self> {
         let SortTuning { matched, matching, counted, subgroup_size, has_exchange, .. } =
             SortTuning::of(capabilities, config.sort.key.words(), config.sort.values.words());
@@ -90,8 +90,8 @@ impl SegmentedSortPolicy {
         let workgroup = |workgroup_size: u32| {
             workgroup_size.max(widest).min(capabilities.max_workgroup_invocations) / 32 * 32
         };
-        // Segments that are little longer than a workgroup holds fill no larger tiles; and of 8,192 keys in 512 invocations
-        // even wide ones stay in registers.
+        // Segments that barely exceed a workgroup do not fill larger tiles, and 8,192 keys in 512 invocations fit in
+        // registers even with two words per key.
         let TileShape { workgroup_size, items_per_invocation } = matched;
         let items_per_invocation = items_per_invocation.min((8192 / workgroup_size.max(1)).max(1));
         Choice {
@@ -114,20 +114,19 @@ impl SegmentedSortPolicy {
                 subgroup_size,
                 scan: ScanPolicy::choose(capabilities, &counts).policy,
             },
-            reason: "each segment is sorted by the least that holds it, once read and once written; only what no \
-                     workgroup holds takes passes",
+            reason: "each segment is sorted by the smallest size class that holds it, and read and written once; only \
+                     longer ones take passes",
         }
     }
 
-    /// The same, in subgroups of `size` lanes, those of the counts' scan too.
+    /// The policy with a required subgroup size, also for the scan of counts.
     pub const fn with_subgroup_size(mut self, size: u32) -> Self {
         self.subgroup_size = Some(size);
         self.scan = self.scan.with_subgroup_size(size);
         self
     }
 
-    /// The longest segments of each class but the last, which takes all others: those of a cluster, of the small
-    /// workgroup and of the large one.
+    /// Maximum length of segments by size class: cluster, small workgroup, large workgroup. Longer ones are long.
     pub const fn max_extents(&self) -> [u32; 3] {
         let [small, large] = &self.workgroups;
         [self.cluster.items(), small.tile_items(), large.tile_items()]
@@ -141,7 +140,7 @@ impl SegmentedSortPolicy {
             shape.check(Self::WORKGROUP_RADIX_BITS, self.subgroup_size, capabilities)?;
         }
         if self.matching.has_early_counts {
-            return invalid("early counts are those of onesweep alone");
+            return invalid("early counts require onesweep");
         }
         self.tile.check_matched(Self::TILE_RADIX_BITS, 1, self.matching, self.subgroup_size, capabilities)?;
         if !self.max_extents().is_sorted_by(|shorter, longer| shorter < longer) {
