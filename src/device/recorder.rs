@@ -133,8 +133,8 @@ impl<'d> Recorder<'d> {
     /// Fails unless `device` is the recorder's.
     pub(crate) fn check_device(&self, device: &Device) -> Result<()> {
         // Only pipelines with DISPATCH_BASE can be split.
-        let may_be_cut = !self.is_paced() || device.splits_dispatches();
-        if self.device.is_same(device) && may_be_cut { Ok(()) } else { Err(Error::ForeignDevice) }
+        let may_be_split = !self.is_paced() || device.splits_dispatches();
+        if self.device.is_same(device) && may_be_split { Ok(()) } else { Err(Error::ForeignDevice) }
     }
 
     /// The current command buffer, for commands of the caller; null for a dry recorder.

@@ -208,7 +208,7 @@ impl DeviceRequirements {
             return Err(missing(format!("the feature {name}, which must be enabled when it is created")));
         }
         match enabled.first_beyond(there) {
-            Some(name) => Err(missing(format!("the feature {name}, which it is said to be created with"))),
+            Some(name) => Err(missing(format!("the feature {name}, which was declared as enabled"))),
             None => Ok(()),
         }
     }

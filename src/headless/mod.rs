@@ -6,8 +6,8 @@
 mod device_choice;
 mod gather;
 mod instance;
-mod kept;
 mod memory;
+mod plan_cache;
 mod scan;
 mod segmented_sort;
 mod sort;
@@ -30,8 +30,8 @@ use crate::error::{Error, Result};
 use crate::gather::{GatherConfig, GatherPlan};
 use crate::scan::{ScanConfig, ScanPlan};
 use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
-use kept::Kept;
 use memory::Memory;
+use plan_cache::PlanCache;
 use submit::Submitter;
 use transfer::STAGING_SIZE;
 
@@ -76,10 +76,10 @@ impl Default for WorkOptions {
 /// A device with a queue, an allocator, and a cache of the 32 most recently used plans of each primitive.
 pub struct Gpu {
     // Dropped in this order: objects of the device before the device, which keeps the instance.
-    scan_plans: Kept<ScanConfig, ScanPlan>,
-    sort_plans: Kept<SortConfig, SortPlan>,
-    segmented_sort_plans: Kept<SegmentedSortConfig, SegmentedSortPlan>,
-    gather_plans: Kept<GatherConfig, GatherPlan>,
+    scan_plans: PlanCache<ScanConfig, ScanPlan>,
+    sort_plans: PlanCache<SortConfig, SortPlan>,
+    segmented_sort_plans: PlanCache<SegmentedSortConfig, SegmentedSortPlan>,
+    gather_plans: PlanCache<GatherConfig, GatherPlan>,
     submitter: Mutex<Submitter>,
     staging: Mutex<GpuBuffer>,
     memory: Arc<Memory>,
@@ -126,10 +126,10 @@ impl Gpu {
         let submitter = Submitter::new(&device, family_index, timestamp_valid_bits, &work)?;
         let staging = memory.allocate_staging(STAGING_SIZE)?;
         Ok(Self {
-            scan_plans: Kept::default(),
-            sort_plans: Kept::default(),
-            segmented_sort_plans: Kept::default(),
-            gather_plans: Kept::default(),
+            scan_plans: PlanCache::default(),
+            sort_plans: PlanCache::default(),
+            segmented_sort_plans: PlanCache::default(),
+            gather_plans: PlanCache::default(),
             submitter: Mutex::new(submitter),
             staging: Mutex::new(staging),
             memory,

@@ -64,7 +64,7 @@ static void refuse_requirements(const Host *host) {
     REFUSE(subsweep_requirements_query(older, host->instance, host->physical_device, &out),
            SUBSWEEP_ERROR_MISSING_FUNCTION, "vkGetPhysicalDeviceFeatures2");
     REFUSE(subsweep_requirements_query(old, host->instance, host->physical_device, &out),
-           VK_ERROR_FEATURE_NOT_PRESENT, "make the instance for Vulkan 1.2 or later");
+           VK_ERROR_FEATURE_NOT_PRESENT, "create the instance for Vulkan 1.2 or later");
     EXPECT(subsweep_requirements_extensions(NULL, &count) == NULL && count == 0);
     EXPECT(subsweep_requirements_extensions(NULL, NULL) == NULL);
     EXPECT(subsweep_requirements_features(NULL) == 0);

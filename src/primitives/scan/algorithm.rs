@@ -186,11 +186,11 @@ impl ScanAlgorithm {
             ),
             Self::BlockDoubling => (
                 is_of_u32 && is_inclusive && config.is_plain(),
-                "it sums up u32 in one column only, inclusive, forward and without an initial value; use reduce-then-scan for others",
+                "it sums up u32 in one column only, inclusively, forward and without an initial value; use reduce-then-scan for others",
             ),
             Self::Strided => (
                 is_of_u32 && is_inclusive && config.is_plain_either_way(),
-                "it sums up u32 in one column only, inclusive and without an initial value; use reduce-then-scan for others",
+                "it sums up u32 in one column only, inclusively, without an initial value; use reduce-then-scan for others",
             ),
         };
         (!is_supported).then_some(reason)

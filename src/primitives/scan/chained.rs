@@ -64,8 +64,8 @@ pub(super) struct Chained {
     has_initial: bool,
     mixed_access: bool,
     pack_items: u32,
-    quads: Access,
-    words: Access,
+    quads: AccessPipelines,
+    words: AccessPipelines,
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
 }
@@ -83,7 +83,7 @@ struct ScratchLayout {
 
 /// Pipelines that access elements by quads, or by words.
 #[derive(Debug)]
-struct Access {
+struct AccessPipelines {
     /// For a single tile, without state.
     single: Pipeline,
     chained: Pipeline,
@@ -110,7 +110,7 @@ impl Chained {
             policy.pipeline(device, kernel, &constants)
         };
         let access = |quad_access| {
-            Ok(Access {
+            Ok(AccessPipelines {
                 single: pipeline(downsweep, quad_access, &[])?,
                 chained: pipeline(kernel, quad_access, &[("FIXED_TREE", policy.fixed_tree.into())])?,
             })
@@ -132,11 +132,11 @@ impl Chained {
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let accesses = [&self.quads, &self.words].into_iter();
-        let scans = accesses.flat_map(|Access { single, chained }| [single, chained]);
+        let scans = accesses.flat_map(|AccessPipelines { single, chained }| [single, chained]);
         scans.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
-    fn access(&self, buffers: &ScanBuffers, count: Count) -> &Access {
+    fn access(&self, buffers: &ScanBuffers, count: Count) -> &AccessPipelines {
         let ranges = [buffers.source, buffers.destination];
         let has_quads = has_quads(&ranges, self.mixed_access, count, self.pack_items);
         if has_quads { &self.quads } else { &self.words }

@@ -44,21 +44,21 @@ pub(super) struct ScanThenPropagate {
     tile_items: u32,
     pack_items: u32,
     scans: Vec<(Scan, Pipeline)>,
-    propagates: Vec<(Access, Pipeline)>,
+    propagates: Vec<(AccessWidth, Pipeline)>,
 }
 
 /// Key of the up-sweep's pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Scan {
     kind: ScanKind,
-    access: Access,
+    access: AccessWidth,
     /// False only for the single tile of the top level.
     keeps_sums: bool,
 }
 
 /// Access of kernels to elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+enum AccessWidth {
     Quads,
     Words,
 }
@@ -66,17 +66,17 @@ enum Access {
 impl ScanThenPropagate {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let shape = config.row_shape();
-        let pipeline = |kernel, access: Access, extra: &[(&'static str, u32)]| {
+        let pipeline = |kernel, access: AccessWidth, extra: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
-            let quads = [("QUAD_ACCESS", (access == Access::Quads).into())];
+            let quads = [("QUAD_ACCESS", (access == AccessWidth::Quads).into())];
             let constants: Vec<_> = tile.iter().chain(&quads).chain(extra).copied().collect();
             policy.pipeline(device, kernel, &constants)
         };
         // The caller's level, by quads and by words, and the levels above it, of any length.
         let levels = [
-            (config.kind, Access::Quads),
-            (config.kind, Access::Words),
-            (ScanKind::Exclusive, Access::Words),
+            (config.kind, AccessWidth::Quads),
+            (config.kind, AccessWidth::Words),
+            (ScanKind::Exclusive, AccessWidth::Words),
         ];
         let mut scans: Vec<(Scan, Pipeline)> = Vec::new();
         for (kind, access) in levels {
@@ -92,7 +92,7 @@ impl ScanThenPropagate {
             }
         }
         let mut propagates = Vec::new();
-        for access in [Access::Quads, Access::Words] {
+        for access in [AccessWidth::Quads, AccessWidth::Words] {
             propagates.push((access, pipeline(&kernels::SCAN_PROPAGATE, access, &[])?));
         }
         let (kind, row_size, tile_items) = (config.kind, config.row_size(), policy.tile_items());
@@ -136,7 +136,7 @@ impl ScanThenPropagate {
 
         let ranges = [buffers.source, buffers.destination];
         let has_quads = has_quads(&ranges, false, count.into(), self.pack_items);
-        let access = |level| if level == 0 && has_quads { Access::Quads } else { Access::Words };
+        let access = |level| if level == 0 && has_quads { AccessWidth::Quads } else { AccessWidth::Words };
 
         recorder.phase(c"scan tiles");
         for level in 0..=top {

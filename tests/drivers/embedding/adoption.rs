@@ -131,7 +131,7 @@ pub fn refused_devices(gpu: &Gpu) -> Result<(), Failed> {
     beyond.shader_float64 = true;
     beyond.compute_full_subgroups = true;
     if beyond != needs.enabled() {
-        assert!(missing(beyond).contains("said to be created with"));
+        assert!(missing(beyond).contains("declared as enabled"));
     }
     host.remember_lookup();
     let without = host.instance_by(without_indirect);

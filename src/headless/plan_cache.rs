@@ -1,4 +1,4 @@
-//! Cache of plans, least recently used out first.
+//! LRU cache of plans.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,15 +9,15 @@ use crate::error::Result;
 const MAX_PLANS: usize = 32;
 
 /// Plans by configuration, the most recently used one last.
-pub(super) struct Kept<C, P>(Mutex<Vec<(C, Arc<P>)>>);
+pub(super) struct PlanCache<C, P>(Mutex<Vec<(C, Arc<P>)>>);
 
-impl<C, P> Default for Kept<C, P> {
+impl<C, P> Default for PlanCache<C, P> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<C: PartialEq, P> Kept<C, P> {
+impl<C: PartialEq, P> PlanCache<C, P> {
     /// The plan of this configuration, created by `make` if it is not cached.
     pub(super) fn get(&self, config: C, make: impl FnOnce() -> Result<P>) -> Result<Arc<P>> {
         if let Some(plan) = find(&mut lock(&self.0), &config) {
@@ -52,11 +52,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_recently_used_plans_are_kept() {
-        let kept = Kept::<usize, usize>::default();
+    fn the_most_recently_used_plans_are_cached() {
+        let cache = PlanCache::<usize, usize>::default();
         let made = |config| {
             let mut made = false;
-            let plan = kept.get(config, || {
+            let plan = cache.get(config, || {
                 made = true;
                 Ok(config)
             });
@@ -72,9 +72,9 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_is_not_kept() {
-        let kept = Kept::<usize, usize>::default();
-        assert!(kept.get(1, || Err(crate::Error::NoDevice)).is_err());
-        assert_eq!(*kept.get(1, || Ok(2)).unwrap(), 2);
+    fn a_failed_plan_is_not_cached() {
+        let cache = PlanCache::<usize, usize>::default();
+        assert!(cache.get(1, || Err(crate::Error::NoDevice)).is_err());
+        assert_eq!(*cache.get(1, || Ok(2)).unwrap(), 2);
     }
 }
