@@ -168,13 +168,13 @@ fn predicted(row: &[&str], rates: &[f64]) -> String {
     let mut cells = [shape, instructions, by_digit, in_order].map(str::to_owned);
     match way {
         "ours" | "ours, masks" | "ours, ballots" => {
-            let kind = way.strip_prefix("ours, ").map_or("", |kind| match kind {
+            let kind = way.strip_prefix("ours, ").map_or(", first subgroup", |kind| match kind {
                 "masks" => ", by shared masks",
                 _ => ", by ballots",
             });
             let counted = Counted::new(codegen, work.kernel, kind);
             [cells[0], cells[1]] = [counted.shape(), of_ours(work, &counted, cub)];
-            if !kind.is_empty() {
+            if way != "ours" {
                 [cells[2], cells[3]] = counted.shared_accesses(way == "ours, masks", work.value_words);
             }
         }
