@@ -274,6 +274,52 @@ fn a_child_has_ended_as_it_is_told() {
     }
 }
 
+/// The processes whose parent a process is.
+#[cfg(target_os = "linux")]
+fn children_of(parent: u32) -> Vec<u32> {
+    let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // Behind the name, which may hold anything: the state and the parent.
+        let found = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse() == Ok(parent);
+        found.then_some(id)
+    });
+    ids.collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_child_ends_with_its_parent() {
+    let (folder, module) = (Folder::new(), kernels::GATHER_GATHER.spirv);
+    let pipe = folder.argument("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // This very program, for which no module comes.
+    let gpus = gpus_by(&format!("shift 4; exec \"$@\" <>'{pipe}'"));
+    let file = folder.file("module.spv", module);
+    for signal in ["-KILL", "-TERM"] {
+        let mut command = subsweep(["inspect", "--spirv", &file, "--device", "gpu:apple-m1"]);
+        without_drivers(&mut command).env("SUBSWEEP_GPUS_DIR", gpus.path(""));
+        let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let program = |id| std::fs::read_link(format!("/proc/{id}/exe")).ok();
+        let is_started =
+            |id: &u32| program(*id).as_deref() == Some(Path::new(env!("CARGO_BIN_EXE_subsweep")));
+        let until = |wanted: &dyn Fn() -> bool| {
+            let begun = std::time::Instant::now();
+            while !wanted() {
+                assert!(begun.elapsed().as_secs() < 20, "{signal}");
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        };
+        until(&|| children_of(parent.id()).iter().any(is_started));
+        let children = children_of(parent.id());
+        let id = parent.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        parent.wait().unwrap();
+        // One that has ended has no program, whoever is to wait for it.
+        until(&|| children.iter().all(|id| program(*id).is_none()));
+    }
+}
+
 /// A module from a pipe can be read once, and each of the children needs it.
 #[test]
 #[cfg(unix)]
@@ -535,7 +581,8 @@ fn pipelines_that_radv_has_compiled_are_kept_whole_or_not_at_all() {
     }
     let gpu = CompileOnlyGpu::find(name).unwrap();
     let folder = Folder::new();
-    let chained = "scan:inclusive:type=u32;columns=1;algorithm=chained;policy=small;*;n=1027;input=telling";
+    let chained =
+        "scan:inclusive:type=u32;columns=1;algorithm=chained;policy=small;*;n=1027;input=distinguishing";
     let others = "scan:exclusive:type=u32;columns=1;algorithm=reduce-then-scan;policy=default;*;n=65;*";
     let verify = |cases: &str, options: &[&str]| {
         let mut command = gpu.command(env!("CARGO_BIN_EXE_subsweep")).unwrap();

@@ -27,6 +27,9 @@ const CHILD: &str = "SUBSWEEP_GPU_CHILD";
 /// On how many threads a child compiles, in its environment.
 const THREADS: &str = "SUBSWEEP_GPU_THREADS";
 
+/// The process that started a child, in its environment.
+const PARENT: &str = "SUBSWEEP_GPU_PARENT";
+
 /// What a command does with its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
@@ -52,6 +55,20 @@ fn need(command: &Command) -> Need {
 /// The GPU that this process was started for as a child, if it was.
 pub fn of_child() -> Option<&'static CompileOnlyGpu> {
     std::env::var(CHILD).ok().and_then(|name| CompileOnlyGpu::find(&name))
+}
+
+/// Ends a child with the process that started it: by then nobody reads what it prints, and nobody else would end it.
+pub fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    if let Some(parent) = std::env::var(PARENT).ok().and_then(|id| id.parse::<u32>().ok()) {
+        // The parent's thread that starts a child waits for its end, so that the signal comes with the end of the process.
+        // SAFETY: it takes a signal, touches no memory, and its effect is on this process alone.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+        // Of a parent that had ended before no signal comes.
+        if std::os::unix::process::parent_id() != parent {
+            std::process::exit(Exit::Failed as i32);
+        }
+    }
 }
 
 /// Threads to compile on: all, but of several children each has its share.
@@ -195,6 +212,7 @@ fn spawn(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize) -> Result<Child> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     let mut command = gpu.command(program)?;
     command.args(std::env::args_os().skip(1)).env(CHILD, gpu.name).env(THREADS, threads.to_string());
+    command.env(PARENT, std::process::id().to_string());
     let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     spawned.with_context(|| format!("gpu:{}: its loader does not start; run tools/setup gpus", gpu.name))
 }

@@ -34,6 +34,7 @@ use device::DeviceChoice;
 use files::output::{OutputProblem, of_stdout};
 
 fn main() -> ExitCode {
+    gpus::end_with_parent();
     let result = match Cli::try_parse() {
         Ok(cli) => run(&cli),
         // Like --help, they need no INPUT.
