@@ -200,7 +200,7 @@ fn run_one(
     });
     let status = child.wait().context("the child that compiles cannot be waited for")?;
     read.context("what the child printed cannot be read")?;
-    let (exit, reason) = match exit_of(status) {
+    let (exit, reason) = match exit_of(status, !stdin.is_empty()) {
         Ok(Exit::Done) => (Exit::Done, None),
         Ok(exit) => (exit, Some(reason.unwrap_or_else(|| format!("its process ended with {status}")))),
         Err(reason) => (Exit::Failed, Some(reason)),
@@ -233,10 +233,11 @@ fn forward(stderr: impl Iterator<Item = impl Read>, mut line: impl FnMut(&str)) 
 }
 
 /// How a child has ended, by its code; or in words, if the code is none of this program's.
-fn exit_of(status: ExitStatus) -> Result<Exit, String> {
+fn exit_of(status: ExitStatus, has_module: bool) -> Result<Exit, String> {
     match status.code() {
         Some(code @ (126 | 127)) => Err(format!("its loader does not start ({code}); run tools/setup gpus")),
         Some(code) => Exit::of_code(code).ok_or_else(|| format!("its process ended with {status}")),
+        None if has_module => Err(format!("its driver crashed ({status}); check the module with spirv-val")),
         None => Err(format!("its driver crashed ({status})")),
     }
 }
