@@ -138,6 +138,40 @@ fn the_compilers_of_five_vendors_tell() {
     }
 }
 
+/// Of a driver from Debian, and of Intel's, whose shim lies apart.
+#[test]
+#[cfg(unix)]
+fn the_path_of_gpus_may_have_spaces_but_no_separators_of_lists() {
+    for name in ["apple-m1", "intel-dg2"].into_iter().filter(|name| is_here(name)) {
+        let device = format!("gpu:{name}");
+        let devices = |link: &str, cache: bool| {
+            let gpus = std::env::var_os("SUBSWEEP_GPUS_DIR").map_or_else(
+                || ::subsweep::harness::gpus::cache_folder().unwrap().join("gpus"),
+                PathBuf::from,
+            );
+            let folder = Folder::new();
+            std::fs::create_dir(folder.path(link)).unwrap();
+            std::os::unix::fs::symlink(std::path::absolute(gpus).unwrap(), folder.path(link).join("gpus"))
+                .unwrap();
+            let mut command = subsweep(["devices", "--device", &device, "--json"]);
+            if cache {
+                command.env_remove("SUBSWEEP_GPUS_DIR").env("SUBSWEEP_CACHE", folder.path(link));
+            } else {
+                command.env("SUBSWEEP_GPUS_DIR", folder.path(link).join("gpus"));
+            }
+            run(&mut command)
+        };
+        for cache in [false, true] {
+            assert_eq!(parse(&devices("my own gpus", cache))[0]["gpu"], json!(name));
+            for link in ["a:b", "a;b"] {
+                let ended = devices(link, cache);
+                ended.refused(3, &format!("gpu:{name}: loaders cannot take ':' or ';' in /"));
+                assert!(ended.stderr.ends_with("; set SUBSWEEP_GPUS_DIR to another folder\n"), "{ended:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn several_gpus_come_in_their_order() {
     let names = ["apple-m1", "nvidia-turing", "amd-gcn5"];
@@ -231,6 +265,7 @@ fn gpus_by(script: &str) -> Folder {
     for driver in ["asahi", "nouveau"] {
         folder.file(&format!("icd/{driver}.json"), "");
         folder.file(&format!("{libraries}/lib{driver}_noop_drm_shim.so"), "");
+        folder.file(&format!("{libraries}/libvulkan_{driver}.so"), "");
     }
     let loader = folder.file(&format!("{libraries}/ld-linux-x86-64.so.2"), format!("#!/bin/sh\n{script}\n"));
     std::fs::set_permissions(loader, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -268,10 +303,79 @@ fn a_child_has_ended_as_it_is_told() {
         let reason = what.trim_start_matches("subsweep: ").trim_start_matches("gpu:apple-m1: ");
         assert!(String::from_utf8_lossy(&ended.stdout).contains(&format!("\n  {reason}\n")), "{ended:?}");
     }
+    let folder = Folder::new();
+    let file = folder.file("module.spv", kernels::GATHER_GATHER.spirv);
+    children("kill -SEGV $$", &[&one[..], &["--spirv", &file]].concat()).refused(
+        4,
+        "gpu:apple-m1: its driver crashed (signal: 11 (SIGSEGV)); check the module with spirv-val",
+    );
     for command in [&["devices"][..], &["inspect", "--json"], &["tune", "sort", "--json"]] {
         let ended = children("printf ' [{\\n'", &[command, &["--device", "gpu:apple-m1"]].concat());
         assert_eq!((ended.code, &ended.stdout[..], ended.stderr.as_str()), (0, &b" [{\n"[..], ""));
     }
+}
+
+/// A loader that the system does not start is set up again; what else is wrong is told as it is. Neither ends the others.
+#[test]
+#[cfg(unix)]
+fn a_child_that_does_not_start_says_why() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let loader = "root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2";
+    let inspect = |gpus: &Folder, device: &str| {
+        let mut command = subsweep(["inspect", "--json", "--device", device]);
+        without_drivers(&mut command).env("SUBSWEEP_GPUS_DIR", gpus.path(""));
+        command
+    };
+    let (one, two) = ("gpu:apple-m1", "gpu:apple-m1,gpu:nvidia-turing");
+    let start = "gpu:apple-m1: its loader does not start (";
+    let check = |gpus: &Folder, cause: &str| {
+        let ended = run(&mut inspect(gpus, one));
+        ended.refused(3, &format!("{start}{cause}"));
+        assert!(ended.stderr.ends_with("); run tools/setup gpus\n"), "{}", ended.stderr);
+        let ended = run(&mut inspect(gpus, two));
+        ended.refused_with_words(3, start);
+        let devices: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        assert_eq!(devices.as_array().unwrap().len(), 2, "{devices}");
+    };
+    let gpus = gpus_by("exit 0");
+    gpus.file(loader, "\x7fELF, and no more");
+    check(&gpus, "Exec format error");
+    gpus.file(loader, "#!/nowhere/sh\n");
+    check(&gpus, "No such file or directory");
+    std::fs::set_permissions(gpus.path(loader), std::fs::Permissions::from_mode(0o644)).unwrap();
+    check(&gpus, "Permission denied");
+
+    // Too few descriptors for the pipes of a child.
+    let gpus = gpus_by("exit 0");
+    let mut limited = Command::new("sh");
+    let script = "ulimit -n 5; exec \"$0\" \"$@\"";
+    let program = env!("CARGO_BIN_EXE_subsweep");
+    limited.args(["-c", script, program, "inspect", "--device", two]).stdin(Stdio::null());
+    without_drivers(&mut limited).env("SUBSWEEP_GPUS_DIR", gpus.path("")).env_remove("SUBSWEEP_DEVICE");
+    let ended = run(&mut limited);
+    ended.refused_with_words(
+        4,
+        "gpu:apple-m1: its process does not start (Too many open files (os error 24))",
+    );
+    assert_eq!(String::from_utf8_lossy(&ended.stdout).matches("its process does not start").count(), 2);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_child_without_a_device_says_what_to_run() {
+    let gpus = gpus_by("shift 4; exec \"$@\"");
+    for driver in ["asahi", "nouveau"] {
+        gpus.file(&format!("icd/{driver}.json"), "{}");
+    }
+    for arguments in [&["inspect"][..], &["devices"], &["tune", "sort"]] {
+        let mut command = subsweep([arguments, &["--device", "gpu:apple-m1"]].concat());
+        run(command.env("SUBSWEEP_GPUS_DIR", gpus.path("")))
+            .refused(3, "subsweep: gpu:apple-m1: its driver finds no device; run tools/setup gpus again");
+    }
+    std::fs::remove_file(gpus.path("root/usr/lib/x86_64-linux-gnu/libvulkan_asahi.so")).unwrap();
+    let mut command = subsweep(["devices", "--device", "gpu:apple-m1"]);
+    run(command.env("SUBSWEEP_GPUS_DIR", gpus.path(""))).refused(3, "libvulkan_asahi.so is missing); run");
 }
 
 /// The processes whose parent a process is.

@@ -171,17 +171,36 @@ pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
     }
 }
 
+/// An instance without layers.
+///
+/// # Errors
+/// That there is no loader, or no driver.
+pub fn instance() -> Result<Arc<Instance>> {
+    Ok(Arc::new(Instance::new(false).map_err(of_child)?))
+}
+
 /// Every device, the best first.
 ///
 /// # Errors
 /// That there is none.
 pub fn list(instance: &Arc<Instance>) -> Result<Vec<Numbered>> {
-    let list = instance.candidates()?;
+    let list = instance.candidates().map_err(of_child)?;
     if list.is_empty() {
-        return Err(subsweep::Error::NoDevice.into());
+        return Err(of_child(subsweep::Error::NoDevice));
     }
     let numbered = |(index, candidate)| Numbered { index, candidate, gpu: None };
     Ok(list.into_iter().enumerate().map(numbered).collect())
+}
+
+/// Why there is no device, for a child, whose one driver is in the folder of GPUs.
+fn of_child(error: subsweep::Error) -> anyhow::Error {
+    match (gpus::of_child(), error) {
+        (Some(gpu), subsweep::Error::NoDevice) => {
+            let text = format!("gpu:{}: its driver finds no device; run tools/setup gpus again", gpu.name);
+            Ended::unable(text).into()
+        }
+        (_, error) => error.into(),
+    }
 }
 
 /// The one device of `list` that is meant.
@@ -220,7 +239,7 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
 /// # Errors
 /// That there is none, that none matches, that it lacks something, or whatever its driver says.
 pub fn open(common: &Common) -> Result<CachedGpu> {
-    let instance = Arc::new(Instance::new(false)?);
+    let instance = instance()?;
     // `check_one` has refused all of them.
     let mut devices = choose(&instance, &common.device)?;
     if devices.len() > 1 {

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::io::{BufRead, BufReader, Read, Write as _};
+use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::num::NonZeroUsize;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{self, Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
 use anyhow::{Context as _, Result};
-use subsweep::harness::gpus::{CompileOnlyGpu, is_noise};
+use subsweep::harness::gpus::{CompileOnlyGpu, NotSetUp, is_noise};
 
 use crate::args::{Command, Common};
 use crate::error::{Ended, Exit};
@@ -145,14 +145,20 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) ->
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
     let child_count = cores.min(gpus.len());
     let share = NonZeroUsize::new(cores.div_ceil(child_count)).unwrap_or(NonZeroUsize::MIN);
-    let (next, progress) = (AtomicUsize::new(0), Progress::new(gpus.len()).ticking());
+    let progress = match gpus {
+        [gpu] => Progress::of_one(format!("gpu:{}", gpu.name)),
+        _ => Progress::new(gpus.len()).ticking(),
+    };
+    let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
-    let work = |sender: mpsc::Sender<(usize, Result<Ran>)>| {
+    let work = |sender: mpsc::Sender<(usize, Ran)>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(gpu) = gpus.get(at) else { break };
-            progress.begin(gpu.name);
-            if sender.send((at, run_one(gpu, share, stdin, &progress))).is_err() {
+            progress.show(format!("gpu:{}", gpu.name));
+            let ran = run_one(gpu, share, stdin, &progress);
+            progress.end();
+            if sender.send((at, ran)).is_err() {
                 break;
             }
         }
@@ -172,19 +178,25 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) ->
 }
 
 /// One child, with what it prints kept; what it says beside its last word goes on.
-fn run_one(
-    gpu: &'static CompileOnlyGpu,
-    threads: NonZeroUsize,
-    stdin: &[u8],
-    progress: &Progress,
-) -> Result<Ran> {
-    let mut child = match spawn(gpu, threads) {
-        Ok(child) => child,
-        Err(error) if error.is::<subsweep::harness::gpus::NotSetUp>() => {
-            return Ok(Ran { exit: Exit::NoDevice, stdout: String::new(), reason: Some(error.to_string()) });
-        }
-        Err(error) => return Err(error),
+fn run_one(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, stdin: &[u8], progress: &Progress) -> Ran {
+    let ended = |exit, reason| Ran { exit, stdout: String::new(), reason: Some(reason) };
+    let mut command = match command_of(gpu, threads) {
+        Ok(command) => command,
+        Err(error) if error.is::<NotSetUp>() => return ended(Exit::NoDevice, error.to_string()),
+        Err(error) => return ended(Exit::Failed, format!("{error:#}")),
     };
+    match command.spawn() {
+        Ok(child) => wait_for(child, stdin, progress)
+            .unwrap_or_else(|error| ended(Exit::Failed, format!("its process is lost ({error})"))),
+        Err(error) if is_of_loader(&error) => {
+            ended(Exit::NoDevice, format!("its loader does not start ({error}); run tools/setup gpus"))
+        }
+        Err(error) => ended(Exit::Failed, format!("its process does not start ({error})")),
+    }
+}
+
+/// What a started child prints, and how it ends.
+fn wait_for(mut child: Child, stdin: &[u8], progress: &Progress) -> io::Result<Ran> {
     let (pipe, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut printed, mut reason) = (String::new(), None);
     let read = thread::scope(|scope| {
@@ -198,8 +210,8 @@ fn run_one(
         });
         stdout.map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut printed))
     });
-    let status = child.wait().context("the child that compiles cannot be waited for")?;
-    read.context("what the child printed cannot be read")?;
+    let status = child.wait()?;
+    read?;
     let (exit, reason) = match exit_of(status, !stdin.is_empty()) {
         Ok(Exit::Done) => (Exit::Done, None),
         Ok(exit) => (exit, Some(reason.unwrap_or_else(|| format!("its process ended with {status}")))),
@@ -208,13 +220,22 @@ fn run_one(
     Ok(Ran { exit, stdout: printed, reason })
 }
 
-fn spawn(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize) -> Result<Child> {
+fn command_of(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize) -> Result<process::Command> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     let mut command = gpu.command(program)?;
     command.args(std::env::args_os().skip(1)).env(CHILD, gpu.name).env(THREADS, threads.to_string());
-    command.env(PARENT, std::process::id().to_string());
-    let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    spawned.with_context(|| format!("gpu:{}: its loader does not start; run tools/setup gpus", gpu.name))
+    command.env(PARENT, process::id().to_string());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(command)
+}
+
+/// Whether a process does not start because of the file that it would be started from.
+fn is_of_loader(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(libc::ENOEXEC) {
+        return true;
+    }
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
 }
 
 /// Gives `line` every line of a child's standard error but a shim's remarks, line end included.
@@ -255,12 +276,12 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     /// Takes all that comes, and prints each device as soon as those before it are printed.
-    fn print_all(&mut self, receiver: mpsc::Receiver<(usize, Result<Ran>)>) -> Result<()> {
+    fn print_all(&mut self, receiver: mpsc::Receiver<(usize, Ran)>) -> Result<()> {
         let (mut waiting, mut next) = (BTreeMap::new(), 0);
         for (at, ran) in receiver {
             waiting.insert(at, ran);
             while let Some(ran) = waiting.remove(&next) {
-                self.print_one(next, ran?)?;
+                self.print_one(next, ran)?;
                 next += 1;
             }
         }

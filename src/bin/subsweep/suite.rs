@@ -1,14 +1,13 @@
 //! What `verify` and `bench` share: devices one after the other, the cases that are asked for, counts, and the report.
 
 use std::ffi::OsString;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use subsweep::Error;
 use subsweep::device::Capabilities;
 use subsweep::harness::{Case, DeviceReport, Effort, Report};
-use subsweep::headless::{Candidate, Gpu, Instance};
+use subsweep::headless::{Candidate, Gpu};
 
 use crate::args::{Common, PolicyKind, SuiteArgs};
 use crate::cache::CachedGpu;
@@ -81,7 +80,7 @@ pub fn run(
     mut on_device: impl FnMut(&mut Suite, &Opened) -> Result<Tally>,
 ) -> Result<()> {
     let mut suite = Suite::new(args, places, common)?;
-    let instance = Arc::new(Instance::new(false)?);
+    let instance = device::instance()?;
     let devices = device::choose(&instance, &common.device)?;
     let is_alone = devices.len() == 1;
     let (mut total, mut first_error) = (Tally::default(), None);
@@ -243,7 +242,7 @@ pub fn list(
     common: &Common,
     cases: impl Fn(Effort, &Capabilities) -> Vec<Case>,
 ) -> Result<()> {
-    let devices = device::choose(&Arc::new(Instance::new(false)?), &common.device)?;
+    let devices = device::choose(&device::instance()?, &common.device)?;
     let are_many = devices.len() > 1;
     let (mut is_listed, mut first_error) = (false, None);
     for device in devices {

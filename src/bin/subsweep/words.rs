@@ -61,6 +61,15 @@ impl Progress {
         Self(bar)
     }
 
+    /// Of one piece of work: its name, and for how long it has been done.
+    pub fn of_one(name: String) -> Self {
+        let bar = ProgressBar::new(1).with_message(name);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        Self(bar).ticking()
+    }
+
     /// Drawn again and again, for pieces that take long.
     pub fn ticking(self) -> Self {
         self.0.enable_steady_tick(Duration::from_millis(100));

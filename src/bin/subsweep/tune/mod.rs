@@ -8,11 +8,8 @@ mod text;
 
 pub use plan::check;
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use subsweep::harness::CopyRoof;
-use subsweep::headless::Instance;
 
 use crate::args::{Common, TuneArgs};
 use crate::cache::CachedGpu;
@@ -28,7 +25,7 @@ use text::TuneReport;
 pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
     check(args, common)?;
     device::check_one(&common.device, "tune")?;
-    let instance = Arc::new(Instance::new(false)?);
+    let instance = device::instance()?;
     let mut devices = device::choose(&instance, &common.device)?;
     if devices.len() > 1 {
         return Err(Ended::usage("tune runs on one device, and --device lists several; name one").into());
