@@ -20,6 +20,11 @@ pub fn escaped(text: &str) -> String {
     text.chars().flat_map(escape).collect()
 }
 
+/// `1 pipeline`, `2 pipelines`.
+pub fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Words as they are, line ends included.
 pub fn print(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());

@@ -28,7 +28,8 @@ pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
     let instance = device::instance()?;
     let mut devices = device::choose(&instance, &common.device)?;
     if devices.len() > 1 {
-        return Err(Ended::usage("tune runs on one device, and --device lists several; name one").into());
+        let text = format!("tune runs on one device, and {} lists several; name one", device::said_by());
+        return Err(Ended::usage(text).into());
     }
     let device = devices.swap_remove(0);
     if args.is_static || device.gpu.is_some() {
@@ -43,6 +44,7 @@ pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
 
 fn sweep(args: &TuneArgs, common: &Common, device: &Numbered, measure: Measure<'_>) -> Result<()> {
     let plan = Plan::new(args, common, measure.capabilities(), matches!(measure, Measure::Compile(_)));
+    plan.check_asked(args, measure.capabilities())?;
     let mut sweep = Sweep::new(measure, &plan);
     let rows = sweep.run()?;
     let report = TuneReport::new(device, measure, &plan, &sweep.tally, &rows);
