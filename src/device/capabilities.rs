@@ -214,9 +214,9 @@ impl Capabilities {
     }
 }
 
-/// A driver's text, whatever it holds.
+/// A driver's text, whatever it holds, without the blanks around it.
 pub(crate) fn text(text: std::result::Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
-    text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+    text.map(|text| text.to_string_lossy().trim().to_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]

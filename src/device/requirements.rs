@@ -88,6 +88,10 @@ pub struct DeviceRequirements {
     is_portability_subset: bool,
 }
 
+/// Said of a device whose instance is for an earlier Vulkan, as far as can be told.
+pub(crate) const NOT_ASKED: &str = "what Vulkan 1.1 tells of subgroups; make the instance for Vulkan 1.2 or later, in \
+                                    VkApplicationInfo::apiVersion";
+
 impl DeviceRequirements {
     /// The version of Vulkan that instance and device must be made for, at least.
     pub const MIN_API_VERSION: u32 = vk::API_VERSION_1_2;
@@ -123,11 +127,7 @@ impl DeviceRequirements {
         unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
         if subgroup.subgroup_size == 0 {
             // No device has none: this one was not asked.
-            return Err(missing(
-                "what Vulkan 1.1 tells of subgroups; make the instance for Vulkan 1.2 or later, in \
-                 VkApplicationInfo::apiVersion"
-                    .into(),
-            ));
+            return Err(missing(NOT_ASKED.into()));
         }
         if !subgroup.supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
             return Err(missing("subgroup operations in compute shaders".into()));

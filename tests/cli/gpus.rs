@@ -83,7 +83,10 @@ fn an_unknown_gpu_is_refused_with_those_that_are_known() {
     for (device, words) in [
         ("gpu:voodoo", format!("there is no gpu:voodoo; there are all, {known}")),
         ("gpu:", format!("there is no gpu:; there are all, {known}")),
-        ("gpu:apple-m1,0", "'0' is none of them; list it apart".to_owned()),
+        (
+            "gpu:apple-m1,0",
+            "it takes either gpu: devices or others; run the command once for each kind".to_owned(),
+        ),
     ] {
         without_gpus(&["inspect", "--device", device]).refused(2, &words);
     }
@@ -100,10 +103,15 @@ fn commands_that_run_kernels_take_no_such_gpu() {
         &["verify", "--quick"],
         &["bench", "--quick"],
     ] {
-        let words = "gpu:apple-m1 compiles and runs nothing";
-        without_gpus(&[arguments, &["--device", "gpu:apple-m1"]].concat()).refused(2, words);
+        let words = format!(
+            "gpu: devices only compile, and {} has to run; name a device of subsweep devices",
+            arguments[0]
+        );
+        for device in ["gpu:apple-m1", "gpu:all"] {
+            without_gpus(&[arguments, &["--device", device]].concat()).refused(2, &words);
+        }
         let mut command = subsweep(arguments);
-        run(without_drivers(command.env("SUBSWEEP_DEVICE", "gpu:apple-m1"))).refused(2, words);
+        run(without_drivers(command.env("SUBSWEEP_DEVICE", "gpu:apple-m1"))).refused(2, &words);
     }
 }
 
@@ -642,7 +650,7 @@ fn two_modules_are_a_pair_whatever_their_names() {
         let table = text(&run(without_drivers(&mut subsweep(["compare", &base, &new]))));
         let row = table.lines().find(|line| line.starts_with("* a.spv → b.spv "));
         assert!(row.is_some_and(|row| row.contains("900 → 1800")), "{table}");
-        assert!(table.contains("1 pipelines in both, 1 changed (*)") && table.contains(spills), "{table}");
+        assert!(table.contains("1 pipeline in both, 1 changed (*)") && table.contains(spills), "{table}");
         assert_eq!(table.contains(" spill\n"), name == "told", "{table}");
     }
 }
@@ -666,6 +674,7 @@ fn inspections_that_cannot_be_compared_are_refused() {
         (&[&good, &cut], "cut.json: cannot be parsed as JSON"),
         (&[&good, &strange], "the inspections have no pipeline in common"),
         (&[&good, &good, "--html", "x.html"], "leave --html out"),
+        (&[&good, &good, "--tolerance", "5"], "inspections have no times; leave --tolerance out"),
         (&[&good, &good, "--fail-on-regression", "5"], "leave --fail-on-regression out"),
         (&[&good, &good, "--json", &good], "good.json: is also the input"),
     ] {

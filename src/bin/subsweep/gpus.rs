@@ -19,7 +19,7 @@ use crate::args::{Command, Common};
 use crate::error::{Ended, Exit};
 use crate::files::output::print;
 use crate::words::{self, Progress};
-use crate::{devices, inspect, tune};
+use crate::{device, devices, inspect, tune};
 
 /// The name of the GPU, in a child's environment.
 const CHILD: &str = "SUBSWEEP_GPU_CHILD";
@@ -107,12 +107,13 @@ pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common)
     match (need(command), gpus) {
         (Need::Nothing, _) => None,
         (Need::Hardware, _) => Some(Err(Ended::usage(format!(
-            "{} compiles and runs nothing; inspect, devices and tune take it, the other commands a device that runs",
-            gpus.iter().map(|gpu| format!("gpu:{}", gpu.name)).collect::<Vec<_>>().join(",")
+            "gpu: devices only compile, and {} has to run; name a device of subsweep devices",
+            command.name()
         ))
         .into())),
         (Need::Compiler, [_, _, ..]) if matches!(command, Command::Tune(_)) => {
-            Some(Err(Ended::usage("tune takes one device, and --device lists several; name one").into()))
+            let text = format!("tune takes one device, and {} lists several; name one", device::said_by());
+            Some(Err(Ended::usage(text).into()))
         }
         (Need::Compiler, gpus) => {
             Some(check(command, common).and_then(|module| run_all(gpus, command, &module)))

@@ -51,7 +51,9 @@ fn main() -> ExitCode {
                 let _ = error.print();
                 return ExitCode::from(error.exit_code() as u8);
             }
-            None => error.print().map_err(|error| of_stdout(OutputProblem::writing(error)).into()),
+            None => files::output::check_stdout()
+                .and_then(|()| error.print().map_err(|error| of_stdout(OutputProblem::writing(error))))
+                .map_err(Into::into),
         },
     };
     error::report(result)
