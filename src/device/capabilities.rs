@@ -214,9 +214,9 @@ impl Capabilities {
     }
 }
 
-/// A driver's text, converted lossily to UTF-8.
+/// A driver's text, converted lossily to UTF-8, without surrounding blanks.
 pub(crate) fn text(text: std::result::Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
-    text.map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+    text.map(|text| text.to_string_lossy().trim().to_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -43,6 +43,8 @@ pub use push_constants::{PushBlock, PushConstants, PushField};
 pub(crate) use recorder::SubmissionSplitter;
 pub use recorder::{CommandCounts, Recorder};
 pub use registry::PipelineCounts;
+#[cfg(feature = "headless")]
+pub(crate) use requirements::NOT_ASKED;
 pub use requirements::{DeviceRequirements, EnabledFeatures};
 #[cfg(feature = "cli")]
 pub(crate) use statistics::statistics_of;

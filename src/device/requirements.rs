@@ -88,6 +88,10 @@ pub struct DeviceRequirements {
     is_portability_subset: bool,
 }
 
+/// What a device lacks whose instance was created for an earlier Vulkan.
+pub(crate) const NOT_ASKED: &str = "the subgroup properties of Vulkan 1.1; create the instance for Vulkan 1.2 or later, in \
+                                    VkApplicationInfo::apiVersion";
+
 impl DeviceRequirements {
     /// Minimum Vulkan version of the instance and the device.
     pub const MIN_API_VERSION: u32 = vk::API_VERSION_1_2;
@@ -123,11 +127,7 @@ impl DeviceRequirements {
         unsafe { instance.get_physical_device_properties2(physical_device, &mut chain) };
         if subgroup.subgroup_size == 0 {
             // The query did not reach the driver: the instance is of Vulkan 1.0.
-            return Err(missing(
-                "the subgroup properties of Vulkan 1.1; create the instance for Vulkan 1.2 or later, in \
-                 VkApplicationInfo::apiVersion"
-                    .into(),
-            ));
+            return Err(missing(NOT_ASKED.into()));
         }
         if !subgroup.supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
             return Err(missing("subgroup operations in compute shaders".into()));

@@ -22,22 +22,34 @@ pub struct CompileOnlyGpu {
     pub what: &'static str,
     /// The driver, and its shader compiler.
     pub driver: &'static str,
-    /// The manifest's name, without its ending.
+    /// The manifest's name, without its ending; the driver's library has it, too.
     manifest: &'static str,
-    /// The shim, from the folder of GPUs on.
-    shim: &'static str,
+    /// The folder of the shim, from the folder of GPUs on, and its name there.
+    shim: (&'static str, &'static str),
     /// What tells driver and shim which chip to be.
     environment: &'static [(&'static str, &'static str)],
 }
 
-/// A compile-only GPU without its files.
+/// Why a compile-only GPU cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("gpu:{name} is not set up ({} is missing); run tools/setup gpus{}", missing.display(), note(missing))]
-pub struct NotSetUp {
-    /// The GPU's name.
-    pub name: &'static str,
-    /// The first file that was not found.
-    pub missing: PathBuf,
+#[non_exhaustive]
+pub enum NotSetUp {
+    /// It lacks files.
+    #[error("gpu:{name} is not set up ({} is missing); run tools/setup gpus{}", missing.display(), note(missing))]
+    Missing {
+        /// The GPU's name.
+        name: &'static str,
+        /// The first file that was not found.
+        missing: PathBuf,
+    },
+    /// The folder of GPUs cannot stand in the lists of paths that loaders take.
+    #[error("gpu:{name}: loaders cannot take ':' or ';' in {}; set SUBSWEEP_GPUS_DIR to another folder", folder.display())]
+    Separator {
+        /// The GPU's name.
+        name: &'static str,
+        /// The folder.
+        folder: PathBuf,
+    },
 }
 
 /// Debian has every shim but Intel's, and set-up goes on without it.
@@ -46,36 +58,37 @@ fn note(missing: &Path) -> &'static str {
 }
 
 const LIBRARIES: &str = "root/usr/lib/x86_64-linux-gnu";
-const INTEL_SHIM: &str = "intel/libintel_noop_drm_shim.so";
+const INTEL: &str = "intel";
+const INTEL_SHIM: &str = "libintel_noop_drm_shim.so";
 const LOADER: &str = "ld-linux-x86-64.so.2";
 
 /// A driver of Mesa's, and the shim that it opens its devices by.
 struct Driver {
     name: &'static str,
     manifest: &'static str,
-    shim: &'static str,
+    shim: (&'static str, &'static str),
 }
 
 const NVK: Driver = Driver {
     name: "NVK (compiler: NAK)",
     manifest: "nouveau",
-    shim: "root/usr/lib/x86_64-linux-gnu/libnouveau_noop_drm_shim.so",
+    shim: (LIBRARIES, "libnouveau_noop_drm_shim.so"),
 };
 const RADV: Driver = Driver {
     name: "RADV (compiler: ACO)",
     manifest: "radeon",
-    shim: "root/usr/lib/x86_64-linux-gnu/libamdgpu_noop_drm_shim.so",
+    shim: (LIBRARIES, "libamdgpu_noop_drm_shim.so"),
 };
-const ANV: Driver = Driver { name: "ANV (compiler: brw)", manifest: "intel", shim: INTEL_SHIM };
+const ANV: Driver = Driver { name: "ANV (compiler: brw)", manifest: "intel", shim: (INTEL, INTEL_SHIM) };
 const TURNIP: Driver = Driver {
     name: "Turnip (compiler: ir3)",
     manifest: "freedreno",
-    shim: "root/usr/lib/x86_64-linux-gnu/libfreedreno_noop_drm_shim.so",
+    shim: (LIBRARIES, "libfreedreno_noop_drm_shim.so"),
 };
 const HONEYKRISP: Driver = Driver {
     name: "Honeykrisp (compiler: agx)",
     manifest: "asahi",
-    shim: "root/usr/lib/x86_64-linux-gnu/libasahi_noop_drm_shim.so",
+    shim: (LIBRARIES, "libasahi_noop_drm_shim.so"),
 };
 
 const fn gpu(
@@ -137,9 +150,12 @@ impl CompileOnlyGpu {
     /// # Errors
     /// [`NotSetUp`], with the first that is missing.
     pub fn check(&self) -> Result<(), NotSetUp> {
-        let folder = folder().unwrap_or_default();
+        let (name, folder) = (self.name, folder().unwrap_or_default());
+        if folder.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b':' | b';')) {
+            return Err(NotSetUp::Separator { name, folder });
+        }
         let missing = self.files().into_iter().map(|file| folder.join(file)).find(|file| !file.is_file());
-        missing.map_or(Ok(()), |missing| Err(NotSetUp { name: self.name, missing }))
+        missing.map_or(Ok(()), |missing| Err(NotSetUp::Missing { name, missing }))
     }
 
     /// A command that starts `executable`, an ELF file for x86-64 Linux, in a process whose one Vulkan driver opens this
@@ -156,14 +172,20 @@ impl CompileOnlyGpu {
         let folder = folder().unwrap_or_default();
         let libraries = folder.join(LIBRARIES);
         let mut command = Command::new(libraries.join(LOADER));
-        command.arg("--library-path").arg(&libraries);
-        command.arg("--preload").arg(folder.join(self.shim)).arg(executable);
+        let mut path = libraries.into_os_string();
+        path.push(":");
+        path.push(folder.join(INTEL));
+        command.arg("--library-path").arg(path);
+        // Preloaded files stand in a list with spaces between: a name alone is looked for in the path, which may hold them.
+        command.arg("--preload").arg(self.shim.1).arg(executable);
         CLEARED.iter().for_each(|name| {
             command.env_remove(name);
         });
         command.env("VK_DRIVER_FILES", folder.join(self.manifest_path()));
         // Layers of the system may reorder devices, and are built for another C library.
         command.env("VK_LOADER_LAYERS_DISABLE", "~implicit~").env("MESA_SHADER_CACHE_DISABLE", "true");
+        // NAK panics where it does not know what to do: its message is one line.
+        command.env("RUST_BACKTRACE", "0");
         command.envs(self.environment.iter().copied());
         Ok(command)
     }
@@ -172,9 +194,12 @@ impl CompileOnlyGpu {
         PathBuf::from("icd").join(self.manifest).with_extension("json")
     }
 
-    /// What [`Self::command`] names, from the folder on.
-    fn files(&self) -> [PathBuf; 3] {
-        [PathBuf::from(LIBRARIES).join(LOADER), self.manifest_path(), self.shim.into()]
+    /// What [`Self::command`] and the manifest name, from the folder on.
+    fn files(&self) -> [PathBuf; 4] {
+        let libraries = Path::new(LIBRARIES);
+        let driver = libraries.join(format!("libvulkan_{}.so", self.manifest));
+        let (folder, shim) = self.shim;
+        [libraries.join(LOADER), self.manifest_path(), driver, Path::new(folder).join(shim)]
     }
 }
 
@@ -222,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_gpu_without_files_says_what_to_run() {
-        let error = |name, missing: &str| NotSetUp { name, missing: missing.into() }.to_string();
+        let error = |name, missing: &str| NotSetUp::Missing { name, missing: missing.into() }.to_string();
         assert_eq!(
             error("apple-m1", "/gpus/icd/asahi.json"),
             "gpu:apple-m1 is not set up (/gpus/icd/asahi.json is missing); run tools/setup gpus"

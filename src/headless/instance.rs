@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 
-use crate::device::{Capabilities, Device, DeviceRequirements, EnabledFeatures, OpenOptions, text};
+use crate::device::{
+    Capabilities, Device, DeviceRequirements, EnabledFeatures, NOT_ASKED, OpenOptions, text,
+};
 use crate::error::{Error, Result};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -117,7 +119,7 @@ impl Instance {
         let properties = unsafe { self.raw.get_physical_device_properties(physical_device) };
         // SAFETY: as above, and the instance is made for Vulkan 1.3.
         let requirements = unsafe { DeviceRequirements::query(&self.raw, physical_device) };
-        let requirements = requirements.map(|requirements| match self.messenger {
+        let requirements = requirements.map_err(of_driver).map(|requirements| match self.messenger {
             Some(_) => requirements.with_debug_utils(),
             None => requirements,
         });
@@ -331,4 +333,14 @@ unsafe extern "system" fn keep_message(
     }
     messages.lock().unwrap_or_else(PoisonError::into_inner).push(text.into_owned());
     vk::FALSE
+}
+/// Of an instance that is made as it must be, the driver alone is to blame.
+fn of_driver(error: Error) -> Error {
+    match error {
+        Error::MissingFeature { device, missing } if missing == NOT_ASKED => {
+            let missing = "subgroups: its driver reports subgroups of 0 lanes; try another driver".to_owned();
+            Error::MissingFeature { device, missing }
+        }
+        error => error,
+    }
 }

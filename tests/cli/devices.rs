@@ -99,7 +99,16 @@ fn a_device_is_meant_by_index_name_uuid_or_driver() {
 #[test]
 fn the_environment_names_a_device_and_an_option_wins() {
     let with = |value: &str, arguments: &[&str]| run(subsweep(arguments).env("SUBSWEEP_DEVICE", value));
-    with("99", &["devices"]).refused(3, "matches '99'");
+    let refused = with("99", &["devices"]);
+    refused.refused(3, "matches '99'");
+    assert!(refused.stderr.ends_with("; it is named in SUBSWEEP_DEVICE\n"), "{}", refused.stderr);
+    let refused = with("", &["devices", "--device", "99"]);
+    assert!(!refused.stderr.contains("SUBSWEEP_DEVICE"), "{}", refused.stderr);
+    with("gpu:voodoo", &["devices"])
+        .refused(2, "invalid value 'gpu:voodoo' for 'SUBSWEEP_DEVICE': there is no");
+    with("0", &["devices", "--device", "gpu:voodoo"]).refused(2, "'gpu:voodoo' for '--device': there is no");
+    with("gpu:apple-m1,gpu:amd-gcn5", &["tune", "scan"])
+        .refused(2, "and SUBSWEEP_DEVICE lists several; name one");
     assert_eq!(with("99", &["devices", "--device", "0"]).code, 0);
     assert_eq!(with("99", &["--device", "0", "devices"]).code, 0);
     assert_eq!(with("", &["devices"]).code, 0);

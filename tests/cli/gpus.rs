@@ -83,7 +83,10 @@ fn an_unknown_gpu_is_refused_with_those_that_are_known() {
     for (device, words) in [
         ("gpu:voodoo", format!("there is no gpu:voodoo; there are all, {known}")),
         ("gpu:", format!("there is no gpu:; there are all, {known}")),
-        ("gpu:apple-m1,0", "'0' is none of them; list it apart".to_owned()),
+        (
+            "gpu:apple-m1,0",
+            "it takes either gpu: devices or others; run the command once for each kind".to_owned(),
+        ),
     ] {
         without_gpus(&["inspect", "--device", device]).refused(2, &words);
     }
@@ -100,10 +103,15 @@ fn commands_that_run_kernels_take_no_such_gpu() {
         &["verify", "--quick"],
         &["bench", "--quick"],
     ] {
-        let words = "gpu:apple-m1 compiles and runs nothing";
-        without_gpus(&[arguments, &["--device", "gpu:apple-m1"]].concat()).refused(2, words);
+        let words = format!(
+            "gpu: devices only compile, and {} has to run; name a device of subsweep devices",
+            arguments[0]
+        );
+        for device in ["gpu:apple-m1", "gpu:all"] {
+            without_gpus(&[arguments, &["--device", device]].concat()).refused(2, &words);
+        }
         let mut command = subsweep(arguments);
-        run(without_drivers(command.env("SUBSWEEP_DEVICE", "gpu:apple-m1"))).refused(2, words);
+        run(without_drivers(command.env("SUBSWEEP_DEVICE", "gpu:apple-m1"))).refused(2, &words);
     }
 }
 
@@ -134,6 +142,40 @@ fn the_compilers_of_five_vendors_tell() {
             // ANV tells nothing of how many fit.
             let workgroups = summary["workgroups"].as_u64();
             assert_eq!(workgroups.is_some_and(|count| count > 0), driver != "INTEL_OPEN_SOURCE_MESA");
+        }
+    }
+}
+
+/// Of a driver from Debian, and of Intel's, whose shim lies apart.
+#[test]
+#[cfg(unix)]
+fn the_path_of_gpus_may_have_spaces_but_no_separators_of_lists() {
+    for name in ["apple-m1", "intel-dg2"].into_iter().filter(|name| is_here(name)) {
+        let device = format!("gpu:{name}");
+        let devices = |link: &str, cache: bool| {
+            let gpus = std::env::var_os("SUBSWEEP_GPUS_DIR").map_or_else(
+                || ::subsweep::harness::gpus::cache_folder().unwrap().join("gpus"),
+                PathBuf::from,
+            );
+            let folder = Folder::new();
+            std::fs::create_dir(folder.path(link)).unwrap();
+            std::os::unix::fs::symlink(std::path::absolute(gpus).unwrap(), folder.path(link).join("gpus"))
+                .unwrap();
+            let mut command = subsweep(["devices", "--device", &device, "--json"]);
+            if cache {
+                command.env_remove("SUBSWEEP_GPUS_DIR").env("SUBSWEEP_CACHE", folder.path(link));
+            } else {
+                command.env("SUBSWEEP_GPUS_DIR", folder.path(link).join("gpus"));
+            }
+            run(&mut command)
+        };
+        for cache in [false, true] {
+            assert_eq!(parse(&devices("my own gpus", cache))[0]["gpu"], json!(name));
+            for link in ["a:b", "a;b"] {
+                let ended = devices(link, cache);
+                ended.refused(3, &format!("gpu:{name}: loaders cannot take ':' or ';' in /"));
+                assert!(ended.stderr.ends_with("; set SUBSWEEP_GPUS_DIR to another folder\n"), "{ended:?}");
+            }
         }
     }
 }
@@ -231,6 +273,7 @@ fn gpus_by(script: &str) -> Folder {
     for driver in ["asahi", "nouveau"] {
         folder.file(&format!("icd/{driver}.json"), "");
         folder.file(&format!("{libraries}/lib{driver}_noop_drm_shim.so"), "");
+        folder.file(&format!("{libraries}/libvulkan_{driver}.so"), "");
     }
     let loader = folder.file(&format!("{libraries}/ld-linux-x86-64.so.2"), format!("#!/bin/sh\n{script}\n"));
     std::fs::set_permissions(loader, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -268,9 +311,124 @@ fn a_child_has_ended_as_it_is_told() {
         let reason = what.trim_start_matches("subsweep: ").trim_start_matches("gpu:apple-m1: ");
         assert!(String::from_utf8_lossy(&ended.stdout).contains(&format!("\n  {reason}\n")), "{ended:?}");
     }
+    let folder = Folder::new();
+    let file = folder.file("module.spv", kernels::GATHER_GATHER.spirv);
+    children("kill -SEGV $$", &[&one[..], &["--spirv", &file]].concat()).refused(
+        4,
+        "gpu:apple-m1: its driver crashed (signal: 11 (SIGSEGV)); check the module with spirv-val",
+    );
     for command in [&["devices"][..], &["inspect", "--json"], &["tune", "sort", "--json"]] {
         let ended = children("printf ' [{\\n'", &[command, &["--device", "gpu:apple-m1"]].concat());
         assert_eq!((ended.code, &ended.stdout[..], ended.stderr.as_str()), (0, &b" [{\n"[..], ""));
+    }
+}
+
+/// A loader that the system does not start is set up again; what else is wrong is told as it is. Neither ends the others.
+#[test]
+#[cfg(unix)]
+fn a_child_that_does_not_start_says_why() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let loader = "root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2";
+    let inspect = |gpus: &Folder, device: &str| {
+        let mut command = subsweep(["inspect", "--json", "--device", device]);
+        without_drivers(&mut command).env("SUBSWEEP_GPUS_DIR", gpus.path(""));
+        command
+    };
+    let (one, two) = ("gpu:apple-m1", "gpu:apple-m1,gpu:nvidia-turing");
+    let start = "gpu:apple-m1: its loader does not start (";
+    let check = |gpus: &Folder, cause: &str| {
+        let ended = run(&mut inspect(gpus, one));
+        ended.refused(3, &format!("{start}{cause}"));
+        assert!(ended.stderr.ends_with("); run tools/setup gpus\n"), "{}", ended.stderr);
+        let ended = run(&mut inspect(gpus, two));
+        ended.refused_with_words(3, start);
+        let devices: Value = serde_json::from_slice(&ended.stdout).unwrap();
+        assert_eq!(devices.as_array().unwrap().len(), 2, "{devices}");
+    };
+    let gpus = gpus_by("exit 0");
+    gpus.file(loader, "\x7fELF, and no more");
+    check(&gpus, "Exec format error");
+    gpus.file(loader, "#!/nowhere/sh\n");
+    check(&gpus, "No such file or directory");
+    std::fs::set_permissions(gpus.path(loader), std::fs::Permissions::from_mode(0o644)).unwrap();
+    check(&gpus, "Permission denied");
+
+    // Too few descriptors for the pipes of a child.
+    let gpus = gpus_by("exit 0");
+    let mut limited = Command::new("sh");
+    let script = "ulimit -n 5; exec \"$0\" \"$@\"";
+    let program = env!("CARGO_BIN_EXE_subsweep");
+    limited.args(["-c", script, program, "inspect", "--device", two]).stdin(Stdio::null());
+    without_drivers(&mut limited).env("SUBSWEEP_GPUS_DIR", gpus.path("")).env_remove("SUBSWEEP_DEVICE");
+    let ended = run(&mut limited);
+    ended.refused_with_words(
+        4,
+        "gpu:apple-m1: its process does not start (Too many open files (os error 24))",
+    );
+    assert_eq!(String::from_utf8_lossy(&ended.stdout).matches("its process does not start").count(), 2);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_child_without_a_device_says_what_to_run() {
+    let gpus = gpus_by("shift 4; exec \"$@\"");
+    for driver in ["asahi", "nouveau"] {
+        gpus.file(&format!("icd/{driver}.json"), "{}");
+    }
+    for arguments in [&["inspect"][..], &["devices"], &["tune", "sort"]] {
+        let mut command = subsweep([arguments, &["--device", "gpu:apple-m1"]].concat());
+        run(command.env("SUBSWEEP_GPUS_DIR", gpus.path("")))
+            .refused(3, "subsweep: gpu:apple-m1: its driver finds no device; run tools/setup gpus again");
+    }
+    std::fs::remove_file(gpus.path("root/usr/lib/x86_64-linux-gnu/libvulkan_asahi.so")).unwrap();
+    let mut command = subsweep(["devices", "--device", "gpu:apple-m1"]);
+    run(command.env("SUBSWEEP_GPUS_DIR", gpus.path(""))).refused(3, "libvulkan_asahi.so is missing); run");
+}
+
+/// The processes whose parent a process is.
+#[cfg(target_os = "linux")]
+fn children_of(parent: u32) -> Vec<u32> {
+    let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // Behind the name, which may hold anything: the state and the parent.
+        let found = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse() == Ok(parent);
+        found.then_some(id)
+    });
+    ids.collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_child_ends_with_its_parent() {
+    let (folder, module) = (Folder::new(), kernels::GATHER_GATHER.spirv);
+    let pipe = folder.argument("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // This very program, for which no module comes.
+    let gpus = gpus_by(&format!("shift 4; exec \"$@\" <>'{pipe}'"));
+    let file = folder.file("module.spv", module);
+    for signal in ["-KILL", "-TERM"] {
+        let mut command = subsweep(["inspect", "--spirv", &file, "--device", "gpu:apple-m1"]);
+        without_drivers(&mut command).env("SUBSWEEP_GPUS_DIR", gpus.path(""));
+        let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let program = |id| std::fs::read_link(format!("/proc/{id}/exe")).ok();
+        let is_started =
+            |id: &u32| program(*id).as_deref() == Some(Path::new(env!("CARGO_BIN_EXE_subsweep")));
+        let until = |wanted: &dyn Fn() -> bool| {
+            let begun = std::time::Instant::now();
+            while !wanted() {
+                assert!(begun.elapsed().as_secs() < 20, "{signal}");
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        };
+        until(&|| children_of(parent.id()).iter().any(is_started));
+        let children = children_of(parent.id());
+        let id = parent.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        parent.wait().unwrap();
+        // One that has ended has no program, whoever is to wait for it.
+        until(&|| children.iter().all(|id| program(*id).is_none()));
     }
 }
 
@@ -492,7 +650,7 @@ fn two_modules_are_a_pair_whatever_their_names() {
         let table = text(&run(without_drivers(&mut subsweep(["compare", &base, &new]))));
         let row = table.lines().find(|line| line.starts_with("* a.spv → b.spv "));
         assert!(row.is_some_and(|row| row.contains("900 → 1800")), "{table}");
-        assert!(table.contains("1 pipelines in both, 1 changed (*)") && table.contains(spills), "{table}");
+        assert!(table.contains("1 pipeline in both, 1 changed (*)") && table.contains(spills), "{table}");
         assert_eq!(table.contains(" spill\n"), name == "told", "{table}");
     }
 }
@@ -516,6 +674,7 @@ fn inspections_that_cannot_be_compared_are_refused() {
         (&[&good, &cut], "cut.json: cannot be parsed as JSON"),
         (&[&good, &strange], "the inspections have no pipeline in common"),
         (&[&good, &good, "--html", "x.html"], "leave --html out"),
+        (&[&good, &good, "--tolerance", "5"], "inspections have no times; leave --tolerance out"),
         (&[&good, &good, "--fail-on-regression", "5"], "leave --fail-on-regression out"),
         (&[&good, &good, "--json", &good], "good.json: is also the input"),
     ] {
@@ -535,7 +694,8 @@ fn pipelines_that_radv_has_compiled_are_kept_whole_or_not_at_all() {
     }
     let gpu = CompileOnlyGpu::find(name).unwrap();
     let folder = Folder::new();
-    let chained = "scan:inclusive:type=u32;columns=1;algorithm=chained;policy=small;*;n=1027;input=telling";
+    let chained =
+        "scan:inclusive:type=u32;columns=1;algorithm=chained;policy=small;*;n=1027;input=distinguishing";
     let others = "scan:exclusive:type=u32;columns=1;algorithm=reduce-then-scan;policy=default;*;n=65;*";
     let verify = |cases: &str, options: &[&str]| {
         let mut command = gpu.command(env!("CARGO_BIN_EXE_subsweep")).unwrap();

@@ -130,7 +130,10 @@ fn a_pattern_of_no_pipeline_is_bad_usage() {
 #[test]
 fn contradictions_are_refused_before_a_device_is_opened() {
     for (arguments, what) in [
-        (["--policy", "seed", "--algorithm", "onesweep"], "--policy seed is no onesweep"),
+        (
+            ["--policy", "seed", "--algorithm", "onesweep"],
+            "--policy seed has no onesweep; leave out --policy or --algorithm",
+        ),
         (["--policy", "seed-bin-by-bin", "--algorithm", "chained"], "a scan has no bins to count"),
     ] {
         run(without_drivers(&mut subsweep(["inspect"].iter().chain(&arguments)))).refused(2, what);

@@ -101,7 +101,10 @@ fn segments_of_sorts_that_do_not_fit() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
     let files: [(&[u8], &str); 5] = [
-        (&npy("<u4", "(3,)", &bytes(&[0, 3, 2])), "segments are not ascending: 2 at index 2 is behind 3"),
+        (
+            &npy("<u4", "(3,)", &bytes(&[0, 3, 2])),
+            "segments are not ascending: 2 at index 2 comes after 3; sort them",
+        ),
         (&bytes(&[0, 5]), "a segment begins at 5, and there are 4 keys"),
         (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
         (b"", "is empty; leave out --segments to sort all at once"),
@@ -143,7 +146,10 @@ fn initial_values_and_segments_that_do_not_fit() {
         refused(&folder, &["scan", input, "--init", init], what);
     }
     let files: [(&[u8], &str); 8] = [
-        (&npy("<u4", "(3,)", &bytes(&[0, 3, 2])), "segments are not ascending: 2 at index 2 is behind 3"),
+        (
+            &npy("<u4", "(3,)", &bytes(&[0, 3, 2])),
+            "segments are not ascending: 2 at index 2 comes after 3; sort them",
+        ),
         (&npy("<u4", "(2,)", &bytes(&[0, 5])), "a segment begins at 5, and there are 4 rows"),
         (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
         (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
@@ -317,7 +323,7 @@ fn options_that_contradict_each_other() {
         (&["scan", "--policy", "seed-bin-by-bin"], "a scan has no bins to count"),
         (
             &["sort", "--policy", "seed-bin-by-bin", "--algorithm", "onesweep"],
-            "--policy seed-bin-by-bin is no onesweep",
+            "--policy seed-bin-by-bin has no onesweep; leave out --policy or --algorithm",
         ),
         (&["scan", "--algorithm", "radix-4bit"], "scan has reduce-then-scan"),
         (
@@ -340,7 +346,7 @@ fn options_that_contradict_each_other() {
         refused(&folder, &["scan", &table, "--algorithm", algorithm], &what);
         refused(&folder, &["scan", &input, "--type", "i32", "--algorithm", algorithm], &what);
         refused(&folder, &[&of_u32[..], &["--op", "max"]].concat(), &what);
-        let what = format!("--policy seed is no {algorithm}");
+        let what = format!("--policy seed has no {algorithm}; leave out --policy or --algorithm");
         refused(&folder, &[&of_u32[..], &["--policy", "seed"]].concat(), &what);
     }
     for algorithm in ["block-doubling", "strided"] {
@@ -394,7 +400,9 @@ fn outputs_that_cannot_be_written() {
         ("directory", "is a directory"),
         ("in", "is also the input"),
         ("directory/../in", "is also the input"),
-        ("nowhere/out", "no file can be made in its directory"),
+        ("nowhere/out", "no file can be made in its directory (no such directory); see that it is there"),
+        ("nowhere/", "nowhere/: ends with / and names no file; name a file in it"),
+        ("directory/", "is a directory"),
         ("in/out", "cannot be reached"),
     ];
     for (output, what) in outputs {

@@ -48,7 +48,12 @@ mod unix {
             run(&mut by_shell(line, &[&output])).refused(2, "standard input: is closed");
             assert_eq!(folder.read("out"), b"before");
         }
-        for line in [r#""$0" scan "$1" --type u32 >&-"#, r#""$0" --list-algorithms >&-"#] {
+        for line in [
+            r#""$0" scan "$1" --type u32 >&-"#,
+            r#""$0" --list-algorithms >&-"#,
+            r#""$0" --version >&-"#,
+            r#""$0" scan --help >&-"#,
+        ] {
             run(&mut by_shell(line, &[&input])).refused(2, "standard output: is closed");
         }
 

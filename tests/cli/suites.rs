@@ -41,6 +41,27 @@ fn cases_are_listed() {
     let ended = run(&mut subsweep(filter.iter().chain(&["--list"])));
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("no case has 'scan*columns=3*chained' in its id"), "{}", ended.stderr);
+    let refusals: [(&[&str], &str); 4] = [
+        (
+            &["--quick", "--policy", "seed", "--algorithm", "radix-2bit"],
+            "there is no case of --algorithm radix-2bit and --policy seed; leave out --quick, which takes default plans",
+        ),
+        (
+            &["--quick", "--algorithm", "strided", "--filter", "sort"],
+            "there is no case of --algorithm strided; leave out --quick, which takes default plans only",
+        ),
+        (
+            &["--quick", "--algorithm", "chained", "--filter", "no such"],
+            "no case of --algorithm chained has 'no such' in its id; ids",
+        ),
+        (
+            &["--policy", "seed", "--filter", "no such"],
+            "no case of --policy seed has 'no such' in its id; ids are like ",
+        ),
+    ];
+    for (arguments, words) in refusals {
+        run(&mut subsweep(["verify", "--list"].iter().chain(arguments))).refused(2, words);
+    }
     let list = |arguments: &[&str]| {
         let ended = run(&mut subsweep(["verify", "--list"].iter().chain(arguments)));
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));

@@ -137,8 +137,10 @@ fn nonsense_is_refused_before_a_device_is_opened() {
 
 #[test]
 fn shapes_that_no_device_takes_are_refused_with_the_reason() {
-    let ended = tune(["scan", "--quick", "--count", "100", "--items", "6", "--algorithm", "chained"]);
+    tune(["scan", "--quick", "--count", "100", "--items", "6", "--algorithm", "chained"])
+        .refused(2, "none of the shapes of --items: the policy does not fit: ");
     // What the table has now is there to compare with.
+    let ended = tune(["scan", "--quick", "--count", "100", "--items", "6,16", "--algorithm", "chained"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let text = String::from_utf8(ended.stdout).unwrap();
     assert!(text.contains("3 refused: ") && text.contains("as it is now"), "{text}");
@@ -186,6 +188,26 @@ fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
         );
     }
     tune(&[]).refused(3, "is for inspect and tune --static");
+}
+
+#[test]
+fn shapes_that_are_asked_for_and_all_refused_are_bad_usage() {
+    for (primitive, options, words) in [
+        (
+            "scan",
+            &["--workgroup", "8192"][..],
+            "none of the shapes of --workgroup: more invocations in a workgroup than the device's ",
+        ),
+        (
+            "sort",
+            &["--workgroup", "8192", "--items", "8"],
+            "none of the shapes of --workgroup and --items: more inv",
+        ),
+    ] {
+        let ended = run(&mut subsweep(["tune", primitive, "--count", "1024"].iter().chain(options)));
+        ended.refused(2, words);
+        assert!(ended.stderr.ends_with("; give other numbers\n"), "{}", ended.stderr);
+    }
 }
 
 #[test]

@@ -77,6 +77,21 @@ pub enum Command {
 }
 
 impl Command {
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Compare(_) => "compare",
+            Self::Verify(_) => "verify",
+            Self::Devices(_) => "devices",
+            Self::Scan(_) => "scan",
+            Self::Sort(_) => "sort",
+            Self::Gather(_) => "gather",
+            Self::Bench(_) => "bench",
+            Self::Tune(_) => "tune",
+            Self::Inspect(_) => "inspect",
+        }
+    }
+
     /// Whether it has drivers compile anything.
     pub fn runs_drivers(&self) -> bool {
         match self {
@@ -426,7 +441,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
 
-    /// Rows to print at most
+    /// Rows to print at most, beside the row in use
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rows: u32,
 
@@ -485,9 +500,9 @@ pub struct CompareArgs {
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<OsString>,
 
-    /// By how many percent times may differ and still be called the same
-    #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = parse_percent, allow_hyphen_values = true)]
-    pub tolerance: f64,
+    /// By how many percent times may differ and still be called the same [default: 5]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
+    pub tolerance: Option<f64>,
 
     /// Exit with 1 if a case has become wrong, or a case, a group or all together are slower by more than PERCENT; with 2
     /// if a report is not complete, lacks a device or a case of the base, or has too few samples

@@ -131,7 +131,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         }
         Some(Preset::Scaling) => (scaling_bench_cases(effort), Some(Answer::Scaling(Scaling::default()))),
     };
-    let cases = suite.select(cases)?;
+    let cases = suite.select(cases, false)?;
     let options = options(effort, args.slow_down);
     let roof = CopyRoof::new(gpu)?;
     let clock =

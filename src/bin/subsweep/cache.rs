@@ -32,7 +32,9 @@ const VULKAN_HEADER_SIZE: usize = 32;
 /// No other thread of the process is running.
 pub unsafe fn separate_shader_caches(is_cached: bool) {
     let is_set = |name| std::env::var_os(name).is_some();
-    let Some(width) = std::env::var_os("LP_NATIVE_VECTOR_WIDTH") else { return };
+    // An empty one sets nothing.
+    let width = std::env::var_os("LP_NATIVE_VECTOR_WIDTH").filter(|width| !width.is_empty());
+    let Some(width) = width else { return };
     if is_set("MESA_SHADER_CACHE_DIR") || is_set("MESA_SHADER_CACHE_DISABLE") {
         return;
     }
@@ -121,7 +123,9 @@ impl CacheFile {
 
     /// The data for the driver; none where the file is missing, damaged or of something else.
     fn read(&self) -> Vec<u8> {
-        let bytes = fs::read(&self.path).unwrap_or_default();
+        // A pipe in its place would be read until somebody writes it.
+        let is_file = fs::metadata(&self.path).is_ok_and(|metadata| metadata.is_file());
+        let bytes = is_file.then(|| fs::read(&self.path).ok()).flatten().unwrap_or_default();
         self.parse(&bytes).unwrap_or_default().to_vec()
     }
 
@@ -216,6 +220,18 @@ mod tests {
             damaged[at] ^= 0x10;
             assert_eq!(file.parse(&damaged), None, "changed at {at}");
         }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_in_place_of_the_file_is_not_read_but_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file(folder.path(), "a device\n");
+        fs::create_dir_all(file.path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&file.path).status().unwrap().success());
+        assert!(file.read().is_empty());
+        file.write(&compiled("once")).unwrap();
+        assert_eq!(file.read(), compiled("once"));
     }
 
     #[test]

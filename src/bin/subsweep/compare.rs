@@ -80,10 +80,13 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     }
 }
 
+/// Percent, where no option says otherwise.
+const TOLERANCE: f64 = 5.0;
+
 /// Compares reports of bench.
 fn compare_reports(reports: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Result<()> {
     let outputs = Reports::prepare(&[(Format::Json, &args.json), (Format::Html, &args.html)], inputs)?;
-    let (comparisons, unpaired) = compare(reports, args.tolerance)?;
+    let (comparisons, unpaired) = compare(reports, args.tolerance.unwrap_or(TOLERANCE))?;
     let mut text = comparisons.iter().map(text).collect::<Vec<_>>().join("\n");
     for device in &unpaired {
         let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(&device.name()));

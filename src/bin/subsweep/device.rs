@@ -75,10 +75,9 @@ fn parse_gpus(text: &str) -> Result<Vec<&'static CompileOnlyGpu>, String> {
     let mut found = Vec::new();
     for one in text.split(',') {
         let Some(name) = gpu_name(one) else {
-            return Err(format!(
-                "gpu: devices compile in processes of their own, and '{}' is none of them; list it apart",
-                one.trim()
-            ));
+            return Err(
+                "it takes either gpu: devices or others; run the command once for each kind".to_owned()
+            );
         };
         match CompileOnlyGpu::find(name) {
             Some(gpu) => found.push(gpu),
@@ -93,6 +92,11 @@ fn parse_gpus(text: &str) -> Result<Vec<&'static CompileOnlyGpu>, String> {
 }
 
 const BLANK: &str = "it names no device; subsweep devices lists them";
+
+/// Where the choice stands: in the command line, or in the environment.
+pub fn said_by() -> &'static str {
+    if is_option_given() { "--device" } else { "SUBSWEEP_DEVICE" }
+}
 
 /// Whether the choice stands in the command line, and not in `SUBSWEEP_DEVICE`.
 fn is_option_given() -> bool {
@@ -159,8 +163,7 @@ impl Numbered {
 pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
     match choice {
         DeviceChoice::All => {
-            let said_by = if is_option_given() { "--device" } else { "SUBSWEEP_DEVICE" };
-            Err(Ended::usage(format!("{command} runs on one device, and {said_by} says all; name one")))
+            Err(Ended::usage(format!("{command} runs on one device, and {} says all; name one", said_by())))
         }
         // What is listed may be the name of one.
         DeviceChoice::Unsaid
@@ -171,17 +174,36 @@ pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
     }
 }
 
+/// An instance without layers.
+///
+/// # Errors
+/// That there is no loader, or no driver.
+pub fn instance() -> Result<Arc<Instance>> {
+    Ok(Arc::new(Instance::new(false).map_err(of_child)?))
+}
+
 /// Every device, the best first.
 ///
 /// # Errors
 /// That there is none.
 pub fn list(instance: &Arc<Instance>) -> Result<Vec<Numbered>> {
-    let list = instance.candidates()?;
+    let list = instance.candidates().map_err(of_child)?;
     if list.is_empty() {
-        return Err(subsweep::Error::NoDevice.into());
+        return Err(of_child(subsweep::Error::NoDevice));
     }
     let numbered = |(index, candidate)| Numbered { index, candidate, gpu: None };
     Ok(list.into_iter().enumerate().map(numbered).collect())
+}
+
+/// Why there is no device, for a child, whose one driver is in the folder of GPUs.
+fn of_child(error: subsweep::Error) -> anyhow::Error {
+    match (gpus::of_child(), error) {
+        (Some(gpu), subsweep::Error::NoDevice) => {
+            let text = format!("gpu:{}: its driver finds no device; run tools/setup gpus again", gpu.name);
+            Ended::unable(text).into()
+        }
+        (_, error) => error.into(),
+    }
 }
 
 /// The one device of `list` that is meant.
@@ -220,13 +242,15 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
 /// # Errors
 /// That there is none, that none matches, that it lacks something, or whatever its driver says.
 pub fn open(common: &Common) -> Result<CachedGpu> {
-    let instance = Arc::new(Instance::new(false)?);
+    let instance = instance()?;
     // `check_one` has refused all of them.
     let mut devices = choose(&instance, &common.device)?;
     if devices.len() > 1 {
-        return Err(
-            Ended::usage("this command runs on one device, and --device lists several; name one").into()
-        );
+        return Err(Ended::usage(format!(
+            "this command runs on one device, and {} lists several; name one",
+            said_by()
+        ))
+        .into());
     }
     let Numbered { index, candidate, .. } = devices.swap_remove(0);
     let gpu = CachedGpu::open(candidate, !common.no_pipeline_cache)?;
@@ -285,7 +309,7 @@ mod tests {
         for (text, words) in [
             ("gpu:", "there is no gpu:; there are all, nvidia-turing, "),
             ("gpu:voodoo", "there is no gpu:voodoo; there are all, nvidia-turing, "),
-            ("gpu:apple-m1,0", "and '0' is none of them; list it apart"),
+            ("gpu:apple-m1,0", "it takes either gpu: devices or others; run the command once for each kind"),
         ] {
             assert!(text.parse::<DeviceChoice>().is_err_and(|error| error.contains(words)), "{text}");
         }

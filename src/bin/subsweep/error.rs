@@ -9,7 +9,7 @@ use subsweep::table::TableError;
 
 use crate::files::input::{InputError, InputProblem};
 use crate::files::output::{OutputError, OutputProblem};
-use crate::words;
+use crate::{device, words};
 
 /// How the program ends. The numbers are a promise to scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,11 @@ pub fn usage_of(error: &clap::Error) -> Option<Ended> {
         error.kind(),
         Kind::DisplayHelp | Kind::DisplayVersion | Kind::DisplayHelpOnMissingArgumentOrSubcommand
     );
-    (!is_help).then(|| Ended::usage(one_line(&error.render().to_string())))
+    (!is_help).then(|| {
+        let line = one_line(&error.render().to_string());
+        // clap names the option, wherever its value is from.
+        Ended::usage(line.replace("'--device <DEVICE>'", &format!("'{}'", device::said_by())))
+    })
 }
 
 /// The lines of what clap says, one behind the other, less those that only say how to ask for help.
@@ -142,6 +146,10 @@ fn hint(error: &anyhow::Error) -> String {
     if is_without_hardware {
         return "; RADV_FORCE_FAMILY makes a device that runs nothing, and is for inspect and tune --static"
             .to_owned();
+    }
+    if matches!(error.downcast_ref(), Some(subsweep::Error::NoMatchingDevice { .. })) {
+        let is_from_environment = device::said_by() != "--device";
+        return if is_from_environment { "; it is named in SUBSWEEP_DEVICE" } else { "" }.to_owned();
     }
     if !matches!(error.downcast_ref(), Some(subsweep::Error::NoDevice)) {
         return String::new();

@@ -5,27 +5,30 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::io::{BufRead, BufReader, Read, Write as _};
+use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::num::NonZeroUsize;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{self, Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
 use anyhow::{Context as _, Result};
-use subsweep::harness::gpus::{CompileOnlyGpu, is_noise};
+use subsweep::harness::gpus::{CompileOnlyGpu, NotSetUp, is_noise};
 
 use crate::args::{Command, Common};
 use crate::error::{Ended, Exit};
 use crate::files::output::print;
 use crate::words::{self, Progress};
-use crate::{devices, inspect, tune};
+use crate::{device, devices, inspect, tune};
 
 /// The name of the GPU, in a child's environment.
 const CHILD: &str = "SUBSWEEP_GPU_CHILD";
 
 /// On how many threads a child compiles, in its environment.
 const THREADS: &str = "SUBSWEEP_GPU_THREADS";
+
+/// The process that started a child, in its environment.
+const PARENT: &str = "SUBSWEEP_GPU_PARENT";
 
 /// What a command does with its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,20 @@ fn need(command: &Command) -> Need {
 /// The GPU that this process was started for as a child, if it was.
 pub fn of_child() -> Option<&'static CompileOnlyGpu> {
     std::env::var(CHILD).ok().and_then(|name| CompileOnlyGpu::find(&name))
+}
+
+/// Ends a child with the process that started it: by then nobody reads what it prints, and nobody else would end it.
+pub fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    if let Some(parent) = std::env::var(PARENT).ok().and_then(|id| id.parse::<u32>().ok()) {
+        // The parent's thread that starts a child waits for its end, so that the signal comes with the end of the process.
+        // SAFETY: it takes a signal, touches no memory, and its effect is on this process alone.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+        // Of a parent that had ended before no signal comes.
+        if std::os::unix::process::parent_id() != parent {
+            std::process::exit(Exit::Failed as i32);
+        }
+    }
 }
 
 /// Threads to compile on: all, but of several children each has its share.
@@ -90,12 +107,13 @@ pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common)
     match (need(command), gpus) {
         (Need::Nothing, _) => None,
         (Need::Hardware, _) => Some(Err(Ended::usage(format!(
-            "{} compiles and runs nothing; inspect, devices and tune take it, the other commands a device that runs",
-            gpus.iter().map(|gpu| format!("gpu:{}", gpu.name)).collect::<Vec<_>>().join(",")
+            "gpu: devices only compile, and {} has to run; name a device of subsweep devices",
+            command.name()
         ))
         .into())),
         (Need::Compiler, [_, _, ..]) if matches!(command, Command::Tune(_)) => {
-            Some(Err(Ended::usage("tune takes one device, and --device lists several; name one").into()))
+            let text = format!("tune takes one device, and {} lists several; name one", device::said_by());
+            Some(Err(Ended::usage(text).into()))
         }
         (Need::Compiler, gpus) => {
             Some(check(command, common).and_then(|module| run_all(gpus, command, &module)))
@@ -128,14 +146,20 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) ->
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
     let child_count = cores.min(gpus.len());
     let share = NonZeroUsize::new(cores.div_ceil(child_count)).unwrap_or(NonZeroUsize::MIN);
-    let (next, progress) = (AtomicUsize::new(0), Progress::new(gpus.len()).ticking());
+    let progress = match gpus {
+        [gpu] => Progress::of_one(format!("gpu:{}", gpu.name)),
+        _ => Progress::new(gpus.len()).ticking(),
+    };
+    let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
-    let work = |sender: mpsc::Sender<(usize, Result<Ran>)>| {
+    let work = |sender: mpsc::Sender<(usize, Ran)>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(gpu) = gpus.get(at) else { break };
-            progress.begin(gpu.name);
-            if sender.send((at, run_one(gpu, share, stdin, &progress))).is_err() {
+            progress.show(format!("gpu:{}", gpu.name));
+            let ran = run_one(gpu, share, stdin, &progress);
+            progress.end();
+            if sender.send((at, ran)).is_err() {
                 break;
             }
         }
@@ -155,19 +179,25 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) ->
 }
 
 /// One child, with what it prints kept; what it says beside its last word goes on.
-fn run_one(
-    gpu: &'static CompileOnlyGpu,
-    threads: NonZeroUsize,
-    stdin: &[u8],
-    progress: &Progress,
-) -> Result<Ran> {
-    let mut child = match spawn(gpu, threads) {
-        Ok(child) => child,
-        Err(error) if error.is::<subsweep::harness::gpus::NotSetUp>() => {
-            return Ok(Ran { exit: Exit::NoDevice, stdout: String::new(), reason: Some(error.to_string()) });
-        }
-        Err(error) => return Err(error),
+fn run_one(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, stdin: &[u8], progress: &Progress) -> Ran {
+    let ended = |exit, reason| Ran { exit, stdout: String::new(), reason: Some(reason) };
+    let mut command = match command_of(gpu, threads) {
+        Ok(command) => command,
+        Err(error) if error.is::<NotSetUp>() => return ended(Exit::NoDevice, error.to_string()),
+        Err(error) => return ended(Exit::Failed, format!("{error:#}")),
     };
+    match command.spawn() {
+        Ok(child) => wait_for(child, stdin, progress)
+            .unwrap_or_else(|error| ended(Exit::Failed, format!("its process is lost ({error})"))),
+        Err(error) if is_of_loader(&error) => {
+            ended(Exit::NoDevice, format!("its loader does not start ({error}); run tools/setup gpus"))
+        }
+        Err(error) => ended(Exit::Failed, format!("its process does not start ({error})")),
+    }
+}
+
+/// What a started child prints, and how it ends.
+fn wait_for(mut child: Child, stdin: &[u8], progress: &Progress) -> io::Result<Ran> {
     let (pipe, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut printed, mut reason) = (String::new(), None);
     let read = thread::scope(|scope| {
@@ -181,9 +211,9 @@ fn run_one(
         });
         stdout.map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut printed))
     });
-    let status = child.wait().context("the child that compiles cannot be waited for")?;
-    read.context("what the child printed cannot be read")?;
-    let (exit, reason) = match exit_of(status) {
+    let status = child.wait()?;
+    read?;
+    let (exit, reason) = match exit_of(status, !stdin.is_empty()) {
         Ok(Exit::Done) => (Exit::Done, None),
         Ok(exit) => (exit, Some(reason.unwrap_or_else(|| format!("its process ended with {status}")))),
         Err(reason) => (Exit::Failed, Some(reason)),
@@ -191,12 +221,22 @@ fn run_one(
     Ok(Ran { exit, stdout: printed, reason })
 }
 
-fn spawn(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize) -> Result<Child> {
+fn command_of(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize) -> Result<process::Command> {
     let program = std::env::current_exe().context("the path of this program is not known")?;
     let mut command = gpu.command(program)?;
     command.args(std::env::args_os().skip(1)).env(CHILD, gpu.name).env(THREADS, threads.to_string());
-    let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    spawned.with_context(|| format!("gpu:{}: its loader does not start; run tools/setup gpus", gpu.name))
+    command.env(PARENT, process::id().to_string());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(command)
+}
+
+/// Whether a process does not start because of the file that it would be started from.
+fn is_of_loader(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(libc::ENOEXEC) {
+        return true;
+    }
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
 }
 
 /// Gives `line` every line of a child's standard error but a shim's remarks, line end included.
@@ -215,10 +255,11 @@ fn forward(stderr: impl Iterator<Item = impl Read>, mut line: impl FnMut(&str)) 
 }
 
 /// How a child has ended, by its code; or in words, if the code is none of this program's.
-fn exit_of(status: ExitStatus) -> Result<Exit, String> {
+fn exit_of(status: ExitStatus, has_module: bool) -> Result<Exit, String> {
     match status.code() {
         Some(code @ (126 | 127)) => Err(format!("its loader does not start ({code}); run tools/setup gpus")),
         Some(code) => Exit::of_code(code).ok_or_else(|| format!("its process ended with {status}")),
+        None if has_module => Err(format!("its driver crashed ({status}); check the module with spirv-val")),
         None => Err(format!("its driver crashed ({status})")),
     }
 }
@@ -236,12 +277,12 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     /// Takes all that comes, and prints each device as soon as those before it are printed.
-    fn print_all(&mut self, receiver: mpsc::Receiver<(usize, Result<Ran>)>) -> Result<()> {
+    fn print_all(&mut self, receiver: mpsc::Receiver<(usize, Ran)>) -> Result<()> {
         let (mut waiting, mut next) = (BTreeMap::new(), 0);
         for (at, ran) in receiver {
             waiting.insert(at, ran);
             while let Some(ran) = waiting.remove(&next) {
-                self.print_one(next, ran?)?;
+                self.print_one(next, ran)?;
                 next += 1;
             }
         }

@@ -34,6 +34,7 @@ use device::DeviceChoice;
 use files::output::{OutputProblem, of_stdout};
 
 fn main() -> ExitCode {
+    gpus::end_with_parent();
     let result = match Cli::try_parse() {
         Ok(cli) => run(&cli),
         // Like --help, they need no INPUT.
@@ -50,7 +51,9 @@ fn main() -> ExitCode {
                 let _ = error.print();
                 return ExitCode::from(error.exit_code() as u8);
             }
-            None => error.print().map_err(|error| of_stdout(OutputProblem::writing(error)).into()),
+            None => files::output::check_stdout()
+                .and_then(|()| error.print().map_err(|error| of_stdout(OutputProblem::writing(error))))
+                .map_err(Into::into),
         },
     };
     error::report(result)

@@ -88,7 +88,7 @@ pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), Ended> {
 }
 
 fn not_of_seed(policy: &str, name: &str) -> Ended {
-    Ended::usage(format!("--policy {policy} is no {name}; leave out one of it and --algorithm {name}"))
+    Ended::usage(format!("--policy {policy} has no {name}; leave out --policy or --algorithm"))
 }
 
 /// Refuses the algorithm of a scan, and one that the seed does not have.

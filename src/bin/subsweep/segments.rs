@@ -13,7 +13,7 @@ pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<V
     if let Some(i) = (1..begins.len()).find(|&i| begins[i] < begins[i - 1]) {
         let (before, after) = (begins[i - 1], begins[i]);
         return Err(Ended::usage(format!(
-            "{source}: segments are not ascending: {after} at index {i} is behind {before}; sort them"
+            "{source}: segments are not ascending: {after} at index {i} comes after {before}; sort them"
         ))
         .into());
     }

@@ -1,14 +1,13 @@
 //! What `verify` and `bench` share: devices one after the other, the cases that are asked for, counts, and the report.
 
 use std::ffi::OsString;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use subsweep::Error;
 use subsweep::device::Capabilities;
 use subsweep::harness::{Case, DeviceReport, Effort, Report};
-use subsweep::headless::{Candidate, Gpu, Instance};
+use subsweep::headless::{Candidate, Gpu};
 
 use crate::args::{Common, PolicyKind, SuiteArgs};
 use crate::cache::CachedGpu;
@@ -35,8 +34,7 @@ pub struct Tally {
 #[derive(Debug)]
 pub struct Suite {
     effort: Effort,
-    /// Each must be in a case's id.
-    patterns: Vec<String>,
+    patterns: Patterns,
     report: Report,
     reports: Reports,
     /// Whether a case has ended: before that a report says nothing, and an older one stays.
@@ -81,7 +79,7 @@ pub fn run(
     mut on_device: impl FnMut(&mut Suite, &Opened) -> Result<Tally>,
 ) -> Result<()> {
     let mut suite = Suite::new(args, places, common)?;
-    let instance = Arc::new(Instance::new(false)?);
+    let instance = device::instance()?;
     let devices = device::choose(&instance, &common.device)?;
     let is_alone = devices.len() == 1;
     let (mut total, mut first_error) = (Tally::default(), None);
@@ -129,7 +127,7 @@ impl Suite {
     fn new(args: &SuiteArgs, places: &[(Format, &Option<OsString>)], common: &Common) -> Result<Self> {
         Ok(Self {
             effort: args.effort(),
-            patterns: patterns(args, common),
+            patterns: Patterns::new(args, common),
             report: Report::new(
                 std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             ),
@@ -166,12 +164,12 @@ impl Suite {
         format!("subsweep {command}{effort} --device uuid:{uuid} --filter '{id}'")
     }
 
-    /// The cases that are asked for, at least one.
+    /// The cases that are asked for, at least one; `has_default_plans_only` where --quick has left out others.
     ///
     /// # Errors
     /// That there is none.
-    pub fn select(&self, cases: Vec<Case>) -> Result<Vec<Case>, Ended> {
-        select(&self.patterns, cases)
+    pub fn select(&self, cases: Vec<Case>, has_default_plans_only: bool) -> Result<Vec<Case>, Ended> {
+        self.patterns.select(cases, has_default_plans_only)
     }
 
     /// What is written down about the device at hand.
@@ -210,27 +208,49 @@ impl Suite {
 }
 
 /// What must be in a case's id.
-fn patterns(args: &SuiteArgs, common: &Common) -> Vec<String> {
-    let algorithm = common.algorithm.map(|algorithm| format!(";algorithm={};", algorithm.name()));
-    let policy = common.policy.map(|policy| match policy {
-        PolicyKind::Default => ";policy=default;".to_owned(),
-        PolicyKind::Seed => ";policy=seed;".to_owned(),
-        PolicyKind::SeedBinByBin => ";policy=seed-bin-by-bin;".to_owned(),
-    });
-    args.filter.clone().into_iter().chain(algorithm).chain(policy).collect()
+#[derive(Debug)]
+struct Patterns {
+    filter: Option<String>,
+    /// Of other options: the pattern, and the option as it is given.
+    options: Vec<(String, String)>,
 }
 
-fn select(patterns: &[String], mut cases: Vec<Case>) -> Result<Vec<Case>, Ended> {
-    let example = cases.first().map(Case::id).unwrap_or_default();
-    cases.retain(|case| {
-        let id = case.id();
-        patterns.iter().all(|pattern| matches(pattern, &id))
-    });
-    if cases.is_empty() {
-        let patterns = patterns.join("' and '");
-        return Err(Ended::usage(format!("no case has '{patterns}' in its id; ids are like {example}")));
+impl Patterns {
+    fn new(args: &SuiteArgs, common: &Common) -> Self {
+        let option = |option: &str, name: &str| (format!(";{option}={name};"), format!("--{option} {name}"));
+        let algorithm = common.algorithm.map(|algorithm| option("algorithm", algorithm.name()));
+        let policy = common.policy.map(|policy| match policy {
+            PolicyKind::Default => option("policy", "default"),
+            PolicyKind::Seed => option("policy", "seed"),
+            PolicyKind::SeedBinByBin => option("policy", "seed-bin-by-bin"),
+        });
+        Self { filter: args.filter.clone(), options: algorithm.into_iter().chain(policy).collect() }
     }
-    Ok(cases)
+
+    fn select(&self, mut cases: Vec<Case>, has_default_plans_only: bool) -> Result<Vec<Case>, Ended> {
+        let example = cases.first().map(Case::id).unwrap_or_default();
+        cases.retain(|case| {
+            let id = case.id();
+            self.options.iter().all(|(pattern, _)| matches(pattern, &id))
+        });
+        let is_of_options = !cases.is_empty();
+        if let Some(filter) = &self.filter {
+            cases.retain(|case| matches(filter, &case.id()));
+        }
+        if !cases.is_empty() {
+            return Ok(cases);
+        }
+        let given: Vec<_> = self.options.iter().map(|(_, given)| given.as_str()).collect();
+        let what = match (&self.filter, given.join(" and ")) {
+            (Some(filter), given) if given.is_empty() => format!("no case has '{filter}' in its id"),
+            (Some(filter), given) if is_of_options => format!("no case of {given} has '{filter}' in its id"),
+            (_, given) => format!("there is no case of {given}"),
+        };
+        Err(Ended::usage(match is_of_options || !has_default_plans_only {
+            true => format!("{what}; ids are like {example}"),
+            false => format!("{what}; leave out --quick, which takes default plans only"),
+        }))
+    }
 }
 
 /// Prints the ids of the cases that are asked for, a line each, and opens no device. The devices are named beside them where
@@ -243,7 +263,7 @@ pub fn list(
     common: &Common,
     cases: impl Fn(Effort, &Capabilities) -> Vec<Case>,
 ) -> Result<()> {
-    let devices = device::choose(&Arc::new(Instance::new(false)?), &common.device)?;
+    let devices = device::choose(&device::instance()?, &common.device)?;
     let are_many = devices.len() > 1;
     let (mut is_listed, mut first_error) = (false, None);
     for device in devices {
@@ -253,7 +273,7 @@ pub fn list(
         let selected = device.candidate.requirements().map_err(anyhow::Error::from).and_then(|_| {
             // Whoever has the requirements has them, too.
             let capabilities = device.candidate.capabilities().ok_or(Error::NoDevice)?;
-            Ok(select(&patterns(args, common), cases(args.effort(), capabilities))?)
+            Ok(Patterns::new(args, common).select(cases(args.effort(), capabilities), args.quick)?)
         });
         match selected {
             Ok(cases) => {

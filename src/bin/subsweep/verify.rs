@@ -37,7 +37,10 @@ pub fn run(args: &VerifyArgs, common: &Common) -> Result<()> {
 
 fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
     let gpu: &Gpu = &opened.gpu;
-    let cases = suite.select(verify_cases(suite.effort(), gpu.capabilities()))?;
+    let cases = suite.select(
+        verify_cases(suite.effort(), gpu.capabilities()),
+        suite.effort() == subsweep::harness::Effort::Quick,
+    )?;
     let self_test = SelfTest::run(gpu)?;
     suite.print(&format!("  self-test {self_test}\n"))?;
     suite.device_report().self_test = Some(self_test.to_string());

@@ -20,6 +20,11 @@ pub fn escaped(text: &str) -> String {
     text.chars().flat_map(escape).collect()
 }
 
+/// `1 pipeline`, `2 pipelines`.
+pub fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Words as they are, line ends included.
 pub fn print(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
@@ -59,6 +64,15 @@ impl Progress {
             bar.set_style(style);
         }
         Self(bar)
+    }
+
+    /// Of one piece of work: its name, and for how long it has been done.
+    pub fn of_one(name: String) -> Self {
+        let bar = ProgressBar::new(1).with_message(name);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        Self(bar).ticking()
     }
 
     /// Drawn again and again, for pieces that take long.

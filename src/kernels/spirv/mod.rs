@@ -10,6 +10,7 @@ mod graph;
 mod heads;
 pub mod opcode;
 mod reflect;
+pub mod sizes;
 #[cfg(all(test, feature = "compile-shaders"))]
 mod tests;
 
@@ -104,6 +105,7 @@ pub mod decoration {
     pub const BUFFER_BLOCK: u32 = 3;
     pub const ARRAY_STRIDE: u32 = 6;
     pub const BUILT_IN: u32 = 11;
+    pub const ALIASED: u32 = 20;
     pub const BINDING: u32 = 33;
     pub const DESCRIPTOR_SET: u32 = 34;
     pub const OFFSET: u32 = 35;

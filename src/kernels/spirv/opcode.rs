@@ -7,6 +7,7 @@ pub const LINE: u32 = 8;
 pub const EXT_INST: u32 = 12;
 pub const ENTRY_POINT: u32 = 15;
 pub const EXECUTION_MODE: u32 = 16;
+pub const CAPABILITY: u32 = 17;
 pub const TYPE_VOID: u32 = 19;
 pub const TYPE_BOOL: u32 = 20;
 pub const TYPE_INT: u32 = 21;

@@ -292,7 +292,9 @@ fn row_of<'a>(
         GPU.reason.to_owned()
     } else {
         let name = policy.algorithm.name();
-        format!("few keys take one dispatch; more are sorted by {name}, the fastest where it was measured")
+        // What is derived has run nowhere.
+        let why = if source.starts_with("derived") { "" } else { ", the fastest where it was measured" };
+        format!("few keys take one dispatch; more are sorted by {name}{why}")
     };
     Row {
         algorithm: policy.algorithm,
@@ -382,6 +384,10 @@ mod tests {
                 let row = row_of(&gpu, &measured, "a trial", Box::leak(Box::default()));
                 let text = row.text("Here");
                 assert!(measured_row(&gpu, &measured, "a trial").contains(architecture), "{text}");
+                let has_run =
+                    |source| measured_row(&gpu, &measured, source).contains("where it was measured");
+                let is_other = algorithm != SortAlgorithm::Onesweep;
+                assert_eq!([has_run("measured: x"), has_run("derived: x")], [is_other, false], "{text}");
                 for (words, policy) in measured {
                     let formula = SortTuning::formula(&gpu);
                     let tuning =

@@ -12,7 +12,7 @@ use crate::files::Source;
 use crate::files::output::tell;
 use crate::inspect::short;
 use crate::reports::{Format, Reports};
-use crate::words::escaped;
+use crate::words::{counted, escaped};
 
 /// What `--json` writes. The names of its fields are a promise to scripts.
 #[derive(Debug, Serialize)]
@@ -39,6 +39,9 @@ pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Res
     if args.fail_on_regression.is_some() {
         let text = "inspections have no times; leave --fail-on-regression out";
         return Err(Ended::usage(text).into());
+    }
+    if args.tolerance.is_some() {
+        return Err(Ended::usage("inspections have no times; leave --tolerance out").into());
     }
     if args.html.is_some() {
         let text = "inspections are compared in words and as JSON; leave --html out";
@@ -197,7 +200,8 @@ fn shape(base: &str, new: &str) -> String {
 fn summary(text: &mut String, comparison: &InspectionComparison) {
     let pipelines = &comparison.pipelines;
     let changed = pipelines.iter().filter(|one| !one.changed.is_empty()).count();
-    let _ = write!(text, "  {} pipelines in both, {changed} changed (*)", pipelines.len());
+    let in_both = counted(pipelines.len(), "pipeline");
+    let _ = write!(text, "  {in_both} in both, {changed} changed (*)");
     let count = |of: fn(u64, u64) -> bool| {
         let told = pipelines
             .iter()

@@ -4,11 +4,9 @@ mod report;
 mod text;
 
 use std::fmt::Write;
-use std::sync::Arc;
 
 use anyhow::Result;
 use subsweep::harness::gpus::CompileOnlyGpu;
-use subsweep::headless::Instance;
 
 use crate::args::{Common, DevicesArgs};
 use crate::device::{self, DeviceChoice};
@@ -26,7 +24,7 @@ pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, args: &DevicesArgs) -
 
 /// Lists the devices.
 pub fn run(args: &DevicesArgs, common: &Common) -> Result<()> {
-    let instance = Arc::new(Instance::new(false)?);
+    let instance = device::instance()?;
     let devices = match &common.device {
         DeviceChoice::Unsaid => device::list(&instance)?,
         choice => device::choose(&instance, choice)?,

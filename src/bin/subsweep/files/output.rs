@@ -155,6 +155,11 @@ pub fn print(text: &str) -> Result<(), OutputError> {
     written.map_err(of_stdout)
 }
 
+/// Refuses words for a standard output that is not there: something else may be open in its place.
+pub fn check_stdout() -> Result<(), OutputError> {
+    if streams::is_stdout_closed() { Err(of_stdout(OutputProblem::Closed)) } else { Ok(()) }
+}
+
 /// Why words did not reach standard output.
 pub fn of_stdout(problem: OutputProblem) -> OutputError {
     OutputError { output: Destination::Stdout.to_string(), problem }
@@ -193,9 +198,12 @@ pub enum OutputProblem {
     /// Standard output is not there.
     #[error("is closed; name a file, or redirect")]
     Closed,
-    /// The path is a directory's, or ends as one.
+    /// The path is a directory's.
     #[error("is a directory; name a file in it")]
     Directory,
+    /// The path of no file ends as a directory's.
+    #[error("ends with / and names no file; name a file in it")]
+    NoFile,
     /// The path is empty.
     #[error("is no path; name a file with {option}")]
     NoName {
@@ -216,7 +224,8 @@ pub enum OutputProblem {
     Unreachable(io::Error),
     /// The directory that the file should be in takes none.
     #[error(
-        "no file can be made in its directory ({0}); see that it is there and takes files, or name another place"
+        "no file can be made in its directory ({}); see that it is there and takes files, or name another place",
+        of_folder(.0)
     )]
     Folder(io::Error),
     /// There is no room for it, or not for so much. An existing file is as it was.
@@ -231,6 +240,14 @@ pub enum OutputProblem {
     /// The reader of the pipe has gone, usually because it had enough: no reason for words.
     #[error("was closed by its reader")]
     BrokenPipe,
+}
+
+/// What is wrong with a directory: what is not found in making a file is the directory itself.
+fn of_folder(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such directory".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 impl OutputProblem {
@@ -306,7 +323,7 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
                 return Err(OutputProblem::NoName { option });
             }
             if text.last().is_some_and(|&byte| std::path::is_separator(byte.into())) {
-                return Err(OutputProblem::Directory);
+                return Err(OutputProblem::NoFile);
             }
             Place { path: follow(path)?, replaced: None }.checked()
         }

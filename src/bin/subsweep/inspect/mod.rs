@@ -4,12 +4,9 @@ mod module;
 mod plans;
 mod text;
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use subsweep::harness::gpus::CompileOnlyGpu;
 use subsweep::harness::{InspectedDevice, Inspection, PipelineSet};
-use subsweep::headless::Instance;
 
 use crate::args::{Common, InspectArgs};
 use crate::device::{self, Numbered};
@@ -25,7 +22,7 @@ pub use text::short;
 /// Shows what drivers make of the kernels.
 pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
     let module = check(args, common)?;
-    let instance = Arc::new(Instance::new(false)?);
+    let instance = device::instance()?;
     let devices = device::choose(&instance, &common.device)?;
     let is_alone = devices.len() == 1;
     let (mut reports, mut first_error) = (Vec::new(), None);

@@ -62,10 +62,11 @@ pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result
         Error::PolicyExceedsLimits { what, needed, got } => {
             let Module { name, .. } = module;
             let text = format!(
-                "{name}: takes {needed} {what}, and the device has {got} at most; specialize it for fewer"
+                "{name}: takes {needed} {what}, and the device has {got} at most; specialize or write it for fewer"
             );
             anyhow::Error::from(Ended::usage(text))
         }
+        Error::MissingFeature { .. } => Ended::unable(format!("{}: {error}", module.name)).into(),
         error => error.into(),
     })?;
     Ok(Inspection { pipelines: vec![pipeline], not_supported: Vec::new() })

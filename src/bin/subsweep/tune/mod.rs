@@ -8,11 +8,8 @@ mod text;
 
 pub use plan::check;
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use subsweep::harness::CopyRoof;
-use subsweep::headless::Instance;
 
 use crate::args::{Common, TuneArgs};
 use crate::cache::CachedGpu;
@@ -28,10 +25,11 @@ use text::TuneReport;
 pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
     check(args, common)?;
     device::check_one(&common.device, "tune")?;
-    let instance = Arc::new(Instance::new(false)?);
+    let instance = device::instance()?;
     let mut devices = device::choose(&instance, &common.device)?;
     if devices.len() > 1 {
-        return Err(Ended::usage("tune runs on one device, and --device lists several; name one").into());
+        let text = format!("tune runs on one device, and {} lists several; name one", device::said_by());
+        return Err(Ended::usage(text).into());
     }
     let device = devices.swap_remove(0);
     if args.is_static || device.gpu.is_some() {
@@ -46,6 +44,7 @@ pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
 
 fn sweep(args: &TuneArgs, common: &Common, device: &Numbered, measure: Measure<'_>) -> Result<()> {
     let plan = Plan::new(args, common, measure.capabilities(), matches!(measure, Measure::Compile(_)));
+    plan.check_asked(args, measure.capabilities())?;
     let mut sweep = Sweep::new(measure, &plan);
     let rows = sweep.run()?;
     let report = TuneReport::new(device, measure, &plan, &sweep.tally, &rows);

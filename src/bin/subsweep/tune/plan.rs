@@ -6,6 +6,7 @@ use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::harness::{BenchOptions, SortValues, TunedAxes, TunedInput, TunedShape};
 
+use super::sweep::reason;
 use crate::args::{Common, PolicyKind, TuneArgs, TunedPrimitive};
 use crate::device::DeviceChoice;
 use crate::error::Ended;
@@ -101,9 +102,35 @@ impl Plan {
             TunedShape::Sort { algorithm, .. } => self.axes.sort_algorithms.contains(&algorithm),
             TunedShape::Scan { algorithm, .. } => self.axes.scan_algorithms.contains(&algorithm),
         };
-        let all = if self.is_sort { self.axes.sorts(capabilities) } else { self.axes.scans() };
-        let others = all.into_iter().filter(|shape| *shape != current);
+        let others = self.axes_shapes(capabilities).into_iter().filter(|shape| *shape != current);
         is_tried.then_some(current).into_iter().chain(others).collect()
+    }
+
+    /// Refuses options none of whose shapes could be tried: what the table has now would be alone.
+    pub fn check_asked(&self, args: &TuneArgs, capabilities: &Capabilities) -> Result<(), Ended> {
+        let options = [("--workgroup", &args.workgroup), ("--items", &args.items)];
+        let given: Vec<_> =
+            options.iter().filter(|(_, numbers)| !numbers.is_empty()).map(|(name, _)| *name).collect();
+        let mut refusal = None;
+        for shape in self.axes_shapes(capabilities) {
+            match shape.case(&self.inputs[0], capabilities) {
+                Ok(_) => return Ok(()),
+                Err(error) => _ = refusal.get_or_insert(error),
+            }
+        }
+        match refusal {
+            Some(error) if !given.is_empty() => Err(Ended::usage(format!(
+                "the library or the device takes none of the shapes of {}: {}; give other numbers",
+                given.join(" and "),
+                reason(&error)
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Every shape of the axes.
+    fn axes_shapes(&self, capabilities: &Capabilities) -> Vec<TunedShape> {
+        if self.is_sort { self.axes.sorts(capabilities) } else { self.axes.scans() }
     }
 
     /// What the table has now for the first input.

@@ -306,7 +306,7 @@ fn kernel_of(name: &str) -> &str {
 }
 
 /// Why a shape is refused, in words that many shapes share.
-fn reason(error: &Error) -> String {
+pub fn reason(error: &Error) -> String {
     match error {
         Error::PolicyExceedsLimits { what, got, .. } => format!("more {what} than the device's {got}"),
         error => error.to_string(),

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::rows::{Figure, Numbers, RankedRow, ReportFigure, Rows};
 use super::sweep::{Measure, Refusal, Tally, Wrong};
 use crate::device::{Numbered, name_with_driver};
-use crate::words::escaped;
+use crate::words::{counted, escaped};
 
 /// All of it. The names of fields are those of `--json`: a promise to scripts.
 #[derive(Debug, Serialize)]
@@ -173,7 +173,8 @@ impl fmt::Display for TuneReport<'_> {
             "% of the speed of copying the elements in the same run"
         };
         writeln!(f, "    // {}; {by}", self.clock)?;
-        writeln!(f, "    // {} shapes tried, {} wrong, {refused} refused", self.tried, self.wrong.len())?;
+        let tried = counted(self.tried, "shape");
+        writeln!(f, "    // {tried} tried, {} wrong, {refused} refused", self.wrong.len())?;
         for Refusal { reason, count } in self.refused {
             writeln!(f, "    //   {count} refused: {reason}")?;
         }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ash::vk;
 
+use crate::kernels::spirv::sizes::Sizes;
 use crate::kernels::spirv::{Instruction, Module, Type, decoration, opcode, storage};
 use crate::printable::printable;
 
@@ -36,6 +37,25 @@ pub struct SpecializedModule<'m> {
     pub(super) words_of_choice: String,
     /// Invocations in a workgroup, by dimension; none where the module computes them.
     pub(super) workgroup_size: Option<[u32; 3]>,
+    /// Bytes of the shared variables that the entry point uses; none where the reader cannot compute them.
+    pub(super) shared_memory_size: Option<u64>,
+    /// Bytes of its block of push constants, likewise.
+    pub(super) push_constant_size: Option<u64>,
+    pub(super) features: Vec<Feature>,
+}
+
+/// What the capabilities and instructions of a module need of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Feature {
+    Float16,
+    Float64,
+    Int8,
+    Int16,
+    Int64,
+    /// Atomic operations on 64 bits in buffers.
+    BufferInt64Atomics,
+    /// Atomic operations on 64 bits in shared memory.
+    SharedInt64Atomics,
 }
 
 /// A descriptor binding.
@@ -246,9 +266,14 @@ impl ForeignModule {
         if workgroup_size.is_some_and(|size| size.contains(&0)) {
             return Err(E::NoInvocations);
         }
+        let (sizes, used) = (Sizes::new(&self.module, lowest), self.used(entry_point));
+        let is_used = |variable| used.contains(&variable);
         Ok(SpecializedModule {
             words: self.module.words(),
-            bindings: self.descriptors(entry_point)?,
+            bindings: self.descriptors(&used)?,
+            shared_memory_size: sizes.shared_memory(&self.module, is_used),
+            push_constant_size: sizes.push_constants(&self.module, is_used),
+            features: self.features(),
             entry_point: &entry_point.name,
             workgroup_size,
             words_of_choice,
@@ -280,9 +305,46 @@ impl ForeignModule {
         used
     }
 
-    /// Every variable with a set and a binding that the entry point uses.
-    fn descriptors(&self, entry_point: &EntryPoint) -> Result<Bindings, ModuleError> {
-        let (mut descriptors, used) = (Bindings::new(), self.used(entry_point));
+    /// What the module needs of a device, whatever its entry point.
+    fn features(&self) -> Vec<Feature> {
+        let mut features: Vec<_> = self.module.instructions().filter_map(|i| self.feature_of(&i)).collect();
+        features.sort_unstable_by_key(|feature| *feature as u32);
+        features.dedup();
+        features
+    }
+
+    fn feature_of(&self, i: &Instruction<'_>) -> Option<Feature> {
+        let pointer = match (i.opcode, i.operands) {
+            (opcode::CAPABILITY, [capability]) => {
+                return Some(match capability {
+                    9 => Feature::Float16,
+                    10 => Feature::Float64,
+                    11 => Feature::Int64,
+                    22 => Feature::Int16,
+                    39 => Feature::Int8,
+                    _ => return None,
+                });
+            }
+            (opcode::ATOMIC_STORE, [pointer, ..]) => *pointer,
+            (opcode::ATOMIC_LOAD | opcode::ATOMIC_EXCHANGE..=opcode::ATOMIC_XOR, [_, _, pointer, ..]) => {
+                *pointer
+            }
+            _ => return None,
+        };
+        let Some(Type::Pointer { storage, to }) = self.module.type_of(pointer) else { return None };
+        let is_wide = matches!(self.module.type_by_id(*to), Some(Type::Int { bits: 64, .. }));
+        match *storage {
+            storage::WORKGROUP if is_wide => Some(Feature::SharedInt64Atomics),
+            storage::STORAGE_BUFFER | storage::UNIFORM | storage::PHYSICAL if is_wide => {
+                Some(Feature::BufferInt64Atomics)
+            }
+            _ => None,
+        }
+    }
+
+    /// Every variable among those `used` with a set and a binding.
+    fn descriptors(&self, used: &BTreeSet<u32>) -> Result<Bindings, ModuleError> {
+        let mut descriptors = Bindings::new();
         for i in self.module.instructions().filter(|i| i.opcode == opcode::VARIABLE) {
             let (id, class) = (i.operands[1], i.operands[2]);
             let number = |of| self.module.decoration(id, of);

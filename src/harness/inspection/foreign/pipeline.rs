@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::khr::pipeline_executable_properties as executables;
 use ash::vk;
 
-use super::module::SpecializedModule;
+use super::module::{Feature, SpecializedModule};
 use crate::device::statistics_of;
 use crate::error::{Error, Result, within};
 use crate::harness::inspection::{InspectedExecutable, InspectedPipeline, Summary};
@@ -18,8 +18,9 @@ impl SpecializedModule<'_> {
     /// declares, at each of its bindings, and as many bytes of push constants as the device takes.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] if the driver does not tell; [`Error::PolicyExceedsLimits`] for a workgroup that is too large
-    /// for the device; it and [`Error::InvalidPolicy`] if the device has no subgroups of `lanes`; whatever Vulkan says.
+    /// [`Error::MissingFeature`] if the driver does not tell, or the device lacks a feature that the module needs;
+    /// [`Error::PolicyExceedsLimits`] for workgroups, shared memory, push constants or descriptor sets that are more than the
+    /// device takes; it and [`Error::InvalidPolicy`] if the device has no subgroups of `lanes`; whatever Vulkan says.
     pub fn inspect(
         &self,
         candidate: &Candidate,
@@ -35,6 +36,8 @@ impl SpecializedModule<'_> {
         let properties =
             unsafe { candidate.instance().raw().get_physical_device_properties(candidate.physical_device()) };
         let workgroup_size = self.workgroup_within(&properties.limits)?;
+        self.resources_within(&properties.limits)?;
+        self.features_within(candidate)?;
         // Of a workgroup whose size is not known, one subgroup has to fit.
         let lanes =
             capabilities.requested_subgroup_size(lanes, workgroup_size.unwrap_or(lanes.unwrap_or(1)))?;
@@ -61,6 +64,54 @@ impl SpecializedModule<'_> {
         let count = size.into_iter().fold(1, u32::saturating_mul);
         within("invocations in a workgroup", count, limits.max_compute_work_group_invocations)?;
         Ok(Some(count))
+    }
+
+    /// Refuses what drivers need not take, and crash on.
+    pub(super) fn resources_within(&self, limits: &vk::PhysicalDeviceLimits) -> Result<()> {
+        let bytes = |size: Option<u64>| u32::try_from(size.unwrap_or(0)).unwrap_or(u32::MAX);
+        let shared_memory_size = bytes(self.shared_memory_size);
+        within("bytes of shared memory", shared_memory_size, limits.max_compute_shared_memory_size)?;
+        let push_constant_size = bytes(self.push_constant_size);
+        within("bytes of push constants", push_constant_size, limits.max_push_constants_size)?;
+        within("descriptor sets", self.set_count(), limits.max_bound_descriptor_sets)
+    }
+
+    /// Refuses a module that needs a feature which the device lacks.
+    fn features_within(&self, candidate: &Candidate) -> Result<()> {
+        let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut vulkan12);
+        let instance = candidate.instance().raw();
+        // SAFETY: the device is the instance's, and has Vulkan 1.2.
+        unsafe { instance.get_physical_device_features2(candidate.physical_device(), &mut chain) };
+        let core = chain.features;
+        let lacking = self.features.iter().find_map(|feature| {
+            let (has, name) = match feature {
+                Feature::Float16 => (vulkan12.shader_float16, "shaderFloat16"),
+                Feature::Float64 => (core.shader_float64, "shaderFloat64"),
+                Feature::Int8 => (vulkan12.shader_int8, "shaderInt8"),
+                Feature::Int16 => (core.shader_int16, "shaderInt16"),
+                Feature::Int64 => (core.shader_int64, "shaderInt64"),
+                Feature::BufferInt64Atomics => {
+                    (vulkan12.shader_buffer_int64_atomics, "shaderBufferInt64Atomics")
+                }
+                Feature::SharedInt64Atomics => {
+                    (vulkan12.shader_shared_int64_atomics, "shaderSharedInt64Atomics")
+                }
+            };
+            (has == vk::FALSE).then_some(name)
+        });
+        lacking.map_or(Ok(()), |name| {
+            let device = candidate.name().to_owned();
+            Err(Error::MissingFeature {
+                device,
+                missing: format!("the feature {name}, which the module needs"),
+            })
+        })
+    }
+
+    /// One more than the highest number of a set.
+    fn set_count(&self) -> u32 {
+        self.bindings.keys().map(|(set, _)| set + 1).max().unwrap_or(0)
     }
 }
 
@@ -210,8 +261,7 @@ impl OpenDevice {
 impl Objects<'_> {
     /// A layout with every binding of the module.
     fn make_layout(&mut self, module: &SpecializedModule<'_>, push_constant_size: u32) -> Result<()> {
-        let set_count = module.bindings.keys().map(|(set, _)| set + 1).max().unwrap_or(0);
-        for set in 0..set_count {
+        for set in 0..module.set_count() {
             let of_set = module.bindings.iter().filter(|((of, _), _)| *of == set);
             let bindings: Vec<_> = of_set
                 .map(|((_, binding), found)| {

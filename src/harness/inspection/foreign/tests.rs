@@ -1,9 +1,10 @@
 //! A module of two entry points, `one` and `two`, which have different descriptors at one binding.
 
-use ash::vk::DescriptorType;
+use ash::vk::{DescriptorType, PhysicalDeviceLimits};
 
 use super::ForeignModule;
-use super::module::ModuleError;
+use super::module::{Feature, ModuleError};
+use crate::Error;
 
 const STORAGE: u32 = 11;
 const UNIFORM: u32 = 12;
@@ -76,4 +77,83 @@ fn a_binding_of_two_kinds_is_refused_where_one_entry_point_has_both() {
         assert_eq!(kind(&module, "one"), Err(ModuleError::Descriptor { set: 1, binding: 3, what }));
         assert!(kind(&module, "two").is_ok());
     }
+}
+
+/// A module whose shared array has a specialized length: three times constant 0.
+fn module_of_sizes() -> ForeignModule {
+    let [one, void, uint, ulong, length, block] = [1, 20, 21, 22, 32, 40];
+    let parts = [
+        vec![0x0723_0203, 0x1_0300, 0, 100, 0],
+        instruction(17, &[1]),
+        instruction(17, &[10]),
+        instruction(15, &[5, one, u32::from_le_bytes(*b"one\0")]),
+        instruction(16, &[one, 17, 8, 1, 1]),
+        instruction(71, &[30, 1, 0]),
+        instruction(72, &[block, 0, 35, 16]),
+        instruction(19, &[void]),
+        instruction(33, &[24, void]),
+        instruction(21, &[uint, 32, 0]),
+        instruction(21, &[ulong, 64, 0]),
+        instruction(50, &[uint, 30, 10]),
+        instruction(43, &[uint, 31, 3]),
+        instruction(52, &[uint, length, 132, 30, 31]),
+        instruction(28, &[33, uint, length]),
+        instruction(23, &[34, uint, 3]),
+        instruction(30, &[35, 33, 34]),
+        instruction(30, &[block, ulong]),
+        instruction(32, &[36, 4, 35]),
+        instruction(32, &[37, 4, ulong]),
+        instruction(32, &[41, 9, block]),
+        instruction(59, &[36, 50, 4]),
+        instruction(59, &[37, 51, 4]),
+        instruction(59, &[41, 52, 9]),
+        // Of no entry point.
+        instruction(59, &[36, 53, 4]),
+        instruction(54, &[void, one, 0, 24]),
+        instruction(248, &[60]),
+        instruction(61, &[35, 61, 50]),
+        instruction(234, &[ulong, 62, 51, 31, 31, 31]),
+        instruction(61, &[block, 63, 52]),
+        instruction(253, &[]),
+        instruction(56, &[]),
+    ];
+    let bytes: Vec<u8> = parts.concat().into_iter().flat_map(u32::to_ne_bytes).collect();
+    ForeignModule::from_bytes(&bytes).unwrap()
+}
+
+#[test]
+fn a_module_takes_what_its_entry_point_uses_under_its_constants() {
+    let module = module_of_sizes();
+    let specialized = module.specialize(None, &[]).unwrap();
+    assert_eq!(specialized.shared_memory_size, Some(3 * 10 * 4 + 12 + 8));
+    assert_eq!(specialized.push_constant_size, Some(16 + 8));
+    assert_eq!(specialized.features, [Feature::Float64, Feature::SharedInt64Atomics]);
+    let limits = PhysicalDeviceLimits {
+        max_compute_shared_memory_size: 140,
+        max_push_constants_size: 24,
+        ..PhysicalDeviceLimits::default()
+    };
+    assert_eq!(specialized.resources_within(&limits), Ok(()));
+    let exceeded = |what, needed, got| Err(Error::PolicyExceedsLimits { what, needed, got });
+    let smaller = PhysicalDeviceLimits { max_push_constants_size: 20, ..limits };
+    assert_eq!(specialized.resources_within(&smaller), exceeded("bytes of push constants", 24, 20));
+    for (value, size) in [("100000", 1_200_020), ("4294967295", 0xffff_fffd * 4 + 20)] {
+        let specialized = module.specialize(None, &[(0, value.to_owned())]).unwrap();
+        assert_eq!(specialized.shared_memory_size, Some(size));
+        let size = size.min(u32::MAX.into());
+        assert_eq!(specialized.resources_within(&limits), exceeded("bytes of shared memory", size, 140));
+    }
+}
+
+#[test]
+fn a_module_takes_as_many_descriptor_sets_as_its_highest_number_says() {
+    let module = module(0x1_0300, &[STORAGE], [&[], &[]]).unwrap();
+    let specialized = module.specialize(Some("one"), &[]).unwrap();
+    let limits = |max_bound_descriptor_sets| PhysicalDeviceLimits {
+        max_bound_descriptor_sets,
+        ..PhysicalDeviceLimits::default()
+    };
+    assert_eq!(specialized.resources_within(&limits(2)), Ok(()));
+    let exceeded = Err(Error::PolicyExceedsLimits { what: "descriptor sets", needed: 2, got: 1 });
+    assert_eq!(specialized.resources_within(&limits(1)), exceeded);
 }

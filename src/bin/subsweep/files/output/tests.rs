@@ -141,7 +141,7 @@ fn places_that_take_no_file_are_refused() {
     fs::write(inside("file"), "before").unwrap();
     let refusal = |path: &Path| prepare(path).unwrap_err().problem;
     assert!(matches!(refusal(folder.path()), OutputProblem::Directory));
-    assert!(matches!(refusal(&inside("none/")), OutputProblem::Directory));
+    assert!(matches!(refusal(&inside("none/")), OutputProblem::NoFile));
     assert!(matches!(refusal(Path::new("")), OutputProblem::NoName { option: "-o" }));
     assert!(matches!(refusal(&inside("none/out")), OutputProblem::Folder(_)));
     assert!(matches!(refusal(&inside("file/out")), OutputProblem::Unreachable(_)));

@@ -1,0 +1,187 @@
+//! What constants come to under a specialization, and how many bytes types take with them.
+
+use super::{Id, Instruction, Module, decoration, opcode, storage};
+use std::collections::HashMap;
+
+/// Constants and types of a module under values of its specialization constants.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    /// Scalar constants of 32 bits and less that could be computed; of wider ones, the first word.
+    values: HashMap<Id, u32>,
+    /// Of types that have a size.
+    bytes: HashMap<Id, u64>,
+}
+
+impl Sizes {
+    /// Reads a module; `specialized` has the values that constants are given, by their `SpecId`. Where a type has no explicit
+    /// layout its members are packed: no driver can do with less.
+    pub fn new(module: &Module, specialized: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut sizes = Self::default();
+        let mut composites: HashMap<Id, &[Id]> = HashMap::new();
+        let mut offsets = HashMap::new();
+        // Whatever a declaration names is declared before it.
+        for i in module.instructions().take_while(|i| i.opcode != opcode::FUNCTION) {
+            match (i.opcode, i.operands) {
+                (opcode::MEMBER_DECORATE, [of, member, decoration::OFFSET, offset, ..]) => {
+                    offsets.insert((*of, *member as usize), u64::from(*offset));
+                }
+                (opcode::CONSTANT_COMPOSITE | opcode::SPEC_CONSTANT_COMPOSITE, [_, id, parts @ ..]) => {
+                    composites.insert(*id, parts);
+                }
+                (opcode::CONSTANT_NULL, [_, id]) => drop(sizes.values.insert(*id, 0)),
+                (opcode::SPEC_CONSTANT_OP, [of, id, op, operands @ ..]) => {
+                    let value = match (*op, operands) {
+                        (opcode::COMPOSITE_EXTRACT, [composite, index]) => composites
+                            .get(composite)
+                            .and_then(|parts| sizes.value(*parts.get(*index as usize)?)),
+                        // Elsewhere a whole number of 32 bits, or of truth values.
+                        _ if sizes.bytes.get(of) == Some(&4) => sizes.folded(*op, operands),
+                        _ => None,
+                    };
+                    value.and_then(|value| sizes.values.insert(*id, value));
+                }
+                (_, [_, id, ..]) if module.constant(*id).is_some() && is_scalar_constant(&i) => {
+                    let given = module.decoration(*id, decoration::SPEC_ID).and_then(&specialized);
+                    given.or_else(|| module.constant(*id)).and_then(|value| sizes.values.insert(*id, value));
+                }
+                (_, [id, ..]) => {
+                    sizes.size_of(module, &i, &offsets).and_then(|size| sizes.bytes.insert(*id, size));
+                }
+                _ => {}
+            }
+        }
+        sizes
+    }
+
+    /// What a scalar constant comes to; none if it could not be computed.
+    pub fn value(&self, constant: Id) -> Option<u32> {
+        self.values.get(&constant).copied()
+    }
+
+    /// The bytes of a type; none where it has no size, or one that could not be computed.
+    pub fn bytes(&self, of: Id) -> Option<u64> {
+        self.bytes.get(&of).copied()
+    }
+
+    /// Bytes of shared memory in the variables that are used; none where it could not be computed.
+    pub fn shared_memory(&self, module: &Module, is_used: impl Fn(Id) -> bool) -> Option<u64> {
+        let (mut sum, mut largest_block) = (0u64, 0);
+        for (variable, to) in variables(module, storage::WORKGROUP).filter(|(variable, _)| is_used(*variable))
+        {
+            let size = self.bytes(to)?;
+            if module.decoration(variable, decoration::ALIASED).is_some() {
+                // Blocks lie in one place.
+                largest_block = size.max(largest_block);
+            } else {
+                sum = sum.saturating_add(size);
+            }
+        }
+        Some(sum.saturating_add(largest_block))
+    }
+
+    /// Bytes of the block of push constants that is used, 0 without one; none where it could not be computed.
+    pub fn push_constants(&self, module: &Module, is_used: impl Fn(Id) -> bool) -> Option<u64> {
+        let used = variables(module, storage::PUSH_CONSTANT).filter(|(variable, _)| is_used(*variable));
+        used.map(|(_, block)| self.bytes(block)).try_fold(0, |largest, size| Some(size?.max(largest)))
+    }
+
+    fn size_of(
+        &self,
+        module: &Module,
+        i: &Instruction<'_>,
+        offsets: &HashMap<(Id, usize), u64>,
+    ) -> Option<u64> {
+        match (i.opcode, i.operands) {
+            (opcode::TYPE_BOOL, _) => Some(4),
+            (opcode::TYPE_INT | opcode::TYPE_FLOAT, [_, bits, ..]) => Some(u64::from(bits / 8)),
+            (opcode::TYPE_VECTOR | opcode::TYPE_MATRIX, [_, of, count]) => {
+                Some(self.bytes(*of)?.saturating_mul((*count).into()))
+            }
+            (opcode::TYPE_ARRAY, [id, of, length]) => {
+                let (element, length) = (self.bytes(*of)?, u64::from(self.value(*length)?));
+                let stride = module.decoration(*id, decoration::ARRAY_STRIDE).map_or(element, u64::from);
+                Some(stride.max(element).saturating_mul(length.checked_sub(1)?).saturating_add(element))
+            }
+            (opcode::TYPE_STRUCT, [id, members @ ..]) => {
+                let (mut packed, mut end) = (0u64, 0);
+                for (index, member) in members.iter().enumerate() {
+                    let size = self.bytes(*member)?;
+                    packed = packed.saturating_add(size);
+                    end = offsets.get(&(*id, index)).map_or(packed, |at| at.saturating_add(size)).max(end);
+                }
+                Some(end)
+            }
+            (opcode::TYPE_POINTER, _) => Some(8),
+            _ => None,
+        }
+    }
+
+    /// What `OpSpecConstantOp` comes to on numbers of 32 bits, and on truth values, which are 0 and 1.
+    fn folded(&self, op: u32, operands: &[Id]) -> Option<u32> {
+        let value = |index: usize| self.value(*operands.get(index)?);
+        let a = value(0)?;
+        if operands.len() == 1 {
+            return Some(match op {
+                opcode::BITCAST | opcode::COPY_OBJECT | 113 | 114 => a,
+                126 => a.wrapping_neg(),
+                168 => u32::from(a == 0),
+                200 => !a,
+                _ => return None,
+            });
+        }
+        let b = value(1)?;
+        let [signed_a, signed_b] = [a, b].map(u32::cast_signed);
+        Some(match op {
+            128 => a.wrapping_add(b),
+            130 => a.wrapping_sub(b),
+            132 => a.wrapping_mul(b),
+            134 => a.checked_div(b)?,
+            135 => signed_a.checked_div(signed_b)?.cast_unsigned(),
+            137 => a.checked_rem(b)?,
+            138 => signed_a.checked_rem(signed_b)?.cast_unsigned(),
+            164 | 170 => u32::from(a == b),
+            165 | 171 => u32::from(a != b),
+            166 | 197 => a | b,
+            167 | 199 => a & b,
+            opcode::SELECT => return if a == 0 { value(2) } else { Some(b) },
+            172 => u32::from(a > b),
+            173 => u32::from(signed_a > signed_b),
+            174 => u32::from(a >= b),
+            175 => u32::from(signed_a >= signed_b),
+            176 => u32::from(a < b),
+            177 => u32::from(signed_a < signed_b),
+            178 => u32::from(a <= b),
+            179 => u32::from(signed_a <= signed_b),
+            194 => a.checked_shr(b)?,
+            195 => signed_a.checked_shr(b)?.cast_unsigned(),
+            196 => a.checked_shl(b)?,
+            198 => a ^ b,
+            _ => return None,
+        })
+    }
+}
+
+fn is_scalar_constant(i: &Instruction<'_>) -> bool {
+    matches!(
+        i.opcode,
+        opcode::CONSTANT
+            | opcode::CONSTANT_TRUE
+            | opcode::CONSTANT_FALSE
+            | opcode::SPEC_CONSTANT
+            | opcode::SPEC_CONSTANT_TRUE
+            | opcode::SPEC_CONSTANT_FALSE
+    )
+}
+
+/// The variables of a storage class outside functions, and what they hold.
+fn variables(module: &Module, class: u32) -> impl Iterator<Item = (Id, Id)> {
+    module.instructions().filter_map(move |i| match (i.opcode, i.operands) {
+        (opcode::VARIABLE, [pointer, variable, of, ..]) if *of == class => {
+            match module.type_by_id(*pointer) {
+                Some(super::Type::Pointer { to, .. }) => Some((*variable, *to)),
+                _ => None,
+            }
+        }
+        _ => None,
+    })
+}
