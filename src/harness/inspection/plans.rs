@@ -8,7 +8,7 @@ use crate::primitives::scan::Ranges;
 use crate::scan::{ScanConfig, ScanPlan};
 use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
 
-/// What a plan is made for: a piece of work when memory and elements are of no matter.
+/// What a plan is made for: a piece of work without memory and elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanConfig {
     /// Of a scan.
