@@ -23,8 +23,10 @@ pub fn figure_of(
     let mut instructions = 0;
     let (mut workgroups, mut registers) = (None, None);
     for kernel in shape.hot_kernels() {
-        let own =
-            || inspection.pipelines.iter().filter(|pipeline| is_of(pipeline, kernel, &names, shape.lanes()));
+        let own = || inspection.pipelines.iter().filter(|pipeline| is_of(pipeline, kernel, &names));
+        // A histogram has a subgroup size of its own.
+        let lanes = shape.lanes().filter(|lanes| own().any(|pipeline| pipeline.lanes == *lanes));
+        let own = || own().filter(|pipeline| lanes.is_none_or(|lanes| pipeline.lanes == lanes));
         let of = |is_main_path| {
             of_quads(own().filter(|pipeline| pipeline.specialization.contains(MAIN_PATH) == is_main_path))
                 .ok_or_else(|| format!("{kernel} is not compiled"))
@@ -48,9 +50,8 @@ pub fn figure_of(
     })
 }
 
-fn is_of(pipeline: &InspectedPipeline, kernel: &str, names: &[String], lanes: Option<u32>) -> bool {
+fn is_of(pipeline: &InspectedPipeline, kernel: &str, names: &[String]) -> bool {
     pipeline.kernel.split(':').next() == Some(kernel)
-        && lanes.is_none_or(|lanes| pipeline.lanes == lanes)
         && names.contains(&format!("{} {}", pipeline.kernel, pipeline.specialization))
 }
 
