@@ -4,7 +4,7 @@ use crate::harness::Description;
 use crate::harness::inputs::SplitMix64;
 use crate::harness::report::Summary;
 
-/// Samples around `median_ns`, spread over `spread` of it.
+/// Samples around `median_ns` with a relative spread of `spread`.
 fn samples(median_ns: f64, spread: f64, seed: u64) -> Vec<f64> {
     let mut random = SplitMix64(seed);
     let mut draw = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
@@ -58,7 +58,7 @@ fn compare(base: &Report, new: &Report) -> Comparison {
     Comparison::new(section("base", base), section("new", new), 5.0)
 }
 
-/// The verdict on times that are `factor` times as long, of copies that are `drift` times as long.
+/// The verdict on times scaled by `factor`, with copies scaled by `drift`.
 fn verdict(factor: f64, spread: f64, drift: f64) -> Verdict {
     let base = report(vec![measured("a:b:c=1", samples(1e6, spread, 1), 100.0)]);
     let new = report(vec![measured("a:b:c=1", samples(factor * 1e6, spread, 2), drift * 100.0)]);
@@ -79,7 +79,7 @@ fn verdicts_follow_from_intervals() {
     }
 }
 
-/// However well they agree.
+/// Too few samples are ambiguous even if they agree.
 #[test]
 fn few_samples_have_no_verdict() {
     let of = |factor: f64, block_lengths: &[u32]| {
@@ -103,7 +103,7 @@ fn few_samples_have_no_verdict() {
 fn what_the_machine_as_a_whole_did_is_no_verdict() {
     assert_eq!(verdict(1.2, 0.01, 1.2), Verdict::Ambiguous);
     assert_eq!(verdict(0.8, 0.01, 0.8), Verdict::Ambiguous);
-    // More than the machine did.
+    // Slower by more than the drift.
     assert_eq!(verdict(1.4, 0.01, 1.2), Verdict::Slower);
     assert_eq!(verdict(1.2, 0.01, 0.9), Verdict::Slower);
 }
@@ -120,7 +120,7 @@ fn copies_of_one_case_are_no_verdict_on_others() {
     assert!(comparison.cases.iter().all(|case| case.verdict == Verdict::Slower), "{:?}", comparison.cases);
 }
 
-/// Ten cases say together what none of them can say alone.
+/// Ten cases together are significant where none is alone.
 #[test]
 fn a_group_is_surer_than_its_cases() {
     let all = |factor: f64, seed| {
@@ -136,7 +136,7 @@ fn a_group_is_surer_than_its_cases() {
     assert_ne!(compare(&all(1.0, 1), &all(1.0, 100)).groups[0].verdict, Verdict::Slower);
 }
 
-/// And all cases what no group can.
+/// All cases together are significant where no group is.
 #[test]
 fn all_cases_are_surer_than_their_groups() {
     let all = |factor: f64, seed| {
