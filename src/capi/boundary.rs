@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_stays_until_the_next_failure_of_its_thread() {
+    fn an_error_text_lasts_until_the_threads_next_failure() {
         assert_eq!(last_error_text(), "");
         refuse("the first");
         assert_eq!(result(|| Ok(())), VkResult::SUCCESS);

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn vulkans_failures_stay_what_they_are_and_none_is_a_success() {
+    fn vulkan_errors_keep_their_codes_and_are_never_success() {
         let vulkan = |result| code(&Error::Vulkan { during: "vkCreateShaderModule", result });
         assert_eq!(vulkan(VkResult::ERROR_INVALID_SHADER_NV), VkResult::ERROR_INVALID_SHADER_NV);
         assert_eq!(vulkan(VkResult::PIPELINE_COMPILE_REQUIRED), VkResult::ERROR_UNKNOWN);

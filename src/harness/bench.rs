@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_long_enough_though_a_run_was_held_up() {
+    fn a_delayed_run_does_not_shorten_samples() {
         let runs_per_sample = |times: [f64; 3]| {
             let mut times = times.into_iter();
             let count = OPTIONS.runs_per_sample(|| Ok(times.next().expect("three runs"))).unwrap();

@@ -111,7 +111,7 @@ pub struct CaseComparison {
     /// Whether both have enough blocks (or samples, if there are no blocks) for such an interval: six. Otherwise the
     /// verdict is [`Verdict::Ambiguous`].
     pub enough_samples: bool,
-    /// What that means.
+    /// The verdict on the case.
     pub verdict: Verdict,
 }
 

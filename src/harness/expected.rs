@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn minima_and_maxima_know_zeros_apart_and_nans_not() {
+    fn minima_and_maxima_order_zeros_and_accept_any_nan() {
         let values = [1.0, 0.0, -0.0, f32::NAN, -1.0];
         let nan = -f32::NAN;
         assert!(is_right(ScanOperator::Min, &values, &[1.0, 0.0, -0.0, nan, f32::NAN]));

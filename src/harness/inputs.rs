@@ -142,7 +142,7 @@ mod tests {
 
     /// benches/peers generates the same words in other languages and checks the same hash.
     #[test]
-    fn uniform_words_are_for_good() {
+    fn uniform_words_are_stable() {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for byte in Input::Uniform.generate(1000, 1000).into_iter().flat_map(u32::to_le_bytes) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);

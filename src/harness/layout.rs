@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn ranges_share_a_memory_as_far_as_it_may_grow() {
         assert_eq!(positions(Layout::Guarded, u64::MAX / 4), [(0, 16), (0, 133), (0, 252), (0, 568)]);
-        // The third does not fit behind the others. A range larger than the maximum is left for the device to refuse.
+        // The third does not fit after the others. A range larger than the maximum is left for the device to refuse.
         assert_eq!(positions(Layout::Guarded, 584), [(0, 16), (0, 133), (0, 252), (1, 16)]);
         assert_eq!(positions(Layout::Guarded, 400), [(0, 16), (0, 133), (1, 16), (1, 332)]);
         assert_eq!(positions(Layout::Guarded, 200), [(0, 16), (1, 17), (2, 16), (3, 16)]);

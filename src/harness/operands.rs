@@ -1,5 +1,5 @@
-//! Operands besides the source: a scan's initial value and segments, a gather's indices, indirect counts (of keys and,
-//! behind it, of segments for a segmented sort).
+//! Operands other than the source: a scan's initial value and segments, a gather's indices, and indirect counts (for a
+//! segmented sort of keys, followed by that of segments).
 
 use super::cases::{CountFrom, GatherCase, Place, ScanCase, SegmentedSortCase, SortCase};
 use super::inputs::{Input, SplitMix64};

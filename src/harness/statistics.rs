@@ -167,7 +167,7 @@ mod tests {
 
     /// 95 % of the intervals cover the true median.
     #[test]
-    fn an_interval_is_as_sure_as_it_says() {
+    fn intervals_cover_the_median_at_their_confidence() {
         let mut random = SplitMix64(3);
         let trials = 400;
         let held = (0..trials).filter(|_| {

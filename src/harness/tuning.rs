@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_device_or_the_library_lacks_is_refused() {
+    fn unsupported_shapes_are_refused() {
         let capabilities = capabilities();
         let shapes = axes().sorts(&capabilities);
         // Eight rankings, with and without exchange, and six shapes of each.
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_now_is_one_of_the_shapes() {
+    fn the_current_table_is_among_the_shapes() {
         let capabilities = capabilities();
         for is_sort in [true, false] {
             let current = TunedShape::current(is_sort, &KEYS, &capabilities);

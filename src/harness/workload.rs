@@ -44,7 +44,7 @@ pub struct Workload<'g> {
     expectation: Expectation,
     job: Job,
     pristine: Span,
-    /// Directly behind `pristine`.
+    /// Directly after `pristine`.
     pristine_values: Span,
     source: Span,
     destination: Span,
@@ -285,7 +285,7 @@ impl<'g> Workload<'g> {
             }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();
-                // The elements only, without the room behind them.
+                // The elements only, without the room after them.
                 let source = AddressRange::new(source.address, self.pristine.count * 4);
                 let buffers = GatherBuffers::new(source, operands.indices, destination).scratch(scratch);
                 plan.record(recorder, &buffers, count(*count_from, operands.count, room))

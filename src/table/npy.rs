@@ -28,7 +28,7 @@ pub struct Header {
     pub payload_size: u64,
 }
 
-/// Reads the header behind the [`MAGIC`], up to the first element.
+/// Reads the header after the [`MAGIC`], up to the first element.
 pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, TableError> {
     let mut position = MAGIC.len() as u64;
     let [major, minor] = read_array(reader, &mut position)?;

@@ -24,7 +24,7 @@ impl Table {
     /// stream are the only memory allocated on trust.
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// The first problem found.
     pub fn read(
         bytes: Bytes<impl Read>,
         declared: Option<ElementType>,
@@ -55,7 +55,7 @@ impl Table {
     /// Memory is allocated as in [`Table::read`], and none for an `.npy` file whose header states another count.
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// The first problem found.
     pub fn read_values(bytes: Bytes<impl Read>, count: u64) -> Result<Self, TableError> {
         let Bytes { mut reader, file_size, memory_size } = bytes;
         let mut start = [0; npy::MAGIC.len()];
@@ -151,7 +151,7 @@ pub enum TableError {
     /// A malformed `.npy` header.
     #[error("has a damaged .npy header ({what}, at byte {at} of its text); save it again with numpy.save")]
     Malformed {
-        /// What is wrong.
+        /// The problem.
         what: &'static str,
         /// Bytes into the header's text.
         at: usize,

@@ -4,7 +4,7 @@
 // agents compiled for a full tile in the middle of the input, so that only instructions of the main path remain:
 //
 //   onesweep   full tiles by a constant; tiles of a single digit, which CUB copies without ranking, return at their
-//   check
+//              check
 //   scan       neither the first tile nor the last; with OTHER_WARPS without the look-back, which only the first warp
 //              executes
 //

@@ -61,8 +61,7 @@ pub enum PolicyName {
     SmallLate,
     /// The policy of a plan without a requested one: the algorithm is chosen for the device as well.
     Chosen,
-    /// The algorithm, with a single workgroup for the counts that it holds, as plans choose on some devices. Sorts
-    /// only.
+    /// The algorithm, with a single workgroup below the crossover, as plans choose on some devices. Sorts only.
     Crossover,
 }
 
@@ -411,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_left_out_wherever_they_stand() {
+    fn counts_are_removed_from_ids() {
         for (id, expected) in [
             ("sort:keys:type=u32;n=4096;input=uniform", "sort:keys:type=u32;input=uniform"),
             ("gather:words=1;n=4096", "gather:words=1"),

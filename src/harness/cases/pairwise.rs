@@ -109,7 +109,7 @@ fn covering_rows(
     }
     while let Some(pair) = search.open.first() {
         add(&mut search, &pair);
-        // Where no row can hold it.
+        // Covered now, or in no valid row.
         search.open.set(pair[0], pair[1], false);
     }
     rows
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_is_in_a_row() {
+    fn required_values_are_in_a_row() {
         let required = [vec![(0, 2), (1, 2), (2, 2)], vec![(0, 1), (1, 1), (2, 1)], vec![(0, 0), (1, 0)]];
         let rows = covering_rows(&[3, 3, 3], &required, |a, b| (a, b) != ((0, 0), (1, 0)));
         for values in &required[..2] {

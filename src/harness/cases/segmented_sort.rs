@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_for_good() {
+    fn ids_are_stable() {
         let keys = SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw);
         let id = "segmented_sort:keys:type=u32;segments=power-law;policy=default;bits=0:32;misalign=0";
         assert_eq!(keys.to_string(), id);

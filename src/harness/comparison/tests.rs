@@ -100,7 +100,7 @@ fn few_samples_have_no_verdict() {
 }
 
 #[test]
-fn what_the_machine_as_a_whole_did_is_no_verdict() {
+fn machine_drift_gives_no_verdict() {
     assert_eq!(verdict(1.2, 0.01, 1.2), Verdict::Ambiguous);
     assert_eq!(verdict(0.8, 0.01, 0.8), Verdict::Ambiguous);
     // Slower by more than the drift.
@@ -122,7 +122,7 @@ fn copies_of_one_case_are_no_verdict_on_others() {
 
 /// Ten cases together are significant where none is alone.
 #[test]
-fn a_group_is_surer_than_its_cases() {
+fn a_group_is_significant_where_its_cases_are_not() {
     let all = |factor: f64, seed| {
         let case = |at| measured(&format!("a:b:c={at}"), samples(factor * 1e6, 0.6, seed + at), 100.0);
         report((0..10u64).map(case).collect())
@@ -138,7 +138,7 @@ fn a_group_is_surer_than_its_cases() {
 
 /// All cases together are significant where no group is.
 #[test]
-fn all_cases_are_surer_than_their_groups() {
+fn all_cases_are_significant_where_groups_are_not() {
     let all = |factor: f64, seed| {
         let names = (0..5u64).flat_map(|group| (0..6u64).map(move |at| format!("{group}:b:c={at}")));
         let case = |(at, name): (u64, String)| measured(&name, samples(factor * 1e6, 0.8, seed + at), 100.0);
@@ -168,7 +168,7 @@ fn another_driver_is_to_blame_for_its_copies() {
 }
 
 #[test]
-fn two_runs_of_one_thing_are_rarely_told_apart() {
+fn runs_of_the_same_build_rarely_differ() {
     let noisy = |seed| {
         let cases =
             (0..100u64).map(|case| measured(&format!("a:b:c={case}"), samples(1e6, 0.3, seed + case), 100.0));
@@ -206,7 +206,7 @@ fn cases_are_grouped_and_those_of_one_side_are_named() {
 }
 
 #[test]
-fn policies_and_kernels_that_differ_are_told() {
+fn differing_policies_and_kernels_are_listed() {
     let base = report(vec![measured("a:b:c=1", vec![1.0; 10], 1.0)]);
     let mut new = base.clone();
     new.devices[0].measured[0].policy = "otherwise".into();
@@ -227,7 +227,7 @@ fn ratios_are_numbers_whatever_a_report_holds() {
 }
 
 #[test]
-fn devices_are_paired_by_what_they_are() {
+fn devices_are_paired_by_identity() {
     let device = |uuid: &str, driver: &str| {
         let mut device = report(Vec::new()).devices.remove(0);
         device.description.device_uuid = uuid.into();

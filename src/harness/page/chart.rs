@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_says_so() {
+    fn cut_text_has_an_ellipsis() {
         assert_eq!(cut("vkCmdFüll", 9), "vkCmdFüll");
         assert_eq!(cut("vkCmdFüll", 8), "vkC…Füll");
     }

@@ -119,7 +119,7 @@ fn names_stay_words() {
 }
 
 #[test]
-fn devices_of_one_name_are_told_by_their_drivers() {
+fn devices_of_one_name_are_distinguished_by_driver() {
     let mut report = sample();
     let mut newer = report.devices[0].clone();
     newer.description.driver.info = "Mesa 99\u{1b}\0".into();
@@ -204,7 +204,7 @@ fn figures_have_room_for_many_series_and_tables_for_all() {
 }
 
 #[test]
-fn ways_stand_beside_one_another_where_most_were_measured() {
+fn the_shown_count_has_the_most_series() {
     let shown = |cases: &[(&str, u64)]| {
         let mut report = sample();
         report.devices.truncate(1);

@@ -106,7 +106,7 @@ fn a_type_that_is_wrong_is_refused() {
 }
 
 #[test]
-fn npy_of_another_length_than_promised_is_refused() {
+fn npy_of_wrong_length_is_refused() {
     for size in npy::MAGIC.len()..FLAT.len() {
         assert!(refusal(&FLAT[..size], None).starts_with(&format!("ended after {size} of ")), "{size}");
     }
@@ -118,7 +118,7 @@ fn npy_of_another_length_than_promised_is_refused() {
 }
 
 #[test]
-fn a_stream_without_end_is_left_after_one_byte_too_many() {
+fn an_endless_stream_is_read_one_byte_too_far() {
     assert!(matches!(
         read_from(FLAT.chain(io::repeat(0)), None, None, TAKEN),
         Err(TableError::Extra { needed: 140 })
@@ -167,7 +167,7 @@ fn too_many_elements_are_refused_unread() {
 }
 
 #[test]
-fn dimensions_are_refused_with_what_is_taken() {
+fn refused_dimensions_are_listed_with_the_maximum() {
     let flat = &Taken { max_dimensions: 1, ..*TAKEN };
     let refusal = |bytes: &[u8], taken| read_from(bytes, None, None, taken).unwrap_err().to_string();
     assert_eq!(refusal(GRID, flat), "has 2 dimensions, shape (3, 2), and one is taken; save a.reshape(-1)");

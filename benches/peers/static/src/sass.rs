@@ -130,7 +130,7 @@ mod tests {
 ";
 
     #[test]
-    fn both_sides_count_and_what_gathers_lanes_does_not() {
+    fn both_branches_count_and_reconvergence_does_not() {
         let functions = functions(LISTING);
         let function = &functions["main_path"];
         assert_eq!(functions.len(), 1);

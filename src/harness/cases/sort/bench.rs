@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_promised_is_measured() {
+    fn documented_counts_are_measured() {
         let all = every_fourfold(28);
         let keys = "sort:keys:type=u32";
         let rest = "bits=0:32;misalign=0";

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_for_good() {
+    fn ids_are_stable() {
         let keys = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);
         assert_eq!(
             keys.to_string(),

@@ -137,7 +137,7 @@ fn fields_of_a_later_build_are_skipped() {
 }
 
 #[test]
-fn what_other_programs_do_not_measure_may_be_left_out() {
+fn optional_measurements_may_be_absent() {
     let mut report = report();
     let measured = &mut report.devices[0].measured[0];
     measured.recorded = None;
@@ -159,7 +159,7 @@ fn what_other_programs_do_not_measure_may_be_left_out() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_with_its_place() {
+fn invalid_json_is_refused_with_its_position() {
     let json = json();
     let cut = Report::from_json(&json.as_bytes()[..json.len() / 2]).unwrap_err();
     assert!(matches!(&cut, ReportError::Json { what, line: 2.., .. } if what.starts_with("EOF")), "{cut}");
@@ -174,7 +174,7 @@ fn what_is_no_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_no_report_is_refused_with_its_place() {
+fn json_of_no_report_is_refused_with_its_position() {
     assert_eq!(
         Report::from_json(b"{\"benchmarks\": []}").unwrap_err().to_string(),
         "is JSON, but no report (missing field `schema` at line 1, column 18); \
