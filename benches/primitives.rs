@@ -1,6 +1,6 @@
-//! `cargo bench`: the cases of `subsweep bench --quick` under criterion, timed by the GPU's own clock.
+//! `cargo bench`: the cases of `subsweep bench --quick` under criterion, timed by GPU timestamps.
 //!
-//! The device is the best one, or the one that `SUBSWEEP_DEVICE` names. Every case is verified before it is measured.
+//! The device is the best one, or the one named by `SUBSWEEP_DEVICE`. Every case is verified before it is measured.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! What it costs to record a plan, beside the Vulkan calls that it makes, made bare: `cargo bench --bench recording`.
+//! Host time to record a plan, compared with the same Vulkan calls made directly: `cargo bench --bench recording`.
 //!
-//! A dry recording is listened to; the bare calls are as many, in the same order, with push constants of the same size.
-//! Both go through the same dispatch table into the same command buffer, which is never submitted. Ends with the ratio of
-//! the medians, and fails where it is above [`LIMIT`]. The device is the best one, or the one that `SUBSWEEP_DEVICE` names.
+//! The calls are traced from a dry recording: the same number in the same order, with push constants of the same size.
+//! Both use the same dispatch table and command buffer, which is never submitted. Prints the ratio of the medians, and
+//! fails if it is above [`LIMIT`]. The device is the best one, or the one named by `SUBSWEEP_DEVICE`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,15 +15,15 @@ use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolic
 use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::{Count, ElementType, Result};
 
-/// What a plan may cost at most, in bare calls.
+/// Maximum ratio of a plan's time to that of the direct calls.
 const LIMIT: f64 = 1.5;
-/// Recordings between two looks at the clock.
+/// Recordings per time measurement.
 const BATCH: u32 = 50;
 
-/// A call of Vulkan's.
+/// A recorded Vulkan call.
 #[derive(Clone, Copy)]
 enum Call {
-    /// Bind, push and dispatch. `kernel` counts the kernels in the order in which they come.
+    /// Bind, push and dispatch. `kernel` is the index of the kernel by first use.
     Dispatch {
         kernel: usize,
         push_size: u32,
@@ -34,12 +34,12 @@ enum Call {
 }
 
 #[derive(Default)]
-struct Listener {
+struct CallTrace {
     kernels: Mutex<Vec<&'static subsweep::kernels::Kernel>>,
     calls: Mutex<Vec<Call>>,
 }
 
-impl Trace for Listener {
+impl Trace for CallTrace {
     fn record(&self, _: vk::CommandBuffer, command: &Command<'_>) {
         let call = match *command {
             Command::Dispatch { kernel, workgroups, .. } => {
@@ -60,7 +60,7 @@ impl Trace for Listener {
     }
 }
 
-/// A command buffer that is recorded into again and again.
+/// A command buffer for repeated recording.
 struct Commands<'g> {
     gpu: &'g Gpu,
     pool: vk::CommandPool,
@@ -74,12 +74,12 @@ impl<'g> Commands<'g> {
         // SAFETY: the device has a queue of this family.
         let pool = unsafe { raw.create_command_pool(&info, None) }.unwrap();
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-        // SAFETY: the pool is the device's.
+        // SAFETY: the pool is of this device.
         let buffer = unsafe { raw.allocate_command_buffers(&info) }.unwrap()[0];
         Self { gpu, pool, buffer }
     }
 
-    /// How long `record` takes, once, of a batch.
+    /// The mean time of `record` over a batch.
     fn time(&self, mut record: impl FnMut(vk::CommandBuffer)) -> Duration {
         let raw = self.gpu.device().raw();
         // SAFETY: nothing is ever submitted.
@@ -98,32 +98,32 @@ impl<'g> Commands<'g> {
 
 impl Drop for Commands<'_> {
     fn drop(&mut self) {
-        // SAFETY: nothing of it was submitted.
+        // SAFETY: none of its command buffers was submitted.
         unsafe { self.gpu.device().raw().destroy_command_pool(self.pool, None) };
     }
 }
 
-/// The bare calls, and what they need.
+/// The direct calls and their pipelines.
 struct Bare<'d> {
     raw: &'d ash::Device,
     calls: Vec<Call>,
     layout: vk::PipelineLayout,
-    /// One for each kernel.
+    /// One pipeline per kernel.
     pipelines: Vec<vk::Pipeline>,
     scratch: BufferRange,
 }
 
 impl<'d> Bare<'d> {
-    fn new(raw: &'d ash::Device, listener: &Listener, scratch: BufferRange) -> Self {
+    fn new(raw: &'d ash::Device, trace: &CallTrace, scratch: BufferRange) -> Self {
         let ranges = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(128)];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
-        // SAFETY: the device is alive, and everything that is pointed to as well.
+        // SAFETY: the device and all pointers are valid.
         let layout = unsafe { raw.create_pipeline_layout(&info, None) }.unwrap();
         let pipeline = |kernel: &&subsweep::kernels::Kernel| {
             let (words, _) = kernel.spirv.as_chunks();
             let words: Vec<u32> = words.iter().copied().map(u32::from_le_bytes).collect();
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            // SAFETY: the module is the library's, and is gone only when the pipeline is made.
+            // SAFETY: the module is valid SPIR-V and is destroyed after the pipeline was created.
             unsafe {
                 let module = raw.create_shader_module(&info, None).unwrap();
                 let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -136,12 +136,12 @@ impl<'d> Bare<'d> {
                 made[0]
             }
         };
-        let pipelines = listener.kernels.lock().unwrap().iter().map(pipeline).collect();
-        let calls = listener.calls.lock().unwrap().clone();
+        let pipelines = trace.kernels.lock().unwrap().iter().map(pipeline).collect();
+        let calls = trace.calls.lock().unwrap().clone();
         Self { raw, calls, layout, pipelines, scratch }
     }
 
-    /// Where a range lies in the buffer of the scratch.
+    /// Offset of a range in the scratch buffer.
     fn offset(&self, range: AddressRange) -> u64 {
         self.scratch.offset + (range.address - self.scratch.address)
     }
@@ -149,7 +149,7 @@ impl<'d> Bare<'d> {
     fn record(&self, commands: vk::CommandBuffer) {
         let raw = self.raw;
         for call in &self.calls {
-            // SAFETY: all is the device's; nothing is submitted.
+            // SAFETY: all handles are of this device; nothing is submitted.
             unsafe {
                 match *call {
                     Call::Dispatch { kernel, push_size, workgroups } => {
@@ -185,7 +185,7 @@ impl<'d> Bare<'d> {
 
 impl Drop for Bare<'_> {
     fn drop(&mut self) {
-        // SAFETY: nothing that uses them was submitted.
+        // SAFETY: no submitted work uses them.
         unsafe {
             self.pipelines.iter().for_each(|pipeline| self.raw.destroy_pipeline(*pipeline, None));
             self.raw.destroy_pipeline_layout(self.layout, None);
@@ -195,7 +195,7 @@ impl Drop for Bare<'_> {
 
 type Record = Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>;
 
-/// A plan with memory: whatever records it.
+/// A plan and its memory.
 struct Subject {
     name: &'static str,
     record: Record,
@@ -204,7 +204,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Three levels of tiles, or the single pass.
+    /// A scan of three levels of tiles, or of a single pass.
     fn scan(gpu: &Gpu, name: &'static str, policy: ScanPolicy) -> Result<Self> {
         let count = u64::from(policy.tile_items()).pow(2) + 1;
         let plan = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy))?;
@@ -215,7 +215,7 @@ impl Subject {
         Ok(Self { name, record, scratch, _memories: memories })
     }
 
-    /// By a count on the device: dispatches are indirect.
+    /// A sort with an indirect count: dispatches are indirect.
     fn sort(gpu: &Gpu, name: &'static str, algorithm: SortAlgorithm) -> Result<Self> {
         let max = 1 << 20;
         let config = SortConfig::keys(ElementType::U32).counts_on_device();
@@ -271,15 +271,15 @@ fn main() {
     let mut is_slow = false;
     for subject in subjects {
         let subject = subject.unwrap_or_else(|error| panic!("{error}"));
-        let listener = Listener::default();
-        (subject.record)(&mut Recorder::dry(gpu.device()).traced_by(&listener)).unwrap();
-        let bare = Bare::new(gpu.device().raw(), &listener, subject.scratch);
-        assert!(!bare.calls.is_empty(), "nothing was heard");
+        let trace = CallTrace::default();
+        (subject.record)(&mut Recorder::dry(gpu.device()).traced_by(&trace)).unwrap();
+        let bare = Bare::new(gpu.device().raw(), &trace, subject.scratch);
+        assert!(!bare.calls.is_empty(), "the trace is empty");
         let commands = Commands::new(&gpu);
 
         let (mut of_plan, mut of_calls) = (Vec::new(), Vec::new());
         let mut group = criterion.benchmark_group(format!("record {}", subject.name));
-        // Each sample beside one of the other, so that what else the machine does is shared.
+        // Samples alternate, so that disturbances affect both.
         let mut pair = |is_plan: bool, count: u64| {
             let mut total = Duration::ZERO;
             for _ in 0..count {

@@ -195,7 +195,7 @@ fn a_planted_panic_is_seen() {
 }
 
 #[test]
-#[should_panic = "16777215 bytes were asked for"]
+#[should_panic = "16777215 bytes were requested"]
 fn a_planted_allocation_is_seen() {
     checks::planted::memory(b"\xB9\x79\x37\x9E\xFF\xFF\xFF\x00");
 }

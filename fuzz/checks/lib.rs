@@ -1,5 +1,5 @@
-//! What every reader of foreign bytes keeps to, tried on one input: no panic, no more memory than the input's length
-//! justifies, one clean line where it is refused, and the same answer however it is read.
+//! The contract of every reader of untrusted bytes, checked on one input: no panic, memory bounded by the input's size,
+//! errors of one printable line, and the same result for a file and a stream.
 //!
 //! The fuzz targets and `tests/hostile` share this.
 
@@ -12,32 +12,33 @@ use subsweep::table::{Bytes, ElementType, Format, Table, TableError, Taken};
 pub mod memory;
 pub mod planted;
 
-/// What a refusal and other words may take.
+/// Bytes allowed for error texts.
 const WORDS_SIZE: usize = 4 << 10;
-/// The longest `.npy` header, which is taken on the word of its length.
+/// Maximum size of an `.npy` header, allocated on trust.
 const HEADER_SIZE: usize = 64 << 10;
-/// The first piece of a stream.
+/// Size of a stream's first chunk.
 const CHUNK_SIZE: usize = 64 << 10;
 
-/// The most that a table's file of `size` bytes justifies: its header, then itself.
+/// Maximum memory for a table file of `size` bytes: its header and itself.
 pub fn file_bound(size: usize) -> usize {
     WORDS_SIZE + HEADER_SIZE + size
 }
 
-/// The same of a stream: what arrived is held twice over at most, and once more while it moves there.
+/// Maximum memory for a stream of `size` bytes: at most twice the bytes received, and once more while a buffer is
+/// reallocated.
 pub fn stream_bound(size: usize) -> usize {
     WORDS_SIZE + HEADER_SIZE + CHUNK_SIZE + 3 * size
 }
 
-/// The same of a report. The most is taken by what a device's section has beside the fields that are known, which serde
-/// holds as a tree: an array in an array takes 128 bytes for two brackets. Words about a text where none belongs, which is
-/// quoted with up to six characters a byte and copied to where it grows by doubling, take less.
+/// Maximum memory for a report of `size` bytes. The worst case are unknown fields of a device's section, which serde
+/// holds as a tree: an array in an array takes 128 bytes for two brackets. An error that quotes misplaced text, with up
+/// to six characters per byte in a buffer that doubles, takes less.
 pub fn report_bound(size: usize) -> usize {
     WORDS_SIZE + 64 * size
 }
 
-/// The same of a module: its words, and an index of its instructions, whose tables grow by doubling. The most is taken by
-/// types of two words.
+/// Maximum memory for a module of `size` bytes: its words, and an index of its instructions in tables that double. The
+/// worst case are types of two words.
 pub fn module_bound(size: usize) -> usize {
     WORDS_SIZE + 32 * size
 }
@@ -46,11 +47,11 @@ const EVERYTHING: Taken = {
     use ElementType::{F32, F64, I32, I64, U32, U64};
     Taken { elements: &[U32, I32, F32, U64, I64, F64], max_dimensions: 2, max_count: u64::MAX }
 };
-/// As little as a command could take.
+/// The strictest limits of a command.
 const LITTLE: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: 3 };
 
-/// Reads `bytes` with types declared of each size that there is, and as values. Returns how many of the former readings
-/// gave a table.
+/// Reads `bytes` as raw elements of each size, and as values. Returns how many of the reads with a declared type gave a
+/// table.
 pub fn raw(bytes: &[u8]) -> usize {
     for size in [4, 8, 5] {
         values(bytes, (bytes.len() / size) as u64);
@@ -59,12 +60,12 @@ pub fn raw(bytes: &[u8]) -> usize {
     types.filter_map(|element| table(bytes, Some(element))).inspect(|table| check_raw(table, bytes)).count()
 }
 
-/// Reads `bytes`, which have to say themselves what they are. Returns whether that gave a table.
+/// Reads `bytes` without a declared type. Returns whether that gave a table.
 pub fn npy(bytes: &[u8]) -> bool {
     table(bytes, None).is_some()
 }
 
-/// Reads a table with everything taken, and holds other readings to that: with little taken, and while the file changes.
+/// Reads a table without limits, and compares with other reads: with strict limits, and of a file that changes size.
 fn table(bytes: &[u8], declared: Option<ElementType>) -> Option<Table> {
     let everything = read(bytes, declared, &EVERYTHING);
     for size in [bytes.len() + 8, bytes.len().saturating_sub(8)] {
@@ -82,10 +83,10 @@ fn table(bytes: &[u8], declared: Option<ElementType>) -> Option<Table> {
     everything
 }
 
-/// Reads a table from a file and from a stream, which have to agree.
+/// Reads a table from a file and from a stream, which must agree.
 fn read(bytes: &[u8], declared: Option<ElementType>, taken: &Taken) -> Option<Table> {
     let file = read_file(bytes, bytes.len(), declared, taken);
-    // It comes in two pieces.
+    // In two chunks.
     let (first, second) = bytes.split_at(bytes.len() / 2);
     let stream = memory::within(stream_bound(bytes.len()), bytes, || {
         let reader = first.chain(second);
@@ -107,7 +108,7 @@ fn read(bytes: &[u8], declared: Option<ElementType>, taken: &Taken) -> Option<Ta
     }
 }
 
-/// Reads the values of `count` keys from a file and from a stream, which have to agree.
+/// Reads the values of `count` keys from a file and from a stream, which must agree.
 fn values(bytes: &[u8], count: u64) {
     let file = memory::within(file_bound(bytes.len()), bytes, || {
         let file_size = Some(bytes.len() as u64);
@@ -131,7 +132,7 @@ fn values(bytes: &[u8], count: u64) {
     }
 }
 
-/// Reads a file that was `size` bytes long when its length was asked for.
+/// Reads a file whose reported size is `size`.
 fn read_file(
     bytes: &[u8],
     size: usize,
@@ -144,7 +145,7 @@ fn read_file(
     })
 }
 
-/// A table holds the end of its file, and is read back from what is written of it.
+/// Checks that a table's elements are the end of its file, and that writing and reading it gives the same table.
 fn check_table(table: &Table, bytes: &[u8]) {
     assert_eq!(table.payload().len(), table.shape.element_count() * table.element.size());
     assert!(bytes.ends_with(table.payload()));
@@ -154,12 +155,12 @@ fn check_table(table: &Table, bytes: &[u8]) {
     assert!(read.as_ref().is_ok_and(|read| read == table), "{table:?} was written, and {read:?} read");
 }
 
-/// Raw elements are their file.
+/// Checks that raw elements are the whole file.
 fn check_raw(table: &Table, bytes: &[u8]) {
     assert!(table.format == Format::Npy || table.payload() == bytes);
 }
 
-/// Reads a report, and reads back what is written of it.
+/// Reads a report, and checks that writing and reading it gives the same report.
 pub fn report(bytes: &[u8]) -> Result<Report, ReportError> {
     let read = memory::within(report_bound(bytes.len()), bytes, || Report::from_json(bytes));
     match &read {
@@ -172,7 +173,7 @@ pub fn report(bytes: &[u8]) -> Result<Report, ReportError> {
     read
 }
 
-/// Reads an inspection, and reads back what is written of it. Its devices are held as trees, as a report's are.
+/// Reads an inspection, and checks that writing and reading it gives the same one. Memory is bounded as for a report.
 pub fn inspection(bytes: &[u8]) -> Result<Vec<InspectedDevice>, ReportError> {
     let read = memory::within(report_bound(bytes.len()), bytes, || InspectedDevice::all_from_json(bytes));
     match &read {
@@ -185,8 +186,8 @@ pub fn inspection(bytes: &[u8]) -> Result<Vec<InspectedDevice>, ReportError> {
     read
 }
 
-/// Reads a module, and specializes it: as it is, by its first constant, and for an entry point that it lacks. Returns whether
-/// a driver would be asked for a pipeline.
+/// Reads a module and specializes it: without constants, by its first constant, and for an unknown entry point. Returns
+/// whether a pipeline could be requested from a driver.
 pub fn module(bytes: &[u8]) -> bool {
     let constants = ["64", "0xFF", "-1.5", "true"].map(|value| [(0, value.to_owned())]);
     let read = memory::within(module_bound(bytes.len()), bytes, || {
@@ -206,7 +207,7 @@ fn check_module_error(error: Option<ModuleError>) {
     error.iter().for_each(|error| check_line(&error.to_string()));
 }
 
-/// A refusal is one line that steers no terminal.
+/// Checks that an error is one line without control characters.
 fn check_line(line: &str) {
     assert!(line.len() < 400 && !line.contains(char::is_control), "{line:?}");
 }

@@ -1,18 +1,22 @@
-//! How much memory a thread holds at most.
+//! An allocator that measures the peak memory of a thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Runs `work` on `input`, and panics if it ever held, or asked for, more than `bound` bytes beside what was there.
+/// Runs `work` on `input`. Panics if the thread's additional memory ever exceeded `bound` bytes, requests included.
 ///
-/// A piece that grows counts twice while it moves, and one that is asked for in vain counts as well.
+/// A reallocation counts old and new size; a failed request counts as well.
 pub fn within<T>(bound: usize, input: &[u8], work: impl FnOnce() -> T) -> T {
     let (result, peak) = peak(work);
-    assert!(peak <= bound, "{peak} bytes were asked for, and {bound} are justified by {}", input.len());
+    assert!(
+        peak <= bound,
+        "{peak} bytes were requested, and {bound} are allowed for an input of {} bytes",
+        input.len()
+    );
     result
 }
 
-/// Runs `work`, and returns the most that this thread held, or asked for, in it beside what was there.
+/// Runs `work`; returns the peak of the thread's additional memory, requests included.
 pub fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.get();
     PEAK.set(before);
@@ -21,64 +25,64 @@ pub fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
 }
 
 thread_local! {
-    // Signed, because a thread may free what another has taken.
+    // Signed: a thread may free memory that another has allocated.
     static HELD: Cell<i64> = const { Cell::new(0) };
     static PEAK: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Counts, and leaves the rest to the system.
+/// The system allocator with counters.
 struct Counting;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-fn ask(size: usize) {
-    // A thread that ends may ask and free after its variables are gone.
+fn count_allocation(size: usize) {
+    // A thread may allocate and free after its thread-locals are destroyed.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + size as i64);
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
     });
 }
 
-fn give_back(size: usize) {
+fn count_release(size: usize) {
     let _ = HELD.try_with(|held| held.set(held.get() - size as i64));
 }
 
-fn unless_null(place: *mut u8, size: usize) -> *mut u8 {
-    if place.is_null() {
-        give_back(size);
+fn unless_null(pointer: *mut u8, size: usize) -> *mut u8 {
+    if pointer.is_null() {
+        count_release(size);
     }
-    place
+    pointer
 }
 
-// SAFETY: every call goes to the system's allocator as it came; counting touches two constant-initialised cells, and so
-// neither allocates nor unwinds.
+// SAFETY: every call is forwarded unchanged to the system's allocator; counting uses two constant-initialised cells,
+// and neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ask(layout.size());
-        // SAFETY: the caller keeps to the contract of the same function.
+        count_allocation(layout.size());
+        // SAFETY: the caller upholds the contract of the same function.
         unless_null(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        ask(layout.size());
+        count_allocation(layout.size());
         // SAFETY: as above.
         unless_null(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ask(size);
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count_allocation(size);
         // SAFETY: as above.
-        let moved = unless_null(unsafe { System.realloc(place, layout, size) }, size);
+        let moved = unless_null(unsafe { System.realloc(pointer, layout, size) }, size);
         if !moved.is_null() {
-            give_back(layout.size());
+            count_release(layout.size());
         }
         moved
     }
 
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        give_back(layout.size());
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count_release(layout.size());
         // SAFETY: as above.
-        unsafe { System.dealloc(place, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 }

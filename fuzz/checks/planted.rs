@@ -1,11 +1,11 @@
-//! Two readers with a mistake each, which must be found soon: else it means nothing that none is found elsewhere.
+//! Two readers with a deliberate fault each: a fuzzer that does not find them proves nothing about the other readers.
 //!
-//! They read what real ones read, a magic and a length, and believe the length.
+//! Like the real readers they read a magic and a length, but they trust the length.
 
-/// Whoever guesses this at random needs four thousand million runs; whoever is told of comparisons, a few thousand.
+/// Random guesses need 2^32 runs, comparison tracing a few thousand.
 const MAGIC: u32 = 0x9E37_79B9;
 
-/// Indexes by the length.
+/// Indexes by the untrusted length.
 pub fn panic(bytes: &[u8]) -> u8 {
     match length(bytes) {
         Some(length) => bytes[length],
@@ -13,7 +13,7 @@ pub fn panic(bytes: &[u8]) -> u8 {
     }
 }
 
-/// Takes memory by the length.
+/// Allocates the untrusted length.
 pub fn memory(bytes: &[u8]) -> Vec<u8> {
     super::memory::within(super::file_bound(bytes.len()), bytes, || match length(bytes) {
         Some(length) => Vec::with_capacity(length),
@@ -21,7 +21,7 @@ pub fn memory(bytes: &[u8]) -> Vec<u8> {
     })
 }
 
-/// What follows the magic.
+/// The length after the magic.
 fn length(bytes: &[u8]) -> Option<usize> {
     let (magic, rest) = bytes.split_first_chunk()?;
     let length = rest.first_chunk()?;

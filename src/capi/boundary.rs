@@ -1,4 +1,4 @@
-//! What stands between C and the library: panics end here, pointers are looked at, and structures come in all sizes.
+//! The boundary between C and the library: catches panics, checks pointers, reads structures of any version.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -11,7 +11,7 @@ use ash::vk::Handle;
 use super::result::Failure;
 use super::vulkan::VkResult;
 
-/// `Result` of what C is told of.
+/// A `Result` whose error is reported to C.
 pub(super) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 thread_local! {
@@ -20,31 +20,31 @@ thread_local! {
 
 /// The text of the thread's last failure.
 pub(super) fn last_error() -> *const c_char {
-    // A thread that ends has given its text up.
+    // Unavailable while the thread ends and its locals are destroyed.
     let text = LAST_ERROR.try_with(|last| last.borrow().as_deref().map(CStr::as_ptr));
     text.ok().flatten().unwrap_or(c"".as_ptr())
 }
 
-/// Runs a function's body. Nothing is allocated, unless it fails.
+/// Runs the body of a function that returns a VkResult. Allocates only on failure.
 pub(super) fn result(body: impl FnOnce() -> Result<()>) -> VkResult {
     run(body).err().unwrap_or(VkResult::SUCCESS)
 }
 
-/// The same for a function that returns something else: `otherwise` if it fails.
+/// Runs the body of a function that returns another type; returns `otherwise` on failure.
 pub(super) fn value<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
     run(body).unwrap_or(otherwise)
 }
 
 fn run<T>(body: impl FnOnce() -> Result<T>) -> Result<T, VkResult> {
-    // What a panic has left half done is inside of plans, which recording does not change.
+    // Unwind safe: recording does not change plans.
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(failure)) => failure,
         Err(payload) => {
             let text = payload.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no words");
+            let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
             let failure = Failure::Panic(text.to_owned());
-            // Whatever else it may be, dropping it could panic again.
+            // Dropping the payload could panic again.
             std::mem::forget(payload);
             failure
         }
@@ -54,20 +54,19 @@ fn run<T>(body: impl FnOnce() -> Result<T>) -> Result<T, VkResult> {
     Err(failure.code())
 }
 
-/// What a pointer points to.
+/// The value behind a pointer.
 ///
 /// # Safety
-/// It is null, or points to a value that lives and does not change meanwhile.
+/// `pointer` is null or points to a live value that does not change meanwhile.
 pub(super) unsafe fn borrow<'a, T>(pointer: *const T, what: &'static str) -> Result<&'a T> {
     // SAFETY: as the caller promises.
     unsafe { pointer.as_ref() }.ok_or(Failure::Null(what))
 }
 
-/// What a pointer points to, to be changed.
+/// The value behind a pointer, mutable.
 ///
 /// # Safety
-/// It is null, or points to a value, and not to memory that has none yet, which lives and which nobody else
-/// uses meanwhile.
+/// `pointer` is null or points to an initialised, live value that nothing else uses meanwhile.
 pub(super) unsafe fn borrow_mut<'a, T>(pointer: *mut T, what: &'static str) -> Result<&'a mut T> {
     // SAFETY: as the caller promises.
     unsafe { pointer.as_mut() }.ok_or(Failure::Null(what))
@@ -78,11 +77,10 @@ pub(super) fn given<T: Handle + Copy>(handle: T, what: &'static str) -> Result<T
     if handle.as_raw() == 0 { Err(Failure::Null(what)) } else { Ok(handle) }
 }
 
-/// Writes into memory of C's, which may hold no value before: no reference to it is formed.
+/// Writes to an out-parameter, which may be uninitialised: no reference to it is formed.
 ///
 /// # Safety
-/// `out` is null, or points to aligned memory for a `T` that may be written and that nobody else uses
-/// meanwhile.
+/// `out` is null or points to aligned, writable memory for a `T` that nothing else uses meanwhile.
 pub(super) unsafe fn give<T>(out: *mut T, what: &'static str, value: T) -> Result<()> {
     let out = NonNull::new(out).ok_or(Failure::Null(what))?;
     // SAFETY: as the caller promises.
@@ -90,7 +88,7 @@ pub(super) unsafe fn give<T>(out: *mut T, what: &'static str, value: T) -> Resul
     Ok(())
 }
 
-/// Gives C what `make` makes, or null if it fails.
+/// Boxes the result of `make` and writes the pointer to `out`; writes null on failure.
 ///
 /// # Safety
 /// `out` is as [`give`] takes it.
@@ -106,10 +104,10 @@ pub(super) unsafe fn create<T>(
     unsafe { give(out, what, made) }
 }
 
-/// Takes back what [`create`] gave, and drops it.
+/// Drops a value that [`create`] returned.
 ///
 /// # Safety
-/// `made` is null, or of [`create`] and not yet taken back, and nobody uses it any more.
+/// `made` is null, or a pointer of [`create`] that is not destroyed yet and no longer used.
 pub(super) unsafe fn destroy<T>(made: *mut T) {
     value((), || {
         if !made.is_null() {
@@ -120,45 +118,47 @@ pub(super) unsafe fn destroy<T>(made: *mut T) {
     });
 }
 
-/// Words for C.
+/// A displayed value as a C string.
 pub(super) fn words(of: &impl Display) -> CString {
     CString::new(of.to_string()).unwrap_or_default()
 }
 
-/// A text of C's, or none.
+/// A C string, or `None` for null.
 ///
 /// # Safety
-/// It is null, or ends with a 0 and lives as long as the result.
+/// `pointer` is null, or a string that ends with a 0 and lives as long as the result.
 pub(super) unsafe fn text<'a>(pointer: *const c_char) -> Option<&'a CStr> {
     // SAFETY: as the caller promises.
     (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) })
 }
 
-/// A structure that begins with its own size, which tells its version: later ones only append.
+/// A structure whose first field is its size. The size identifies its version: later versions only append
+/// fields.
 ///
 /// # Safety
-/// It is `repr(C)`, begins with a u32, all zeros are a value of it, and so are any other bytes that C may give.
+/// The type is `repr(C)` and begins with a u32. All zeros are a valid value, and so are any other bytes that C
+/// may pass.
 pub(super) unsafe trait Versioned: Copy {
-    /// Its name in C.
+    /// The name in C.
     const NAME: &'static str;
-    /// Its size in the first header that had it: the end of the field that was the last one there, whatever has
-    /// been appended since. A later field leaves no padding before it, which no program has set to 0.
+    /// Size in the first header that declared the structure: the end of its last field then. A field appended
+    /// later must leave no padding before it: no program has set such bytes to 0.
     const FIRST_SIZE: usize;
 }
 
-/// No structure becomes larger: a size beyond it is one that nobody has set.
+/// Upper bound of any structure's size. A larger struct_size was never initialised.
 const MAX_STRUCT_SIZE: usize = 4096;
 
-/// Reads a structure of any version: what an older one lacks is 0, and of what a newer one has more, all must
-/// be 0.
+/// Reads a structure of any version. Fields that an older version lacks are 0; bytes beyond this version's size
+/// must be 0.
 ///
 /// # Safety
-/// `info` is null, or points to as many bytes as the u32 there says.
+/// `info` is null, or points to as many bytes as its struct_size.
 pub(super) unsafe fn read<T: Versioned>(info: *const T) -> Result<T> {
     if info.is_null() {
         return Err(Failure::Null(T::NAME));
     }
-    // SAFETY: it begins with a u32, as `Versioned` promises.
+    // SAFETY: the structure begins with a u32, as `Versioned` promises.
     let size = unsafe { info.cast::<u32>().read_unaligned() } as usize;
     if !(T::FIRST_SIZE..=MAX_STRUCT_SIZE).contains(&size) {
         return Err(Failure::StructSize { name: T::NAME, got: size, expected: size_of::<T>() });
@@ -166,7 +166,7 @@ pub(super) unsafe fn read<T: Versioned>(info: *const T) -> Result<T> {
     // SAFETY: as `Versioned` promises.
     let mut read: T = unsafe { std::mem::zeroed() };
     let known = size.min(size_of::<T>());
-    // SAFETY: as the caller promises, there are `size` bytes to be read; and `read` has as many as are copied.
+    // SAFETY: `size` bytes are readable, as the caller promises; at most the size of `read` is copied.
     let rest = unsafe {
         std::ptr::copy_nonoverlapping(info.cast::<u8>(), (&raw mut read).cast::<u8>(), known);
         std::slice::from_raw_parts(info.cast::<u8>().add(known), size - known)
@@ -181,7 +181,7 @@ pub(super) unsafe fn read<T: Versioned>(info: *const T) -> Result<T> {
 mod tests {
     use super::*;
 
-    fn told() -> String {
+    fn last_error_text() -> String {
         // SAFETY: the text stays until this thread's next failure.
         unsafe { CStr::from_ptr(last_error()) }.to_str().unwrap().to_owned()
     }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_ends_here_and_is_told() {
+    fn a_panic_ends_here_and_is_reported() {
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         let code = result(|| panic!("no {} here", "way"));
@@ -199,22 +199,22 @@ mod tests {
         std::panic::set_hook(hook);
         assert_eq!(code.as_raw(), super::super::SUBSWEEP_ERROR_PANIC);
         assert_eq!(worth, 7);
-        assert!(told().contains("no words"), "{}", told());
+        assert!(last_error_text().contains("no message"), "{}", last_error_text());
         refuse("a \0 pointer");
-        assert!(told().contains("a ? pointer"), "{}", told());
+        assert!(last_error_text().contains("a ? pointer"), "{}", last_error_text());
     }
 
     #[test]
-    fn a_text_stays_until_the_next_failure_of_its_thread() {
-        assert_eq!(told(), "");
+    fn an_error_text_lasts_until_the_threads_next_failure() {
+        assert_eq!(last_error_text(), "");
         refuse("the first");
         assert_eq!(result(|| Ok(())), VkResult::SUCCESS);
         let other = std::thread::spawn(|| {
             refuse("the other");
-            told()
+            last_error_text()
         });
         assert!(other.join().unwrap().contains("the other"));
-        assert!(told().contains("the first"));
+        assert!(last_error_text().contains("the first"));
     }
 
     #[repr(C)]
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn older_and_newer_structures_are_read() {
         let read = |words: &[u32]| {
-            // SAFETY: there are as many bytes as the first word says, or it is refused for it.
+            // SAFETY: the slice has as many bytes as its first word, or the size is refused.
             unsafe { read(words.as_ptr().cast::<Two>()) }.map(|two| (two.first, two.second))
         };
         assert_eq!(read(&[8, 5, 9]).unwrap(), (5, 0));

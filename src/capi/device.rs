@@ -1,4 +1,4 @@
-//! The caller's own device, adopted.
+//! The caller's VkDevice, adopted.
 
 use std::mem::offset_of;
 use std::num::NonZeroUsize;
@@ -11,7 +11,7 @@ use super::vulkan::{
 };
 use crate::device::Device;
 
-/// A VkDevice of the caller's, that plans are made for.
+/// An adopted VkDevice. Plans are made for it.
 #[derive(Debug)]
 pub struct SubsweepDevice(Device);
 
@@ -21,24 +21,24 @@ impl SubsweepDevice {
     }
 }
 
-/// What subsweep_device_create adopts.
+/// The parameters of subsweep_device_create.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepDeviceCreateInfo {
     /// sizeof(SubsweepDeviceCreateInfo).
     pub struct_size: u32,
-    /// What `device` was created with, and nothing else: Vulkan lets nobody ask. Those of
-    /// subsweep_requirements_features, if they were merged by subsweep_requirements_merge_features.
+    /// The features that `device` was created with, and no others: Vulkan offers no query for them. After
+    /// subsweep_requirements_merge_features these are those of subsweep_requirements_features.
     pub features: SubsweepFeatureFlags,
-    /// The loader's, by which Vulkan is called.
+    /// The loader's vkGetInstanceProcAddr. All Vulkan functions are loaded through it.
     pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
     /// Created for Vulkan 1.2 or later.
     pub instance: VkInstance,
-    /// What `device` was created from.
+    /// The physical device that `device` was created from.
     pub physical_device: VkPhysicalDevice,
     /// Created with the feature bufferDeviceAddress.
     pub device: VkDevice,
-    /// What pipelines are made with; VK_NULL_HANDLE for none.
+    /// The pipeline cache that pipelines are created with; VK_NULL_HANDLE for none.
     pub pipeline_cache: VkPipelineCache,
 }
 
@@ -48,19 +48,19 @@ unsafe impl Versioned for SubsweepDeviceCreateInfo {
     const FIRST_SIZE: usize = offset_of!(Self, pipeline_cache) + size_of::<VkPipelineCache>();
 }
 
-/// Adopts a VkDevice that the caller made, and makes a SubsweepDevice of it, for subsweep_device_destroy.
-/// Nothing is created on the device; it is never destroyed, waited for or submitted to.
+/// Creates a SubsweepDevice from the caller's VkDevice, to be freed by subsweep_device_destroy. Creates nothing
+/// on the VkDevice, and never destroys it, waits for it or submits to it.
 ///
-/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks what subsweep_requirements_query asks for,
-/// or a feature that `info` has, or if `info` lacks one that is needed: subsweep_last_error names it;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
-/// SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
+/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks a requirement of
+/// subsweep_requirements_query or a feature of `info`, or if `info` lacks a required feature:
+/// subsweep_last_error names it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
+/// SUBSWEEP_ERROR_MISSING_FUNCTION, or Vulkan's own error. `*device` is null then.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
-/// What stands in `info` is as its comments say. The VkDevice, its instance and the pipeline cache outlive the
-/// SubsweepDevice and all plans that are made for it.
+/// The fields of `info` are as their comments say. The VkDevice, its instance and the pipeline cache outlive
+/// the SubsweepDevice and all plans made for it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_device_create(
     info: *const SubsweepDeviceCreateInfo,
@@ -85,17 +85,17 @@ unsafe fn adopt(info: SubsweepDeviceCreateInfo) -> Result<SubsweepDevice> {
     Ok(SubsweepDevice(device))
 }
 
-/// Lets plans that are made for `device` from now on compile their pipelines on up to `count` threads, that of the
-/// caller among them: 1 as long as nobody calls this. With more than 1 the pipeline cache, if there is one, must be
-/// internally synchronised: made without VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The threads end
-/// before the plan is returned.
+/// Sets the number of threads that compile the pipelines of each plan made for `device` from now on, the
+/// calling thread included. The default is 1. With more than 1 the pipeline cache, if there is one, must be
+/// internally synchronised: created without VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The threads
+/// end before the plan is returned.
 ///
 /// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNKNOWN_VALUE if `count` is 0.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
-/// `device` is of subsweep_device_create and not freed.
+/// `device` is null, or was created by subsweep_device_create and is not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_device_set_pipeline_threads(
     device: *const SubsweepDevice,
@@ -110,13 +110,13 @@ pub unsafe extern "C" fn subsweep_device_set_pipeline_threads(
     })
 }
 
-/// Frees `device`, which may be null. Plans that were made for it stay good; the VkDevice is the caller's to
-/// destroy, when they are gone.
+/// Frees `device`, which may be null. Plans made for it remain valid. The caller destroys the VkDevice after
+/// them.
 ///
 /// Threads: any, while no other thread uses `device`.
 ///
 /// # Safety
-/// `device` is null, or of subsweep_device_create and not freed yet.
+/// `device` is null, or was created by subsweep_device_create and is not freed yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_device_destroy(device: *mut SubsweepDevice) {
     // SAFETY: as the caller promises.

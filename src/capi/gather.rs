@@ -1,4 +1,4 @@
-//! Gathers.
+//! Gather.
 
 use std::ffi::{CString, c_char};
 
@@ -13,21 +13,21 @@ use super::types::{
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
 
-/// What else a plan for gathers is to do: several of SUBSWEEP_GATHER_..._BIT, or 0.
+/// Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
 pub type SubsweepGatherFlags = u32;
-/// Recordings may take their count from the device.
+/// Recordings may have an indirect count, read from device memory.
 pub const SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT: SubsweepGatherFlags = 1;
 
-/// What a plan for gathers is to do.
+/// The parameters of subsweep_gather_plan_create.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepGatherPlanCreateInfo {
     /// sizeof(SubsweepGatherPlanCreateInfo).
     pub struct_size: u32,
-    /// What else it is to do.
+    /// Options.
     pub flags: SubsweepGatherFlags,
-    /// Words of 32 bits of an element, 1 to 2^28: a number, a row of a table, or anything else whose size is a
-    /// multiple of 4 bytes.
+    /// Size of an element in 32-bit words, 1 to 2^28: a number, a row of a table, or any other type whose size
+    /// is a multiple of 4 bytes.
     pub words_per_element: u32,
 }
 
@@ -45,15 +45,15 @@ pub struct SubsweepGatherInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// How many elements are gathered.
+    /// The count of indices, and of elements gathered.
     pub count: SubsweepCount,
-    /// What is gathered from: as many whole elements as the range holds.
+    /// The elements to gather from: as many whole ones as the range holds.
     pub source: SubsweepAddressRange,
-    /// Which element of the source comes where, uint32_t.
+    /// The source index of each destination element, uint32_t.
     pub indices: SubsweepAddressRange,
-    /// Where they go.
+    /// The gathered elements.
     pub destination: SubsweepAddressRange,
-    /// As subsweep_gather_plan_scratch_requirements says.
+    /// Scratch, as subsweep_gather_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
 }
 
@@ -63,20 +63,21 @@ unsafe impl Versioned for SubsweepGatherInfo {
     const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
-/// A gather, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
+/// A gather plan, recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
 pub struct SubsweepGatherPlan {
     plan: GatherPlan,
     policy: CString,
 }
 
-/// Makes a plan for gathers on `device`, with every pipeline that any recording may need, for
+/// Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_gather_plan_destroy.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of no words or more than 2^28; SUBSWEEP_ERROR_NULL,
-/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan` is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
 ///
-/// Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
 ///
 /// # Safety
 /// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
@@ -106,16 +107,16 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// `plan` is null, or of subsweep_gather_plan_create and not freed yet, and all work that it was recorded into
-/// is done.
+/// `plan` is null, or was created by subsweep_gather_plan_create and is not freed yet, and all work that it was
+/// recorded into has completed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_gather_plan_destroy(plan: *mut SubsweepGatherPlan) {
     // SAFETY: as the caller promises.
     unsafe { destroy(plan) }
 }
 
-/// The scratch that subsweep_cmd_gather needs for any count: none, or, if the plan was made for counts on the
-/// device, the 32 bytes that each of those takes.
+/// The scratch of subsweep_cmd_gather for any count: none, or 32 bytes for each indirect count if the plan was
+/// made with counts on the device.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -136,8 +137,8 @@ pub unsafe extern "C" fn subsweep_gather_plan_scratch_requirements(
     })
 }
 
-/// Who touches memory before the first barrier of a recording: what stands as destination in the caller's
-/// barrier before it. 0 if `plan` is null.
+/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+/// it. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -151,8 +152,8 @@ pub unsafe extern "C" fn subsweep_gather_plan_first_access(
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
 }
 
-/// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
-/// behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
+/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+/// by indirect dispatches have completed before these. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -164,8 +165,7 @@ pub unsafe extern "C" fn subsweep_gather_plan_last_access(plan: *const SubsweepG
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
 }
 
-/// How the plan goes about it, in words for people. The text is the plan's, and lives as long. "" if `plan` is
-/// null.
+/// The policy in use, as text. The string is owned by the plan. "" if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -180,39 +180,38 @@ pub unsafe extern "C" fn subsweep_gather_plan_policy(plan: *const SubsweepGather
 /// Records the gather of `info->count` elements into `command_buffer`. Nothing is submitted, waited for or
 /// allocated.
 ///
-/// 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
-/// 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` of at least as
-///    many bytes as the count says; at multiples of 4, faster at multiples of 16 with elements of such a size.
-///    A count on the device is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_gather_plan_scratch_requirements says, its content of no matter, and used by nothing else until
-///    the work is done. `destination` and `scratch` share memory with nothing; what is read may lie anywhere
-///    else.
-/// 3. Commands: one dispatch; before it, for a count on the device, another one and a barrier to indirect
-///    dispatches. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in a label. The first access is
-///    COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of
-///    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after.
-///    The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ.
-///    Leaves a compute pipeline and push constants bound, and touches no other state.
-/// 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
-///    maximum is taken as that. At most 2^32 - 1 workgroups, or as many as a dispatch of the
-///    device has in two dimensions. Indices name the first 2^32 - 1 elements of `source`: what lies behind is not
-///    reached.
-/// 5. Result: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` at least as
+///    large as the count requires; all at multiples of 4, faster at multiples of 16 with an element size that
+///    is a multiple of 16. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+///    subsweep_gather_plan_scratch_requirements says, its contents undefined, not used by other work until this
+///    work has completed. `destination` and `scratch` overlap no other range; the ranges that are read may
+///    overlap each other.
+/// 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
+///    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+///    SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with
+///    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to
+///    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
+///    pipeline and push constants bound, and changes no other state.
+/// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
+///    maximum is clamped to it. At most 2^32 - 1 workgroups, or the two-dimensional dispatch limit of the
+///    device. Indices address only the first 2^32 - 1 elements of `source`.
+/// 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
-/// was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
-/// is recorded then.
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
 ///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
-/// same time.
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
 ///
 /// # Safety
-/// `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
-/// recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
-/// of the device, made with the usage named above, when the commands run. The caller orders their accesses with
-/// what comes before and after.
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_gather(
     plan: *const SubsweepGatherPlan,

@@ -1,8 +1,8 @@
-//! The C ABI: `include/subsweep.h`, made from this folder.
+//! The C ABI. `include/subsweep.h` is generated from this folder.
 //!
-//! What the header says is the contract; a function here is that of the plan it calls, and adds nothing but the border:
-//! pointers are checked for null, numbers for what they may be, structures for their size, and no panic leaves. Documentation
-//! is for readers of C, so it names things as the header does.
+//! The header is the contract. Each function forwards to a plan and adds only the boundary checks: pointers for
+//! null, numbers for known values, structures for their size; no panic crosses into C. Doc comments are for
+//! readers of C and use the header's names.
 
 mod boundary;
 mod device;
@@ -28,7 +28,7 @@ pub use sort::*;
 pub use types::*;
 pub use version::*;
 
-/// What the header says of threads holds of what is behind each pointer.
+/// The thread rules of the header require `Send + Sync` behind each pointer.
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<SubsweepDevice>();
@@ -43,7 +43,7 @@ mod tests {
     use super::boundary::Versioned;
     use super::*;
 
-    /// Programs give these sizes for ever: a field that is appended changes none of them.
+    /// Compiled programs pass these sizes: an appended field must not change them.
     #[cfg(target_pointer_width = "64")]
     #[test]
     fn the_first_sizes_are_those_of_the_first_header() {

@@ -1,4 +1,4 @@
-//! What a device must have, asked before there is one.
+//! Device requirements, queried before the device is created.
 
 use std::ffi::{CStr, c_char};
 
@@ -11,20 +11,20 @@ use super::vulkan::{PFN_vkGetInstanceProcAddr, VkDeviceCreateInfo, VkInstance, V
 use crate::device::{DeviceRequirements, EnabledFeatures, FeatureChain};
 use crate::error::Error;
 
-/// What a device was, or will be, created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
+/// Features and extensions that a device is created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
 pub type SubsweepFeatureFlags = u32;
-/// The feature bufferDeviceAddress, which is needed.
+/// The feature bufferDeviceAddress. Required.
 pub const SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT: SubsweepFeatureFlags = 1;
 /// VK_EXT_subgroup_size_control with its feature subgroupSizeControl.
 pub const SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT: SubsweepFeatureFlags = 2;
-/// The same extension's computeFullSubgroups: pipelines require full subgroups. Without it no rule of Vulkan
-/// says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
-/// driver known to us does.
+/// computeFullSubgroups of the same extension: pipelines require full subgroups. Without it Vulkan does not
+/// guarantee that a driver fills each subgroup before the next, which the kernels rely on; every known driver
+/// does.
 pub const SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT: SubsweepFeatureFlags = 4;
 /// The core feature shaderFloat64: for sums and products of SUBSWEEP_ELEMENT_TYPE_F64.
 pub const SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT: SubsweepFeatureFlags = 8;
-/// No feature of the device: its instance was created with VK_EXT_debug_utils, so that recordings are labelled
-/// and pipelines named. subsweep_requirements_query cannot know it; a program adds it that has it.
+/// Not a device feature: the instance was created with VK_EXT_debug_utils. Recordings are then labelled and
+/// pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
 pub const SUBSWEEP_FEATURE_DEBUG_UTILS_BIT: SubsweepFeatureFlags = 16;
 
 const ALL_FEATURES: SubsweepFeatureFlags = SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT
@@ -33,7 +33,7 @@ const ALL_FEATURES: SubsweepFeatureFlags = SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRES
     | SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT
     | SUBSWEEP_FEATURE_DEBUG_UTILS_BIT;
 
-/// What C's flags stand for.
+/// The enabled features of C's flags.
 pub(super) fn enabled_features(given: SubsweepFeatureFlags) -> Result<EnabledFeatures> {
     let given = flags("SubsweepFeatureFlags", given, ALL_FEATURES)?;
     Ok(EnabledFeatures {
@@ -59,13 +59,13 @@ fn feature_flags(enabled: EnabledFeatures) -> SubsweepFeatureFlags {
     .sum()
 }
 
-/// What to enable when a VkDevice is created, found by subsweep_requirements_query.
+/// The features and extensions to enable when a VkDevice is created, found by subsweep_requirements_query.
 #[derive(Debug)]
 pub struct SubsweepRequirements {
     found: DeviceRequirements,
-    /// Of texts that live for ever.
+    /// Pointers to static strings.
     extensions: Vec<*const c_char>,
-    /// What `merge_features` has chained: it stays where it is.
+    /// The structures that `merge_features` chains. Their address is stable.
     chain: FeatureChain,
 }
 
@@ -75,27 +75,28 @@ impl SubsweepRequirements {
         Self { extensions, chain: found.features(), found }
     }
 
-    /// Whether `info` points into these requirements already.
+    /// Whether the chain of `info` already points into these requirements.
     ///
     /// # Safety
-    /// What `info` chains is alive, but for what is these requirements' own.
+    /// All structures that `info` chains are alive, except those of these requirements.
     unsafe fn is_merged_into(&self, info: &VkDeviceCreateInfo<'_>) -> bool {
         let begin = (&raw const *self).addr();
         let own = begin..begin + size_of::<Self>();
         let mut next = info.p_next.cast::<BaseInStructure<'_>>();
         while !next.is_null() {
-            // Not looked into: it is not C's.
+            // The requirements' own structures may be dead: do not read them.
             if own.contains(&next.addr()) {
                 return true;
             }
-            // SAFETY: every structure in a chain begins with its type and a pointer to the next, as the caller promises.
+            // SAFETY: every structure of a chain begins with its type and the next pointer, as the caller
+            // promises.
             next = unsafe { (*next).p_next };
         }
         own.contains(&info.p_enabled_features.addr())
     }
 }
 
-/// The functions of an instance that the library calls.
+/// The instance functions that the library calls.
 const INSTANCE_FUNCTIONS: [&CStr; 6] = [
     c"vkGetDeviceProcAddr",
     c"vkEnumerateDeviceExtensionProperties",
@@ -105,7 +106,7 @@ const INSTANCE_FUNCTIONS: [&CStr; 6] = [
     c"vkGetPhysicalDeviceMemoryProperties",
 ];
 
-/// The functions of the caller's instance.
+/// Loads the functions of the caller's instance.
 ///
 /// # Safety
 /// The pointers are null, or `get_instance_proc_addr` is the loader's, and `instance` is alive and the same
@@ -126,16 +127,16 @@ pub(super) unsafe fn load_instance(
     Ok(unsafe { ash::Instance::load(&ash::StaticFn { get_instance_proc_addr }, instance) })
 }
 
-/// Asks whether `physical_device` can run every kernel, and which optional features it has, and makes a
-/// SubsweepRequirements of it, for subsweep_requirements_destroy.
+/// Queries whether `physical_device` can run every kernel, and which optional features it has. Creates a
+/// SubsweepRequirements, to be freed by subsweep_requirements_destroy.
 ///
-/// Needed: Vulkan 1.2, the feature bufferDeviceAddress, subgroups of 4 to 128 lanes, and their operations
-/// basic, vote, arithmetic, ballot and shuffle in compute shaders. `instance` was created for Vulkan 1.2 or
-/// later, and `physical_device` is one of its devices. Vulkan is called through `get_instance_proc_addr` alone,
-/// which is the loader's that made `instance`.
+/// Required: Vulkan 1.2, the feature bufferDeviceAddress, subgroups of 4 to 128 lanes, and the subgroup
+/// operations basic, vote, arithmetic, ballot and shuffle in compute shaders. `instance` was created for Vulkan
+/// 1.2 or later, and `physical_device` is one of its devices. Vulkan is called only through
+/// `get_instance_proc_addr`, of the loader that created `instance`.
 ///
-/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the device lacks something, which subsweep_last_error names;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*requirements` is null then.
+/// Returns VK_ERROR_FEATURE_NOT_PRESENT if the device lacks a requirement, which subsweep_last_error names;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_MISSING_FUNCTION, or Vulkan's own error. `*requirements` is null then.
 ///
 /// Threads: any, at any time.
 ///
@@ -158,20 +159,20 @@ pub unsafe extern "C" fn subsweep_requirements_query(
     })
 }
 
-/// Frees `requirements`, which may be null, with the texts and structures that it has given.
+/// Frees `requirements`, which may be null, with all strings and structures it has returned.
 ///
 /// Threads: any, while no other thread uses `requirements`.
 ///
 /// # Safety
-/// `requirements` is null, or of subsweep_requirements_query and not freed yet, and nothing that it has given
-/// is in use.
+/// `requirements` is null, or was created by subsweep_requirements_query and is not freed yet, and nothing it
+/// has returned is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_requirements_destroy(requirements: *mut SubsweepRequirements) {
     // SAFETY: as the caller promises.
     unsafe { destroy(requirements) }
 }
 
-/// The least VkApplicationInfo::apiVersion that the instance must be made for: VK_API_VERSION_1_2.
+/// The minimum VkApplicationInfo::apiVersion of the instance: VK_API_VERSION_1_2.
 ///
 /// Threads: any, at any time.
 #[unsafe(no_mangle)]
@@ -179,8 +180,8 @@ pub extern "C" fn subsweep_required_api_version() -> u32 {
     DeviceRequirements::MIN_API_VERSION
 }
 
-/// The features to enable: what is needed, and everything that the device has and that makes the kernels faster
-/// or lets them do more. Give what was enabled to subsweep_device_create. 0 if `requirements` is null.
+/// The features to enable: the required ones, and every feature of the device that makes the kernels faster or
+/// more capable. Pass the enabled ones to subsweep_device_create. 0 if `requirements` is null.
 ///
 /// Threads: any, while no other thread changes `requirements`.
 ///
@@ -194,15 +195,15 @@ pub unsafe extern "C" fn subsweep_requirements_features(
     value(0, || Ok(feature_flags(unsafe { borrow(requirements, "requirements") }?.found.enabled())))
 }
 
-/// Leaves out the optional features that are not in `features`: what is told and merged after this call is
-/// without them. What is needed stays, and what the device has not got stays out.
+/// Removes the optional features that are not in `features` from later queries and merges. Required features
+/// stay; features that the device lacks are not added.
 ///
 /// Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_UNKNOWN_VALUE.
 ///
 /// Threads: any, while no other thread uses `requirements`.
 ///
 /// # Safety
-/// `requirements` is null or alive, and nothing that it has given is in use.
+/// `requirements` is null or alive, and nothing it has returned is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_requirements_limit_features(
     requirements: *mut SubsweepRequirements,
@@ -218,9 +219,8 @@ pub unsafe extern "C" fn subsweep_requirements_limit_features(
     })
 }
 
-/// The device extensions to enable, beside the caller's own: `*count` names, of which none is the caller's to
-/// free. They stay until `requirements` is freed or limited. Null and 0 if `requirements` is null; `count` must
-/// not be.
+/// The device extensions to enable, beside the caller's own: `*count` names, owned by `requirements` and valid
+/// until it is freed or limited. Null and 0 if `requirements` is null; `count` must not be null.
 ///
 /// Threads: any, while no other thread changes `requirements`.
 ///
@@ -242,22 +242,22 @@ pub unsafe extern "C" fn subsweep_requirements_extensions(
     })
 }
 
-/// Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. They are turned on,
-/// and nothing is turned off, in the structures of its chain that have them: VkPhysicalDeviceFeatures2,
-/// VkPhysicalDeviceVulkan12Features, VkPhysicalDeviceVulkan13Features, or a feature's own. For those that no
-/// structure has, structures are put in front of the chain; they lie in `requirements`, as does the copy of
-/// `info->pEnabledFeatures` that takes its place where core features are needed. Call it when the program's own
-/// chain is complete, and for one VkDeviceCreateInfo at a time. Extensions are the caller's to add, by
+/// Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. Structures of its
+/// chain that hold these features are modified: VkPhysicalDeviceFeatures2, VkPhysicalDeviceVulkan12Features,
+/// VkPhysicalDeviceVulkan13Features, or a feature's own; features are set and never cleared. Structures for the
+/// other features are prepended to the chain. They are owned by `requirements`, as is the copy that replaces
+/// `info->pEnabledFeatures` where core features are needed. Call it when the program's own chain is complete,
+/// and for one VkDeviceCreateInfo at a time. The caller adds the extensions of
 /// subsweep_requirements_extensions.
 ///
-/// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` holds what an earlier call has put there:
-/// fill it anew, its chain too, before it is merged into again. `info` is unchanged then.
+/// Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` already holds structures of an earlier
+/// call: initialise it and its chain again before another merge. `info` is unchanged then.
 ///
 /// Threads: any, while no other thread uses `requirements` or `info`.
 ///
 /// # Safety
-/// `requirements` and `info` are null or alive; so is all that `info` chains, which may be written.
-/// `requirements` lives, and is neither limited nor merged into another `info`, until `info` is used no more.
+/// `requirements` and `info` are null or alive; so is all that `info` chains, which must be writable.
+/// `requirements` lives, and is neither limited nor merged into another `info`, while `info` is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_requirements_merge_features(
     requirements: *mut SubsweepRequirements,
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn subsweep_requirements_merge_features(
             return Err(Error::Unsupported { reason }.into());
         }
         requirements.chain = requirements.found.features();
-        // SAFETY: as the caller promises, and nothing of the chain is its own.
+        // SAFETY: as the caller promises; the chain holds none of the requirements' own structures.
         let merged = unsafe { requirements.chain.merge_into(*info) };
         info.p_next = merged.p_next;
         info.p_enabled_features = merged.p_enabled_features;

@@ -1,4 +1,4 @@
-//! What functions return: Vulkan's results where it has a word for it, and codes far from its own.
+//! Return codes: Vulkan's where one fits, and codes outside of Vulkan's range.
 
 use std::ffi::CStr;
 
@@ -6,42 +6,39 @@ use super::vulkan::VkResult;
 use crate::error::Error;
 use crate::printable::printable;
 
-/// A pointer, a handle or an address is null that must not be.
+/// A required pointer, handle or address is null.
 pub const SUBSWEEP_ERROR_NULL: i32 = -2_000_000_001;
-/// A structure's struct_size is of no version of it, or a newer version's fields are used that this library
-/// does not have.
+/// struct_size matches no version of the structure, or fields of a newer version than this library's are not 0.
 pub const SUBSWEEP_ERROR_STRUCT_SIZE: i32 = -2_000_000_002;
-/// A number that stands for something does not, or a name: SUBSWEEP_ELEMENT_TYPE_... and the like, flags,
-/// algorithms.
+/// An unknown enumerator, flag or algorithm name: SUBSWEEP_ELEMENT_TYPE_... and the like.
 pub const SUBSWEEP_ERROR_UNKNOWN_VALUE: i32 = -2_000_000_003;
-/// A function of Vulkan's is not there that is needed: the instance or the device was made for an older
-/// version.
+/// A required Vulkan function is missing: the instance or the device was created for an older version.
 pub const SUBSWEEP_ERROR_MISSING_FUNCTION: i32 = -2_000_000_004;
-/// A configuration that no plan can carry out, or memory that does not go with the plan's.
+/// No plan supports the configuration, or the memory does not match the plan's configuration.
 pub const SUBSWEEP_ERROR_UNSUPPORTED: i32 = -2_000_000_005;
-/// An algorithm that carries out another configuration, or takes more than this device has.
+/// The algorithm does not support the configuration, or exceeds the limits of the device.
 pub const SUBSWEEP_ERROR_INVALID_POLICY: i32 = -2_000_000_006;
-/// More elements than the plan takes.
+/// More elements than the plan supports.
 pub const SUBSWEEP_ERROR_TOO_MANY_ELEMENTS: i32 = -2_000_000_007;
 /// The scratch is smaller than its requirements.
 pub const SUBSWEEP_ERROR_SCRATCH_TOO_SMALL: i32 = -2_000_000_008;
 /// Another range is too small for the count.
 pub const SUBSWEEP_ERROR_RANGE_TOO_SMALL: i32 = -2_000_000_009;
-/// An address or an offset is no multiple of what it must be.
+/// An address or an offset is not a multiple of its alignment.
 pub const SUBSWEEP_ERROR_MISALIGNED: i32 = -2_000_000_010;
-/// Two ranges share memory that must not.
+/// Two ranges overlap that must be disjoint.
 pub const SUBSWEEP_ERROR_OVERLAP: i32 = -2_000_000_011;
-/// What is of one device was given to another.
+/// An object of one device was passed to another.
 pub const SUBSWEEP_ERROR_FOREIGN_DEVICE: i32 = -2_000_000_012;
-/// A range goes beyond the last address, or the last offset.
+/// A range exceeds the last address or the last offset.
 pub const SUBSWEEP_ERROR_INVALID_RANGE: i32 = -2_000_000_013;
-/// A buffer was made without a usage that is needed of it, as its range says.
+/// A buffer range lacks a required usage flag.
 pub const SUBSWEEP_ERROR_MISSING_USAGE: i32 = -2_000_000_014;
-/// The library has a bug, which it has told on the standard error stream as well. What the call was to make or
-/// to record is not, or not whole: do not submit the command buffer.
+/// A bug in the library, also reported on standard error. The object was not created, or the recording is
+/// incomplete: do not submit the command buffer.
 pub const SUBSWEEP_ERROR_PANIC: i32 = -2_000_000_100;
 
-/// What C is told of, and how.
+/// A failure as it is reported to C.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error(transparent)]
@@ -66,12 +63,13 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// A name that is none of `known`, as it stands in one line: it may hold anything, and be of any length.
+    /// The failure for a name not among `known`. The name may have any content and length: the message shows it
+    /// cut, on one line.
     pub(super) fn unknown_name(what: &'static str, name: &CStr, known: &[&str]) -> Self {
         Self::UnknownName { what, name: printable(name.to_bytes(), 64), known: known.join(", ") }
     }
 
-    /// What the function returns.
+    /// The return code.
     pub(super) fn code(&self) -> VkResult {
         VkResult::from_raw(match self {
             Self::Library(error) => return code(error),
@@ -84,7 +82,7 @@ impl Failure {
     }
 }
 
-/// Every error has a code, those as well that no function of the header's returns today.
+/// The code of an error. Covers errors that no function of the header returns today as well.
 fn code(error: &Error) -> VkResult {
     VkResult::from_raw(match error {
         Error::MissingFeature { .. } => return VkResult::ERROR_FEATURE_NOT_PRESENT,
@@ -96,7 +94,7 @@ fn code(error: &Error) -> VkResult {
         Error::NoLoader { .. } | Error::NoDevice | Error::NoMatchingDevice { .. } => {
             return VkResult::ERROR_INITIALIZATION_FAILED;
         }
-        // A function of Vulkan's that fails with a success would be taken for one.
+        // A success code in an error would be treated as success.
         Error::Vulkan { result, .. } if result.as_raw() < 0 => return *result,
         Error::Vulkan { .. } => return VkResult::ERROR_UNKNOWN,
         Error::PolicyExceedsLimits { .. } | Error::InvalidPolicy { .. } => SUBSWEEP_ERROR_INVALID_POLICY,
@@ -136,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn vulkans_failures_stay_what_they_are_and_none_is_a_success() {
+    fn vulkan_errors_keep_their_codes_and_are_never_success() {
         let vulkan = |result| code(&Error::Vulkan { during: "vkCreateShaderModule", result });
         assert_eq!(vulkan(VkResult::ERROR_INVALID_SHADER_NV), VkResult::ERROR_INVALID_SHADER_NV);
         assert_eq!(vulkan(VkResult::PIPELINE_COMPILE_REQUIRED), VkResult::ERROR_UNKNOWN);

@@ -1,4 +1,4 @@
-//! Scans.
+//! Scan.
 
 use std::ffi::{CString, c_char, c_void};
 
@@ -24,24 +24,24 @@ pub struct SubsweepScanInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// How many rows.
+    /// The count of rows.
     pub count: SubsweepCount,
-    /// What is scanned.
+    /// The rows to scan.
     pub source: SubsweepAddressRange,
-    /// Where the results go; the same range as `source` to scan in place.
+    /// The results; the same range as `source` to scan in place.
     pub destination: SubsweepAddressRange,
-    /// As subsweep_scan_plan_scratch_requirements says.
+    /// Scratch, as subsweep_scan_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
-    /// For a plan with segments, which says what is in it. Of offsets there are size / 4; of flags and keys
-    /// there may be more than the rows need. Else 0.
+    /// For a plan with segments: the flags, keys or offsets of its segments_by. Offsets are as many as size /
+    /// 4; flags and keys may be more than the rows need. Otherwise 0.
     pub segments: SubsweepAddressRange,
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in memory of the device, such as the last row of
-    /// another scan's results. 0 if it is the host's, or if there is none.
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of another
+    /// scan's results. 0 if the initial value is on the host, or if there is none.
     pub initial_on_device: SubsweepAddressRange,
-    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row, at a multiple of 4 bytes, which is read during
-    /// the call alone. Null if it is the device's, or if there is none.
+    /// For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, at a multiple of 4 bytes, read
+    /// only during the call. Null if the initial value is on the device, or if there is none.
     pub initial_on_host: *const c_void,
-    /// Bytes there: those of a row.
+    /// Bytes at `initial_on_host`: those of a row.
     pub initial_on_host_size: usize,
 }
 
@@ -51,7 +51,7 @@ unsafe impl Versioned for SubsweepScanInfo {
     const FIRST_SIZE: usize = offset_of!(Self, initial_on_host_size) + size_of::<usize>();
 }
 
-/// A scan, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
+/// A scan plan, recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
 pub struct SubsweepScanPlan {
     plan: ScanPlan,
@@ -59,7 +59,7 @@ pub struct SubsweepScanPlan {
 }
 
 /// # Safety
-/// The texts of `info` are null or end with a 0.
+/// The strings of `info` are null or end with a 0.
 unsafe fn plan(device: &SubsweepDevice, info: &SubsweepScanPlanCreateInfo) -> Result<SubsweepScanPlan> {
     let device = device.get();
     // SAFETY: as the caller promises.
@@ -68,13 +68,13 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepScanPlanCreateInfo) -> Re
     Ok(SubsweepScanPlan { plan, policy })
 }
 
-/// Of the longest row: 16 columns of 64 bits. A test holds that one word more is refused.
+/// Words of the longest row: 16 columns of 64 bits. A test checks that one word more is refused.
 const MAX_ROW_WORDS: usize = 32;
 
 /// The initial value of a recording.
 ///
 /// # Safety
-/// There are as many bytes as `info` says.
+/// `initial_on_host` is null or has `initial_on_host_size` bytes.
 unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
     let on_device = info.initial_on_device.checked("initial_on_device")?;
     let (row, size) = (info.initial_on_host.cast::<u32>(), info.initial_on_host_size);
@@ -90,7 +90,7 @@ unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
             Err(Error::RangeTooSmall { what: "initial_on_host", needed: 4, got: size as u64 }.into())
         }
         (false, 0) => {
-            // One word more than any row has is refused for it, however many more are said to be there.
+            // One word more than the longest row is enough to be refused, however large the size is.
             let word_count = (size / 4).min(MAX_ROW_WORDS + 1);
             // SAFETY: as the caller promises.
             Ok(InitialValue::host(unsafe { std::slice::from_raw_parts(row, word_count) })?)
@@ -102,16 +102,17 @@ unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
     }
 }
 
-/// Makes a plan for scans on `device`, with every pipeline that any recording may need, for
-/// subsweep_scan_plan_destroy. It may take the driver's compiler seconds.
+/// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_scan_plan_destroy. Pipeline compilation may take seconds.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bits of floats;
-/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 where the device was not
-/// created with shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not carry this scan out;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
-/// is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
+/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
+/// shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
+/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
+/// `*plan` is null then.
 ///
-/// Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
 ///
 /// # Safety
 /// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
@@ -130,18 +131,18 @@ pub unsafe extern "C" fn subsweep_scan_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// `plan` is null, or of subsweep_scan_plan_create and not freed yet, and all work that it was recorded into is
-/// done.
+/// `plan` is null, or was created by subsweep_scan_plan_create and is not freed yet, and all work that it was
+/// recorded into has completed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_scan_plan_destroy(plan: *mut SubsweepScanPlan) {
     // SAFETY: as the caller promises.
     unsafe { destroy(plan) }
 }
 
-/// The scratch that subsweep_cmd_scan needs for up to `max_count` rows: a row per tile, two for the chained
-/// scan, by default less than 1/128 of the source; none for a single tile or block doubling; for the strided
-/// scan as much as the source. A scan of segments takes 4 bytes per tile more, and by offsets a bit per row; an
-/// initial value takes a row, and a count on the device 32 bytes for each level of tiles.
+/// The scratch of subsweep_cmd_scan for up to `max_count` rows: a row per tile, two for the chained scan, by
+/// default less than 1/128 of the source; none for a single tile or block doubling; as much as the source for
+/// the strided scan. Segments take another 4 bytes per tile, and by offsets a bit per row; an initial value
+/// takes a row; an indirect count takes 32 bytes for each level of tiles.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -163,8 +164,8 @@ pub unsafe extern "C" fn subsweep_scan_plan_scratch_requirements(
     })
 }
 
-/// Who touches memory before the first barrier of a recording: what stands as destination in the caller's
-/// barrier before it. 0 if `plan` is null.
+/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+/// it. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -176,8 +177,8 @@ pub unsafe extern "C" fn subsweep_scan_plan_first_access(plan: *const SubsweepSc
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
 }
 
-/// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
-/// behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
+/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+/// by indirect dispatches have completed before these. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -189,8 +190,8 @@ pub unsafe extern "C" fn subsweep_scan_plan_last_access(plan: *const SubsweepSca
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
 }
 
-/// How the plan goes about it, in words for people: algorithm, workgroup size and so on. The text is the
-/// plan's, and lives as long. "" if `plan` is null.
+/// The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
+/// `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -202,8 +203,8 @@ pub unsafe extern "C" fn subsweep_scan_plan_policy(plan: *const SubsweepScanPlan
     value(c"".as_ptr(), || Ok(unsafe { borrow(plan, "plan") }?.policy.as_ptr()))
 }
 
-/// The most operations that an element goes through on its way into any result of `count` rows. A sum of floats
-/// is off by at most 1.01 d u of the sum of the magnitudes, where d is this and u is 2^-24 for
+/// The maximum number of operations between an element and any result of `count` rows. The error of a float sum
+/// is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
 /// SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
@@ -218,40 +219,39 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
 
 /// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
 ///
-/// 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
-/// 2. Memory: `source` and `destination` of at least as many bytes as the rows have, at multiples of 4 (faster
-///    at multiples of 16); they are the same range or do not overlap. So with `segments`, of 4 bytes for each
-///    row (8 of keys of 64 bits; of offsets all of the range), an initial value on the device, of a row, and a
-///    count on the device, of 4 bytes: at multiples of 4, and apart from `destination`. `scratch` as
-///    subsweep_scan_plan_scratch_requirements says, its content of no matter, apart from all of these, and used
-///    by nothing else until the work is done.
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at multiples
+///    of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64 bits; all of
+///    the range for offsets), an initial value on the device has the size of a row, an indirect count 4 bytes:
+///    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_scan_plan_scratch_requirements
+///    says, its contents undefined, disjoint from all of these, not used by other work until this work has
+///    completed.
 /// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
-///    first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is
-///    COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
-///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE
-///    of `destination`, and the last access to `scratch` is COMPUTE_SHADER, with a count on the device also
-///    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
-///    other state.
-/// 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
-///    maximum is taken as that. At most 2^32 - 1 tiles, or as many as a dispatch of the device has
-///    workgroups in two dimensions; 2^32 - 1 rows with segments.
+///    first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first
+///    access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
+///    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of
+///    `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also DRAW_INDIRECT
+///    / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+/// 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
+///    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in
+///    workgroups; 2^32 - 1 rows with segments.
 /// 5. Result: in `destination`; `source` is unchanged unless it is the same range.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
 /// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an
-/// initial value, segments or a count on the device are given to a plan that was not made for them, or not to
-/// one that was; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
+/// initial value, segments or an indirect count are given to a plan made without them, or missing for a plan
+/// made with them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
 /// recorded then.
 ///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
-/// same time.
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
 ///
 /// # Safety
-/// `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
-/// recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
-/// of the device, made with the usage named above, when the commands run. The caller orders their accesses with
-/// what comes before and after.
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_scan(
     plan: *const SubsweepScanPlan,
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_looked_at_as_far_as_one_can_be() {
+    fn a_row_longer_than_the_longest_is_refused() {
         let row = |word_count| InitialValue::host(&[7_u32; MAX_ROW_WORDS + 1][..word_count]);
         assert!(row(MAX_ROW_WORDS).is_ok());
         assert!(row(MAX_ROW_WORDS + 1).is_err());

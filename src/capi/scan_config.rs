@@ -1,4 +1,4 @@
-//! What a plan for scans is to do.
+//! The configuration of a scan plan.
 
 use std::ffi::c_char;
 
@@ -10,89 +10,90 @@ use super::types::{SubsweepElementType, element_type, flags, unknown};
 use crate::device::Capabilities;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
 
-/// Whether an element's result counts the element itself: one of SUBSWEEP_SCAN_KIND_....
+/// Whether a result includes its own element: one of SUBSWEEP_SCAN_KIND_....
 pub type SubsweepScanKind = u32;
-/// Each result counts its own element.
+/// Each result includes its own element.
 pub const SUBSWEEP_SCAN_KIND_INCLUSIVE: SubsweepScanKind = 0;
-/// No result counts its own element: the first is the operator's identity, or the initial value.
+/// No result includes its own element: the first is the operator's identity, or the initial value.
 pub const SUBSWEEP_SCAN_KIND_EXCLUSIVE: SubsweepScanKind = 1;
 
-/// From which end a scan begins: one of SUBSWEEP_SCAN_DIRECTION_....
+/// The direction of a scan: one of SUBSWEEP_SCAN_DIRECTION_....
 pub type SubsweepScanDirection = u32;
 /// From the first row to the last.
 pub const SUBSWEEP_SCAN_DIRECTION_FORWARD: SubsweepScanDirection = 0;
-/// From the last row to the first: what a scan of the rows in reverse order gives, in reverse order.
+/// From the last row to the first: the scan of the reversed rows, reversed.
 pub const SUBSWEEP_SCAN_DIRECTION_REVERSE: SubsweepScanDirection = 1;
 
-/// What elements are combined by: one of SUBSWEEP_SCAN_OPERATOR_....
+/// The operator that combines elements: one of SUBSWEEP_SCAN_OPERATOR_....
 pub type SubsweepScanOperator = u32;
-/// The sum; of whole numbers it wraps. Identity 0.
+/// The sum; of integers modulo 2^32 or 2^64. Identity 0.
 pub const SUBSWEEP_SCAN_OPERATOR_ADD: SubsweepScanOperator = 0;
-/// The product; of whole numbers it wraps. Identity 1.
+/// The product; of integers modulo 2^32 or 2^64. Identity 1.
 pub const SUBSWEEP_SCAN_OPERATOR_MUL: SubsweepScanOperator = 1;
-/// The minimum; a NaN if there is one. Identity: the greatest number, infinity of floats.
+/// The minimum; a NaN if there is one. Identity: the greatest number, infinity for floats.
 pub const SUBSWEEP_SCAN_OPERATOR_MIN: SubsweepScanOperator = 2;
-/// The maximum; a NaN if there is one. Identity: the least number, minus infinity of floats.
+/// The maximum; a NaN if there is one. Identity: the least number, minus infinity for floats.
 pub const SUBSWEEP_SCAN_OPERATOR_MAX: SubsweepScanOperator = 3;
-/// The bits that are in all. Identity: all bits. Not of floats.
+/// Bitwise and. Identity: all bits. Integers only.
 pub const SUBSWEEP_SCAN_OPERATOR_AND: SubsweepScanOperator = 4;
-/// The bits that are in any. Identity 0. Not of floats.
+/// Bitwise or. Identity 0. Integers only.
 pub const SUBSWEEP_SCAN_OPERATOR_OR: SubsweepScanOperator = 5;
-/// The bits that are in an odd number. Identity 0. Not of floats.
+/// Bitwise exclusive or. Identity 0. Integers only.
 pub const SUBSWEEP_SCAN_OPERATOR_XOR: SubsweepScanOperator = 6;
 
-/// What says where segments begin, each of which is scanned by itself: one of SUBSWEEP_SEGMENTS_BY_.... The
-/// first row begins one in any case.
+/// The representation of segments, each scanned separately: one of SUBSWEEP_SEGMENTS_BY_.... The first row
+/// always begins a segment.
 pub type SubsweepSegmentsBy = u32;
-/// Nothing says it: all rows are one segment.
+/// No segments: all rows are one.
 pub const SUBSWEEP_SEGMENTS_BY_NONE: SubsweepSegmentsBy = 0;
-/// A uint32_t for each row: not 0 where a segment begins.
+/// Head flags: a uint32_t for each row, nonzero where a segment begins.
 pub const SUBSWEEP_SEGMENTS_BY_FLAGS: SubsweepSegmentsBy = 1;
-/// A key of 32 bits for each row: a segment is a run of equal ones, bit for bit.
+/// A key of 32 bits for each row: a segment is a run of bitwise equal keys.
 pub const SUBSWEEP_SEGMENTS_BY_KEYS32: SubsweepSegmentsBy = 2;
 /// A key of 64 bits for each row.
 pub const SUBSWEEP_SEGMENTS_BY_KEYS64: SubsweepSegmentsBy = 3;
-/// The rows at which segments begin, as uint32_t, in any order, as many as the range holds. Equal ones are one;
-/// those beyond the last row are none.
+/// Segment offsets: the first row of each segment, as uint32_t, in any order, as many as the range holds.
+/// Duplicates count once; offsets beyond the last row are ignored.
 pub const SUBSWEEP_SEGMENTS_BY_OFFSETS: SubsweepSegmentsBy = 4;
 
-/// What else a plan for scans is to do: several of SUBSWEEP_SCAN_..._BIT, or 0.
+/// Options of a scan plan: several of SUBSWEEP_SCAN_..._BIT, or 0.
 pub type SubsweepScanFlags = u32;
-/// Every recording brings an initial value: what comes before the first row, or the first of each segment.
+/// Every recording has an initial value: the carry-in of the first row, or of the first row of each segment.
 pub const SUBSWEEP_SCAN_INITIAL_VALUE_BIT: SubsweepScanFlags = 1;
-/// Recordings may take their count from the device.
+/// Recordings may have an indirect count, read from device memory.
 pub const SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT: SubsweepScanFlags = 2;
-/// A promise that source and destination never overlap, which lets the plan take the single pass. A recording
-/// in place is refused then.
+/// A promise that source and destination never overlap, which permits the single-pass algorithm. Recordings in
+/// place are then refused.
 pub const SUBSWEEP_SCAN_OUT_OF_PLACE_BIT: SubsweepScanFlags = 4;
 
 const ALL_FLAGS: SubsweepScanFlags =
     SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT;
 
-/// What a plan for scans is to do. All 0 but struct_size: the inclusive sums of single uint32_t.
+/// The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
+/// uint32_t.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepScanPlanCreateInfo {
     /// sizeof(SubsweepScanPlanCreateInfo).
     pub struct_size: u32,
-    /// What else it is to do.
+    /// Options.
     pub flags: SubsweepScanFlags,
     /// Inclusive or exclusive.
     pub kind: SubsweepScanKind,
-    /// From which end.
+    /// Forward or reverse.
     pub direction: SubsweepScanDirection,
     /// The type of an element.
     pub element_type: SubsweepElementType,
-    /// What elements are combined by.
+    /// The operator.
     pub scan_operator: SubsweepScanOperator,
-    /// Elements of a row, 1 to 16, each column being scanned for itself; 0 is taken as 1.
+    /// Elements of a row, 1 to 16; each column is scanned separately. 0 means 1.
     pub column_count: u32,
-    /// What says where segments begin.
+    /// The representation of segments.
     pub segments_by: SubsweepSegmentsBy,
-    /// One of "reduce-then-scan", "reduce-then-scan/kogge-stone",
+    /// The algorithm: one of "reduce-then-scan", "reduce-then-scan/kogge-stone",
     /// "reduce-then-scan/kogge-stone-double-buffered", "reduce-then-scan/brent-kung",
     /// "reduce-then-scan/sklansky", "reduce-then-scan/sequential", "scan-then-propagate", "chained",
-    /// "block-doubling" and "strided"; null for what suits the device. It is read during the call alone.
+    /// "block-doubling" and "strided"; null to choose by device. Read only during the call.
     pub algorithm: *const c_char,
 }
 
@@ -157,10 +158,10 @@ fn numbers(info: &SubsweepScanPlanCreateInfo) -> Result<ScanConfig> {
     Ok(config)
 }
 
-/// What C says, for a device.
+/// The configuration that C describes, for a device.
 ///
 /// # Safety
-/// The texts of `info` are null or end with a 0.
+/// The strings of `info` are null or end with a 0.
 pub(super) unsafe fn config(
     info: &SubsweepScanPlanCreateInfo,
     capabilities: &Capabilities,

@@ -1,4 +1,4 @@
-//! Sorts of many segments at once.
+//! Segmented sort.
 
 use std::ffi::{CString, c_char};
 
@@ -23,19 +23,19 @@ pub struct SubsweepSegmentedSortInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// How many keys.
+    /// The count of keys.
     pub count: SubsweepCount,
-    /// How many segments.
+    /// The count of segments.
     pub segment_count: SubsweepCount,
-    /// The keys, before and, but for an argsort, after.
+    /// The keys, sorted in place; unchanged by an argsort.
     pub keys: SubsweepAddressRange,
-    /// The values, before and after, or an argsort's places, after; 0 of a sort of keys alone.
+    /// The values, moved with their keys, or the indices that an argsort writes; 0 for a sort of keys alone.
     pub values: SubsweepAddressRange,
-    /// Where segments begin, a uint32_t for each of them, in rising order. A segment ends where the next
-    /// begins, and the last with the keys; of two that begin at the same key, the first is empty. Keys before
-    /// the first are in none.
+    /// Segment offsets: the first key of each segment, uint32_t, in ascending order. A segment ends where the
+    /// next begins, and the last with the keys; of two equal offsets the first segment is empty. Keys before
+    /// the first offset belong to no segment.
     pub segments: SubsweepAddressRange,
-    /// As subsweep_segmented_sort_plan_scratch_requirements says.
+    /// Scratch, as subsweep_segmented_sort_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
 }
 
@@ -45,8 +45,7 @@ unsafe impl Versioned for SubsweepSegmentedSortInfo {
     const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
-/// A sort of segments, ready to be recorded any number of times. It never changes, and holds pipelines and no
-/// memory.
+/// A segmented sort plan, recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
 pub struct SubsweepSegmentedSortPlan {
     plan: SegmentedSortPlan,
@@ -54,7 +53,7 @@ pub struct SubsweepSegmentedSortPlan {
 }
 
 /// # Safety
-/// The texts of `info` are null or end with a 0.
+/// The strings of `info` are null or end with a 0.
 unsafe fn plan(
     device: &SubsweepDevice,
     info: &SubsweepSortPlanCreateInfo,
@@ -70,16 +69,16 @@ unsafe fn plan(
     Ok(SubsweepSegmentedSortPlan { plan, policy })
 }
 
-/// Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
-/// subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
-/// each segment; its algorithm must be null, and neither SUBSWEEP_SORT_ANYWHERE_BIT nor
-/// SUBSWEEP_SORT_LARGE_COUNTS_BIT be among its flags. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
+/// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_segmented_sort_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
+/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_ANYWHERE_BIT or
+/// SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
-/// is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
+/// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
 ///
-/// Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
 ///
 /// # Safety
 /// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
@@ -98,17 +97,17 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// `plan` is null, or of subsweep_segmented_sort_plan_create and not freed yet, and all work that it was
-/// recorded into is done.
+/// `plan` is null, or was created by subsweep_segmented_sort_plan_create and is not freed yet, and all work
+/// that it was recorded into has completed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_segmented_sort_plan_destroy(plan: *mut SubsweepSegmentedSortPlan) {
     // SAFETY: as the caller promises.
     unsafe { destroy(plan) }
 }
 
-/// The scratch that subsweep_cmd_segmented_sort needs for up to `max_count` keys in up to `max_segment_count`
-/// segments: at most 40 bytes for each segment; and where one may be longer than a workgroup holds, what a sort
-/// of all keys needs.
+/// The scratch of subsweep_cmd_segmented_sort for up to `max_count` keys in up to `max_segment_count` segments:
+/// at most 40 bytes for each segment, and the scratch of a sort of all keys where a segment may exceed one
+/// workgroup.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -131,8 +130,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_scratch_requirements(
     })
 }
 
-/// The most keys of a recording: 2^32 - 1, or fewer where tiles are small. Segments are at most 2^32 - 1. 0 if
-/// `plan` is null.
+/// The maximum count of keys: 2^32 - 1, or fewer with small tiles. The maximum count of segments is 2^32 - 1. 0
+/// if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -146,8 +145,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_max_count(
     value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan.max_count()))
 }
 
-/// Who touches memory before the first barrier of a recording: what stands as destination in the caller's
-/// barrier before it. 0 if `plan` is null.
+/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+/// it. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -161,8 +160,8 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_first_access(
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
 }
 
-/// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
-/// behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
+/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+/// by indirect dispatches have completed before these. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -176,8 +175,7 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_last_access(
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
 }
 
-/// How the plan goes about it, in words for people. The text is the plan's, and lives as long. "" if `plan` is
-/// null.
+/// The policy in use, as text. The string is owned by the plan. "" if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -194,41 +192,41 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_policy(
 /// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself, into
 /// `command_buffer`. Nothing is submitted, waited for or allocated.
 ///
-/// 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
-/// 2. Memory: `keys`, `values` and `segments` of at least as many bytes as the counts say, at multiples of 4,
-///    apart from one another; counts on the device are 4 bytes at a multiple of 4, apart from all that is
-///    written. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content of no matter,
-///    and used by nothing else until the work is done.
-/// 3. Commands: a fill of `scratch`, dispatches, most of them indirect ones, and the barriers between them;
-///    none before the first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The
-///    first access is COMPUTE_SHADER / SHADER_READ of `keys`,
-///    `values`, `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
-///    `scratch`, which COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; it ends
-///    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort) and `values`. Leaves a compute pipeline
-///    and push constants bound, and touches no other state.
-/// 4. Limits: no keys, no segments, a single key and an empty range of bits record nothing; but an argsort
-///    tells the places of keys that stay. A count on the device that is 0 moves nothing, and one above its
-///    maximum is taken as that. A segment that begins at or beyond the count is empty. Of segments that do not
-///    begin in rising order, any may be left unsorted, and what they share be lost, come twice or be mixed of
-///    two; no other memory is touched for it.
-/// 5. Result: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one
-///    among all keys, not those of its segment. Keys that agree in the bits to sort by keep their order. What
-///    is in no segment stays as it is.
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `keys`, `values` and `segments` at least as large as the counts require, at multiples of 4,
+///    disjoint; indirect counts are 4 bytes at a multiple of 4, disjoint from all ranges that are written.
+///    `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its contents undefined, not used by
+///    other work until this work has completed.
+/// 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
+///    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The
+///    first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts, COMPUTE_SHADER /
+///    SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of `scratch`. The last accesses to
+///    `scratch` are COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER /
+///    SHADER_WRITE of `keys` (except for an argsort) and `values`. Leaves a compute pipeline and push constants
+///    bound, and changes no other state.
+/// 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that an argsort
+///    writes the indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. A
+///    segment that begins at or beyond the count is empty. If offsets are not ascending, any segment may be
+///    left unsorted, and keys in overlapping segments may be lost, duplicated or mixed; no other memory is
+///    accessed.
+/// 5. Result: in `keys` and `values`; for an argsort in `values`, and `keys` are unchanged. Indices count from
+///    the first of all keys, not from the start of a segment. The sort is stable: keys equal in the bit range
+///    keep their order. Keys and values outside of all segments are unchanged.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
-/// was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
-/// is recorded then.
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
 ///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
-/// same time.
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
 ///
 /// # Safety
-/// `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
-/// recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
-/// of the device, made with the usage named above, when the commands run. The caller orders their accesses with
-/// what comes before and after.
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
     plan: *const SubsweepSegmentedSortPlan,

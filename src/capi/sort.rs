@@ -1,4 +1,4 @@
-//! Sorts.
+//! Radix sort.
 
 use std::ffi::{CStr, CString, c_char};
 
@@ -16,36 +16,37 @@ use super::types::{
 use super::vulkan::{VkCommandBuffer, VkResult};
 use crate::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
 
-/// What goes with each key: one of SUBSWEEP_SORT_VALUES_....
+/// The values of a sort: one of SUBSWEEP_SORT_VALUES_....
 pub type SubsweepSortValues = u32;
-/// No values go with the keys.
+/// Keys alone.
 pub const SUBSWEEP_SORT_VALUES_NONE: SubsweepSortValues = 0;
-/// A value of 4 bytes, in memory of its own.
+/// Pairs with a value of 4 bytes, in a separate range.
 pub const SUBSWEEP_SORT_VALUES_4_BYTES: SubsweepSortValues = 1;
-/// A value of 8 bytes, in memory of its own.
+/// Pairs with a value of 8 bytes, in a separate range.
 pub const SUBSWEEP_SORT_VALUES_8_BYTES: SubsweepSortValues = 2;
-/// No values go with the keys, which stay as they are: the sort tells where they would come from. The values
-/// are a permutation of uint32_t, in which the first is the place of the least key.
+/// Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the first
+/// is the index of the least key.
 pub const SUBSWEEP_SORT_VALUES_ARGSORT: SubsweepSortValues = 3;
 
-/// What else a plan for sorts is to do: several of SUBSWEEP_SORT_..._BIT, or 0.
+/// Options of a sort plan: several of SUBSWEEP_SORT_..._BIT, or 0.
 pub type SubsweepSortFlags = u32;
-/// From the greatest key to the least; equal ones still in the order in which they came.
+/// Descending order; still stable.
 pub const SUBSWEEP_SORT_DESCENDING_BIT: SubsweepSortFlags = 1;
-/// Only by the bits from begin_bit up to, and not with, end_bit, the lowest being bit 0, of the unsigned number
-/// that is ordered as the key is: the key itself, signed ones with the sign bit flipped, floats with all bits
-/// flipped if they are negative and else the sign bit. Fewer bits are fewer passes. Without the flag it is by
-/// all bits.
+/// Sort by the bits [begin_bit, end_bit) only, bit 0 being the lowest, of the key's order-preserving unsigned
+/// image: unsigned keys themselves, signed keys with the sign bit flipped, floats with all bits flipped if
+/// negative and the sign bit flipped otherwise. Fewer bits take fewer passes. Without this flag all bits are
+/// sorted by.
 pub const SUBSWEEP_SORT_BIT_RANGE_BIT: SubsweepSortFlags = 2;
-/// Recordings may take their count from the device.
+/// Recordings may have an indirect count, read from device memory.
 pub const SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT: SubsweepSortFlags = 4;
-/// The result stays where the last pass leaves it, which subsweep_sort_plan_result tells: in the caller's
-/// memory or in scratch. Then every pass runs, even one in whose digit all keys agree. An argsort's places are
-/// always the caller's.
+/// Double-buffered output: the result stays in the buffer of the last pass, the caller's memory or scratch,
+/// which subsweep_sort_plan_result returns. Then every pass runs, even one in whose digit all keys agree. The
+/// indices of an argsort are always written to the caller's memory.
 pub const SUBSWEEP_SORT_ANYWHERE_BIT: SubsweepSortFlags = 8;
-/// Recordings may have 2^32 keys and more, whose places take two words: a few instructions more for each key. It
-/// takes "onesweep", which is chosen then. Counts on the device are uint32_t nevertheless. Neither with
-/// SUBSWEEP_SORT_VALUES_ARGSORT, whose places are uint32_t, nor for segments, which begin at such.
+/// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key. Requires
+/// "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
+/// SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
+/// uint32_t.
 pub const SUBSWEEP_SORT_LARGE_COUNTS_BIT: SubsweepSortFlags = 16;
 
 const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
@@ -54,27 +55,28 @@ const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
     | SUBSWEEP_SORT_ANYWHERE_BIT
     | SUBSWEEP_SORT_LARGE_COUNTS_BIT;
 
-/// What a plan for sorts, or for segmented sorts, is to do. All 0 but struct_size: single uint32_t, ascending.
+/// The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
+/// struct_size: keys of uint32_t, ascending.
 ///
 /// Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs of
-/// positive sign. Keys that compare equal keep the order in which they came.
+/// positive sign. The sort is stable.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepSortPlanCreateInfo {
     /// sizeof(SubsweepSortPlanCreateInfo).
     pub struct_size: u32,
-    /// What else it is to do.
+    /// Options.
     pub flags: SubsweepSortFlags,
     /// The type of a key.
     pub key_type: SubsweepElementType,
-    /// What goes with each key.
+    /// Keys alone, pairs or argsort.
     pub values: SubsweepSortValues,
-    /// With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; else 0.
+    /// With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; otherwise 0.
     pub begin_bit: u32,
-    /// With SUBSWEEP_SORT_BIT_RANGE_BIT the bit behind the last; else 0.
+    /// With SUBSWEEP_SORT_BIT_RANGE_BIT one past the last bit; otherwise 0.
     pub end_bit: u32,
-    /// One of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null for what suits
-    /// the device. It is read during the call alone.
+    /// The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null
+    /// to choose by device. Read only during the call.
     pub algorithm: *const c_char,
 }
 
@@ -92,13 +94,14 @@ pub struct SubsweepSortInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// How many keys.
+    /// The count of keys.
     pub count: SubsweepCount,
-    /// The keys, before and, but for an argsort, after.
+    /// The keys, sorted in place; unchanged by an argsort.
     pub keys: SubsweepAddressRange,
-    /// The values, before and after, or an argsort's permutation, after; 0 of a sort of keys alone.
+    /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
+    /// alone.
     pub values: SubsweepAddressRange,
-    /// As subsweep_sort_plan_scratch_requirements says.
+    /// Scratch, as subsweep_sort_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
 }
 
@@ -108,27 +111,27 @@ unsafe impl Versioned for SubsweepSortInfo {
     const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
-/// Where the result of a sort lies.
+/// The ranges of a sort's result.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepSortResult {
-    /// The keys; of an argsort as they were.
+    /// The keys; unchanged by an argsort.
     pub keys: SubsweepAddressRange,
-    /// The values, or the places; of keys alone 0.
+    /// The values, or the indices of an argsort; 0 for keys alone.
     pub values: SubsweepAddressRange,
 }
 
-/// A sort, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
+/// A sort plan, recorded any number of times. Immutable; holds pipelines and no memory.
 #[derive(Debug)]
 pub struct SubsweepSortPlan {
     plan: SortPlan,
     policy: CString,
 }
 
-/// What C says, but for the algorithm, and the name of that.
+/// The configuration that C describes, without the policy, and the algorithm's name.
 ///
 /// # Safety
-/// The texts of `info` are null or end with a 0, and live as long as the result.
+/// The strings of `info` are null or end with a 0, and live as long as the result.
 pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(SortConfig, Option<&'a CStr>)> {
     let key = element_type("key_type", info.key_type)?;
     let mut config = match info.values {
@@ -162,7 +165,7 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
 }
 
 /// # Safety
-/// The texts of `info` are null or end with a 0.
+/// The strings of `info` are null or end with a 0.
 unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Result<SubsweepSortPlan> {
     let device = device.get();
     // SAFETY: as the caller promises.
@@ -180,15 +183,16 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Re
     Ok(SubsweepSortPlan { plan, policy })
 }
 
-/// Makes a plan for sorts on `device`, with every pipeline that any recording may need, for
-/// subsweep_sort_plan_destroy. It may take the driver's compiler seconds.
+/// Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
+/// subsweep_sort_plan_destroy. Pipeline compilation may take seconds.
 ///
-/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a range of bits outside of the key, and for an argsort with wide
-/// counts; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` takes more than the device has, or has no wide counts;
-/// SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
-/// is null then.
+/// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
+/// SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
+/// counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
+/// error. `*plan` is null then.
 ///
-/// Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+/// Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+/// synchronised.
 ///
 /// # Safety
 /// `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
@@ -207,17 +211,17 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
 /// Threads: any, while no other thread uses `plan`.
 ///
 /// # Safety
-/// `plan` is null, or of subsweep_sort_plan_create and not freed yet, and all work that it was recorded into is
-/// done.
+/// `plan` is null, or was created by subsweep_sort_plan_create and is not freed yet, and all work that it was
+/// recorded into has completed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_sort_plan_destroy(plan: *mut SubsweepSortPlan) {
     // SAFETY: as the caller promises.
     unsafe { destroy(plan) }
 }
 
-/// The scratch that subsweep_cmd_sort needs for up to `max_count` keys: as many keys again; as many values
-/// again, of pairs; of an argsort twice as many keys, and their places; and small change for each pass and
-/// tile. None for what one workgroup sorts.
+/// The scratch of subsweep_cmd_sort for up to `max_count` keys: the alternate keys, and the alternate values of
+/// pairs; for an argsort twice the keys, and alternate indices; and a small amount for each pass and tile. None
+/// if one workgroup sorts all keys.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -239,9 +243,8 @@ pub unsafe extern "C" fn subsweep_sort_plan_scratch_requirements(
     })
 }
 
-/// The most keys of a recording: 2^32 - 1, or fewer where the algorithm's tiles are small; of
-/// "single-workgroup" what one workgroup holds; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. 0 if
-/// `plan` is null.
+/// The maximum count of keys: 2^32 - 1, or fewer with the algorithm's small tiles; for "single-workgroup" the
+/// capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -253,8 +256,8 @@ pub unsafe extern "C" fn subsweep_sort_plan_max_count(plan: *const SubsweepSortP
     value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan.max_count()))
 }
 
-/// Who touches memory before the first barrier of a recording: what stands as destination in the caller's
-/// barrier before it. 0 if `plan` is null.
+/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+/// it. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -266,8 +269,8 @@ pub unsafe extern "C" fn subsweep_sort_plan_first_access(plan: *const SubsweepSo
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
 }
 
-/// Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
-/// behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
+/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+/// by indirect dispatches have completed before these. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -279,8 +282,8 @@ pub unsafe extern "C" fn subsweep_sort_plan_last_access(plan: *const SubsweepSor
     value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
 }
 
-/// How the plan goes about it, in words for people: algorithm, workgroup size and so on. The text is the
-/// plan's, and lives as long. "" if `plan` is null.
+/// The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
+/// `plan` is null.
 ///
 /// Threads: any, at any time.
 ///
@@ -298,11 +301,11 @@ fn buffers(info: &SubsweepSortInfo) -> Result<SortBuffers> {
     Ok(buffers.values(info.values.checked("values")?))
 }
 
-/// Where the result of subsweep_cmd_sort with the same `info` lies: in `keys` and `values`, unless
-/// SUBSWEEP_SORT_ANYWHERE_BIT lets an odd number of passes leave it in `scratch`. It is the same for every
-/// count on the device with one maximum.
+/// The ranges of the result of subsweep_cmd_sort with the same `info`: `keys` and `values`, or ranges of
+/// `scratch` if SUBSWEEP_SORT_ANYWHERE_BIT is set and the number of passes is odd. The ranges do not depend on
+/// the value of an indirect count, only on its maximum.
 ///
-/// Returns what subsweep_cmd_sort does.
+/// Returns the errors of subsweep_cmd_sort.
 ///
 /// Threads: any, at any time.
 ///
@@ -317,47 +320,47 @@ pub unsafe extern "C" fn subsweep_sort_plan_result(
     super::boundary::result(|| {
         // SAFETY: as the caller promises.
         let (plan, info) = unsafe { (borrow(plan, "plan")?, read(info)?) };
-        let lies = plan.plan.result(&buffers(&info)?, info.count.checked()?)?;
-        let lies = SubsweepSortResult { keys: lies.keys.into(), values: lies.values.into() };
+        let ranges = plan.plan.result(&buffers(&info)?, info.count.checked()?)?;
+        let ranges = SubsweepSortResult { keys: ranges.keys.into(), values: ranges.values.into() };
         // SAFETY: as the caller promises.
-        unsafe { give(result, "result", lies) }
+        unsafe { give(result, "result", ranges) }
     })
 }
 
 /// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or allocated.
 ///
-/// 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
-/// 2. Memory: `keys` and `values` of at least as many bytes as the count says, at multiples of 4 (faster with
-///    keys at a multiple of 16), apart from one another; a count on the device is 4 bytes at a multiple of 4,
-///    apart from all that is written. `scratch` as subsweep_sort_plan_scratch_requirements says, its content of
-///    no matter, and used by nothing else until the work is done.
-/// 3. Commands: dispatches, direct and indirect ones, a fill of `scratch` where more than one workgroup sorts,
-///    and the barriers between them; none before the first or behind the last. With
-///    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is COMPUTE_SHADER / SHADER_READ
-///    of `keys`, `values` and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
-///    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and
-///    `scratch`, whose last accesses are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
-///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no other state.
-/// 4. Limits: a count of 0 or 1, and an empty range of bits, record nothing; but an argsort tells the places of
-///    keys that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as
-///    that. At most subsweep_sort_plan_max_count keys.
-/// 5. Result: in `keys` and `values`, or where subsweep_sort_plan_result says; of an argsort in `values`, and
-///    `keys` are as they were. Keys that agree in the bits to sort by keep their order.
+/// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+/// 2. Memory: `keys` and `values` at least as large as the count requires, at multiples of 4 (faster with keys
+///    at a multiple of 16), disjoint; an indirect count is 4 bytes at a multiple of 4, disjoint from all ranges
+///    that are written. `scratch` as subsweep_sort_plan_scratch_requirements says, its contents undefined, not
+///    used by other work until this work has completed.
+/// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
+///    the barriers between them; none before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT
+///    the commands are in labels. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and
+///    count, COMPUTE_SHADER / SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of
+///    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (except for an argsort), `values` and
+///    `scratch`. The last accesses to `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
+///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+/// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
+///    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
+///    subsweep_sort_plan_max_count keys.
+/// 5. Result: in `keys` and `values`, or in the ranges of subsweep_sort_plan_result; for an argsort in
+///    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
 /// SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
-/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
-/// was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
-/// is recorded then.
+/// SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+/// with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+/// Nothing is recorded then.
 ///
-/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
-/// same time.
+/// Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+/// concurrently.
 ///
 /// # Safety
-/// `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
-/// recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
-/// of the device, made with the usage named above, when the commands run. The caller orders their accesses with
-/// what comes before and after.
+/// `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+/// in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+/// device memory with the required usage when the commands run. The caller synchronises their accesses with
+/// other work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_sort(
     plan: *const SubsweepSortPlan,

@@ -1,4 +1,4 @@
-//! What several functions take: ranges of memory, counts, and names for types of elements.
+//! Types shared by several functions: memory ranges, counts and element types.
 
 use super::boundary::{Result, given};
 use super::result::Failure;
@@ -24,7 +24,7 @@ pub const SUBSWEEP_ELEMENT_TYPE_I64: SubsweepElementType = 4;
 /// IEEE 754, 64 bits.
 pub const SUBSWEEP_ELEMENT_TYPE_F64: SubsweepElementType = 5;
 
-/// The type that a number of C's stands for.
+/// The element type of C's enumerator.
 pub(super) fn element_type(what: &'static str, value: SubsweepElementType) -> Result<ElementType> {
     Ok(match value {
         SUBSWEEP_ELEMENT_TYPE_U32 => ElementType::U32,
@@ -37,12 +37,12 @@ pub(super) fn element_type(what: &'static str, value: SubsweepElementType) -> Re
     })
 }
 
-/// The failure of a number that stands for nothing.
+/// The failure for an unknown number.
 pub(super) fn unknown(what: &'static str, value: u32, known: &'static str) -> Failure {
     Failure::UnknownValue { what, value, known }
 }
 
-/// Flags, if there are no others than `known`.
+/// The flags, if all are among `known`.
 pub(super) fn flags(what: &'static str, given: u32, known: u32) -> Result<u32> {
     match given & !known {
         0 => Ok(given),
@@ -50,12 +50,12 @@ pub(super) fn flags(what: &'static str, given: u32, known: u32) -> Result<u32> {
     }
 }
 
-/// A range of device memory, by its address: what is read or written. Its buffer was made with
+/// A range of device memory, by its address. Its buffer was created with
 /// VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SubsweepAddressRange {
-    /// Of its first byte: vkGetBufferDeviceAddress, plus an offset.
+    /// The address of the first byte: vkGetBufferDeviceAddress, plus an offset.
     pub address: VkDeviceAddress,
     /// Bytes.
     pub size: VkDeviceSize,
@@ -74,7 +74,7 @@ impl From<AddressRange> for SubsweepAddressRange {
 }
 
 impl SubsweepAddressRange {
-    /// The range, if it has an address, unless it is empty, and does not go around the end of all addresses.
+    /// The range, checked: the address is not null unless the range is empty, and the end does not overflow.
     pub(super) fn checked(self, what: &'static str) -> Result<AddressRange> {
         let range = AddressRange::from(self);
         range.check_address(what)?;
@@ -82,24 +82,25 @@ impl SubsweepAddressRange {
     }
 }
 
-/// A range of a buffer, by its handle and its address: scratch.
+/// A range of a buffer, by handle and address. Used for scratch.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepBufferRange {
     /// The buffer.
     pub buffer: VkBuffer,
-    /// Where the range begins in the buffer, bytes: a multiple of 4.
+    /// Offset of the range in the buffer, in bytes: a multiple of 4.
     pub offset: VkDeviceSize,
     /// Bytes.
     pub size: VkDeviceSize,
-    /// Of its first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
+    /// The address of the first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
     pub address: VkDeviceAddress,
-    /// What the buffer was made with, as far as it matters: Vulkan cannot be asked.
+    /// The usage flags that the buffer was created with, as far as the library needs them: Vulkan offers no
+    /// query.
     pub usage: VkBufferUsageFlags,
 }
 
 impl SubsweepBufferRange {
-    /// The range as scratch. None is one of no bytes.
+    /// The range as scratch, checked. A size of 0 means none.
     pub(super) fn scratch(self) -> Result<BufferRange> {
         let Self { buffer, offset, size, address, usage } = self;
         if size == 0 {
@@ -114,15 +115,15 @@ impl SubsweepBufferRange {
     }
 }
 
-/// How many elements there are, and who knows it.
+/// A count of elements, on the host or in device memory.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SubsweepCount {
-    /// Where the device finds the count when the commands run, a uint32_t, at a multiple of 4: for plans that
-    /// were made for counts on the device. 0 if the count is known while recording.
+    /// The address of an indirect count, a uint32_t at a multiple of 4, read when the commands run: for plans
+    /// made with counts on the device. 0 if the count is known when recording.
     pub address: VkDeviceAddress,
-    /// The count; of one on the device the most that it may be, which memory is there for: at most 2^32 - 1,
-    /// and a larger one is taken as this.
+    /// The count. Of an indirect count the maximum, for which memory is sized: at most 2^32 - 1; a larger
+    /// indirect count is clamped to it.
     pub count: u64,
 }
 
@@ -138,15 +139,15 @@ impl SubsweepCount {
     }
 }
 
-/// The scratch memory that a recording needs.
+/// The scratch requirements of a recording.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepScratchRequirements {
     /// Bytes; 0 if none is needed.
     pub size: VkDeviceSize,
-    /// What the address of the range must be a multiple of, bytes.
+    /// Alignment of the range's address, in bytes.
     pub alignment: VkDeviceSize,
-    /// What the buffer must have been made with.
+    /// Usage flags that the buffer must be created with.
     pub usage: VkBufferUsageFlags,
 }
 
@@ -156,13 +157,13 @@ impl From<ScratchRequirements> for SubsweepScratchRequirements {
     }
 }
 
-/// Stages, and what they do to memory: one side of a barrier of the caller's.
+/// Pipeline stages with their accesses: one scope of the caller's barrier.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct SubsweepAccess {
-    /// The stages of the pipeline.
+    /// The pipeline stages.
     pub stages: VkPipelineStageFlags,
-    /// Their accesses.
+    /// The accesses of these stages.
     pub access: VkAccessFlags,
 }
 
@@ -172,7 +173,7 @@ impl From<Access> for SubsweepAccess {
     }
 }
 
-/// That of no plan.
+/// The scope returned without a plan.
 pub(super) const NO_ACCESS: SubsweepAccess =
     SubsweepAccess { stages: VkPipelineStageFlags::empty(), access: VkAccessFlags::empty() };
 

@@ -1,4 +1,4 @@
-//! Vulkan's types by the names that they have in C, which stand in the header as they are here.
+//! Vulkan's types under their C names, as the header uses them.
 
 pub use ash::vk::{
     AccessFlags as VkAccessFlags, Buffer as VkBuffer, BufferUsageFlags as VkBufferUsageFlags,
@@ -8,6 +8,6 @@ pub use ash::vk::{
     PipelineStageFlags as VkPipelineStageFlags, Result as VkResult,
 };
 
-/// As C has it: it may be null.
+/// The C function pointer, which may be null.
 #[expect(non_camel_case_types, reason = "its name in C")]
 pub type PFN_vkGetInstanceProcAddr = Option<ash::vk::PFN_vkGetInstanceProcAddr>;

@@ -1,4 +1,4 @@
-//! Measuring: GPU time of verified work, beside a copy of the same bytes in the same run.
+//! Benchmarks: GPU time of verified cases, beside a copy of the same bytes in the same run.
 
 use std::time::{Duration, Instant};
 
@@ -12,41 +12,40 @@ use crate::error::{Error, Result};
 use crate::headless::{Gpu, GpuBuffer};
 use crate::kernels;
 
-/// How long cases are measured.
+/// Sample counts and time budget of a benchmark.
 #[derive(Debug, Clone, Copy)]
 pub struct BenchOptions {
-    /// Blocks of samples; at least one. What else runs on a machine comes and goes: blocks that are far apart in time know
-    /// of it.
+    /// Blocks of samples; at least one. Blocks far apart in time reveal disturbances by other programs.
     pub block_count: u32,
-    /// Runs of each case before the samples of a block. Two are had before the first block in any case.
+    /// Warm-up runs of each case before each block. Two more precede the first block.
     pub warm_up_count: u32,
-    /// Samples of each case in a block, by turns with those of the other cases; at least one.
+    /// Samples of each case in a block, interleaved with those of the other cases; at least one.
     pub samples_per_block: u32,
-    /// The most blocks behind which each case is verified and measured from end to end: the first and the last in any case,
-    /// and some between, as far apart as they can be.
+    /// Maximum number of blocks followed by verification and an end-to-end measurement of each case: the first and the
+    /// last always, the others evenly spaced between them.
     pub max_checked_blocks: u32,
-    /// How long a sample takes at least: short runs are repeated for it, up to [`Self::MAX_RUNS_PER_SAMPLE`].
+    /// Minimum time of a sample: shorter runs are repeated, up to [`Self::MAX_RUNS_PER_SAMPLE`] times.
     pub min_sample: Duration,
-    /// Time after which a case makes do with fewer samples, but never fewer than [`Self::MIN_SAMPLES`], if its blocks have so
-    /// many.
+    /// Time budget of a case. A case over budget takes fewer samples, but at least [`Self::MIN_SAMPLES`] if its blocks
+    /// have so many.
     pub budget: Duration,
-    /// What times are multiplied with: 1, but to see whether a comparison finds what is slower.
+    /// Factor applied to times: 1, except to test that a comparison reports a slowdown.
     pub slow_down: f64,
 }
 
 impl BenchOptions {
-    /// The fewest samples of a case, all blocks together.
+    /// Minimum samples of a case over all blocks.
     pub const MIN_SAMPLES: u32 = 10;
-    /// The most runs that one sample is the mean of.
+    /// Maximum runs averaged into one sample.
     pub const MAX_RUNS_PER_SAMPLE: u32 = 1000;
-    /// A run that takes so many times as long as a sample at least is one by itself, though it was held up.
+    /// A run this many times longer than the minimum sample is a sample by itself, even if it was delayed.
     const SURELY_LONG: f64 = 10.0;
 
-    /// How many runs make a sample, of which each takes so many nanoseconds.
+    /// The number of runs per sample. `run` returns the nanoseconds of a run.
     fn runs_per_sample(&self, mut run: impl FnMut() -> Result<f64>) -> Result<u32> {
         let min_ns = self.min_sample.as_nanos() as f64;
         let mut least_ns = run()?;
-        // A run that was held up would make samples too short.
+        // The least of three: a delayed run would make samples too short.
         for _ in 0..2 {
             if least_ns < Self::SURELY_LONG * min_ns {
                 least_ns = least_ns.min(run()?);
@@ -55,7 +54,7 @@ impl BenchOptions {
         Ok(((min_ns / least_ns.max(1.0)).ceil() as u32).clamp(1, Self::MAX_RUNS_PER_SAMPLE))
     }
 
-    /// Whether cases are verified behind the block of this number, from 1 on.
+    /// Whether cases are verified after the block of this number, from 1.
     fn is_checked(&self, block: u32) -> bool {
         let between = self.max_checked_blocks.saturating_sub(1).max(1);
         let step = self.block_count.saturating_sub(1).div_ceil(between).max(1);
@@ -71,8 +70,7 @@ push_constants! {
     }
 }
 
-/// The roof: how fast the device copies, by a kernel that copies 16 bytes at a time and does nothing else, and by
-/// `vkCmdCopyBuffer`.
+/// The roofline: copy throughput of a kernel that copies 16 bytes per access, and of `vkCmdCopyBuffer`.
 pub struct CopyRoof<'g> {
     gpu: &'g Gpu,
     pipeline: Pipeline,
@@ -118,12 +116,12 @@ impl<'g> CopyRoof<'g> {
         recorder.dispatch(&self.pipeline, &push, workgroup_count)
     }
 
-    /// Copies the whole quads of `source` to the start of `memory` by the kernel: nanoseconds.
+    /// Copies the whole quads of `source` to the start of `memory` with the kernel; returns nanoseconds.
     fn copy(&self, source: BufferRange, memory: &GpuBuffer) -> Result<f64> {
         self.time(|recorder| self.record(recorder, source, memory.range()))
     }
 
-    /// The same bytes by `vkCmdCopyBuffer`.
+    /// Copies the same bytes with `vkCmdCopyBuffer`; returns nanoseconds.
     fn transfer(&self, source: BufferRange, memory: &GpuBuffer) -> Result<f64> {
         let size = source.size / 16 * 16;
         self.time(|recorder| {
@@ -133,19 +131,19 @@ impl<'g> CopyRoof<'g> {
     }
 
     fn time(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<f64> {
-        // SAFETY: the memory is this device's, lives until `submit` has waited, and is used by nothing else.
+        // SAFETY: the memory is of this device, lives until `submit` has waited, and has no other use.
         time(|| unsafe { self.gpu.submit(record) })
     }
 }
 
-/// GPU time where the device tells it, else wall-clock time.
+/// GPU time if the device has timestamps, else wall-clock time.
 fn time(run: impl FnOnce() -> Result<Option<f64>>) -> Result<f64> {
     let start = Instant::now();
     let gpu_ns = run()?;
     Ok(gpu_ns.unwrap_or_else(|| nanoseconds_since(start)))
 }
 
-/// The mean of so many runs, of which each tells its time.
+/// The mean time of `count` runs.
 fn mean_of(count: u32, mut run: impl FnMut() -> Result<f64>) -> Result<f64> {
     let sum_ns = (0..count).try_fold(0.0, |sum_ns, _| Ok::<_, Error>(sum_ns + run()?))?;
     Ok(sum_ns / f64::from(count))
@@ -155,11 +153,11 @@ fn nanoseconds_since(start: Instant) -> f64 {
     start.elapsed().as_nanos() as f64
 }
 
-/// How a case ended: measured, or why not.
+/// A measurement, or the outcome of a case that was not measured.
 pub type Measured = Result<Measurement, Outcome>;
 
-/// Cases that are measured by turns, a block of samples at a time, between probes of the copies' speed; verified before
-/// the first block, behind it, behind the last, and behind some between.
+/// Cases measured together: samples are interleaved in blocks, with copy probes before and after each block. Cases are
+/// verified before the first block and after the first, the last and some blocks between.
 pub struct BenchGroup<'g> {
     roof: &'g CopyRoof<'g>,
     options: BenchOptions,
@@ -168,13 +166,13 @@ pub struct BenchGroup<'g> {
     block_lengths: Vec<u32>,
 }
 
-/// A case that is being measured, or why it is not.
+/// A case in measurement, or its outcome.
 enum Entry<'g> {
-    Going(Box<Subject<'g>>),
-    Ended(Outcome),
+    Running(Box<Subject<'g>>),
+    Finished(Outcome),
 }
 
-/// A case that is being measured.
+/// A case in measurement.
 struct Subject<'g> {
     case: Case,
     workload: Workload<'g>,
@@ -187,11 +185,11 @@ struct Subject<'g> {
     look_back: Option<LookBackCounts>,
 }
 
-/// Copies of as many bytes as a case has elements.
+/// Copies of as many bytes as the elements of a case.
 struct Copies {
     source: GpuBuffer,
     destination: GpuBuffer,
-    /// Of the kernel, and of `vkCmdCopyBuffer`.
+    /// Of the copy kernel and of `vkCmdCopyBuffer`.
     runs_per_sample: [u32; 2],
     /// Nanoseconds, two for each block.
     kernel_ns: Vec<f64>,
@@ -199,31 +197,30 @@ struct Copies {
 }
 
 impl<'g> BenchGroup<'g> {
-    /// Verifies cases that have elements of one number and size in common. Each is asked for with `admit` when those before
-    /// it have their memory, and may be refused.
+    /// Verifies cases with equal numbers and sizes of elements. `accept` is called for each case after memory was
+    /// allocated for those before it, and may refuse the case.
     ///
     /// # Errors
-    /// What leaves nothing more to be tried on the device. What ends a single case is its outcome: a wrong result, or
-    /// memory that is lacking.
+    /// Fatal errors of the device. Failures of a single case, such as a wrong result or out of memory, are its outcome.
     pub fn new(
         roof: &'g CopyRoof<'g>,
         cases: &[Case],
         options: BenchOptions,
-        admit: impl Fn(&Case) -> Result<(), Outcome>,
+        accept: impl Fn(&Case) -> Result<(), Outcome>,
     ) -> Result<Self> {
-        let begin = |case: &Case| match admit(case) {
+        let begin = |case: &Case| match accept(case) {
             Ok(()) => Entry::of(Subject::new(roof.gpu, case, &options)),
-            Err(outcome) => Ok(Entry::Ended(outcome)),
+            Err(outcome) => Ok(Entry::Finished(outcome)),
         };
         let mut entries = cases.iter().map(begin).collect::<Result<Vec<_>>>()?;
         let first = entries.iter().find_map(|entry| match entry {
-            Entry::Going(subject) => Some(subject.workload.pristine()),
-            Entry::Ended(_) => None,
+            Entry::Running(subject) => Some(subject.workload.pristine()),
+            Entry::Finished(_) => None,
         });
         let copies = match first.map(|elements| Copies::new(roof, elements, &options)).transpose() {
             Ok(copies) => copies,
             Err(error) => {
-                // What has no copy beside it is not measured.
+                // Cases without a copy to compare with are not measured.
                 let outcome = Outcome::of_error(error)?;
                 for entry in &mut entries {
                     entry.advance(|_| Ok(Some(outcome.clone())))?;
@@ -234,16 +231,16 @@ impl<'g> BenchGroup<'g> {
         Ok(Self { roof, options, entries, copies, block_lengths: Vec::new() })
     }
 
-    /// Takes a block of samples of each case, and behind some verifies the last of the runs.
+    /// Takes a block of samples of each case, and verifies the last run after some of the blocks.
     ///
     /// # Errors
     /// As for [`Self::new`].
     pub fn measure_block(&mut self) -> Result<()> {
         let Self { roof, options, entries, copies, block_lengths } = self;
-        let going_count = entries.iter().filter(|entry| matches!(entry, Entry::Going(_))).count();
-        let (Some(copies), 1..) = (copies, going_count) else { return Ok(()) };
+        let running_count = entries.iter().filter(|entry| matches!(entry, Entry::Running(_))).count();
+        let (Some(copies), 1..) = (copies, running_count) else { return Ok(()) };
         let start = Instant::now();
-        let budget = options.budget / options.block_count * going_count as u32;
+        let budget = options.budget / options.block_count * running_count as u32;
         let least = BenchOptions::MIN_SAMPLES.div_ceil(options.block_count).min(options.samples_per_block);
         copies.probe(roof)?;
         for entry in entries.iter_mut() {
@@ -266,15 +263,15 @@ impl<'g> BenchGroup<'g> {
         Ok(())
     }
 
-    /// What is known of each case behind the blocks so far, in the order in which they were given.
+    /// The measurement of each case so far, in the order given.
     ///
     /// # Panics
-    /// Before the first block, as of no samples there is no median.
+    /// Before the first block: there are no samples.
     pub fn measured(&self) -> Vec<Measured> {
         let of = |entry: &Entry<'_>| match (entry, &self.copies) {
-            (Entry::Going(subject), Some(copies)) => subject.measured(copies, &self.block_lengths),
-            (Entry::Ended(outcome), _) => Err(outcome.clone()),
-            (Entry::Going(_), None) => unreachable!("copies are probed for what is measured"),
+            (Entry::Running(subject), Some(copies)) => subject.measured(copies, &self.block_lengths),
+            (Entry::Finished(outcome), _) => Err(outcome.clone()),
+            (Entry::Running(_), None) => unreachable!("copies are probed for what is measured"),
         };
         self.entries.iter().map(of).collect()
     }
@@ -283,21 +280,21 @@ impl<'g> BenchGroup<'g> {
 impl<'g> Entry<'g> {
     fn of(begun: Result<Result<Subject<'g>, Outcome>>) -> Result<Self> {
         Ok(match begun {
-            Ok(Ok(subject)) => Self::Going(Box::new(subject)),
-            Ok(Err(outcome)) => Self::Ended(outcome),
-            Err(error) => Self::Ended(Outcome::of_error(error)?),
+            Ok(Ok(subject)) => Self::Running(Box::new(subject)),
+            Ok(Err(outcome)) => Self::Finished(outcome),
+            Err(error) => Self::Finished(Outcome::of_error(error)?),
         })
     }
 
-    /// Takes a case that is going a step further, and ends it where that fails or tells how it ends.
+    /// Runs a step of a case in measurement. Finishes the case if the step fails or returns an outcome.
     fn advance(&mut self, step: impl FnOnce(&mut Subject<'g>) -> Result<Option<Outcome>>) -> Result<()> {
-        if let Self::Going(subject) = self {
+        if let Self::Running(subject) = self {
             let outcome = match step(subject) {
                 Ok(outcome) => outcome,
                 Err(error) => Some(Outcome::of_error(error)?),
             };
             if let Some(outcome) = outcome {
-                *self = Self::Ended(outcome);
+                *self = Self::Finished(outcome);
             }
         }
         Ok(())
@@ -305,10 +302,10 @@ impl<'g> Entry<'g> {
 }
 
 impl Copies {
-    /// Of `elements`, which may be gone later.
+    /// Copies `elements` into memory of its own.
     fn new(roof: &CopyRoof<'_>, elements: BufferRange, options: &BenchOptions) -> Result<Self> {
         let [source, destination] = [roof.gpu.allocate(elements.size)?, roof.gpu.allocate(elements.size)?];
-        // Memory that was never written may be none; and what is done for the first time takes longer.
+        // First writes may allocate memory, and first runs take longer.
         roof.transfer(elements, &source)?;
         roof.copy(source.range(), &destination)?;
         let runs_per_sample = [
@@ -328,7 +325,7 @@ impl Copies {
 }
 
 impl<'g> Subject<'g> {
-    /// Verifies the case, and finds out how many of its runs make a sample.
+    /// Verifies the case, and determines its runs per sample.
     fn new(gpu: &'g Gpu, case: &Case, options: &BenchOptions) -> Result<Result<Self, Outcome>> {
         let mut subject = Self {
             case: case.clone(),
@@ -345,13 +342,13 @@ impl<'g> Subject<'g> {
             return Ok(Err(outcome));
         }
         subject.look_back = subject.workload.look_back()?;
-        // What is done for the first time takes longer.
+        // The first run takes longer.
         subject.run()?;
         subject.runs_per_sample = options.runs_per_sample(|| subject.run())?;
         Ok(Ok(subject))
     }
 
-    /// Nanoseconds.
+    /// Restores the input and runs; returns nanoseconds.
     fn run(&mut self) -> Result<f64> {
         self.run_count = self.run_count.saturating_add(1);
         self.workload.restore()?;
@@ -376,7 +373,7 @@ impl<'g> Subject<'g> {
         Ok(None)
     }
 
-    /// Verifies the last of the runs, which were measured, and measures one from end to end.
+    /// Verifies the last measured run, then measures one run end to end.
     fn end_to_end(&mut self) -> Result<Option<Outcome>> {
         if let Some(outcome) = self.check()? {
             return Ok(Some(outcome));
@@ -463,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_long_enough_though_a_run_was_held_up() {
+    fn a_delayed_run_does_not_shorten_samples() {
         let runs_per_sample = |times: [f64; 3]| {
             let mut times = times.into_iter();
             let count = OPTIONS.runs_per_sample(|| Ok(times.next().expect("three runs"))).unwrap();
@@ -471,7 +468,7 @@ mod tests {
         };
         assert_eq!(runs_per_sample([1.9e6, 0.3e6, 0.4e6]), (7, 0));
         assert_eq!(runs_per_sample([2.1e6, 0.3e6, 0.4e6]), (7, 0));
-        // One is enough of what takes long, and no more are had.
+        // One long run is enough.
         assert_eq!(runs_per_sample([20e6, 1.0, 1.0]), (1, 2));
         assert_eq!(runs_per_sample([0.0; 3]), (BenchOptions::MAX_RUNS_PER_SAMPLE, 0));
         assert!(OPTIONS.runs_per_sample(|| Err(Error::DeviceLost { during: "a run" })).is_err());

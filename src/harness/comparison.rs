@@ -1,4 +1,4 @@
-//! Two sections of reports beside one another: what differs between them, and which cases are faster in which.
+//! Comparison of two sections of reports: their differences, and a verdict for each case.
 
 mod differences;
 
@@ -14,60 +14,59 @@ use differences::differences;
 /// A device's section of a report.
 #[derive(Debug, Clone, Copy)]
 pub struct Section<'r> {
-    /// The report's name: mostly the file that it was read from.
+    /// The report's name, usually its file.
     pub title: &'r str,
     /// The report.
     pub report: &'r Report,
-    /// The section, which is one of the report's.
+    /// The section of `report`.
     pub device: &'r DeviceReport,
 }
 
-/// How the times of a case in two sections stand to each other.
+/// The verdict on a case's times in two sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
-    /// The new one takes less time, by more than the tolerance, whatever in the interval is true.
+    /// The new time is less, beyond the tolerance over the whole interval.
     Faster,
-    /// It takes more, likewise.
+    /// The new time is more, beyond the tolerance over the whole interval.
     Slower,
-    /// What differs is within the tolerance, whatever in the interval is true.
+    /// The whole interval is within the tolerance.
     Same,
-    /// The interval is too wide to tell, or there are too few samples for one: measure longer, or on a quieter machine.
+    /// The interval crosses the tolerance, or there are too few samples: measure longer, or on a quieter machine.
     Ambiguous,
 }
 
-/// All that there is to say of two sections.
+/// The comparison of two sections.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What is compared with.
+    /// The base.
     pub base: Side,
-    /// What is compared.
+    /// The new section.
     pub new: Side,
-    /// What the two differ in beside times: device, driver, machine, build, policies and samples, in this order.
+    /// Differences other than times: device, driver, machine, build, policies and samples, in this order.
     pub differences: Vec<Difference>,
-    /// By how many percent times may differ and still be called the same.
+    /// Tolerance of [`Verdict::Same`], in percent.
     pub tolerance_percent: f64,
-    /// How many times as long the copies took in the new section, in the middle of all cases, where device, driver, machine
-    /// and the copying kernel are the same; null elsewhere. There the copies are controls: they took another time for
-    /// reasons that have nothing to do with what is compared, such as heat or other programs, and what moved them may have
-    /// moved a case as far.
+    /// The median ratio of the copies' times, new over base, if device, driver, machine and copy kernel are the same;
+    /// null otherwise. The copies are controls: a drift has causes unrelated to the comparison, such as heat or other
+    /// programs, and may affect a case as much.
     pub drift: Option<f64>,
-    /// The cases of each primitive and kind together.
+    /// Cases grouped by primitive and kind.
     pub groups: Vec<GroupComparison>,
-    /// All cases together, as a group of the name `all`: surer than any of them of what slows down everything. Null without
-    /// a case.
+    /// All cases as a group named `all`: detects an overall change more reliably than any single case. Null without a
+    /// case.
     pub overall: Option<GroupComparison>,
-    /// All cases that both have, in the order of the base.
+    /// The cases of both sections, in the order of the base.
     pub cases: Vec<CaseComparison>,
-    /// Ids of the cases that the base has, and that gave a wrong result in the new section.
+    /// Ids of the cases of the base with a wrong result in the new section.
     pub wrong_in_new: Vec<String>,
-    /// Ids of the cases that the base alone has, those among them.
+    /// Ids of the cases only in the base, including `wrong_in_new`.
     pub only_in_base: Vec<String>,
-    /// Ids of the cases that the new one alone has.
+    /// Ids of the cases only in the new section.
     pub only_in_new: Vec<String>,
 }
 
-/// What a section is of.
+/// Identification of a section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Side {
     /// The report's name.
@@ -78,22 +77,22 @@ pub struct Side {
     pub driver: String,
     /// Lanes of a subgroup.
     pub lanes: u32,
-    /// Whether all was measured that was asked for.
+    /// Whether the run was complete.
     pub complete: bool,
 }
 
-/// Something that is one way in the base and another in the new section.
+/// A fact that differs between the sections.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What.
+    /// The fact.
     pub what: String,
-    /// How it is in the base.
+    /// Its value in the base.
     pub base: String,
-    /// How it is in the new section.
+    /// Its value in the new section.
     pub new: String,
 }
 
-/// A case that was measured in both.
+/// A case measured in both sections.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseComparison {
     /// The case.
@@ -106,13 +105,13 @@ pub struct CaseComparison {
     pub new_ns: f64,
     /// The new median over the base's: below 1 is faster.
     pub ratio: f64,
-    /// Where the ratio lies with a confidence of 95 %, by bootstrap. Samples of one run do not tell what differs between
-    /// runs: where [`Comparison::drift`] is told, the interval is as much wider.
+    /// The 95 % interval of the ratio, by bootstrap. Samples of one run do not show the variance between runs: if
+    /// [`Comparison::drift`] is given, the interval is widened by it.
     pub ratio_interval: [f64; 2],
-    /// Whether both have blocks enough, or samples where no blocks are told, for such an interval: six. Of fewer the verdict
-    /// is [`Verdict::Ambiguous`].
+    /// Whether both have enough blocks (or samples, if there are no blocks) for such an interval: six. Otherwise the
+    /// verdict is [`Verdict::Ambiguous`].
     pub enough_samples: bool,
-    /// What that means.
+    /// The verdict on the case.
     pub verdict: Verdict,
 }
 
@@ -121,24 +120,24 @@ pub struct CaseComparison {
 pub struct GroupComparison {
     /// `sort:keys`.
     pub name: String,
-    /// How many cases have which verdict.
+    /// Number of cases of each verdict.
     pub verdicts: BTreeMap<Verdict, u32>,
-    /// The geometric mean of their ratios.
+    /// Geometric mean of the cases' ratios.
     pub geometric_mean_ratio: f64,
-    /// Where it lies, as for a single case: narrower than any of theirs where they are many.
+    /// The 95 % interval of the mean: narrower than a single case's if there are many.
     pub ratio_interval: [f64; 2],
-    /// Whether all of its cases have enough samples.
+    /// Whether all cases have enough samples.
     pub enough_samples: bool,
-    /// What that means for the group as a whole.
+    /// The verdict on the group.
     pub verdict: Verdict,
 }
 
 impl Verdict {
-    /// All, in the order in which they are told.
+    /// All verdicts, in display order.
     pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Same, Self::Ambiguous];
 
-    /// Of a ratio that lies in this interval, if that is of samples enough. What lies on both sides of the tolerance's
-    /// edge is ambiguous.
+    /// The verdict on a ratio's interval. An interval on both sides of the tolerance is ambiguous, and so are too few
+    /// samples.
     fn of(interval: [f64; 2], enough_samples: bool, tolerance_percent: f64) -> Self {
         let edge = 1.0 + tolerance_percent / 100.0;
         match interval {
@@ -162,7 +161,7 @@ impl Verdict {
 }
 
 impl Comparison {
-    /// Compares every case that both have.
+    /// Compares the cases of both sections.
     pub fn new(base: Section<'_>, new: Section<'_>, tolerance_percent: f64) -> Self {
         let [of_base, of_new] = [base, new].map(|section| {
             section.device.measured.iter().map(|m| (m.id.as_str(), m)).collect::<BTreeMap<_, _>>()
@@ -204,24 +203,25 @@ impl Comparison {
         }
     }
 
-    /// The rows of a table: the groups, and where there are more than one all cases together.
+    /// The rows of a table: the groups, and `all` if there are several.
     pub fn rows(&self) -> impl Iterator<Item = &GroupComparison> + Clone {
         self.groups.iter().chain(self.overall.iter().filter(|_| self.groups.len() > 1))
     }
 
-    /// The cases that have too few samples for a verdict.
+    /// The cases with too few samples for a verdict.
     pub fn undecidable(&self) -> impl Iterator<Item = &CaseComparison> {
         self.cases.iter().filter(|case| !case.enough_samples)
     }
 
-    /// The cases that take more time than in the base by more than `percent`, whatever in the interval is true.
+    /// The cases slower than the base by more than `percent` over their whole interval.
     pub fn regressions(&self, percent: f64) -> impl Iterator<Item = &CaseComparison> {
         self.cases.iter().filter(move |case| {
             Verdict::of(case.ratio_interval, case.enough_samples, percent) == Verdict::Slower
         })
     }
 
-    /// The same of [`rows`](Self::rows): cases may be slower together of which none is for certain.
+    /// The [`rows`](Self::rows) slower by more than `percent`: a group may be significantly slower although none of its
+    /// cases is.
     pub fn regressed_rows(&self, percent: f64) -> impl Iterator<Item = &GroupComparison> {
         self.rows().filter(move |row| {
             Verdict::of(row.ratio_interval, row.enough_samples, percent) == Verdict::Slower
@@ -229,8 +229,8 @@ impl Comparison {
     }
 }
 
-/// Which sections of `base` and `new` are compared, by their places: those of one device and driver; then those of one
-/// driver, in whatever version; then what is left, in its order. Each is in one pair at most.
+/// Pairs the sections of `base` and `new`, by index: first those of the same device and driver, then of the same driver
+/// in any version, then the rest in order. Each section is in at most one pair.
 pub fn pair_devices(base: &[&DeviceReport], new: &[&DeviceReport]) -> Vec<[usize; 2]> {
     type IsPair = fn(&DeviceReport, &DeviceReport) -> bool;
     let is_one: IsPair = |a, b| {
@@ -269,19 +269,19 @@ impl Side {
     }
 }
 
-/// How ratios are judged.
+/// Parameters of a verdict.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
-    /// How many times as long everything may have taken.
+    /// The ratio of the copies' times.
     drift: f64,
     tolerance_percent: f64,
 }
 
 impl Scale {
-    /// Where a ratio lies, and what that means.
+    /// The interval of a ratio, and its verdict.
     fn judge(self, draws: Vec<f64>, enough_samples: bool) -> ([f64; 2], Verdict) {
         let [low, high] = statistics::interval(draws);
-        // What moved the copies may have moved what is compared, or not.
+        // The cause of the drift may or may not have affected the case.
         let interval = [low / self.drift.max(1.0), high / self.drift.min(1.0)].map(statistics::finite);
         (interval, Verdict::of(interval, enough_samples, self.tolerance_percent))
     }
@@ -305,8 +305,8 @@ impl CaseComparison {
 }
 
 impl Measurement {
-    /// Whether a median has an interval at all: it lies between the least and the greatest of n with a confidence of
-    /// 1 - 2^(1 - n), which is 95 % from six on. Samples of one block have what it met in common.
+    /// Whether there are enough samples for an interval of the median: it lies between the least and the greatest of n
+    /// with confidence 1 - 2^(1 - n), which exceeds 95 % from six on. Samples of one block are not independent.
     fn has_enough_samples(&self) -> bool {
         const ENOUGH: usize = 6;
         let count = if self.block_lengths.is_empty() { self.samples_ns.len() } else { self.blocks().len() };
@@ -314,7 +314,7 @@ impl Measurement {
     }
 }
 
-/// Whether copies that took another time did so for no reason that the reports know.
+/// Whether nothing in the reports explains a difference between the copies' times.
 fn is_same_machine(base: Section<'_>, new: Section<'_>) -> bool {
     const COPY: &str = "probe/copy";
     let [a, b] = [base, new].map(|section| {
@@ -331,7 +331,7 @@ fn is_same_machine(base: Section<'_>, new: Section<'_>) -> bool {
     a == b && base.device.gpu_timestamps == new.device.gpu_timestamps
 }
 
-/// How many times as long the copies around the cases took, in the middle of them, if there are any.
+/// The median ratio of the copies' times of all cases, if any.
 fn drift(pairs: &[(&Measurement, &Measurement)]) -> Option<f64> {
     let ratio = |(base, new): &(&Measurement, &Measurement)| {
         statistics::finite(new.copy.median_ns / base.copy.median_ns)
@@ -340,7 +340,7 @@ fn drift(pairs: &[(&Measurement, &Measurement)]) -> Option<f64> {
     (!ratios.is_empty()).then(|| statistics::median(&mut ratios))
 }
 
-/// The groups of `cases`, of which each has its draws.
+/// The groups of `cases`; `draws` are the resampled ratios of each.
 fn groups(cases: &[CaseComparison], draws: &[Vec<f64>], scale: Scale) -> Vec<GroupComparison> {
     let mut groups = BTreeMap::<&str, Vec<(&CaseComparison, &Vec<f64>)>>::new();
     for (case, draws) in cases.iter().zip(draws) {
@@ -350,7 +350,7 @@ fn groups(cases: &[CaseComparison], draws: &[Vec<f64>], scale: Scale) -> Vec<Gro
 }
 
 impl GroupComparison {
-    /// Of cases, at least one, each with its draws.
+    /// A group of at least one case, each with its resampled ratios.
     fn new(name: &str, cases: &[(&CaseComparison, &Vec<f64>)], scale: Scale) -> Self {
         let mut verdicts = BTreeMap::new();
         cases.iter().for_each(|(case, _)| *verdicts.entry(case.verdict).or_default() += 1);

@@ -1,11 +1,11 @@
-//! What a report tells of a device, and `devices --json` as well. Names of fields are a promise to scripts.
+//! Description of a device in a report and in `devices --json`. Field names are stable.
 
 use serde::{Deserialize, Serialize};
 
 use crate::device::Capabilities;
 use ash::vk;
 
-/// A device with Vulkan 1.2, as far as anybody who compares devices has to know.
+/// A Vulkan 1.2 device, as far as it matters when devices are compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// `discrete`, `integrated`, `virtual`, `cpu` or `other`.
@@ -22,17 +22,17 @@ pub struct Description {
     pub device_uuid: String,
     /// `driverUUID`, as `device_uuid`.
     pub driver_uuid: String,
-    /// Who drives it.
+    /// The driver.
     pub driver: Driver,
-    /// The names of what the driver is known to do wrong.
+    /// Names of the driver workarounds in effect.
     pub workarounds: Vec<String>,
     /// Subgroup sizes and operations.
     pub subgroups: Subgroups,
-    /// The limits that matter here.
+    /// The relevant limits.
     pub limits: Limits,
     /// Memory heaps.
     pub heaps: Vec<Heap>,
-    /// The features that are used, for a usable device.
+    /// The enabled features; null for an unusable device.
     pub features: Option<Features>,
 }
 
@@ -43,24 +43,24 @@ pub struct Driver {
     pub id: String,
     /// `driverName`.
     pub name: String,
-    /// `driverInfo`: the version in the vendor's words.
+    /// `driverInfo`: the version as the vendor writes it.
     pub info: String,
     /// `driverVersion`, unpacked as this driver packs it.
     pub version: String,
 }
 
-/// Subgroups in compute shaders.
+/// Subgroups of compute shaders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subgroups {
-    /// Lanes, where no size is asked for.
+    /// Lanes of a subgroup without a requested size.
     pub size: u32,
-    /// The fewest lanes that may be asked for.
+    /// Minimum subgroup size that can be requested.
     pub min_size: u32,
-    /// The most lanes that may be asked for.
+    /// Maximum subgroup size that can be requested.
     pub max_size: u32,
-    /// The most subgroups in a workgroup; null where the device does not limit them.
+    /// Maximum subgroups in a workgroup; null if the device sets no limit.
     pub max_per_workgroup: Option<u32>,
-    /// Kinds of operations.
+    /// Supported kinds of subgroup operations.
     pub operations: Vec<String>,
 }
 
@@ -77,11 +77,11 @@ pub struct Limits {
     pub largest_heap_size: u64,
     /// The largest single allocation.
     pub max_allocation_size: u64,
-    /// The largest bound buffer. Nothing here binds one.
+    /// `maxStorageBufferRange`. The kernels bind no buffers.
     pub max_storage_buffer_range: u64,
     /// Nanoseconds of one timestamp tick.
     pub timestamp_period_ns: f32,
-    /// Bits of a timestamp; 0 where GPU time cannot be told.
+    /// Valid bits of a timestamp; 0 if the queue has no timestamps.
     pub timestamp_valid_bits: u32,
 }
 
@@ -90,14 +90,14 @@ pub struct Limits {
 pub struct Heap {
     /// Bytes.
     pub size: u64,
-    /// Whether it is the device's own.
+    /// Whether it is device-local.
     pub device_local: bool,
 }
 
-/// Features that are used where they are there.
+/// Features that the library uses if present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Features {
-    /// `bufferDeviceAddress`, which is needed.
+    /// `bufferDeviceAddress`. Required.
     pub buffer_device_address: bool,
     /// `subgroupSizeControl`.
     pub subgroup_size_control: bool,
@@ -108,7 +108,7 @@ pub struct Features {
 }
 
 impl Description {
-    /// Of a device with these capabilities, whose queue has timestamps of so many bits.
+    /// Describes a device with these capabilities, whose queue has timestamps of so many valid bits.
     pub fn new(capabilities: &Capabilities, timestamp_valid_bits: u32) -> Self {
         let identity = &capabilities.identity;
         let enabled = capabilities.enabled;

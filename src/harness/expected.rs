@@ -1,63 +1,63 @@
-//! What a result should be, and how far from it a float may be.
+//! Expected results of scans, with error bounds for floats.
 
 use super::workload::Mismatch;
 use crate::reference::oracle;
 use crate::scan::{ScanKind, ScanOperator};
 use crate::{ElementType, Number};
 
-/// The right result.
+/// An expected result, and how exactly it must match.
 pub(super) struct Expected {
     words: Vec<u32>,
     closeness: Closeness,
 }
 
 enum Closeness {
-    /// Every bit.
+    /// Bitwise.
     Bits,
-    /// Every bit, but that a NaN is as good as another.
+    /// Bitwise, but any NaN matches any NaN.
     AnyNan(ElementType),
-    /// A float, and by how much it may be missed.
+    /// Floats within a tolerance each.
     Within(ElementType, Vec<Bound>),
 }
 
-/// A value, and how far from it the result may be.
+/// A value and its tolerance.
 #[derive(Clone, Copy)]
 struct Bound {
     value: f64,
     tolerance: f64,
 }
 
-/// What is scanned, and by what: all rows, from the first on.
+/// A forward scan of all rows, without segments or initial value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlainScan {
     pub kind: ScanKind,
     pub element: ElementType,
     pub operator: ScanOperator,
     pub columns: usize,
-    /// Of the plan, for this count.
+    /// `ScanPlan::rounding_depth` for this count.
     pub rounding_depth: u64,
 }
 
-/// What is scanned, and how.
+/// A scan to compute on the CPU.
 #[derive(Debug, Clone)]
 pub(super) struct ScanExpectation {
     pub scan: PlainScan,
     /// From the last row to the first.
     pub is_reverse: bool,
-    /// The rows at which segments begin, besides the first; ascending.
+    /// Head rows of the segments, except the first; ascending.
     pub heads: Vec<usize>,
-    /// The row that every segment begins with.
+    /// The initial value of every segment.
     pub initial: Option<Vec<u32>>,
 }
 
 impl Expected {
-    /// Just these words.
+    /// Exactly these words.
     pub fn exact(words: Vec<u32>) -> Self {
         Self { words, closeness: Closeness::Bits }
     }
 
-    /// What another run must give, where this one may have missed what is expected: the same bits, but that a NaN is as
-    /// good as another, for which of two operands a NaN is taken from is up to whoever orders them.
+    /// The expected result of a second run, if the first had a tolerance: bitwise equal, but any NaN matches any NaN,
+    /// since operand order decides which NaN propagates.
     pub fn of_another_run(&self, result: &[u32]) -> Option<Self> {
         match self.closeness {
             Closeness::Within(element, _) => {
@@ -89,7 +89,7 @@ impl Expected {
 }
 
 impl Expected {
-    /// Some of the rows, in that order; a row is of `columns` numbers in `row_words` words.
+    /// Selects rows in the given order; a row has `columns` numbers in `row_words` words.
     fn select(&self, rows: impl Iterator<Item = usize>, columns: usize, row_words: usize) -> Self {
         let mut selected = Self { words: Vec::new(), closeness: self.closeness.emptied() };
         for row in rows {
@@ -133,7 +133,7 @@ impl Bound {
     }
 }
 
-/// The number that begins `words`.
+/// The float at the start of `words`.
 fn float(element: ElementType, words: &[u32]) -> f64 {
     match element {
         ElementType::F32 => f32::from_bits(words[0]).into(),
@@ -142,7 +142,7 @@ fn float(element: ElementType, words: &[u32]) -> f64 {
 }
 
 impl ScanExpectation {
-    /// Of `input`, in words: each segment by itself, an initial value being one more row before it.
+    /// Scans `input`, given as words: each segment separately, with an initial value as an additional row before it.
     pub fn of(&self, input: &[u32]) -> Expected {
         let PlainScan { kind, columns, element, .. } = self.scan;
         if !self.is_reverse && self.heads.is_empty() && self.initial.is_none() {
@@ -183,7 +183,7 @@ impl ScanExpectation {
 }
 
 impl PlainScan {
-    /// Of `input`, in words.
+    /// Scans `input`, given as words.
     fn of(&self, input: &[u32]) -> Expected {
         match (self.element, self.operator) {
             (ElementType::U32, _) => Expected::exact(self.scan_u32(input)),
@@ -210,8 +210,7 @@ impl PlainScan {
         bytemuck::cast_slice(&results).to_vec()
     }
 
-    /// Sums and products of floats: those of twice as many bits, and how far from them the documented bound lets the
-    /// result be.
+    /// Sums and products of floats, computed in double-double precision, with the documented error bound as tolerance.
     fn rounded(&self, input: &[u32]) -> Expected {
         let is_sum = self.operator == ScanOperator::Add;
         let (unit, least_normal) = match self.element {
@@ -233,7 +232,7 @@ impl PlainScan {
                 ScanKind::Inclusive => *total,
                 ScanKind::Exclusive => before,
             };
-            // A device may take each denormal for 0, be it an element or a sum on the way.
+            // A device may flush denormals to 0, in elements and partial results.
             let row = (i / self.columns) as u64;
             let (roundings, flushed) = if is_sum {
                 (self.rounding_depth, 2.0 * (row + 1 + self.rounding_depth) as f64 * least_normal)
@@ -254,13 +253,13 @@ impl PlainScan {
     }
 }
 
-/// A sum or product with what its roundings lost: Dekker, "A Floating-Point Technique for Extending the Available
+/// A running sum or product in double-double precision. Dekker, "A Floating-Point Technique for Extending the Available
 /// Precision", Numerische Mathematik, 1971.
 #[derive(Clone, Copy)]
 struct Total {
     value: f64,
     lost: f64,
-    /// Of everything that was added up, or of the product.
+    /// The sum of the magnitudes, or the magnitude of the product.
     magnitude: f64,
 }
 
@@ -285,7 +284,7 @@ impl Total {
 
     fn settle(&mut self, value: f64) {
         let settled = value + self.lost;
-        // Beyond infinity nothing is lost.
+        // An infinite value has no rounding error.
         (self.value, self.lost) =
             if settled.is_finite() { (settled, self.lost - (settled - value)) } else { (value, 0.0) };
     }
@@ -317,7 +316,7 @@ macro_rules! float_scans {
     ($($name:ident of $number:ident),+) => {
         impl PlainScan {
             $(
-                /// The minimum or maximum, -0 being less than +0.
+                /// The minimum or maximum, with -0 less than +0.
                 fn $name(&self, input: &[u32]) -> Vec<u32> {
                     fn is_less(a: $number, b: $number) -> bool {
                         a < b || (a == b && a.is_sign_negative() && b.is_sign_positive())
@@ -357,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn minima_and_maxima_know_zeros_apart_and_nans_not() {
+    fn minima_and_maxima_order_zeros_and_accept_any_nan() {
         let values = [1.0, 0.0, -0.0, f32::NAN, -1.0];
         let nan = -f32::NAN;
         assert!(is_right(ScanOperator::Min, &values, &[1.0, 0.0, -0.0, nan, f32::NAN]));
@@ -370,7 +369,7 @@ mod tests {
     #[test]
     fn sums_may_miss_by_their_bound_and_no_more() {
         let values = [1.0, 2f32.powi(-24), -1.0, f32::INFINITY, f32::NEG_INFINITY];
-        // Left to right the second is lost, and right to left it is not.
+        // Left to right the second element is rounded away, right to left it is not.
         for third in [0.0, 2f32.powi(-24)] {
             assert!(is_right(ScanOperator::Add, &values, &[1.0, 1.0, third, f32::INFINITY, f32::NAN]));
         }

@@ -1,40 +1,40 @@
-//! Inputs: what algorithms are tried on, by name.
+//! Test inputs, by name.
 
 use std::fmt;
 
-/// A way to fill an array.
+/// A distribution of input words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Input {
-    /// Every bit at random.
+    /// Uniformly random words.
     Uniform,
-    /// Random words and-ed together, `ands` of them beyond the first: fewer ones, less entropy. After Thearling and
-    /// Smith, "An Improved Supercomputer Sorting Benchmark", SC 1992.
+    /// The bitwise and of `ands` + 1 random words: fewer ones, less entropy. Thearling and Smith, "An Improved
+    /// Supercomputer Sorting Benchmark", SC 1992.
     Entropy {
-        /// 2 gives an entropy of 0.544 bits a bit, 4 gives 0.201.
+        /// 2 gives an entropy of 0.544 per bit, 4 gives 0.201.
         ands: u32,
     },
     /// 0, 1, 2, …
     Sorted,
     /// …, 2, 1, 0.
     Reversed,
-    /// Up to the middle, and down again.
+    /// Ascending up to the middle, then descending.
     OrganPipe,
-    /// One value everywhere.
+    /// One value.
     Constant(u32),
     /// Two values at random.
     TwoValued,
-    /// Random, but bits 8 to 15 are the same in all: passes over them have one bucket.
+    /// Random words with bits 8 to 15 equal in all: an 8-bit pass over them has one bin.
     ConstantDigit,
-    /// Numbers of which a scan's results go on changing all along, whatever its operator is.
+    /// Numbers for which a scan's results keep changing with any operator, so that a lost carry shows.
     Distinguishing,
-    /// The same with the least and the greatest numbers among them; of floats also zeros and denormals of both signs,
-    /// and towards the end infinities and NaNs.
+    /// [`Self::Distinguishing`] mixed with the least and greatest numbers; for floats also zeros and denormals of both
+    /// signs, and towards the end infinities and NaNs.
     EdgeValues,
 }
 
 impl Input {
-    /// Those that every algorithm is tried on, on u32.
+    /// The inputs that every algorithm is verified on with u32.
     pub const ALL: [Self; 11] = [
         Self::Uniform,
         Self::Entropy { ands: 2 },
@@ -49,7 +49,8 @@ impl Input {
         Self::ConstantDigit,
     ];
 
-    /// `count` words; the same for the same `seed`. Where it depends on types and operators, those of the sum of u32.
+    /// Generates `count` words, deterministic in `seed`. Inputs that depend on type and operator are those of the sum
+    /// of u32.
     pub fn generate(self, count: usize, seed: u64) -> Vec<u32> {
         let mut random = SplitMix64(seed);
         let last = (count as u32).wrapping_sub(1);
@@ -89,7 +90,7 @@ impl fmt::Display for Input {
     }
 }
 
-/// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+/// A random number generator. Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 pub(super) struct SplitMix64(pub u64);
 
 impl SplitMix64 {
@@ -139,9 +140,9 @@ mod tests {
         assert_eq!(Input::Reversed.generate(3, 0), [2, 1, 0]);
     }
 
-    /// benches/peers draws the same words in other languages, and holds them to the same number.
+    /// benches/peers generates the same words in other languages and checks the same hash.
     #[test]
-    fn uniform_words_are_for_good() {
+    fn uniform_words_are_stable() {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for byte in Input::Uniform.generate(1000, 1000).into_iter().flat_map(u32::to_le_bytes) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);

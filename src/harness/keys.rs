@@ -1,24 +1,24 @@
-//! Keys of every type, and the values that go with them.
+//! Sort keys of every type, and their values.
 
 use super::cases::SortValues;
 use super::inputs::{Input, SplitMix64};
 use crate::ElementType;
 
-/// `count` keys of an input, as words; the same for the same `seed`. Those of u32 are the input's own words, and those of
-/// other types have its shape: in their own order, or in each of their words.
+/// Generates `count` keys as words, deterministic in `seed`. Keys of u32 are the input's words; keys of other types
+/// have the same distribution, by rank or in each word.
 pub(super) fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32> {
     let word_count = element.words() as usize;
     let words = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(word_count);
     match input {
         Input::EdgeValues => {
             let mut random = SplitMix64(seed);
-            (0..count).flat_map(|_| words(extreme(element, &mut random))).collect()
+            (0..count).flat_map(|_| words(edge_value(element, &mut random))).collect()
         }
         Input::Sorted | Input::Reversed | Input::OrganPipe if element != ElementType::U32 => {
-            let places = input.generate(count, seed).into_iter();
-            places.flat_map(|place| words(nth(element, place, count))).collect()
+            let ranks = input.generate(count, seed).into_iter();
+            ranks.flat_map(|rank| words(nth(element, rank, count))).collect()
         }
-        // One draw for a key, not for a word of it.
+        // One draw per key, not per word.
         Input::TwoValued => {
             let draws = input.generate(count, seed).into_iter();
             draws.flat_map(|draw| words(u64::from(draw) << 32 | u64::from(draw))).collect()
@@ -27,23 +27,23 @@ pub(super) fn keys(element: ElementType, input: Input, count: usize, seed: u64) 
     }
 }
 
-/// A key that is greater the greater `place` is, with as many below zero as above it, and all words of it in use.
-fn nth(element: ElementType, place: u32, count: usize) -> u64 {
+/// A key that increases with `rank`; as many are negative as positive, and all of its words vary.
+fn nth(element: ElementType, rank: u32, count: usize) -> u64 {
     const SPREAD: i64 = (1 << 31) + 1;
-    let centred = i64::from(place) - count as i64 / 2;
+    let centred = i64::from(rank) - count as i64 / 2;
     match element {
-        ElementType::U32 => place.into(),
+        ElementType::U32 => rank.into(),
         ElementType::I32 => centred as u64,
-        ElementType::U64 => u64::from(place) * SPREAD as u64,
+        ElementType::U64 => u64::from(rank) * SPREAD as u64,
         ElementType::I64 => (centred * SPREAD) as u64,
         ElementType::F32 => (centred as f32 / 3.0).to_bits().into(),
         ElementType::F64 => (centred as f64 / 3.0).to_bits(),
     }
 }
 
-/// Any bits at random, or, every other time, the least and the greatest numbers; of floats zeros, ones, infinities, NaNs
-/// of either kind and the bounds of the denormals, all of either sign.
-fn extreme(element: ElementType, random: &mut SplitMix64) -> u64 {
+/// Random bits, or every other time an edge value: the least and greatest numbers; for floats zeros, ones, infinities,
+/// quiet and signalling NaNs and the bounds of the denormals, of either sign.
+fn edge_value(element: ElementType, random: &mut SplitMix64) -> u64 {
     let (draw, bits) = (random.next_u64(), random.next_u64());
     if draw & 1 == 0 {
         return bits;
@@ -64,20 +64,20 @@ fn extreme(element: ElementType, random: &mut SplitMix64) -> u64 {
     if draw >> 40 & 1 == 0 { magnitude } else { magnitude | sign }
 }
 
-/// The values of `count` keys before a sort, as words: each key's place, and in wide ones a hash of it beside, so that
-/// half a value is not taken for a whole one. No two are the same: what has moved where can be read from them.
+/// The values of `count` keys before a sort, as words: the key's index, and in 8-byte values its hash as the second
+/// word, so that a half-moved value shows. All values are distinct: the permutation can be read from them.
 pub(super) fn values(values: SortValues, count: usize) -> Vec<u32> {
-    let places = 0..count as u32;
+    let indices = 0..count as u32;
     match values {
         SortValues::None | SortValues::Places => Vec::new(),
-        SortValues::B4 => places.collect(),
-        SortValues::B8 => places.flat_map(wide_value).collect(),
+        SortValues::B4 => indices.collect(),
+        SortValues::B8 => indices.flat_map(wide_value).collect(),
     }
 }
 
-/// The value of 8 bytes of the key that was at `place`.
-pub(super) fn wide_value(place: u32) -> [u32; 2] {
-    [place, SplitMix64(place.into()).next_u64() as u32]
+/// The 8-byte value of the key at `index`.
+pub(super) fn wide_value(index: u32) -> [u32; 2] {
+    [index, SplitMix64(index.into()).next_u64() as u32]
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_are_of_every_kind_and_sign() {
+    fn edge_values_are_of_every_kind_and_sign() {
         let kinds: [fn(f64) -> bool; 7] = [
             f64::is_nan,
             f64::is_infinite,

@@ -1,27 +1,26 @@
-//! Where the ranges of a workload lie.
+//! Memory layout of a workload's ranges.
 
 use crate::device::BufferRange;
 use crate::error::Result;
 use crate::headless::{Gpu, GpuBuffer};
 
-/// How ranges are kept apart, which decides who sees a kernel leave its own.
+/// How ranges are separated. Decides which out-of-range accesses are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// All in one buffer, between guard words, which show a store beside a range on every driver; in more where a device
-    /// allocates no buffer that large.
+    /// All in one buffer between guard words, which detect stores outside of a range on every driver. Split into more
+    /// buffers where a device's maximum allocation is too small.
     #[default]
     Guarded,
-    /// Each in a buffer that ends where it ends, in memory that is nobody else's: then GPU-assisted validation tells
-    /// of loads, too.
+    /// Each in a buffer and an allocation of its own, so that GPU-assisted validation detects loads as well.
     Separate,
 }
 
-/// Stands wherever no range is.
+/// The word outside of all ranges.
 pub(super) const GUARD: u32 = 0x6a8d_c0de;
 /// Words on each side of a range.
 const GUARD_WORDS: u64 = 16;
 
-/// A range, in words of one of the memories.
+/// A range in words of one buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub memory: usize,
@@ -34,7 +33,7 @@ impl Span {
         memories[self.memory].range().slice(self.first * 4, self.count * 4)
     }
 
-    /// The first `count` words, and the others.
+    /// The first `count` words, and the rest.
     pub fn split_at(self, count: u64) -> (Self, Self) {
         let others = Self { first: self.first + count, count: self.count - count, ..self };
         (Self { count, ..self }, others)
@@ -45,23 +44,23 @@ impl Span {
     }
 }
 
-/// Places ranges, then makes the memory for them.
+/// Lays out ranges, then allocates the buffers.
 pub(super) struct Arrangement {
     layout: Layout,
-    /// Words of the largest memory.
+    /// Maximum size of a buffer, in words.
     max_size: u64,
-    /// Of each memory, in words.
+    /// Size of each buffer, in words.
     sizes: Vec<u64>,
 }
 
 impl Arrangement {
-    /// On a device that allocates up to `max_allocation_size` bytes at once.
+    /// For a device with this maximum allocation size, in bytes.
     pub fn new(layout: Layout, max_allocation_size: u64) -> Self {
         Self { layout, max_size: max_allocation_size / 4, sizes: Vec::new() }
     }
 
-    /// Places `count` words at `misalignment` bytes past a multiple of 16.
-    pub fn place(&mut self, count: u64, misalignment: u32) -> Span {
+    /// Reserves `count` words at `misalignment` bytes past a multiple of 16.
+    pub fn reserve(&mut self, count: u64, misalignment: u32) -> Span {
         let missed = u64::from(misalignment) / 4;
         let first_behind = |size: u64| match self.layout {
             Layout::Guarded => (size + GUARD_WORDS).next_multiple_of(4) + missed,
@@ -79,7 +78,7 @@ impl Arrangement {
         Span { memory, first, count }
     }
 
-    /// The memory, its content undefined.
+    /// Allocates the buffers. Their contents are undefined.
     pub fn allocate(self, gpu: &Gpu) -> Result<Vec<GpuBuffer>> {
         let allocate = |&size: &u64| match self.layout {
             Layout::Guarded => gpu.allocate((size + GUARD_WORDS) * 4),
@@ -89,7 +88,7 @@ impl Arrangement {
     }
 }
 
-/// The first word of a memory that is in no span, and should be a guard, but is not.
+/// Index of the first overwritten guard word of a buffer.
 pub(super) fn broken_guard(image: &[u32], spans: impl Iterator<Item = Span>) -> Option<usize> {
     let mut spans: Vec<_> = spans.map(Span::words).collect();
     spans.sort_by_key(|span| span.start);
@@ -108,10 +107,10 @@ pub(super) fn broken_guard(image: &[u32], spans: impl Iterator<Item = Span>) -> 
 mod tests {
     use super::*;
 
-    fn places(layout: Layout, max_words: u64) -> Vec<(usize, u64)> {
+    fn positions(layout: Layout, max_words: u64) -> Vec<(usize, u64)> {
         let mut arrangement = Arrangement::new(layout, max_words * 4);
         let spans = [(100, 0), (100, 4), (300, 0), (10, 0)].map(|(count, misalignment)| {
-            let span = arrangement.place(count, misalignment);
+            let span = arrangement.reserve(count, misalignment);
             assert_eq!(span.count, count);
             span
         });
@@ -120,11 +119,11 @@ mod tests {
 
     #[test]
     fn ranges_share_a_memory_as_far_as_it_may_grow() {
-        assert_eq!(places(Layout::Guarded, u64::MAX / 4), [(0, 16), (0, 133), (0, 252), (0, 568)]);
-        // The third has none that is large enough behind the others; what fits nowhere is for the device to refuse.
-        assert_eq!(places(Layout::Guarded, 584), [(0, 16), (0, 133), (0, 252), (1, 16)]);
-        assert_eq!(places(Layout::Guarded, 400), [(0, 16), (0, 133), (1, 16), (1, 332)]);
-        assert_eq!(places(Layout::Guarded, 200), [(0, 16), (1, 17), (2, 16), (3, 16)]);
-        assert_eq!(places(Layout::Separate, 400), [(0, 0), (1, 1), (2, 0), (3, 0)]);
+        assert_eq!(positions(Layout::Guarded, u64::MAX / 4), [(0, 16), (0, 133), (0, 252), (0, 568)]);
+        // The third does not fit after the others. A range larger than the maximum is left for the device to refuse.
+        assert_eq!(positions(Layout::Guarded, 584), [(0, 16), (0, 133), (0, 252), (1, 16)]);
+        assert_eq!(positions(Layout::Guarded, 400), [(0, 16), (0, 133), (1, 16), (1, 332)]);
+        assert_eq!(positions(Layout::Guarded, 200), [(0, 16), (1, 17), (2, 16), (3, 16)]);
+        assert_eq!(positions(Layout::Separate, 400), [(0, 0), (1, 1), (2, 0), (3, 0)]);
     }
 }

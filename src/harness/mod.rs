@@ -1,8 +1,8 @@
-//! Floor 4: one table of cases, and what is done with it.
+//! Floor 4: the table of cases, and the checks and measurements of each.
 //!
-//! A [`Case`] is a piece of work with a stable id. `verify`, the tests, `bench` and criterion draw from the same
-//! table, run it through the same [`Workload`], and hold it to the same oracle, so that nothing is measured that was
-//! not proved on the same memory first.
+//! A [`Case`] is a primitive's work with a stable id. `verify`, the tests, `bench` and criterion draw from the same
+//! table, run it through the same [`Workload`], and compare with the same oracle: every measured result was verified on
+//! the same memory first.
 
 mod bench;
 mod cases;

@@ -1,10 +1,10 @@
-//! Inputs of every type: what an operator's results tell most about.
+//! Scan inputs of every type, chosen so that an operator's results distinguish faults.
 
 use super::inputs::{Input, SplitMix64};
 use crate::ElementType;
 use crate::scan::ScanOperator;
 
-/// A table to be scanned.
+/// The type, operator and columns of a table to scan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbers {
     pub element: ElementType,
@@ -13,14 +13,14 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// `rows` rows of numbers, as words; the same for the same `seed`.
+    /// Generates `rows` rows as words, deterministic in `seed`.
     pub fn generate(self, input: Input, rows: usize, seed: u64) -> Vec<u32> {
         let count = rows * self.columns;
         match input {
             Input::Distinguishing => {
                 self.each(rows, seed, |row, random| self.distinguishing(row, rows, random))
             }
-            Input::EdgeValues => self.each(rows, seed, |row, random| self.extreme(row, rows, random)),
+            Input::EdgeValues => self.each(rows, seed, |row, random| self.edge_value(row, rows, random)),
             _ if self.element.is_float() => {
                 let values = input.generate(count, seed).into_iter();
                 let fraction = |word: u32| f64::from(word as i32) / f64::from(1u32 << 31);
@@ -39,7 +39,7 @@ impl Numbers {
         [bits as u32, (bits >> 32) as u32].into_iter().take(self.element.words() as usize)
     }
 
-    /// The bits of a float of this type.
+    /// The bits of `value` as a float of this type.
     fn of_float(self, value: f64) -> u64 {
         if self.element == ElementType::F32 { u64::from((value as f32).to_bits()) } else { value.to_bits() }
     }
@@ -48,7 +48,7 @@ impl Numbers {
         u64::MAX >> (64 - self.element.bits())
     }
 
-    /// A number such that the results go on changing all along, and no carry is lost unseen.
+    /// A number for which results keep changing, so that every lost carry shows.
     fn distinguishing(self, row: usize, rows: usize, random: &mut SplitMix64) -> u64 {
         let word = random.next_u64();
         let seldom_a_bit = || {
@@ -62,7 +62,7 @@ impl Numbers {
             (ScanOperator::Min, _) => self.nth(!self.rising(row, rows, word) & self.mask()),
             (ScanOperator::Max, _) => self.nth(self.rising(row, rows, word)),
             (ScanOperator::Mul, false) => word | 1,
-            // Each by about its inverse, so that no product on the way overflows.
+            // Pairs of a factor and its inverse, so that no product overflows.
             (ScanOperator::Mul, true) => {
                 let pair = SplitMix64(row as u64 / 2).next_u64();
                 let value = 1.0 + unit(pair);
@@ -74,13 +74,13 @@ impl Numbers {
         }
     }
 
-    /// From 0 to as many as there are numbers, with a fall now and then.
+    /// Ranks that rise from 0 to the maximum, with occasional falls.
     fn rising(self, row: usize, rows: usize, word: u64) -> u64 {
         let step = self.mask() / rows.max(1) as u64;
         (row as u64 * step).saturating_sub(word % (4 * step.min(u64::MAX / 4)).max(1))
     }
 
-    /// The number that is `rank`th of all in their order, in the middle of those that are not finite.
+    /// The number of rank `rank` in the type's order. Ranks of floats are clamped to the infinities.
     fn nth(self, rank: u64) -> u64 {
         let sign = 1 << (self.element.bits() - 1);
         match self.element {
@@ -94,15 +94,15 @@ impl Numbers {
         }
     }
 
-    /// Random numbers with the least and the greatest among them; of floats also zeros and denormals of both signs,
-    /// infinities behind the middle, and NaNs at the end: behind one there is nothing else.
-    fn extreme(self, row: usize, rows: usize, random: &mut SplitMix64) -> u64 {
+    /// A distinguishing number, or an edge value: the least and greatest numbers; for floats also zeros and denormals
+    /// of both signs, infinities in the second half, and NaNs in the last quarter: after one all results are NaN.
+    fn edge_value(self, row: usize, rows: usize, random: &mut SplitMix64) -> u64 {
         let distinguishing = self.distinguishing(row, rows, random);
         let word = random.next_u64();
-        let is_extreme = word.is_multiple_of(8);
+        let is_edge_value = word.is_multiple_of(8);
         let pick = |from: &[u64]| from[(word >> 8) as usize % from.len()];
         let sign = 1 << (self.element.bits() - 1);
-        if !is_extreme {
+        if !is_edge_value {
             return distinguishing;
         }
         if !self.element.is_float() {
@@ -110,7 +110,7 @@ impl Numbers {
         }
         let infinity = self.of_float(f64::INFINITY);
         let quiet_nan = self.of_float(f64::NAN);
-        // One with its sign, and those whose lowest or highest bit tells them from infinity.
+        // Of both signs, and NaNs that differ from infinity in the lowest or in all mantissa bits.
         let nans = [quiet_nan, quiet_nan | sign, infinity + 1, (infinity + 1) | sign, self.mask()];
         let infinities = [infinity, infinity | sign];
         let zeros = [0, sign];
@@ -132,7 +132,7 @@ impl Numbers {
     }
 }
 
-/// In 0..1.
+/// A random number in 0..1.
 fn unit(word: u64) -> f64 {
     (word >> 11) as f64 / (1u64 << 53) as f64
 }
@@ -146,24 +146,24 @@ mod tests {
     }
 
     #[test]
-    fn telling_floats_are_finite_and_extreme_ones_are_everything() {
+    fn distinguishing_floats_are_finite_and_edge_values_are_of_every_kind() {
         let floats = |operator, input| -> Vec<f32> {
             numbers(ElementType::F32, operator, input).into_iter().map(f32::from_bits).collect()
         };
         for operator in [ScanOperator::Add, ScanOperator::Mul, ScanOperator::Min, ScanOperator::Max] {
-            // The least and the greatest of all are infinite.
+            // The least and greatest ranks are the infinities.
             let distinguishing = floats(operator, Input::Distinguishing);
             assert!(distinguishing[10..3990].iter().all(|value| value.is_finite()), "{operator}");
-            let extreme = floats(operator, Input::EdgeValues);
-            assert!(extreme[..2000].iter().all(|value| !value.is_nan()), "{operator}");
+            let edge_values = floats(operator, Input::EdgeValues);
+            assert!(edge_values[..2000].iter().all(|value| !value.is_nan()), "{operator}");
             for is in [f32::is_nan, f32::is_infinite, |value: f32| value == 0.0] {
-                assert!(extreme.iter().any(|value| is(*value)), "{operator}");
+                assert!(edge_values.iter().any(|value| is(*value)), "{operator}");
             }
         }
     }
 
     #[test]
-    fn telling_results_change_all_along() {
+    fn distinguishing_results_keep_changing() {
         let maxima = numbers(ElementType::U32, ScanOperator::Max, Input::Distinguishing);
         let mut changes = 0;
         let mut max = 0;

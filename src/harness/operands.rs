@@ -1,12 +1,12 @@
-//! What is read beside the source: by a scan an initial value and where segments begin, by a gather indices, by any a
-//! count, and by a segmented sort one of segments behind it.
+//! Operands other than the source: a scan's initial value and segments, a gather's indices, and indirect counts (for a
+//! segmented sort of keys, followed by that of segments).
 
 use super::cases::{CountFrom, GatherCase, Place, ScanCase, SegmentedSortCase, SortCase};
 use super::inputs::{Input, SplitMix64};
 use super::numbers::Numbers;
 use crate::scan::SegmentsBy;
 
-/// One of each; those in memory of the device as words, or whatever they become there.
+/// One value per operand: its words, or what they are mapped to. Empty for operands that are not in device memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Operands<T> {
     pub initial: T,
@@ -39,16 +39,16 @@ impl<T> Operands<T> {
     }
 }
 
-/// The row that a scan begins with, if it does.
+/// The initial value of a scan, if it has one.
 pub(super) fn initial_row(scan: &ScanCase) -> Option<Vec<u32>> {
     let numbers = Numbers { element: scan.element, operator: scan.operator, columns: scan.columns as usize };
-    // Of some rows the middle one: the least and the greatest would hide what follows.
+    // The middle of three rows: the least or greatest value would hide the elements.
     let rows = numbers.generate(Input::Distinguishing, 3, 5);
     let row_words = rows.len() / 3;
     scan.initial.map(|_| rows[row_words..][..row_words].to_vec())
 }
 
-/// Where segments of `rows` rows begin, besides the first row: many short ones, one long one, and some more.
+/// Head rows of the segments of `rows` rows, except the first: many short segments, a long one, and a few more.
 pub(super) fn heads(scan: &ScanCase, rows: usize) -> Vec<usize> {
     if scan.segments.is_none() {
         return Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn heads(scan: &ScanCase, rows: usize) -> Vec<usize> {
 }
 
 impl Operands<Vec<u32>> {
-    /// Those of `scan` over `rows` rows.
+    /// Operands of `scan` over `rows` rows.
     pub fn new(scan: &ScanCase, rows: usize, room: usize, heads: &[usize]) -> Self {
         let initial = match scan.initial {
             Some(Place::Device) => initial_row(scan).unwrap_or_default(),
@@ -76,12 +76,13 @@ impl Operands<Vec<u32>> {
         Self { initial, count: count(scan.count_from, rows), segments, indices: Vec::new() }
     }
 
-    /// Those of `sort` over `rows` keys.
+    /// Operands of `sort` over `rows` keys.
     pub fn of_sort(sort: &SortCase, rows: usize) -> Self {
         Self { count: count(sort.count_from, rows), ..Self::default() }
     }
 
-    /// Those of `sort` over `rows` keys in segments that begin at `begins`. What is beyond them would begin before all.
+    /// Operands of `sort` over `rows` keys in segments that begin at `begins`. Offsets beyond the segment count are 0,
+    /// which must not be read.
     pub fn of_segmented_sort(sort: &SegmentedSortCase, rows: usize, begins: &[u32]) -> Self {
         let mut segments = begins.to_vec();
         segments.resize(sort.count_from.room(begins.len() as u64) as usize, 0);
@@ -89,14 +90,14 @@ impl Operands<Vec<u32>> {
         Self { count: counts.concat(), segments, ..Self::default() }
     }
 
-    /// Those of `gather` over `count` elements.
+    /// Operands of `gather` over `rows` elements.
     pub fn of_gather(gather: &GatherCase, input: Input, rows: usize, room: usize) -> Self {
         let indices = gather.indices(input, rows, room);
         Self { count: count(gather.count_from, rows), indices, ..Self::default() }
     }
 }
 
-/// A count of `rows` as the device finds it, if it does.
+/// The indirect count of `rows`; empty for a count on the host.
 fn count(from: CountFrom, rows: usize) -> Vec<u32> {
     match from {
         CountFrom::Host => Vec::new(),
@@ -105,7 +106,7 @@ fn count(from: CountFrom, rows: usize) -> Vec<u32> {
     }
 }
 
-/// Where segments begin, as `by` says it of `room` rows.
+/// The segments of `room` rows in the representation `by`.
 fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32> {
     let mut flags = vec![false; room];
     for &head in heads {
@@ -115,18 +116,18 @@ fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32> {
         *first = true;
     }
     let mut number = 0;
-    // Keys that are not ascending, and come again.
+    // Keys that are not ascending and recur.
     let mut key = |is_head: &bool| {
         number += u64::from(*is_head);
         SplitMix64(number % 7).next_u64()
     };
     match by {
-        // Not 0 is what counts; and the first row's flag says nothing new.
+        // Any nonzero flag is a head; the first row's flag is redundant.
         SegmentsBy::Flags => {
             flags.iter().zip(0u32..).map(|(&is_head, row)| if is_head { row | 1 } else { 0 }).collect()
         }
         SegmentsBy::Keys32 => flags.iter().map(|is_head| key(is_head) as u32).collect(),
-        // Of one segment and the next, one of the two words may be the same.
+        // Adjacent segments may agree in one of the two words.
         SegmentsBy::Keys64 => {
             let mut number = 0u32;
             let words = |is_head: &bool| {
@@ -135,7 +136,7 @@ fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32> {
             };
             flags.iter().flat_map(words).collect()
         }
-        // Empty segments, one that begins at the end, and some in any order.
+        // Duplicate offsets, one at the end, one beyond it, not in order.
         SegmentsBy::Offsets => {
             let mut offsets: Vec<_> = heads.iter().map(|&head| head as u32).collect();
             offsets.extend(heads.iter().step_by(5).map(|&head| head as u32));

@@ -1,4 +1,4 @@
-//! What is written down: one JSON file, versioned, whole after every case.
+//! The report: one versioned JSON file, complete and valid after every case.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,179 +18,177 @@ mod read;
 
 pub use read::ReportError;
 
-/// Everything that one command found out.
+/// The results of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The version of this layout: [`Report::SCHEMA`].
+    /// The schema version: [`Report::SCHEMA`].
     pub schema: u32,
-    /// What wrote it.
+    /// The build that wrote it.
     pub tool: Tool,
-    /// On what machine.
+    /// The machine.
     pub host: Host,
-    /// The arguments of the command, its name first, such as `bench`.
+    /// The command line without the program: the command's name and its arguments, such as `bench`.
     pub command: Vec<String>,
-    /// Whether this is all that was asked for: false while cases are still to come, and for good where the command
-    /// ended before them.
+    /// Whether the command has completed: false while cases remain, and if the command ended before them.
     pub complete: bool,
-    /// One section a device.
+    /// One section per device.
     pub devices: Vec<DeviceReport>,
 }
 
 /// The build that wrote a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
-    /// subsweep's own version.
+    /// The version of subsweep.
     pub version: String,
-    /// The commit that was checked out when it was built, where that was known.
+    /// The commit it was built from, if known.
     pub git_hash: Option<String>,
-    /// What compiled it.
+    /// The Rust compiler.
     pub rust_compiler: String,
-    /// What compiled the kernels to SPIR-V.
+    /// The compiler of the kernels to SPIR-V.
     pub shader_compiler: String,
-    /// The kernels by name, each with the hash of its SPIR-V.
+    /// Hash of each kernel's SPIR-V, by name.
     pub kernels: BTreeMap<String, String>,
 }
 
-/// The machine that a report is of.
+/// The machine of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// `linux`, `windows`, `macos`.
     pub os: String,
-    /// The version of its kernel, where it is told.
+    /// The kernel's version, if known.
     pub kernel: Option<String>,
     /// `x86_64`, `aarch64`.
     pub architecture: String,
-    /// The processor's name, where it is told.
+    /// The processor's name, if known.
     pub processor: Option<String>,
-    /// How many threads it runs at once.
+    /// Hardware threads.
     pub threads: u32,
 }
 
-/// What was found out about one device.
+/// The results of one device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeviceReport {
     /// `deviceName`.
     pub name: String,
-    /// Who it is and what it has.
+    /// Identity, limits and features.
     #[serde(flatten)]
     pub description: Description,
-    /// Whether times are from GPU timestamps; else they are wall-clock.
+    /// Whether times are from GPU timestamps; otherwise wall-clock.
     pub gpu_timestamps: bool,
-    /// The verdict of the self-test, where it was asked.
+    /// The verdict of the self-test, if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub self_test: Option<String>,
-    /// What was verified; by `bench`, what could then not be measured.
+    /// The verified cases; by `bench`, the cases that could not be measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<VerifiedCase>,
-    /// What was measured.
+    /// The measured cases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measured: Vec<Measurement>,
 }
 
-/// A case that was verified.
+/// A verified case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VerifiedCase {
     /// The case.
     pub id: String,
     /// `pass`, `fail` or `not supported`.
     pub outcome: String,
-    /// Why, where it did not pass.
+    /// The reason, if it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The first word that was wrong, where one was; apart, for most cases have none.
+    /// The first wrong word, if any. Boxed: most cases have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrong: Option<Box<WrongWord>>,
-    /// The command that does the case again, where it failed.
+    /// The command that reproduces the case, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduce: Option<String>,
 }
 
-/// A word that is not what the oracle says.
+/// A word that differs from the oracle's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrongWord {
-    /// In which run of the case, from 1.
+    /// The run of the case, from 1.
     pub run: u32,
-    /// What the random numbers of the input began with.
+    /// The seed of the input's random numbers.
     pub seed: u64,
-    /// Of what: `result`, `values`, `source`, `guard`.
+    /// The array: `result`, `values`, `source`, `guard`.
     pub what: String,
-    /// Which word of it, from 0.
+    /// Index of the word, from 0.
     pub index: u64,
-    /// What should be there.
+    /// The expected word.
     pub expected: u32,
-    /// What is.
+    /// The word found.
     pub got: u32,
 }
 
-/// A case that was measured. Times are in nanoseconds; each summary is of the samples beside it.
+/// A measured case. Times are in nanoseconds; each summary is of the samples next to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// The case.
     pub id: String,
-    /// What it has in common with the cases that were measured by turns with it: the id without algorithm and policy.
+    /// The id without algorithm and policy, common to the cases measured together.
     pub group: String,
-    /// The policy, in words.
+    /// The policy in use, as text.
     pub policy: String,
     /// Elements.
     pub element_count: u64,
-    /// Bytes of an element.
+    /// Bytes per element.
     pub element_size: u64,
-    /// Bytes that the algorithm reads and writes of the elements.
+    /// Bytes of elements that the algorithm reads and writes.
     pub traffic_size: u64,
-    /// Elements over the median time.
+    /// Elements per second, by the median time.
     pub elements_per_second: f64,
-    /// Traffic over the median time.
+    /// Traffic per second, by the median time.
     pub bytes_per_second: f64,
-    /// The median time of the copy kernel, which copies the elements, over this one's, in percent.
+    /// Median time of the copy kernel on the same elements over this median time, in percent.
     pub copy_percent: f64,
-    /// What the copy kernel read and wrote, over its median time.
+    /// Bytes read and written by the copy kernel per second, by its median time.
     pub copy_bytes_per_second: f64,
-    /// Runs of which each sample is the mean.
+    /// Runs averaged into each sample.
     pub runs_per_sample: u32,
-    /// How many samples each block has, in their order. Between blocks lies time in which others were measured. Other
-    /// programs may know of none.
+    /// Number of samples of each block, in order. Other cases were measured between blocks. Empty if the program that
+    /// measured has no blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_lengths: Vec<u32>,
-    /// Time of a run: the sum of the submissions that it was cut into, without what lies between them where the device
-    /// tells GPU time.
+    /// Time of a run: the sum of its submissions; with GPU timestamps without the gaps between them.
     pub time: Summary,
-    /// In the order in which they were taken.
+    /// Samples in order of time.
     pub samples_ns: Vec<f64>,
-    /// Time of the copy kernel on as many bytes, before and behind each block of samples, by turns.
+    /// Time of the copy kernel on as many bytes, sampled before and after each block.
     pub copy: Summary,
-    /// Two for each block.
+    /// Two samples per block.
     pub copy_samples_ns: Vec<f64>,
-    /// Time of `vkCmdCopyBuffer`, likewise. This, and all below, is null where another program measured, which has no
-    /// such thing or does not tell.
+    /// Time of `vkCmdCopyBuffer`, sampled likewise. This field and all below are null if another program measured that
+    /// does not provide them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Summary>,
-    /// Two for each block.
+    /// Two samples per block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfer_samples_ns: Vec<f64>,
-    /// Time of the host to record a run, on the wall clock.
+    /// Host time to record a run, wall-clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<Summary>,
-    /// One for each sample, of a recording that was not submitted.
+    /// One per sample, of a recording that is not submitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub record_samples_ns: Vec<f64>,
-    /// Time from elements in the host's memory to results in the host's memory, on the wall clock: upload, a run, download.
+    /// End-to-end time from host memory to host memory, wall-clock: upload, run, download.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_to_end: Option<Summary>,
-    /// One behind each block in which it was verified.
+    /// One after each verified block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub end_to_end_samples_ns: Vec<f64>,
     /// The commands of one recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<RecordedCounts>,
-    /// How far the tiles of a chained scan looked back, in one run more, where that can be counted.
+    /// Look-back statistics of a chained scan, from one more run, if a counting kernel exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_back: Option<LookBackCounts>,
 }
 
-/// How many commands of each kind one recording has.
+/// Number of commands of one recording, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedCounts {
-    /// Dispatches, indirect ones included, also those that turn out to have no workgroups.
+    /// Dispatches, including indirect ones without workgroups.
     pub dispatches: u32,
     /// Barriers between them.
     pub barriers: u32,
@@ -204,18 +202,18 @@ impl From<CommandCounts> for RecordedCounts {
     }
 }
 
-/// What the tiles of a chained scan went through, all together.
+/// Look-back statistics of a chained scan, over all tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookBackCounts {
     /// Tiles that looked back: all but the first.
     pub look_backs: u32,
     /// Windows of as many tiles as a subgroup has lanes.
     pub windows: u32,
-    /// The most windows of one tile.
+    /// Maximum windows of one tile.
     pub longest: u32,
-    /// Looks at a window in which a tile had told nothing.
+    /// Reads of a window in which a tile had published nothing.
     pub spins: u32,
-    /// Tiles that were summed up in their workgroup's place.
+    /// Stalled tiles that another workgroup reduced in its fallback.
     pub fallbacks: u32,
 }
 
@@ -227,29 +225,29 @@ impl fmt::Display for LookBackCounts {
     }
 }
 
-/// A sample of times, in short; nanoseconds.
+/// A summary of time samples, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The middle one.
+    /// Median.
     pub median_ns: f64,
-    /// The quartiles' distance.
+    /// Interquartile range.
     pub iqr_ns: f64,
-    /// The least.
+    /// Minimum.
     pub min_ns: f64,
-    /// What 95 % are below.
+    /// 95th percentile.
     pub p95_ns: f64,
-    /// Where the median lies with a confidence of 95 %, by bootstrap of blocks and of the samples in them: from and to.
+    /// The 95 % interval of the median, low and high, by bootstrap of blocks and of their samples.
     pub median_interval_ns: [f64; 2],
 }
 
 impl Summary {
-    /// Sums up `samples`, of which there is at least one, in blocks of these lengths; in one where none are told.
+    /// Summarises `samples` in blocks of these lengths; in one block if there are none. There is at least one sample.
     pub fn of(samples: &[f64], block_lengths: &[u32]) -> Self {
         let blocks = statistics::blocks(samples, block_lengths);
         Self { median_interval_ns: statistics::median_interval(&blocks), ..Self::without_interval(samples) }
     }
 
-    /// The same with the median in place of its interval, which is what takes long.
+    /// The summary without bootstrap, which is slow: the interval is the median.
     fn without_interval(samples: &[f64]) -> Self {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -272,7 +270,7 @@ impl Measurement {
 }
 
 impl VerifiedCase {
-    /// Writes an outcome down, with the command that leads to it again if it is a failure.
+    /// The record of an outcome, with the command that reproduces it if it is a failure.
     pub fn new(id: String, outcome: &Outcome, reproduce: &str) -> Self {
         let new = |outcome: &str, reason| {
             let outcome = outcome.to_owned();
@@ -301,7 +299,7 @@ impl VerifiedCase {
 }
 
 impl DeviceReport {
-    /// Names a device; nothing is found out yet.
+    /// An empty section for a device.
     pub fn new(gpu: &Gpu) -> Self {
         Self {
             name: gpu.identity().name.clone(),
@@ -348,10 +346,10 @@ impl Host {
 }
 
 impl Report {
-    /// The layout that this build writes and reads.
+    /// The schema version that this build writes and reads.
     pub const SCHEMA: u32 = 2;
 
-    /// An empty report of this build and this machine, by the command whose arguments are given.
+    /// An empty report of this build and machine, for a command with these arguments.
     pub fn new(command: Vec<String>) -> Self {
         Self {
             schema: Self::SCHEMA,
@@ -363,10 +361,10 @@ impl Report {
         }
     }
 
-    /// The whole report, as it is written.
+    /// The report as JSON.
     ///
     /// # Errors
-    /// None that a report can cause.
+    /// None in practice: every report can be serialised.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         let mut json = serde_json::to_vec_pretty(self)?;
         json.push(b'\n');
@@ -374,7 +372,7 @@ impl Report {
     }
 }
 
-/// What `bench --quick` measured of some cases, on lavapipe and on SwiftShader.
+/// Some results of `bench --quick` on lavapipe and SwiftShader.
 #[cfg(test)]
 pub(in crate::harness) fn sample() -> Report {
     Report::from_json(include_bytes!("report/sample.json")).expect("a report of this schema")
@@ -385,7 +383,7 @@ mod tests {
     use super::{LookBackCounts, Summary};
 
     #[test]
-    fn a_look_back_is_told_by_its_mean() {
+    fn a_look_back_is_shown_by_its_mean() {
         let counts = LookBackCounts { look_backs: 10, windows: 13, longest: 4, spins: 7, fallbacks: 0 };
         assert_eq!(counts.to_string(), "mean 1.3 windows, longest 4; 7 spins, 0 fallbacks");
     }

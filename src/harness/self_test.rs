@@ -1,4 +1,4 @@
-//! Whether a device keeps the rules that every kernel stands on, asked before anything else is asked of it.
+//! Self-test of a device: the subgroup, shared memory and atomic operations that every kernel relies on.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ push_constants! {
     }
 }
 
-/// What a device got wrong, in the words of the checks; nothing if it is sound.
+/// The failed checks of a device, by name; empty if all passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelfTest {
     failed: Vec<&'static str>,
@@ -38,7 +38,7 @@ impl SelfTest {
     /// Runs the checks.
     ///
     /// # Errors
-    /// Those of the pipeline, of memory and of submitting.
+    /// Those of [`Pipeline::new`], [`Gpu::allocate`] and [`Gpu::submit`].
     pub fn run(gpu: &Gpu) -> Result<Self> {
         let capabilities = gpu.capabilities();
         let lanes = capabilities.subgroup_size;
@@ -53,7 +53,7 @@ impl SelfTest {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
             recorder.dispatch(&pipeline, &push, WORKGROUPS.into())
         };
-        // SAFETY: the memory and the pipeline are this device's and live until `submit` has waited.
+        // SAFETY: the memory and the pipeline are of this device and live until `submit` has waited.
         unsafe { gpu.submit(record) }?;
         let mut words = [0; 2];
         gpu.download(&memory, &mut words)?;
@@ -67,12 +67,12 @@ impl SelfTest {
         Self { failed: checks.chain(atomics).collect() }
     }
 
-    /// Whether all is as it should be.
+    /// Whether all checks passed.
     pub fn is_passed(&self) -> bool {
         self.failed.is_empty()
     }
 
-    /// What is not.
+    /// The names of the failed checks.
     pub fn failed(&self) -> &[&'static str] {
         &self.failed
     }

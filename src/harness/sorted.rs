@@ -1,4 +1,4 @@
-//! What a sort should make of its keys and values.
+//! The expected result of a sort.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::keys::wide_value;
 use crate::reference::oracle;
 use crate::{ElementType, Number};
 
-/// What is sorted, and how.
+/// A sort to compute on the CPU.
 #[derive(Debug, Clone)]
 pub(super) struct SortExpectation {
     pub element: ElementType,
@@ -16,31 +16,31 @@ pub(super) struct SortExpectation {
     pub bits: Range<u32>,
 }
 
-/// What should be in memory after a sort, as words.
+/// The memory after a sort, as words.
 #[derive(Debug, PartialEq)]
 pub(super) struct Sorted {
     pub keys: Vec<u32>,
-    /// Nothing of a sort of keys alone.
+    /// Empty for a sort of keys alone.
     pub values: Vec<u32>,
 }
 
 impl SortExpectation {
-    /// Of `keys`, in words. Stability is proven by the values: each says where its key was, so that of two that compare
-    /// equal the wrong one is seen to be first.
+    /// Sorts `keys`, given as words. The values prove stability: each is its key's index, so that equal keys in the
+    /// wrong order show.
     pub fn of(&self, keys: &[u32]) -> Sorted {
         self.of_segment(keys, 0)
     }
 
-    /// The same of segments of `keys` that begin at `begins`, in rising order; what is in none stays as it is, and its
-    /// places are `untold`.
-    pub fn of_segments(&self, keys: &[u32], begins: &[u32], untold: u32) -> Sorted {
+    /// Sorts the segments of `keys` that begin at `begins`, ascending. Keys outside of all segments are unchanged, and
+    /// their argsort indices are `outside`.
+    pub fn of_segments(&self, keys: &[u32], begins: &[u32], outside: u32) -> Sorted {
         let key_words = self.element.words() as usize;
         let count = (keys.len() / key_words) as u32;
         let first = begins.first().map_or(count, |&begin| begin);
         let before = &keys[..first as usize * key_words];
         let mut all = match self.values {
-            SortValues::Places => Sorted { keys: before.to_vec(), values: vec![untold; first as usize] },
-            // Nothing to compare by keeps its order.
+            SortValues::Places => Sorted { keys: before.to_vec(), values: vec![outside; first as usize] },
+            // An empty bit range keeps the order.
             _ => Self { bits: 0..0, is_descending: false, ..self.clone() }.of(before),
         };
         for (&begin, &end) in begins.iter().zip(begins.iter().skip(1).chain([&count])) {
@@ -52,28 +52,28 @@ impl SortExpectation {
         all
     }
 
-    /// Of keys of which the first is at `first_place`.
-    fn of_segment(&self, keys: &[u32], first_place: u32) -> Sorted {
+    /// Sorts a segment whose first key has the index `first_index`.
+    fn of_segment(&self, keys: &[u32], first_index: u32) -> Sorted {
         match self.element {
-            ElementType::U32 => self.sorted::<u32>(keys, first_place),
-            ElementType::I32 => self.sorted::<i32>(keys, first_place),
-            ElementType::F32 => self.sorted::<f32>(keys, first_place),
-            ElementType::U64 => self.sorted::<u64>(keys, first_place),
-            ElementType::I64 => self.sorted::<i64>(keys, first_place),
-            ElementType::F64 => self.sorted::<f64>(keys, first_place),
+            ElementType::U32 => self.sorted::<u32>(keys, first_index),
+            ElementType::I32 => self.sorted::<i32>(keys, first_index),
+            ElementType::F32 => self.sorted::<f32>(keys, first_index),
+            ElementType::U64 => self.sorted::<u64>(keys, first_index),
+            ElementType::I64 => self.sorted::<i64>(keys, first_index),
+            ElementType::F64 => self.sorted::<f64>(keys, first_index),
         }
     }
 
-    fn sorted<K: oracle::Key + Number>(&self, words: &[u32], first_place: u32) -> Sorted {
+    fn sorted<K: oracle::Key + Number>(&self, words: &[u32], first_index: u32) -> Sorted {
         let mut keys = vec![K::zeroed(); size_of_val(words) / size_of::<K>()];
         bytemuck::cast_slice_mut(&mut keys).copy_from_slice(words);
-        let mut pairs: Vec<_> = keys.into_iter().zip(first_place..).collect();
+        let mut pairs: Vec<_> = keys.into_iter().zip(first_index..).collect();
         oracle::sort_pairs(&mut pairs, self.bits.clone(), self.is_descending);
-        let places = pairs.iter().map(|(_, place)| *place);
+        let indices = pairs.iter().map(|(_, index)| *index);
         let values = match self.values {
             SortValues::None => Vec::new(),
-            SortValues::B4 | SortValues::Places => places.collect(),
-            SortValues::B8 => places.flat_map(wide_value).collect(),
+            SortValues::B4 | SortValues::Places => indices.collect(),
+            SortValues::B8 => indices.flat_map(wide_value).collect(),
         };
         let keys = match self.values {
             SortValues::Places => words.to_vec(),
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(got, Sorted { keys: words(&[5, 5, 0, -1]), values: vec![] });
         let before = values(SortValues::B8, 4);
         let got = sorted(SortValues::B8, false, 0..64, &keys);
-        let moved = [1, 3, 0, 2].into_iter().flat_map(|place| [before[2 * place], before[2 * place + 1]]);
+        let moved = [1, 3, 0, 2].into_iter().flat_map(|index| [before[2 * index], before[2 * index + 1]]);
         assert_eq!(got.values, moved.collect::<Vec<_>>());
     }
 }

@@ -1,23 +1,22 @@
-//! What samples of times come to, and how sure one can be of it.
+//! Statistics of time samples: quantiles, bootstrap intervals and linear fits.
 
 use super::inputs::SplitMix64;
 
-/// Samples drawn anew for an interval. The interval's ends move by a percent of their distance with another seed.
+/// Bootstrap resamples per interval. With another seed an interval's ends move by about one percent of its width.
 const RESAMPLES: usize = 1000;
-/// How much of what could have been lies in an interval.
+/// Confidence level of the intervals.
 const CONFIDENCE: f64 = 0.95;
-/// The same samples have the same interval, here and wherever a report is read.
+/// A fixed seed: the same samples always have the same interval.
 const SEED: u64 = 0x5eed;
 
-/// The value below which a part `q` of `sorted` lies, between neighbours in proportion. There is at least one.
+/// The `q` quantile of `sorted`, linearly interpolated. `sorted` is not empty.
 pub(super) fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let place = q * (sorted.len() - 1) as f64;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    below + (above - below) * place.fract()
+    let position = q * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+    below + (above - below) * position.fract()
 }
 
-/// The middle one of `samples`, or the mean of the middle two, in time that grows with their number alone. They end up in
-/// another order.
+/// The median of `samples`, in linear time. Reorders them.
 pub(super) fn median(samples: &mut [f64]) -> f64 {
     let count = samples.len();
     let (below, &mut middle, _) = samples.select_nth_unstable_by(count / 2, f64::total_cmp);
@@ -27,7 +26,7 @@ pub(super) fn median(samples: &mut [f64]) -> f64 {
     }
 }
 
-/// Samples block by block. Lengths that do not add up to them tell of no blocks.
+/// Splits samples into blocks. Lengths that do not add up to the samples give one block.
 pub(super) fn blocks<'s>(samples: &'s [f64], lengths: &[u32]) -> Vec<&'s [f64]> {
     let (mut rest, mut blocks) = (samples, Vec::new());
     for &length in lengths {
@@ -40,59 +39,58 @@ pub(super) fn blocks<'s>(samples: &'s [f64], lengths: &[u32]) -> Vec<&'s [f64]> 
     if rest.is_empty() && !blocks.is_empty() { blocks } else { vec![samples] }
 }
 
-/// The percentile bootstrap of the median: between which two values 95 % of the medians lie of samples that are drawn
-/// from these with replacement: as many blocks, and in each as many samples. What lasts longer than a block is in all of
-/// its samples, so that samples alone would seem to agree. Efron and Tibshirani, "An Introduction to the Bootstrap",
-/// 1993, chapter 13; Davison and Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8, of blocks.
+/// The 95 % interval of the median by percentile bootstrap, resampling blocks and then samples in each block, both with
+/// replacement. A disturbance that lasts longer than a block affects all of its samples: resampling only samples would
+/// underestimate the variance. Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13; Davison and
+/// Hinkley, "Bootstrap Methods and their Application", 1997, section 3.8, on blocks.
 pub(super) fn median_interval(blocks: &[&[f64]]) -> [f64; 2] {
     interval(draws(|random| median(&mut resample(blocks, random))))
 }
 
-/// How many times as long `new` takes as `base`, by medians of both drawn anew, often enough for an [`interval`]. The draws
-/// of as many blocks are of the same blocks every time: cases that were measured in the same rounds are drawn together, for
-/// what one block of them met, the others met too.
+/// Bootstrap resamples of the ratio of medians, `new` over `base`, for an [`interval`]. Equal numbers of blocks draw
+/// the same block indices: cases measured in the same rounds are resampled together, since a disturbance of a round
+/// affects all of them.
 pub(super) fn ratio_draws(base: &[&[f64]], new: &[&[f64]]) -> Vec<f64> {
     draws(|random| {
-        // A clock may have told of no time at all, now and then.
+        // A coarse clock may report a time of 0.
         let [base, new] =
             [base, new].map(|blocks| median(&mut resample(blocks, random)).max(f64::MIN_POSITIVE));
         finite(new / base)
     })
 }
 
-/// Between which two values 95 % of these lie.
+/// The interval that holds 95 % of the resampled statistics.
 pub(super) fn interval(mut draws: Vec<f64>) -> [f64; 2] {
     draws.sort_by(f64::total_cmp);
     let tail = (1.0 - CONFIDENCE) / 2.0;
     [quantile(&draws, tail), quantile(&draws, 1.0 - tail)]
 }
 
-/// The geometric mean of ratios, of which there is one at least.
+/// The geometric mean of ratios. There is at least one.
 pub(super) fn geometric_mean(ratios: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = ratios.len() as f64;
     finite((ratios.map(f64::ln).sum::<f64>() / count).exp())
 }
 
-/// A ratio of times can be beyond what a number holds, and JSON knows no infinities.
+/// Clamps a ratio to finite positive numbers: JSON has no infinities.
 pub(super) fn finite(ratio: f64) -> f64 {
     ratio.clamp(f64::MIN_POSITIVE, f64::MAX)
 }
 
-/// A straight line through times: what a run costs at least, and what each element adds.
+/// A linear model of the time of a run: a fixed cost, and a cost per element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinearFit {
     /// Nanoseconds of a run of no elements; at least 0.
     pub fixed_ns: f64,
     /// Nanoseconds of an element; at least 0.
     pub per_element_ns: f64,
-    /// By how much of itself the time is off that is furthest from the line.
+    /// The largest relative deviation from the line.
     pub worst_deviation: f64,
 }
 
 impl LinearFit {
-    /// Through pairs of a number of elements and a time in nanoseconds, such that the sum of the squares of the *relative*
-    /// deviations is least: else the largest counts alone would have a say. Times are above 0; of fewer than two counts
-    /// there is no line.
+    /// Fits pairs of an element count and a time in nanoseconds by least squares of the *relative* deviations: absolute
+    /// ones would let the largest counts decide alone. Times are above 0. `None` for fewer than two distinct counts.
     pub fn of(points: &[(f64, f64)]) -> Option<Self> {
         let [mut w, mut wx, mut wxx, mut wt, mut wxt] = [0.0; 5];
         for &(x, t) in points {
@@ -109,7 +107,7 @@ impl LinearFit {
         }
         let (fixed_ns, per_element_ns) =
             match ((wxx * wt - wx * wxt) / determinant, (w * wxt - wx * wt) / determinant) {
-                // No run takes less than no time.
+                // Neither cost is negative.
                 (..0.0, _) => (0.0, wxt / wxx),
                 (_, ..0.0) => (wt / w, 0.0),
                 line => line,
@@ -119,7 +117,8 @@ impl LinearFit {
     }
 }
 
-/// Where draws come from: blocks and what is drawn in them apart, so that blocks of other lengths are the same blocks.
+/// Random numbers for blocks and for samples in separate streams, so that block lengths do not affect the choice of
+/// blocks.
 struct Random {
     blocks: SplitMix64,
     samples: SplitMix64,
@@ -139,7 +138,7 @@ fn resample(blocks: &[&[f64]], random: &mut Random) -> Vec<f64> {
     drawn
 }
 
-/// One of so many: the high half of a product is as even as 64 bits are.
+/// A random index below `count`: the high half of a product, uniform up to 64 bits.
 fn draw(count: usize, random: &mut SplitMix64) -> usize {
     ((u128::from(random.next_u64()) * count as u128) >> 64) as usize
 }
@@ -166,9 +165,9 @@ mod tests {
         assert_eq!(median_interval(&[&[7.0; 20]]), [7.0; 2]);
     }
 
-    /// 95 % of intervals hold what is true.
+    /// 95 % of the intervals cover the true median.
     #[test]
-    fn an_interval_is_as_sure_as_it_says() {
+    fn intervals_cover_the_median_at_their_confidence() {
         let mut random = SplitMix64(3);
         let trials = 400;
         let held = (0..trials).filter(|_| {
@@ -182,9 +181,9 @@ mod tests {
         assert!((0.90..=0.99).contains(&share), "{share}");
     }
 
-    /// The same of blocks, of which each is off by as much as its samples are.
+    /// Coverage with blocks whose common error is as large as that of the samples.
     #[test]
-    fn an_interval_knows_of_blocks() {
+    fn an_interval_accounts_for_blocks() {
         let mut random = SplitMix64(5);
         let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
         let (trials, lengths) = (200, [3; 12]);
@@ -200,8 +199,8 @@ mod tests {
                 *held += u32::from(low <= 0.0 && 0.0 <= high);
             }
         }
-        let [knowing, unknowing] = held.map(|held| f64::from(held) / f64::from(trials));
-        assert!(knowing > 0.9 && unknowing < 0.85, "{knowing} {unknowing}");
+        let [with_blocks, without_blocks] = held.map(|held| f64::from(held) / f64::from(trials));
+        assert!(with_blocks > 0.9 && without_blocks < 0.85, "{with_blocks} {without_blocks}");
     }
 
     #[test]
@@ -241,7 +240,7 @@ mod tests {
         assert_eq!(LinearFit::of(&[(7.0, 1.0), (7.0, 2.0)]), None);
     }
 
-    /// What a round has in common is no less unsure in two cases than in one, however many samples each has of it.
+    /// The number of samples per round does not narrow the uncertainty between rounds.
     #[test]
     fn blocks_are_drawn_together_whatever_their_lengths() {
         let mut random = SplitMix64(9);

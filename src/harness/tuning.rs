@@ -1,4 +1,4 @@
-//! Shapes that a device could be tuned to: what there is to try, as cases, and what was measured, as rows of the tables.
+//! Tuning: the candidate shapes for a device as cases, and the measured best ones as rows of the policy tables.
 
 use super::cases::{Case, PolicyName, ScanCase, SortCase, SortValues, Work};
 use super::inputs::Input;
@@ -8,87 +8,87 @@ use crate::error::{Error, Result};
 use crate::scan::{ScanAlgorithm, ScanPolicy, ScanTuning, WorkgroupScan};
 use crate::sort::{Matching, Ranking, SortAlgorithm, SortPolicy, can_be_row, measured_row};
 
-/// What is sorted or scanned, and how much of it.
+/// The input of a tuning measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TunedInput {
     /// The type of the keys, or of the elements.
     pub element: ElementType,
-    /// What goes with keys; of a scan nothing.
+    /// The values of a sort; none for a scan.
     pub values: SortValues,
     /// Keys, or elements.
     pub count: u64,
 }
 
 impl TunedInput {
-    /// What rows of the tables tell apart: the words of a key or element, and those of a value.
+    /// The sizes that a table distinguishes: words of a key or element, and words of a value.
     pub fn words(&self) -> [u32; 2] {
         [self.element.words(), self.values.moved_size() as u32 / 4]
     }
 }
 
-/// One way to sort or to scan, among those that a row of a table can say.
+/// A shape that a row of a policy table can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TunedShape {
-    /// Of a sort.
+    /// The shape of a sort.
     Sort {
-        /// What sorts more keys than one workgroup holds.
+        /// The algorithm for more keys than one workgroup holds.
         algorithm: SortAlgorithm,
-        /// How a tile's keys are counted and ranked.
+        /// Ranking of the keys of a tile.
         ranking: Ranking,
         /// Invocations in a workgroup.
         workgroup_size: u32,
-        /// Keys of an invocation.
+        /// Keys per invocation.
         items_per_invocation: u32,
         /// Whether ranked tiles are scattered from shared memory.
         has_exchange: bool,
-        /// Lanes to ask for.
+        /// The requested subgroup size.
         subgroup_size: Option<u32>,
     },
-    /// Of a scan.
+    /// The shape of a scan.
     Scan {
         /// Reduce-then-scan or chained.
         algorithm: ScanAlgorithm,
         /// Invocations in a workgroup.
         workgroup_size: u32,
-        /// Words of an invocation's elements.
+        /// Words of elements per invocation.
         words_per_invocation: u32,
-        /// Quads' worth of elements that follow one another.
+        /// Consecutive 16-byte packs of an invocation.
         packs_per_run: u32,
     },
 }
 
-/// What is tried of each number that makes a shape.
+/// Candidate values of each parameter of a shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TunedAxes {
     /// Invocations in a workgroup.
     pub workgroup_sizes: Vec<u32>,
-    /// Keys of an invocation; of a scan words.
+    /// Keys per invocation of a sort; words per invocation of a scan.
     pub items: Vec<u32>,
-    /// Of a scan: quads' worth of elements that follow one another.
+    /// Scans: consecutive 16-byte packs of an invocation.
     pub packs_per_run: Vec<u32>,
-    /// Of a sort.
+    /// Algorithms of sorts.
     pub sort_algorithms: Vec<SortAlgorithm>,
-    /// Of a scan.
+    /// Algorithms of scans.
     pub scan_algorithms: Vec<ScanAlgorithm>,
-    /// Of a sort: whether ranked tiles are scattered from shared memory.
+    /// Sorts: whether ranked tiles are scattered from shared memory.
     pub exchanges: Vec<bool>,
-    /// Of a sort: all sizes of subgroups that the device has, and not the table's alone.
+    /// Sorts: whether all subgroup sizes of the device are candidates, beside the table's.
     pub has_subgroup_sizes: bool,
 }
 
 impl TunedAxes {
-    /// The algorithms of sorts that a row can have by default.
+    /// The sort algorithms that a row can make the default.
     pub const SORTS: [SortAlgorithm; 4] = [
         SortAlgorithm::Onesweep,
         SortAlgorithm::Radix8Bit,
         SortAlgorithm::Radix4Bit,
         SortAlgorithm::Radix2Bit,
     ];
-    /// The scans whose tiles the table shapes.
+    /// The scan algorithms whose tile shape is in the table.
     pub const SCANS: [ScanAlgorithm; 2] =
         [ScanAlgorithm::Chained, ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup)];
 
-    /// Every shape of a sort, those that the library refuses included.
+    /// Every candidate shape of a sort, including those that the library refuses.
     pub fn sorts(&self, capabilities: &Capabilities) -> Vec<TunedShape> {
         let mut shapes = Vec::new();
         for &algorithm in &self.sort_algorithms {
@@ -112,7 +112,7 @@ impl TunedAxes {
         shapes
     }
 
-    /// Every shape of a scan, those that the library refuses included.
+    /// Every candidate shape of a scan, including those that the library refuses.
     pub fn scans(&self) -> Vec<TunedShape> {
         let mut shapes = Vec::new();
         for &algorithm in &self.scan_algorithms {
@@ -130,12 +130,12 @@ impl TunedAxes {
         shapes
     }
 
-    /// The table's own, and others if they are asked for and the device has a choice.
+    /// The table's subgroup size, and the others if requested and supported.
     fn subgroup_sizes(&self, capabilities: &Capabilities) -> Vec<Option<u32>> {
         let keys = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default);
         let mut sizes = vec![keys.policy(capabilities).subgroup_size];
         if self.has_subgroup_sizes {
-            // None where the only size there is needs not be asked for.
+            // `None` if the only size need not be requested.
             let asked = |size| capabilities.requested_subgroup_size(Some(size), size).ok().flatten();
             let others = (2..8).filter_map(|bits| asked(1 << bits)).map(Some);
             sizes.extend(others.filter(|size| !sizes.contains(size)).collect::<Vec<_>>());
@@ -144,7 +144,7 @@ impl TunedAxes {
     }
 }
 
-/// How an algorithm ranks, but for the seed's way.
+/// The rankings of an algorithm, without the seed's.
 fn rankings(algorithm: SortAlgorithm) -> Vec<Ranking> {
     let matching =
         |by_shared_masks, has_early_counts| Ranking::Match(Matching { by_shared_masks, has_early_counts });
@@ -158,7 +158,7 @@ fn rankings(algorithm: SortAlgorithm) -> Vec<Ranking> {
 }
 
 impl TunedShape {
-    /// As the table has it now; for a scan with the algorithm that is chosen out of place.
+    /// The current shape in the table; for a scan with the algorithm chosen out of place.
     pub fn current(is_sort: bool, input: &TunedInput, capabilities: &Capabilities) -> Self {
         if is_sort {
             let algorithm = SortPolicy::choose(capabilities, &sort_case(input).config()).policy.algorithm;
@@ -183,7 +183,8 @@ impl TunedShape {
         }
     }
 
-    /// What shapes of one row have in common: a row says items for each kind of keys, and nothing of a scan's algorithm.
+    /// The part of a shape that one row holds for all inputs: without the items per invocation of a sort, and without a
+    /// scan's algorithm.
     pub const fn family(self) -> Self {
         match self {
             Self::Sort { algorithm, ranking, workgroup_size, has_exchange, subgroup_size, .. } => {
@@ -205,7 +206,7 @@ impl TunedShape {
         }
     }
 
-    /// The name of its algorithm.
+    /// The algorithm's name.
     pub const fn algorithm(&self) -> &'static str {
         match self {
             Self::Sort { algorithm, .. } => algorithm.name(),
@@ -213,7 +214,7 @@ impl TunedShape {
         }
     }
 
-    /// The kernels that go through all keys or elements in a pass, without variants.
+    /// The kernels that process all keys or elements of a pass, without variants.
     pub const fn hot_kernels(&self) -> &'static [&'static str] {
         match self {
             Self::Sort { algorithm: SortAlgorithm::Onesweep, .. } => &["sort/onesweep"],
@@ -224,7 +225,7 @@ impl TunedShape {
         }
     }
 
-    /// Keys or elements of an invocation.
+    /// Keys or elements per invocation.
     pub fn items(&self, input: &TunedInput) -> u32 {
         match self {
             Self::Sort { items_per_invocation, .. } => *items_per_invocation,
@@ -232,7 +233,7 @@ impl TunedShape {
         }
     }
 
-    /// Lanes that are asked for.
+    /// The requested subgroup size.
     pub const fn lanes(&self) -> Option<u32> {
         match self {
             Self::Sort { subgroup_size, .. } => *subgroup_size,
@@ -240,10 +241,10 @@ impl TunedShape {
         }
     }
 
-    /// The case that proves and measures it.
+    /// The case that verifies and measures the shape.
     ///
     /// # Errors
-    /// Why the library refuses the shape on the device, or its table could not say it.
+    /// The library refuses the shape on the device, or a row of the table cannot express it.
     pub fn case(&self, input: &TunedInput, capabilities: &Capabilities) -> Result<Case> {
         let work = match *self {
             Self::Sort { algorithm, .. } => {
@@ -309,7 +310,7 @@ impl TunedShape {
         }
     }
 
-    /// Shapes of one family, each the best for its input, as a row in the syntax of the table: of scans the first.
+    /// The best shapes of one family, one per input, as a row in the table's syntax. For scans the first shape is used.
     pub fn row(best: &[(TunedInput, Self)], capabilities: &Capabilities, source: &str) -> String {
         match best[0].1 {
             Self::Sort { .. } => {
@@ -329,7 +330,7 @@ impl TunedShape {
     }
 }
 
-/// Whether the table has the single pass by default on the device, where a scan is out of place.
+/// Whether the table makes the single pass the default of out-of-place scans on the device.
 pub fn has_single_pass(capabilities: &Capabilities) -> bool {
     ScanTuning::has_single_pass(capabilities)
 }
@@ -376,17 +377,17 @@ mod tests {
     }
 
     #[test]
-    fn what_the_device_or_the_library_lacks_is_refused() {
+    fn unsupported_shapes_are_refused() {
         let capabilities = capabilities();
         let shapes = axes().sorts(&capabilities);
-        // Eight ways to rank, with and without exchange, and six shapes of each.
+        // Eight rankings, with and without exchange, and six shapes of each.
         assert_eq!(shapes.len(), 8 * 2 * 6);
         let taken: Vec<_> = shapes.iter().filter(|shape| shape.case(&KEYS, &capabilities).is_ok()).collect();
-        // 1024 invocations are too many, 256 x 48 keys too large, and counters take multiples of 4 alone.
+        // 1024 invocations and tiles of 256 x 48 keys exceed the limits, and counters need multiples of 4.
         assert_eq!(taken.len(), (6 * 2 + 2) * 2);
         let ids: HashSet<_> =
             taken.iter().map(|shape| shape.case(&KEYS, &capabilities).unwrap().id()).collect();
-        assert_eq!(ids.len(), taken.len(), "names tell shapes apart");
+        assert_eq!(ids.len(), taken.len(), "names are unique");
         let families: HashSet<_> = taken.iter().map(|shape| shape.family()).collect();
         assert_eq!(families.len(), 8 * 2);
 
@@ -412,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_now_is_one_of_the_shapes() {
+    fn the_current_table_is_among_the_shapes() {
         let capabilities = capabilities();
         for is_sort in [true, false] {
             let current = TunedShape::current(is_sort, &KEYS, &capabilities);

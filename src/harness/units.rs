@@ -1,4 +1,4 @@
-//! Numbers, most with a unit, short enough for a table.
+//! Numbers and units, formatted for tables.
 
 /// Nanoseconds: `12.3 µs`.
 pub fn duration(ns: f64) -> String {
@@ -11,7 +11,7 @@ pub fn duration(ns: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// A rate with the prefix that its unit needs, which comes behind it: `1.50 M`.
+/// A rate with the SI prefix of its unit, which the caller appends: `1.50 M`.
 pub fn scaled(rate: f64) -> String {
     let (value, prefix) = match rate {
         rate if rate < 1e6 => (rate / 1e3, "k"),
@@ -22,7 +22,7 @@ pub fn scaled(rate: f64) -> String {
     format!("{} {prefix}", three_digits(value))
 }
 
-/// A number to three digits, unless it is so small or large that it needs an exponent.
+/// A number with three significant digits; very small and large ones in scientific notation.
 pub fn three_digits(value: f64) -> String {
     match value {
         value if value != 0.0 && value.abs() < 0.005 => format!("{value:.2e}"),
@@ -33,7 +33,7 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
-/// Where a ratio lies: `0.950 to 1.050`.
+/// An interval of a ratio: `0.950 to 1.050`.
 pub fn interval([low, high]: [f64; 2]) -> String {
     format!("{low:.3} to {high:.3}")
 }

@@ -1,4 +1,4 @@
-//! Holding a device to the oracle, case by case.
+//! Verification of a device against the oracle, case by case.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use super::workload::{Mismatch, Workload};
 use crate::error::{Error, Result};
 use crate::headless::Gpu;
 
-/// How a case ended.
+/// The outcome of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Right, twice in a row, with nothing touched beside it.
+    /// Correct in two runs, with no store outside of the ranges.
     Pass,
-    /// Wrong.
+    /// A wrong result or an error.
     Fail(Failure),
-    /// The device, or a policy on it, cannot do this: counted, never hidden.
+    /// Not supported by the device, or by a policy on it. Counted as skipped.
     NotSupported(String),
 }
 
-/// What went wrong.
+/// Why a case failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// A result, or memory beside it.
+    /// A wrong word in the result or in memory around it.
     Wrong {
-        /// In which run of the case, from 1.
+        /// The run of the case, from 1.
         run: u32,
-        /// What the random numbers of the input began with.
+        /// The seed of the input's random numbers.
         seed: u64,
-        /// The first word at fault.
+        /// The first wrong word.
         mismatch: Mismatch,
     },
-    /// An error where there should be none.
+    /// An unexpected error.
     Error(Error),
 }
 
 impl Outcome {
-    /// How a case ended that could not be carried through.
+    /// The outcome of a case that returned an error.
     ///
     /// # Errors
-    /// The error itself, where nothing more can be tried on the device: see [`Error::is_fatal`].
+    /// The error itself if [`Error::is_fatal`]: the device is unusable.
     pub fn of_error(error: Error) -> Result<Self> {
         match error {
             error if error.is_fatal() => Err(error),
@@ -63,16 +63,15 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Runs a case twice, the second time with the scratch that the first left behind.
+/// Runs a case twice, the second time with the scratch contents of the first run.
 ///
 /// # Errors
-/// Those of which [`Error::is_fatal`] says that nothing more can be tried on the device. Every other failure is an
-/// [`Outcome`].
+/// Only errors that are [`Error::is_fatal`]. Every other failure is an [`Outcome`].
 pub fn verify_case(gpu: &Gpu, case: &Case) -> Result<Outcome> {
     verify_case_in(gpu, case, Layout::Guarded)
 }
 
-/// The same as [`verify_case`], with memory that is laid out otherwise.
+/// [`verify_case`] with another memory layout.
 ///
 /// # Errors
 /// Those of [`verify_case`].

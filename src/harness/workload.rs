@@ -1,14 +1,13 @@
-//! A case on a device: its memory, ready to run any number of times.
+//! A case on a device: plan, memory and input, ready to run any number of times.
 //!
 //! ```text
 //!   | guard | pristine input | guard | source | guard | destination | guard | values | guard | scratch | guard |
 //! ```
 //!
-//! Source, destination, values and scratch begin poisoned; the source is restored from the pristine input before each
-//! run, and so are a sort's values, of which the pristine ones lie behind the keys.
-//! Behind them lies what a scan reads besides. Where the device knows the count alone, there is room for more rows than
-//! are scanned, and what is in it stays poison.
-//! Guards catch a store outside of a range on every driver, whatever it checks by itself. [`Layout::Separate`] gives
+//! Source, destination, values and scratch are initially poisoned. The source is restored from the pristine input
+//! before each run, and so are a sort's values, whose pristine copy follows the keys. The other operands of the
+//! primitive follow the scratch. With an indirect count the ranges have room for more rows than the count; the rows
+//! beyond it keep the poison. Guards detect stores outside of the ranges on every driver. [`Layout::Separate`] gives
 //! each range a buffer instead.
 
 mod prepared;
@@ -45,35 +44,35 @@ pub struct Workload<'g> {
     expectation: Expectation,
     job: Job,
     pristine: Span,
-    /// Directly behind the others.
+    /// Directly after `pristine`.
     pristine_values: Span,
     source: Span,
     destination: Span,
     values: Span,
     scratch: Span,
-    /// Empty where they are not in memory.
+    /// Empty spans for operands that are not in device memory.
     operands: Operands<Span>,
-    /// The commands of the last run.
+    /// Commands of the last run.
     recorded: Cell<CommandCounts>,
-    /// Where roundings are the device's own: what it made of them the first time.
+    /// The result of the first run, where rounding depends on the device: later runs must agree.
     first_result: RefCell<Option<Expected>>,
 }
 
-/// What stood in memory where it should not, or did not where it should.
+/// A wrong word in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Of what, in words: `result`, `values`, `source`, `guard`.
+    /// The array: `result`, `values`, `source`, `guard`.
     pub what: &'static str,
-    /// The first index at fault, in words.
+    /// Index of the first wrong word.
     pub index: u64,
-    /// What should be there.
+    /// The expected word.
     pub expected: u32,
-    /// What is.
+    /// The word found.
     pub got: u32,
 }
 
 impl<'g> Workload<'g> {
-    /// Makes the plan, the memory and the input of `case`.
+    /// Creates the plan, the memory and the input of `case`.
     ///
     /// # Errors
     /// Those of the plan, and [`OutOfDeviceMemory`](crate::Error::OutOfDeviceMemory).
@@ -94,13 +93,13 @@ impl<'g> Workload<'g> {
         let moved_count = case.size() / 4 - word_count;
         let room = room * row_size / 4;
         let mut arrangement = Arrangement::new(layout, gpu.capabilities().max_allocation_size);
-        let all_pristine = arrangement.place(word_count + moved_count, 0);
+        let all_pristine = arrangement.reserve(word_count + moved_count, 0);
         let (pristine, pristine_values) = all_pristine.split_at(word_count);
-        let source = arrangement.place(room, misalignment);
-        let destination = if in_place { source } else { arrangement.place(room, misalignment) };
-        let values = arrangement.place(values_size / 4, values_misalignment);
-        let scratch = arrangement.place(scratch.size / 4, 0);
-        let spans = operands.as_ref().each(|words| arrangement.place(words.len() as u64, misalignment));
+        let source = arrangement.reserve(room, misalignment);
+        let destination = if in_place { source } else { arrangement.reserve(room, misalignment) };
+        let values = arrangement.reserve(values_size / 4, values_misalignment);
+        let scratch = arrangement.reserve(scratch.size / 4, 0);
+        let spans = operands.as_ref().each(|words| arrangement.reserve(words.len() as u64, misalignment));
 
         let memories = arrangement.allocate(gpu)?;
         let (count, seed) = (case.count as usize, case.seed());
@@ -165,10 +164,10 @@ impl<'g> Workload<'g> {
         Ok(())
     }
 
-    /// Puts the input back, on the device. Scratch keeps what the last run left in it.
+    /// Restores the input on the device. Scratch keeps the contents of the last run.
     ///
     /// # Errors
-    /// Whatever Vulkan says.
+    /// Errors of Vulkan.
     pub fn restore(&self) -> Result<()> {
         if self.source.count == 0 {
             return Ok(());
@@ -190,13 +189,13 @@ impl<'g> Workload<'g> {
         Ok(())
     }
 
-    /// The input on the device, values included, which nothing writes.
+    /// The pristine input on the device, values included. No command writes it.
     pub(super) fn pristine(&self) -> BufferRange {
         let count = self.pristine.count + self.pristine_values.count;
         Span { count, ..self.pristine }.range(&self.memories)
     }
 
-    /// Runs once, and tells the nanoseconds of GPU time where the device does.
+    /// Runs once; returns the GPU time in nanoseconds, if the device has timestamps.
     ///
     /// # Errors
     /// Those of recording and submitting.
@@ -208,7 +207,7 @@ impl<'g> Workload<'g> {
         })
     }
 
-    /// Runs once, from the input in the host's memory to the result in the host's memory.
+    /// Runs once with upload of the input and download of the result.
     ///
     /// # Errors
     /// Those of [`Self::run`].
@@ -224,16 +223,16 @@ impl<'g> Workload<'g> {
         Ok(())
     }
 
-    /// How long the host takes to record a run that is not submitted: nanoseconds of the wall clock.
+    /// Records a run without submitting it; returns the wall-clock time in nanoseconds.
     ///
     /// # Errors
     /// Those of the plan.
     pub(super) fn time_recording(&self) -> Result<f64> {
-        // SAFETY: all memory is this device's, and lives as long as the workload.
+        // SAFETY: all memory is of this device and lives as long as the workload.
         unsafe { self.gpu.time_recording(|recorder| self.record(recorder)) }
     }
 
-    /// The commands of the last run: the plan's, and where a result may lie anywhere those that bring it back.
+    /// Commands of the last run: those of the plan, and the copies that bring back a result in the alternate buffers.
     pub fn recorded(&self) -> CommandCounts {
         self.recorded.get()
     }
@@ -268,8 +267,8 @@ impl<'g> Workload<'g> {
                     recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
                     let pairs = [(result.keys, self.source), (result.values, self.values)];
                     for (ended, span) in pairs.into_iter().filter(|(ended, _)| ended.size > 0) {
-                        let aside = scratch.slice(ended.address - scratch.address, ended.size);
-                        recorder.copy(aside, span.range(&self.memories));
+                        let alternate = scratch.slice(ended.address - scratch.address, ended.size);
+                        recorder.copy(alternate, span.range(&self.memories));
                     }
                 }
                 Ok(())
@@ -279,14 +278,14 @@ impl<'g> Workload<'g> {
                 let buffers = buffers.values(self.values.range(&self.memories).addresses());
                 let room = self.source.count * 4 / plan.config().sort().key_size();
                 let segment_room = operands.segments.size / 4;
-                // One behind the other.
+                // The segment count follows the key count.
                 let of_segments = AddressRange::new(operands.count.address + 4, 4);
                 let segment_count = count(*count_from, of_segments, segment_room);
                 plan.record(recorder, &buffers, count(*count_from, operands.count, room), segment_count)
             }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();
-                // Not what lies behind the elements, where there is room for more.
+                // The elements only, without the room after them.
                 let source = AddressRange::new(source.address, self.pristine.count * 4);
                 let buffers = GatherBuffers::new(source, operands.indices, destination).scratch(scratch);
                 plan.record(recorder, &buffers, count(*count_from, operands.count, room))
@@ -294,11 +293,11 @@ impl<'g> Workload<'g> {
         }
     }
 
-    /// How far the tiles of a chained scan look back: one run more, with counters. None of other work, of one tile, and of
-    /// elements or addresses of which there is no kernel that counts.
+    /// Look-back statistics of a chained scan, from one more run with counters. `None` for other work, a single tile,
+    /// and elements or alignments without a counting kernel.
     ///
     /// # Errors
-    /// Those of making the pipelines, and of recording and submitting.
+    /// Those of creating the pipelines, recording and submitting.
     pub fn look_back(&self) -> Result<Option<LookBackCounts>> {
         let Job::Scan { plan, .. } = &self.job else { return Ok(None) };
         let (source, destination) = (self.source.range(&self.memories).addresses(), self.destination());
@@ -323,16 +322,16 @@ impl<'g> Workload<'g> {
     }
 
     fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
-        // SAFETY: all memory is the workload's own, and the plan too: they live until `submit` has waited.
+        // SAFETY: the workload owns the memory and the plan, which live until `submit` has waited.
         unsafe { self.gpu.submit(record) }
     }
 
-    /// Where the result goes.
+    /// The range of the result.
     pub fn destination(&self) -> AddressRange {
         self.destination.range(&self.memories).addresses()
     }
 
-    /// The plan's policy, in words.
+    /// The policy in use, as text.
     pub fn policy(&self) -> String {
         match &self.job {
             Job::Scan { plan, .. } => plan.policy().to_string(),
@@ -342,7 +341,7 @@ impl<'g> Workload<'g> {
         }
     }
 
-    /// Bytes that the algorithm reads and writes of the elements themselves; small change is not counted.
+    /// Bytes of elements that the algorithm reads and writes, without auxiliary data.
     pub fn traffic_size(&self) -> u64 {
         let size = self.pristine.count * 4;
         match &self.job {
@@ -357,10 +356,10 @@ impl<'g> Workload<'g> {
         }
     }
 
-    /// Reads everything back and holds it to the oracle: the result, an untouched source, and every guard.
+    /// Reads all memory back and checks the result against the oracle, the source for changes, and every guard.
     ///
     /// # Errors
-    /// Whatever Vulkan says. A wrong result is no error but the first mismatch.
+    /// Errors of Vulkan. A wrong result is not an error but the first mismatch.
     pub fn check(&self) -> Result<Option<Mismatch>> {
         let image = |memory: &GpuBuffer| self.gpu.read(memory, (memory.range().size / 4) as usize);
         let images = self.memories.iter().map(image).collect::<Result<Vec<_>>>()?;
@@ -421,7 +420,7 @@ impl<'g> Workload<'g> {
     }
 }
 
-/// The count of `room` rows, or, where the device knows it, of what it finds at `on_device`.
+/// The count of `room` rows, or an indirect count at `on_device`.
 fn count(from: CountFrom, on_device: AddressRange, room: u64) -> Count {
     match from {
         CountFrom::Host => Count::Host(room),

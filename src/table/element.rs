@@ -1,8 +1,8 @@
-//! How an `.npy` header names the types of elements.
+//! Element types in `.npy` headers.
 
 use crate::ElementType;
 
-/// Each type with its code, less the byte order.
+/// Each type with its code, without the byte order.
 const CODES: [(ElementType, &str); 6] = [
     (ElementType::U32, "u4"),
     (ElementType::I32, "i4"),
@@ -18,7 +18,7 @@ impl ElementType {
         format!("<{}", CODES[self as usize].1)
     }
 
-    /// The type with this code in an `.npy` header, less the byte order: `u4`.
+    /// The type of a code in an `.npy` header, without the byte order: `u4`.
     pub(super) fn from_code(code: &[u8]) -> Option<Self> {
         CODES.iter().find(|row| row.1.as_bytes() == code).map(|row| row.0)
     }

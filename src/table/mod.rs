@@ -1,8 +1,7 @@
-//! Floor 4: tables, and what the bytes of a file say of them: `.npy` or raw little-endian elements.
+//! Floor 4: tables, read from the bytes of `.npy` files or of raw little-endian elements.
 //!
-//! The rule of this folder: it opens nothing, and believes nothing. Memory is taken for bytes that
-//! are there, never for bytes that a header promises; and all that can be said against some bytes is
-//! said as one line.
+//! The rule of this folder: no file is opened, and input is untrusted. Memory is allocated for bytes that exist, never
+//! for bytes that a header promises; every error is one line.
 
 use std::fmt;
 
@@ -15,31 +14,30 @@ mod testing;
 pub use crate::ElementType;
 pub use read::{Bytes, TableError};
 
-/// The elements of one file, as they lie in it.
+/// The elements of one file, in the file's byte order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// The format that the elements came in, and that they go out in.
+    /// The format of the input, and of the output.
     pub format: Format,
     /// The type of every element.
     pub element: ElementType,
-    /// How many elements there are, and in how many columns.
+    /// Rows and columns.
     pub shape: Shape,
     /// The elements, row after row, as the file's bytes: `shape.element_count()` elements of
     /// `element.size()` bytes.
     pub words: Vec<u32>,
 }
 
-// A table's words are the file's little-endian bytes, uncopied; so the host's order has to be the
-// file's.
+// The words are the file's little-endian bytes, without a copy: the host must be little-endian.
 const _: () =
     assert!(cfg!(target_endian = "little"), "files are little-endian, and elements are not swapped");
 
-/// How a file says what it holds.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A header with type and shape, then the elements, as `numpy.save` writes them.
+    /// A header with type and shape, then the elements: the format of `numpy.save`.
     Npy,
-    /// Elements and nothing else.
+    /// Elements without a header.
     Raw,
 }
 
@@ -51,29 +49,28 @@ pub enum Shape {
         /// Elements.
         count: usize,
     },
-    /// Two dimensions, row after row. One column is not the same as one dimension: the output keeps
-    /// the shape.
+    /// Two dimensions in row-major order. One column differs from one dimension: the output keeps the shape.
     Grid {
-        /// Rows, perhaps none.
+        /// Rows; may be 0.
         rows: usize,
         /// Columns, at least one.
         columns: usize,
     },
 }
 
-/// What a command takes.
+/// The tables that a command accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken<'a> {
-    /// The types of elements.
+    /// Accepted element types.
     pub elements: &'a [ElementType],
-    /// One dimension, or up to two.
+    /// Maximum number of dimensions: 1 or 2.
     pub max_dimensions: usize,
-    /// The most elements.
+    /// Maximum number of elements.
     pub max_count: u64,
 }
 
 impl Table {
-    /// What stands before the elements in a file of this format.
+    /// The bytes before the elements in a file of this format.
     pub fn header(&self) -> Vec<u8> {
         match self.format {
             Format::Npy => npy::header(self.element, self.shape),
@@ -81,14 +78,14 @@ impl Table {
         }
     }
 
-    /// The elements, as they stand in a file.
+    /// The elements as bytes of a file.
     pub fn payload(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words)
     }
 }
 
 impl Shape {
-    /// Rows; in one dimension every element is one.
+    /// Rows; every element is a row in one dimension.
     pub fn rows(self) -> usize {
         match self {
             Shape::Flat { count } => count,
@@ -104,13 +101,13 @@ impl Shape {
         }
     }
 
-    /// Elements in all. Never overflows for the shape of a [`Table`], whose elements are in memory.
+    /// Number of elements. Never overflows for the shape of a [`Table`], whose elements are in memory.
     pub fn element_count(self) -> usize {
         self.rows() * self.columns()
     }
 }
 
-/// As numpy prints a shape: `(3,)` or `(3, 2)`.
+/// The shape as numpy prints it: `(3,)` or `(3, 2)`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,9 +1,7 @@
-//! The header of an `.npy` file: magic, version, length, and a Python dictionary with type, order
-//! and shape.
+//! The header of an `.npy` file: magic, version, length, and a Python dictionary with element type, order and shape.
 //!
-//! Format: numpy's `numpy/lib/format.py` and NEP 1, versions 1.0 to 3.0. A header here is not
-//! evaluated as Python: the parser knows its three keys, never recurses, and holds
-//! [`MAX_HEADER_SIZE`] bytes at most.
+//! Format: numpy's `numpy/lib/format.py` and NEP 1, versions 1.0 to 3.0. The header is not evaluated as Python: the
+//! parser accepts only the three keys, does not recurse, and reads at most [`MAX_HEADER_SIZE`] bytes.
 
 use std::io::Read;
 
@@ -14,16 +12,15 @@ use crate::printable::printable;
 /// The first bytes of every `.npy` file.
 pub const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
-/// The longest dictionary that is read. Longer ones exist for structured types alone, and those are
-/// refused anyway.
+/// Maximum size of the dictionary, in bytes. Only structured types have longer ones, and these are refused.
 pub const MAX_HEADER_SIZE: u32 = u16::MAX as u32;
 
-/// What a header says, once everything is refused that is not a table of elements row after row.
+/// An accepted header: a table of elements in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The type of every element, one of those taken.
+    /// The element type, one of the accepted ones.
     pub element: ElementType,
-    /// The shape, in which the element count in bytes is known not to overflow.
+    /// The shape. The size of all elements in bytes does not overflow.
     pub shape: Shape,
     /// Bytes before the first element, magic included.
     pub header_size: u64,
@@ -31,7 +28,7 @@ pub struct Header {
     pub payload_size: u64,
 }
 
-/// Reads what follows the [`MAGIC`] up to the first element.
+/// Reads the header after the [`MAGIC`], up to the first element.
 pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, TableError> {
     let mut position = MAGIC.len() as u64;
     let [major, minor] = read_array(reader, &mut position)?;
@@ -54,10 +51,9 @@ pub fn read_header(reader: &mut impl Read, taken: &Taken) -> Result<Header, Tabl
     Ok(Header { element, shape, header_size: position, payload_size })
 }
 
-/// The header that `numpy.save` writes, to the byte.
+/// The header of `numpy.save`, byte for byte.
 pub fn header(element: ElementType, shape: Shape) -> Vec<u8> {
-    // numpy leaves room for the first dimension to grow to 21 digits in place, then aligns the
-    // elements to 64 bytes.
+    // numpy reserves room for a first dimension of 21 digits, then aligns the elements to 64 bytes.
     const GROWTH_DIGITS: usize = 21;
     const ALIGNMENT: usize = 64;
     const BEFORE_TEXT: usize = MAGIC.len() + 2 + 2;
@@ -88,7 +84,7 @@ fn read_exact(reader: &mut impl Read, position: &mut u64, bytes: &mut [u8]) -> R
     if *position < needed { Err(TableError::Ended { held: *position, needed }) } else { Ok(()) }
 }
 
-/// Type and shape from the dictionary's text.
+/// Parses element type and shape from the dictionary's text.
 fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, Shape), TableError> {
     let (mut descr, mut by_columns, mut dimensions) = (None, None, None);
     let mut parser = Parser { text, at: 0 };
@@ -119,7 +115,7 @@ fn parse(text: &[u8], taken: &Taken) -> Result<(ElementType, Shape), TableError>
     Ok((element(descr, taken.elements)?, shape(dimensions, by_columns, taken.max_dimensions)?))
 }
 
-/// The type that a `descr` of text stands for, if it is taken.
+/// The element type of a `descr` string, if accepted.
 fn element(descr: &[u8], taken: &[ElementType]) -> Result<ElementType, TableError> {
     match descr.split_first() {
         Some((b'<', code)) => ElementType::from_code(code)
@@ -137,12 +133,12 @@ fn not_taken(found: &[u8], taken: &[ElementType]) -> TableError {
     TableError::ElementNotTaken { found: shown(found), taken: taken.to_vec() }
 }
 
-/// The shape that the text of a tuple stands for, if it is a table's.
+/// The shape of a tuple's text, if it is the shape of a table.
 fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape, TableError> {
     let malformed = || TableError::Shape { shape: shown(tuple) };
     let inner = tuple[1..tuple.len() - 1].trim_ascii();
     if !inner.is_empty() && !inner.contains(&b',') {
-        // One number in brackets is a number in Python; a comma makes it a tuple.
+        // `(3)` is a number in Python, `(3,)` a tuple.
         return Err(malformed());
     }
     let items = inner.strip_suffix(b",").unwrap_or(inner).split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
@@ -153,7 +149,7 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape,
         return Err(TableError::Dimensions { shape: shown(tuple), count, max });
     }
     for (extent, item) in extents.iter_mut().zip(items) {
-        // Python 2 wrote `3L`.
+        // Python 2 writes `3L`.
         let digits = item.strip_suffix(b"L").unwrap_or(item);
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return Err(malformed());
@@ -170,8 +166,8 @@ fn shape(tuple: &[u8], by_columns: bool, max_dimensions: usize) -> Result<Shape,
     }
 }
 
-/// What `text` starts with up to the bracket that closes its first; for words alone, so brackets in
-/// strings count as well.
+/// The prefix of `text` up to the bracket that closes the first one. Brackets in strings count as well: the result is
+/// only shown in errors.
 fn bracketed(text: &[u8]) -> &[u8] {
     let mut depth = 0_usize;
     let end = text.iter().position(|byte| {
@@ -185,12 +181,12 @@ fn bracketed(text: &[u8]) -> &[u8] {
     end.map_or(text, |end| &text[..=end])
 }
 
-/// A piece of a header, for words about it.
+/// A part of a header as it is shown in errors.
 fn shown(text: &[u8]) -> String {
     printable(text, 60)
 }
 
-/// A place in the dictionary's text; white space before each piece is skipped.
+/// A position in the dictionary's text. White space before each token is skipped.
 struct Parser<'a> {
     text: &'a [u8],
     at: usize,
@@ -218,7 +214,7 @@ impl<'a> Parser<'a> {
         if self.accept(byte) { Ok(()) } else { Err(self.malformed(what)) }
     }
 
-    /// What lies before the next `end`, which is passed as well.
+    /// The text before the next `end`. Advances past `end`.
     fn until(&mut self, end: u8, what: &'static str) -> Result<&'a [u8], TableError> {
         let rest = &self.text[self.at..];
         let length = rest.iter().position(|&byte| byte == end).ok_or_else(|| self.malformed(what))?;
@@ -226,7 +222,7 @@ impl<'a> Parser<'a> {
         Ok(&rest[..length])
     }
 
-    /// A string's characters as they stand; none that is needed here has an escape in it.
+    /// The raw characters of a string. No accepted string contains an escape.
     fn string(&mut self) -> Result<&'a [u8], TableError> {
         match self.peek() {
             Some(quote @ (b'\'' | b'"')) => {
@@ -237,8 +233,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A type's string. Structured types are lists and may nest; they are refused without being
-    /// followed.
+    /// The string of a type. Structured types are lists and may nest; they are refused without being parsed.
     fn descr(&mut self, taken: &[ElementType]) -> Result<&'a [u8], TableError> {
         match self.peek() {
             Some(b'[' | b'(') => Err(not_taken(bracketed(&self.text[self.at..]), taken)),

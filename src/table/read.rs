@@ -1,32 +1,30 @@
-//! Reading a table, from bytes in which nothing is believed.
+//! Reads a table from untrusted bytes.
 
 use std::io::{self, Read};
 
 use super::{ElementType, Format, Shape, Table, Taken, npy};
 
-/// Where the bytes of a table come from.
+/// The source of a table's bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes<R> {
-    /// From the first to the last of them.
+    /// Reads from the first byte to the last.
     pub reader: R,
-    /// How many there are, where that is known: of a regular file, not of a stream.
+    /// Size in bytes, if known: of a regular file, not of a stream.
     pub file_size: Option<u64>,
-    /// How much memory there is for them, in bytes.
+    /// Available memory, in bytes.
     pub memory_size: u64,
 }
 
 impl Table {
-    /// Reads all of `bytes`, which are an `.npy` file if they start with the magic of one, and else
-    /// raw elements of the type `declared`. Of an `.npy` file `declared` may be left out, and must
-    /// agree with the header where it is not.
+    /// Reads all of `bytes`: an `.npy` file if they start with its magic, else raw elements of the type `declared`. For
+    /// an `.npy` file `declared` is optional, and must agree with the header if given.
     ///
-    /// Nothing is read that is not `taken`. A known length is compared with what it should be before
-    /// memory is taken for it, and then as much is taken as it says; of a stream no more is held than
-    /// has arrived, twice over at most. A header, of 64 KiB at most, and the first 64 KiB of a stream
-    /// are the only memory that is taken on trust.
+    /// Only `taken` tables are read. A known size is checked before memory is allocated for it, and allocated at once;
+    /// for a stream at most twice the bytes received are held. A header of at most 64 KiB and the first 64 KiB of a
+    /// stream are the only memory allocated on trust.
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// The first problem found.
     pub fn read(
         bytes: Bytes<impl Read>,
         declared: Option<ElementType>,
@@ -51,13 +49,13 @@ impl Table {
         }
     }
 
-    /// Reads all of `bytes` as the values of `count` keys: an `.npy` file of one dimension, or raw, where their size
-    /// follows from how many bytes there are. Raw ones count as u32 or u64, whatever they mean.
+    /// Reads all of `bytes` as the values of `count` keys: an `.npy` file of one dimension, or raw values whose size
+    /// follows from the number of bytes. Raw values are read as u32 or u64, whatever their type.
     ///
-    /// Memory is taken as [`Table::read`] says, and of an `.npy` file none where its header tells of another count.
+    /// Memory is allocated as in [`Table::read`], and none for an `.npy` file whose header states another count.
     ///
     /// # Errors
-    /// What is wrong with the bytes.
+    /// The first problem found.
     pub fn read_values(bytes: Bytes<impl Read>, count: u64) -> Result<Self, TableError> {
         let Bytes { mut reader, file_size, memory_size } = bytes;
         let mut start = [0; npy::MAGIC.len()];
@@ -72,20 +70,20 @@ impl Table {
     }
 }
 
-/// Why no table was read. One line, which says what to do; of which file, the caller knows.
+/// Why no table was read: one line with advice. The caller adds the file's name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// Reading failed on the way.
+    /// The reader failed.
     #[error("cannot be read ({0})")]
     Read(io::Error),
-    /// A raw file, and nothing says what it holds.
+    /// A raw file without a declared type.
     #[error("is not an .npy file; if it holds raw elements, say of which type with --type")]
     TypeMissing,
-    /// Nothing at all, and nothing says that it stands for zero elements.
+    /// An empty file without a declared type.
     #[error("is empty; give it elements, or say with --type of which type it holds none")]
     Empty,
-    /// A raw file that ends inside an element.
+    /// A raw file whose size is not a multiple of the element size.
     #[error(
         "holds {size} bytes, which is no multiple of the {} bytes of a {element}; \
          check which type it holds, and whether it is complete",
@@ -109,7 +107,7 @@ pub enum TableError {
         /// The type declared.
         declared: ElementType,
     },
-    /// A type that is not taken.
+    /// An element type that is not accepted.
     #[error(
         "holds elements of type {found}, and {} is taken; save {} if every element fits, \
          for it changes those that are negative, fractional or too large",
@@ -117,20 +115,20 @@ pub enum TableError {
         conversions(taken)
     )]
     ElementNotTaken {
-        /// The type as it was found, cut to a line.
+        /// The type found, cut to a line.
         found: String,
-        /// The types taken.
+        /// The accepted types.
         taken: Vec<ElementType>,
     },
-    /// A type that is taken, but big-endian.
+    /// An accepted type, but big-endian.
     #[error("holds big-endian elements ({found}); save a.astype('{}')", element.descr())]
     ByteOrder {
-        /// The type as it was found.
+        /// The type found.
         found: String,
-        /// The type less its byte order.
+        /// The type without its byte order.
         element: ElementType,
     },
-    /// An `.npy` version from the future, or no version at all.
+    /// An unknown `.npy` version.
     #[error(
         "has .npy version {major}.{minor}, and 1.0, 2.0 and 3.0 are known; save it again with numpy.save"
     )]
@@ -140,71 +138,71 @@ pub enum TableError {
         /// Minor version.
         minor: u8,
     },
-    /// An `.npy` header longer than any that is needed.
+    /// An `.npy` header longer than the maximum.
     #[error(
         "has an .npy header of {size} bytes, and {} are enough for a plain type; \
          save it again with numpy.save",
         npy::MAX_HEADER_SIZE
     )]
     HeaderTooLong {
-        /// The length that the file gives, in bytes.
+        /// The size that the file states, in bytes.
         size: u32,
     },
-    /// An `.npy` header that is none.
+    /// A malformed `.npy` header.
     #[error("has a damaged .npy header ({what}, at byte {at} of its text); save it again with numpy.save")]
     Malformed {
-        /// What is wrong.
+        /// The problem.
         what: &'static str,
         /// Bytes into the header's text.
         at: usize,
     },
-    /// A shape that is no tuple of whole numbers.
+    /// A shape that is not a tuple of integers.
     #[error("has a damaged shape {shape} in its .npy header; save it again with numpy.save")]
     Shape {
-        /// The shape as it was found, cut to a line.
+        /// The shape found, cut to a line.
         shape: String,
     },
-    /// A shape of no or too many dimensions.
+    /// A shape of 0 or too many dimensions.
     #[error("has {count} dimensions, shape {shape}, and {}", dimensions_taken(*count, *max))]
     Dimensions {
-        /// The shape as it was found, cut to a line.
+        /// The shape found, cut to a line.
         shape: String,
-        /// Its dimensions.
+        /// Number of dimensions.
         count: usize,
-        /// As many as are taken.
+        /// The accepted maximum.
         max: usize,
     },
-    /// More elements than are taken.
+    /// More elements than the maximum.
     #[error("holds more than {max} elements, which is the most that is taken; split it")]
     TooMany {
-        /// The most that are taken.
+        /// The maximum.
         max: u64,
     },
-    /// A table of zero columns, in which there is nothing to scan or to sort.
+    /// A table without columns.
     #[error("has shape ({rows}, 0), a table without columns; save one with at least one column")]
     NoColumns {
         /// Its rows.
         rows: usize,
     },
-    /// A table stored column after column.
+    /// A table in column-major order.
     #[error("is stored by columns (fortran_order); save numpy.ascontiguousarray(a)")]
     ByColumns,
-    /// A shape of more bytes than can be counted.
+    /// A shape whose size in bytes overflows.
     #[error(
         "has shape {shape} in its .npy header, more than any file can hold; save it again with numpy.save"
     )]
     TooLarge {
-        /// The shape as it was found, cut to a line.
+        /// The shape found, cut to a line.
         shape: String,
     },
-    /// The end came before the header or the elements that it promises were complete.
+    /// The file ends before the header or the elements that it promises.
     #[error(
         "ended after {held} of {needed} bytes; it is truncated or its .npy header is wrong: make it again"
     )]
     Ended {
-        /// Bytes that were there.
+        /// Bytes found.
         held: u64,
-        /// Bytes needed, header included; at least these, where the header itself is not complete.
+        /// Bytes needed, header included; a lower bound if the header itself is incomplete.
         needed: u64,
     },
     /// More bytes than the header promises.
@@ -216,7 +214,7 @@ pub enum TableError {
         /// Bytes promised, header included.
         needed: u64,
     },
-    /// Not a value for each key.
+    /// The number of values differs from the number of keys.
     #[error("holds {value_count} values, and there are {count} keys; give one for each")]
     ValueCount {
         /// Values in the file.
@@ -224,7 +222,7 @@ pub enum TableError {
         /// Keys.
         count: u64,
     },
-    /// Raw values of another size than a sort carries.
+    /// Raw values of an unsupported size.
     #[error(
         "holds {size} bytes{}, and values of 4 or 8 for each of {count} keys are taken; check whether it is complete",
         if *goes_on { " and more" } else { "" }
@@ -232,18 +230,18 @@ pub enum TableError {
     ValueSize {
         /// Bytes in the file.
         size: u64,
-        /// Whether there are more: of a stream no more than needed is read.
+        /// Whether more bytes follow: a stream is not read beyond what is needed.
         goes_on: bool,
         /// Keys.
         count: u64,
     },
-    /// A regular file that grew or shrank meanwhile.
+    /// A regular file that changed size while it was read.
     #[error("changed while it was read; try again once it is complete")]
     Changed,
-    /// More than the machine's memory.
+    /// More than the available memory.
     #[error("needs {size} bytes of memory, and there is not as much; split it")]
     Memory {
-        /// Bytes that were asked for.
+        /// Bytes requested.
         size: u64,
     },
 }
@@ -264,7 +262,7 @@ fn dimensions_taken(count: usize, max: usize) -> &'static str {
     }
 }
 
-/// Fills `bytes` as far as `reader` goes, and returns how far that was.
+/// Reads until `bytes` is full or the reader ends; returns the number of bytes read.
 pub(super) fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usize, TableError> {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -278,7 +276,7 @@ pub(super) fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usiz
     Ok(filled)
 }
 
-/// Of values, there is to be one for each of `key_count` keys.
+/// Reads an `.npy` file. With `key_count` the table is of values, one for each key.
 fn read_npy(
     bytes: Bytes<impl Read>,
     declared: Option<ElementType>,
@@ -324,7 +322,7 @@ fn read_raw(bytes: Bytes<impl Read>, element: ElementType, max_count: u64) -> Re
         }
     };
     file_size.map_or(Ok(()), check)?;
-    // Of a stream, which may have no end, one element more than is taken says enough.
+    // A stream may be endless: one element beyond the maximum is enough to refuse it.
     let max_size =
         file_size.unwrap_or_else(|| max_count.saturating_add(1).saturating_mul(element.size() as u64));
     let (words, held) = read_words(&mut reader, max_size, file_size.is_some(), memory_size)?;
@@ -360,9 +358,8 @@ fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableEr
     Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count: count as usize }, words })
 }
 
-/// Reads `max_size` bytes, or fewer where the end comes before them; returns them with their
-/// number. A last word that is not complete is filled up with zeros. Where `max_size` is known to
-/// be there memory is taken at once, else for as much again as has arrived.
+/// Reads up to `max_size` bytes; returns them with their number. An incomplete last word is padded with zeros. If
+/// `max_size` is known to be the size, memory is allocated at once, else it grows by doubling.
 fn read_words(
     reader: &mut impl Read,
     max_size: u64,
@@ -370,7 +367,7 @@ fn read_words(
     memory_size: u64,
 ) -> Result<(Vec<u32>, u64), TableError> {
     const MIN_CHUNK_SIZE: u64 = 64 << 10;
-    // Small enough to be cleared in a cache, just before the bytes arrive.
+    // Small enough to be cleared in the cache just before the bytes arrive.
     const MAX_CHUNK_SIZE: u64 = 1 << 20;
 
     let mut words = Vec::new();
@@ -383,7 +380,7 @@ fn read_words(
     }
     let mut held = 0;
     while held < max_size {
-        // Chunks before this one are full, so it starts with a word.
+        // All previous chunks are full: this one starts at a word.
         let start = words.len();
         let size = held.clamp(MIN_CHUNK_SIZE, MAX_CHUNK_SIZE).min(max_size - held) as usize;
         let count = size.div_ceil(4);

@@ -1,9 +1,9 @@
-// CUB's radix sorts and sum on what `subsweep bench` measures: the same inputs and counts, verified, and written down in
-// the same way. See ../README.md.
+// CUB's radix sorts and sum on the cases of `subsweep bench`: the same inputs and counts, verified, with a report in
+// the same format. See ../README.md.
 //
-// A sample is the time between two CUDA events around one call, of a temporary storage that was allocated before, and
-// beside each one that of a device-to-device copy of the elements. CUB reads its input and writes to a second array, so
-// that nothing has to be put back between samples.
+// A sample is the time between two CUDA events around one call, with temporary storage allocated before; each is paired
+// with a device-to-device copy of the elements. CUB reads its input and writes to a second array, so that nothing must
+// be restored between samples.
 //
 // Exit codes are those of subsweep: 0 done, 1 a wrong result, 2 bad usage, 3 no device, 4 a CUDA function failed.
 
@@ -56,7 +56,7 @@ struct SplitMix64 {
     }
 };
 
-// So many words of 32 bits, the words of `element_count` elements, whose number alone decides.
+// `count` words of 32 bits for `element_count` elements, which is the seed.
 std::vector<uint32_t> uniform_words(size_t count, size_t element_count) {
     SplitMix64 random{element_count};
     std::vector<uint32_t> words(count);
@@ -66,7 +66,7 @@ std::vector<uint32_t> uniform_words(size_t count, size_t element_count) {
     return words;
 }
 
-// FNV-1a of the words' bytes, the lowest first.
+// FNV-1a of the words' little-endian bytes.
 uint64_t hash_of(const std::vector<uint32_t>& words) {
     uint64_t hash = 0xcbf29ce484222325;
     for (uint32_t word : words) {
@@ -77,17 +77,17 @@ uint64_t hash_of(const std::vector<uint32_t>& words) {
     return hash;
 }
 
-// A test of src/harness/inputs.rs holds the same number.
+// A test of src/harness/inputs.rs checks the same number.
 constexpr size_t HASHED_COUNT = 1000;
 constexpr uint64_t HASH_OF_UNIFORM = 0xebe56d9900bf609f;
 
 // ---- The report: src/harness/report.rs.
 
 double quantile(const std::vector<double>& sorted, double q) {
-    double place = q * static_cast<double>(sorted.size() - 1);
-    double below = sorted[static_cast<size_t>(std::floor(place))];
-    double above = sorted[static_cast<size_t>(std::ceil(place))];
-    return below + (above - below) * (place - std::floor(place));
+    double position = q * static_cast<double>(sorted.size() - 1);
+    double below = sorted[static_cast<size_t>(std::floor(position))];
+    double above = sorted[static_cast<size_t>(std::ceil(position))];
+    return below + (above - below) * (position - std::floor(position));
 }
 
 double median_of(std::vector<double> samples) {
@@ -143,7 +143,7 @@ std::string quoted(const std::string& text) {
     return json + '"';
 }
 
-// As many digits as bring the number back.
+// Enough digits to round-trip.
 std::string number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.17g", value);
@@ -175,7 +175,7 @@ std::string cub_version() {
     return version(CUB_VERSION, 100000, 100) + "." + std::to_string(CUB_VERSION % 100);
 }
 
-// The id without algorithm and policy, which all have that do the same to the same elements.
+// The id without algorithm and policy, common to all cases of the same work.
 std::string group_of(std::string id) {
     const std::string way = ";algorithm=cub;policy=default";
     return id.erase(id.find(way), way.size());
@@ -251,7 +251,7 @@ std::string report(const Device& device, const std::vector<Measurement>& all, co
     const std::pair<const char*, std::string> members[] = {
         {"name", quoted(has.name)},
         {"device_type", quoted("discrete")},
-        // NVIDIA's; CUDA does not tell which of its devices.
+        // NVIDIA's vendor id; CUDA does not report device ids.
         {"vendor_id", number(uint64_t{0x10de})},
         {"device_id", number(uint64_t{0})},
         {"api_version", quoted(version(device.runtime_version, 1000, 10))},
@@ -277,7 +277,7 @@ std::string report(const Device& device, const std::vector<Measurement>& all, co
     for (const std::string& argument : command) {
         arguments += (arguments.empty() ? "" : ", ") + quoted(argument);
     }
-    // Of the machine no more than a program of standard C++ can tell.
+    // Only what standard C++ reports of the machine.
     std::string json = "{\n  \"schema\": 2,\n  \"tool\": {\"version\": " + quoted("CUB " + cub_version()) +
                        ", \"git_hash\": null, \"rust_compiler\": \"\", \"shader_compiler\": " + quoted(compiler()) +
                        ", \"kernels\": {}},\n  \"host\": {\"os\": \"\", \"kernel\": null, \"architecture\": \"\", " +
@@ -295,7 +295,7 @@ std::string report(const Device& device, const std::vector<Measurement>& all, co
     return json + "      ]\n    }\n  ]\n}\n";
 }
 
-// Whole or not at all.
+// Writes the report atomically.
 void write_report(const std::string& path, const std::string& json) {
     if (path.empty()) {
         return;
@@ -335,14 +335,14 @@ Options options_of(const std::string& effort) {
     return {{1ull << 12, 1ull << 16, 1ull << 20, 1ull << 22, 1ull << 24}, 2, 30, 3.0};
 }
 
-// An array on the device, which it may have no room for.
+// An array on the device; false if it could not be allocated.
 template <typename T>
 class Array {
 public:
     explicit Array(size_t count) : size_(std::max<size_t>(count * sizeof(T), 1)) {
         cudaError_t error = cudaMalloc(&data_, size_);
         if (error == cudaErrorMemoryAllocation) {
-            // It stays the last error otherwise.
+            // Clears the last error.
             cudaGetLastError();
             data_ = nullptr;
         } else {
@@ -400,7 +400,7 @@ private:
     cudaEvent_t start_{}, stop_{};
 };
 
-// One case on the device: what is run, and what is copied beside it.
+// One case on the device: the measured run, and the copy beside it.
 struct Work {
     std::function<void()> run;
     std::function<void()> copy;
@@ -434,12 +434,12 @@ Measurement measure(const Work& work, const Options& options, Measurement measur
         samples.push_back(timer.time_ns(work.run));
         measured.copy_samples_ns.push_back(timer.time_ns(work.copy));
     }
-    // What was measured must have been right as well.
+    // The measured runs must be right as well.
     verify();
     return measured;
 }
 
-// CUB asks twice: for the size of its storage, and for the work.
+// CUB is called twice: to query the storage size, and to run.
 template <typename Call>
 std::function<void()> with_storage(Call call, Array<char>& storage, size_t& size) {
     return [call, &storage, &size] { check(call(static_cast<void*>(storage.get()), size), "CUB"); };
@@ -457,7 +457,7 @@ void copy_on_device(Array<T>& to, const Array<T>& from, size_t count) {
     check(cudaMemcpyAsync(to.get(), from.get(), count * sizeof(T), cudaMemcpyDeviceToDevice), "cudaMemcpyAsync");
 }
 
-// Keys as the words lie in memory.
+// Keys from consecutive words.
 template <typename Key>
 std::vector<Key> uniform_keys(size_t count) {
     std::vector<uint32_t> words = uniform_words(count * sizeof(Key) / 4, count);
@@ -470,8 +470,8 @@ using Outcome = std::pair<bool, Measurement>;
 
 Outcome no_room(Measurement measured) { return {false, std::move(measured)}; }
 
-// Onesweep reads keys once for all histograms, and reads and writes everything in each pass of 8 bits. Few elements are
-// sorted in one tile, which moves less; that is not told.
+// Onesweep reads keys once for all histograms, and reads and writes keys and values in each pass of 8 bits. Few
+// elements are sorted in one tile with less traffic, which this ignores.
 uint64_t sort_traffic_size(uint64_t count, uint64_t key_size, uint64_t value_size) {
     return count * (key_size + key_size * 2 * (key_size + value_size));
 }
@@ -508,7 +508,7 @@ Outcome sort_pairs(uint64_t count, const Options& options) {
             ";input=uniform",
         count, 8, sort_traffic_size(count, 4, 4), {}, {}};
     std::vector<uint32_t> keys = uniform_words(count, count);
-    // Where each key was: values tell whether the sort is stable.
+    // The index of each key: values show whether the sort is stable.
     std::vector<uint32_t> values(count);
     std::iota(values.begin(), values.end(), 0u);
     Array<uint32_t> source_keys(count), source_values(count), result_keys(count), result_values(count);

@@ -1,21 +1,21 @@
-// CUB's kernels for one architecture, to be compiled and counted, never run. See ../README.md.
+// CUB's kernels for one architecture, compiled for their instruction counts, never run. See ../README.md.
 //
-// Without MAIN_PATH: the kernels as CUB launches them, with their registers and shared memory. With MAIN_PATH: the same agents
-// as a full tile in the middle of the input executes them, so that every instruction left is one of the main path:
+// Without MAIN_PATH: the kernels as CUB launches them, with their registers and shared memory. With MAIN_PATH: the same
+// agents compiled for a full tile in the middle of the input, so that only instructions of the main path remain:
 //
-//   onesweep   the tile is full, which the agent then knows as a constant; a tile of one digit, which CUB copies without
-//              ranking, ends at once where its check finds it
-//   scan       neither the first tile nor the last; with OTHER_WARPS the look-back, which the first warp executes alone, is left
-//              out
+//   onesweep   full tiles by a constant; tiles of a single digit, which CUB copies without ranking, return at their
+//              check
+//   scan       neither the first tile nor the last; with OTHER_WARPS without the look-back, which only the first warp
+//              executes
 //
-// KEYS and VALUES choose the types; VALUES is void for keys alone. SCAN compiles the scan in place of the sort.
+// KEYS and VALUES choose the types; VALUES is void for keys alone. SCAN compiles the scan instead of the sort.
 
 #include <cstdint>
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-// Tells constants of a compilation by the names of functions: nothing else is there without a GPU.
+// Exports compile-time constants in a function's name: nothing can be run without a GPU.
 template <int THREADS, int ITEMS, int IS_LOOKAHEAD>
 __global__ void shape_of_kernel() {}
 

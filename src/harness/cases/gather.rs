@@ -1,4 +1,4 @@
-//! The cases of a gather: a row for each size of element, way of counting and kind of indices.
+//! Cases of gather: a row for each element size, count and kind of indices.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use crate::device::Capabilities;
 use crate::gather::{GatherConfig, GatherPolicy};
 use crate::harness::inputs::Input;
 
-/// A gather's parameters. The input of its case is what its indices are like, and its source is random, of as many
+/// Parameters of a gather. The case's input is the distribution of the indices; the source is random and has as many
 /// elements as are gathered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatherCase {
-    /// Words of an element.
+    /// Words per element.
     pub words: u32,
-    /// Who knows the count.
+    /// Host or indirect count.
     pub count_from: CountFrom,
-    /// Whether some indices name elements that are not there.
+    /// Whether some indices are out of range.
     pub has_strays: bool,
-    /// Whether tiles are small: many from few elements.
+    /// Whether tiles are small, so that few elements take many.
     pub has_small_tiles: bool,
-    /// Bytes by which the ranges miss a multiple of 16.
+    /// Offset of the ranges from a multiple of 16, in bytes.
     pub misalignment: u32,
 }
 
 impl GatherCase {
-    /// Elements of so many words, in default tiles, aligned, with indices that are all of some element.
+    /// Elements of `words` words, with default tiles, aligned, all indices in range.
     pub const fn elements(words: u32) -> Self {
         Self {
             words,
@@ -45,13 +45,13 @@ impl GatherCase {
         }
     }
 
-    /// Elements that a workgroup gathers, word by word.
+    /// Elements per workgroup with one word per access.
     fn tile(&self, capabilities: &Capabilities) -> u64 {
         let policy = self.policy(capabilities);
         u64::from((policy.workgroup_size * policy.accesses_per_invocation / self.words).max(1))
     }
 
-    /// What a plan is made for, but for its policy.
+    /// The plan's configuration without its policy.
     pub const fn config(&self) -> GatherConfig {
         let config = GatherConfig::elements(self.words);
         match self.count_from {
@@ -60,21 +60,21 @@ impl GatherCase {
         }
     }
 
-    /// The words of `count` elements to gather from.
+    /// The source: `count` elements as words.
     pub(in crate::harness) fn source(&self, count: u64, seed: u64) -> Vec<u32> {
         Input::Uniform.generate((count * u64::from(self.words)) as usize, seed)
     }
 
-    /// Indices of as many elements as there are, and behind them such that nobody should look at.
+    /// `count` indices, followed by zeros that must not be read.
     pub(in crate::harness) fn indices(&self, input: Input, count: usize, room: usize) -> Vec<u32> {
         let source_count = count as u32;
         let strays = [source_count, u32::MAX, source_count + 1, 0x8000_0000 | source_count];
-        let place = |(i, word): (usize, u32)| match i % 5 {
+        let index = |(i, word): (usize, u32)| match i % 5 {
             3 if self.has_strays => strays[i / 5 % strays.len()],
             _ => word % source_count,
         };
         let mut indices: Vec<_> =
-            input.generate(count, count as u64 + 1).into_iter().enumerate().map(place).collect();
+            input.generate(count, count as u64 + 1).into_iter().enumerate().map(index).collect();
         indices.resize(room, 0);
         indices
     }
@@ -91,7 +91,7 @@ impl fmt::Display for GatherCase {
     }
 }
 
-/// Every pair of parameters, in small tiles, and the default ones.
+/// A covering set of all pairs of parameters in small tiles, and the default tiles.
 pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = GatherCase { has_small_tiles: true, ..GatherCase::elements(1) };
     let axes = [
@@ -108,20 +108,20 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     for (index, gather) in works.into_iter().enumerate() {
         let tile = gather.tile(capabilities);
         let counts = [0, 1, tile, tile + 1, 2 * tile + 3, (65_537 / u64::from(gather.words)).max(5)];
-        for (place, count) in counts.into_iter().enumerate() {
-            let input = inputs[(index + place) % inputs.len()];
+        for (turn, count) in counts.into_iter().enumerate() {
+            let input = inputs[(index + turn) % inputs.len()];
             cases.push(Case { work: Work::Gather(gather.clone()), count, input });
         }
     }
     cases
 }
 
-/// Plans of the default policy, by the width of their accesses.
+/// Plans of the default policy for every access width.
 pub(super) fn selectable_works() -> [GatherCase; 5] {
     [1, 2, 3, 4, 2051].map(GatherCase::elements)
 }
 
-/// Each of [`selectable_works`] in several tiles, of aligned elements and of others.
+/// Each of [`selectable_works`] in several tiles, aligned and misaligned.
 pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let works = selectable_works().into_iter().flat_map(|gather| {
         let misaligned = GatherCase { misalignment: 4, ..gather.clone() };
@@ -135,8 +135,8 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     works.map(case).collect()
 }
 
-/// All cases but the covering ones: elements of every width of access, that do and do not divide a tile, and that
-/// take several workgroups each.
+/// All cases except the covering ones: elements of every access width, that do and do not divide a tile, and that span
+/// several workgroups.
 pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
@@ -181,13 +181,13 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
         if words <= 12 {
             add(plain.clone(), 99_991, Input::Uniform);
         }
-        // More than one row of workgroups on most drivers, in small tiles.
+        // More than one row of workgroups on most drivers with small tiles.
         add(plain.clone(), (1 << 26) / u64::from(words) + 3, Input::Uniform);
     }
     cases
 }
 
-/// The works that are worth measuring: numbers, pairs of them, and rows of 16 bytes.
+/// The benchmark works: elements of 4, 8 and 16 bytes.
 pub(super) fn bench_works() -> Vec<Work> {
     [1, 2, 4].map(|words| Work::Gather(GatherCase::elements(words))).to_vec()
 }

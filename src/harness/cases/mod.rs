@@ -1,4 +1,4 @@
-//! The table of cases.
+//! The table of cases: for verification by effort, for benchmarks by effort and preset.
 
 mod gather;
 mod pairwise;
@@ -19,14 +19,14 @@ use crate::device::Capabilities;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use crate::sort::{ChunkCounting, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape};
 
-/// A piece of work with a stable id.
+/// A primitive's work on an input, with a stable id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// What is done.
+    /// The primitive and its parameters.
     pub work: Work,
-    /// To how many elements.
+    /// Number of elements.
     pub count: u64,
-    /// And what is in them.
+    /// The input.
     pub input: Input,
 }
 
@@ -37,7 +37,7 @@ pub enum Work {
     Scan(ScanCase),
     /// A radix sort.
     Sort(SortCase),
-    /// A sort of segments.
+    /// A segmented sort.
     SegmentedSort(SegmentedSortCase),
     /// A gather.
     Gather(GatherCase),
@@ -46,22 +46,22 @@ pub enum Work {
 /// A policy, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PolicyName {
-    /// The library's own for the algorithm, tuned for the device.
+    /// The library's tuned policy of the algorithm on the device.
     Default,
-    /// The source documents' own.
+    /// The policy of the source documents.
     Seed,
-    /// The same, but that a sort's chunks are counted bin by bin.
+    /// [`Self::Seed`], with a sort's chunks counted bin by bin.
     SeedBinByBin,
-    /// Small tiles: many levels from few elements. Lanes match by ballots, and `onesweep` counts a tile before it ranks it.
+    /// Small tiles: many levels with few elements. Lanes match by ballots, and `onesweep` counts a tile before it ranks
+    /// it.
     Small,
-    /// The same, but that lanes match by masks in shared memory, in subgroups of up to 32 lanes.
+    /// [`Self::Small`], with lanes that match by masks in shared memory, in subgroups of up to 32 lanes.
     SmallMasks,
-    /// The same as `Small`, but that `onesweep` counts a tile after it has ranked it.
+    /// [`Self::Small`], with `onesweep` counting a tile after ranking it.
     SmallLate,
-    /// What a plan takes that is asked for nothing: the algorithm too is chosen for the device.
+    /// The policy of a plan without a requested one: the algorithm is chosen for the device as well.
     Chosen,
-    /// As plans choose on some device or other: one workgroup sorts what it holds, and the algorithm what it does not.
-    /// Scans know of no such thing.
+    /// The algorithm, with a single workgroup below the crossover, as plans choose on some devices. Sorts only.
     Crossover,
 }
 
@@ -80,7 +80,7 @@ impl PolicyName {
         }
     }
 
-    /// Whether tiles are small.
+    /// Whether the policy has small tiles.
     pub const fn is_small(self) -> bool {
         matches!(self, Self::Small | Self::SmallMasks | Self::SmallLate)
     }
@@ -131,12 +131,12 @@ impl PolicyName {
                         algorithm == SortAlgorithm::Onesweep && self != Self::SmallLate;
                     matching.by_shared_masks = self == Self::SmallMasks;
                 }
-                // As GPUs have it, on CPUs, too.
+                // The choice for GPUs, on CPUs as well.
                 (policy.has_exchange, policy.mixed_access) = (true, true);
                 if let Some(shape) = &mut policy.single_workgroup {
                     *shape = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 4 };
                 }
-                // Several dispatches a pass, too.
+                // Several dispatches per pass.
                 policy.portion_items = 40 * policy.tile_items();
                 let algorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
                 policy.scan = self.scan(capabilities, algorithm, &ScanConfig::exclusive());
@@ -146,19 +146,18 @@ impl PolicyName {
     }
 }
 
-/// Two subgroups at least: what they have between them is in every kernel's small tiles, too.
+/// At least two subgroups, so that small tiles cover the code between subgroups.
 fn small_workgroup(capabilities: &Capabilities) -> u32 {
     (2 * capabilities.max_subgroup_size).max(32)
 }
 
 impl Case {
-    /// The primitive and its kind: what results are counted by.
+    /// The primitive and its kind, by which results are grouped.
     pub fn group(&self) -> String {
         group_of(&self.id()).to_owned()
     }
 
-    /// What it has in common with the cases that do the same to the same elements in other ways: the id without
-    /// algorithm and policy.
+    /// The id without algorithm and policy, common to all cases of the same work.
     pub fn variants(&self) -> String {
         let (id, primitive) = (self.id(), self.group());
         let is_way = |parameter: &&str| {
@@ -170,12 +169,12 @@ impl Case {
         format!("{primitive}:{}", kept.join(";"))
     }
 
-    /// Names the case for good: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
+    /// The stable id: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
     pub fn id(&self) -> String {
         format!("{};n={};input={}", self.work, self.count, self.input)
     }
 
-    /// What the random numbers of its input begin with.
+    /// The seed of the input's random numbers.
     pub fn seed(&self) -> u64 {
         match &self.work {
             Work::Scan(scan) => self.count * scan.config().row_size() / 4,
@@ -184,7 +183,7 @@ impl Case {
         }
     }
 
-    /// Bytes of an element: of a sort, those of a key and of the value that is moved with it.
+    /// Bytes per element; for a sort of a key and the value moved with it.
     pub fn element_size(&self) -> u64 {
         match &self.work {
             Work::Scan(scan) => scan.config().row_size(),
@@ -200,14 +199,14 @@ impl Case {
     }
 }
 
-/// The primitive and its kind of the case that has this id.
+/// The primitive and its kind of a case id.
 pub(super) fn group_of(id: &str) -> &str {
-    // Before the parameters, each of which has a value.
+    // The parameters begin at the first `=`.
     let end = id.find('=').and_then(|end| id[..end].rfind(':')).unwrap_or(id.len());
     &id[..end]
 }
 
-/// An id, or what some have in common, without the number of elements.
+/// An id, or a group, without the number of elements.
 pub fn without_count(id: &str) -> String {
     let group = group_of(id);
     let parameters = id.get(group.len() + 1..).unwrap_or_default().split(';');
@@ -227,22 +226,22 @@ impl fmt::Display for Work {
     }
 }
 
-/// How much is done.
+/// The effort of verification and benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Effort {
-    /// Seconds: every kernel of default plans, and every pair of parameters, in up to 65,537 elements.
+    /// Seconds: every kernel of default plans and every pair of parameters, with up to 65,537 elements.
     Quick,
-    /// A minute or a few: every specialization of a kernel that a policy can choose, in a few tiles.
+    /// Minutes: every specialization of a kernel by a selectable policy, in a few tiles.
     #[default]
     Normal,
-    /// As long as it takes, and as much memory: products of parameters as well.
+    /// Unlimited time and memory: products of parameters as well.
     Full,
 }
 
-/// Beyond lavapipe's 128 MiB binding range, and no power of two.
+/// More bytes than lavapipe's binding range of 128 MiB, and not a power of two.
 const LARGE: u64 = (1 << 26) + 3;
 
-/// The cases that prove a device right. Each effort has those of the one before it.
+/// The verification cases of an effort. Each effort includes the cases of the lower ones.
 pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = [
         scan::covering_cases(capabilities),
@@ -269,13 +268,13 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Of the cases of [`Effort::Full`], the products of parameters.
+/// The products of parameters among the cases of [`Effort::Full`].
 pub fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     [scan::product_cases(capabilities), sort::product_cases(capabilities)].concat()
 }
 
-/// Work that takes every kernel as every policy that can be chosen specializes it, but for the order of keys. The policies for
-/// small tiles are left out: nobody can choose them.
+/// Works that use every specialization of a kernel by a selectable policy, in one key order. Small-tile policies are
+/// not selectable.
 pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<Work> {
     let scans = scan::selectable_works(capabilities).into_iter().map(Work::Scan);
     let gathers = gather::selectable_works().into_iter().map(Work::Gather);
@@ -284,7 +283,7 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<Work> {
     scans.chain(gathers).chain(sorts).chain(segmented).collect()
 }
 
-/// Element counts at the boundaries of a tile and a subgroup, up to 65,537.
+/// Element counts around the boundaries of a tile and a subgroup, up to 65,537.
 fn boundary_counts(capabilities: &Capabilities, tile: u64) -> Vec<u64> {
     let lanes = u64::from(capabilities.subgroup_size);
     let mut counts = vec![
@@ -306,24 +305,24 @@ fn boundary_counts(capabilities: &Capabilities, tile: u64) -> Vec<u64> {
     counts
 }
 
-/// Element counts at every boundary of a device and a policy.
+/// Element counts around every boundary of a device and a policy.
 fn sizes(lanes: u64, tile: u64) -> Vec<u64> {
     let mut sizes =
         vec![0, 1, 2, lanes - 1, lanes, lanes + 1, 257, tile - 1, tile, tile + 1, 2 * tile, 4 * tile + 11];
     sizes.extend([65_535, 65_536, 65_537, 99_991, (1 << 20) - 1, (1 << 20) + 1]);
     sizes.extend([1_299_709, (1 << 22) - 1, 1 << 22, (1 << 22) + 1]);
-    // Two levels of tiles, and the first count that takes three.
+    // The largest count of two levels of tiles, and the first of three.
     sizes.extend([tile * tile, tile * tile + 1].into_iter().filter(|&size| size <= 1 << 20));
     sizes.sort_unstable();
     sizes.dedup();
     sizes
 }
 
-/// The cases that are worth measuring.
+/// The benchmark cases of an effort.
 pub fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts = bench_counts(effort);
     let segmented_counts = match effort {
-        // Segments of a million keys take some CPUs half a minute.
+        // Segmented sorts of a million keys take half a minute on some CPUs.
         Effort::Quick => &counts[..1],
         Effort::Normal | Effort::Full => &counts[..],
     };
@@ -332,19 +331,19 @@ pub fn bench_cases(effort: Effort) -> Vec<Case> {
     [plain, sort::bench_cases(effort), segmented].concat()
 }
 
-/// A scan, a sort of keys and one of pairs, as a plan chooses that is asked for nothing: what `verify --measure` ends with.
+/// A scan, a sort of keys and a sort of pairs with chosen policies: the cases of `verify --measure`.
 pub fn first_look_cases() -> Vec<Case> {
     let scan = Work::Scan(ScanCase::sum_of_u32(PolicyName::Default));
     uniform_cases([vec![scan], sort::first_look_works()].concat(), &[1 << 20])
 }
 
-/// Every scan algorithm beside every other, and every sort that takes any count: what `bench --preset textbook` measures.
+/// Every scan algorithm, and every sort algorithm without a count limit: the cases of `bench --preset textbook`.
 pub fn textbook_bench_cases(effort: Effort) -> Vec<Case> {
     let works = [scan::all_algorithms(), sort::all_algorithms()].concat();
     uniform_cases(works, preset_counts(effort))
 }
 
-/// What takes any count, at counts far apart: what `bench --preset scaling` measures.
+/// The algorithms without a count limit, at widely spaced counts: the cases of `bench --preset scaling`.
 pub fn scaling_bench_cases(effort: Effort) -> Vec<Case> {
     let works = [scan::all_algorithms(), sort::all_algorithms(), gather::bench_works()].concat();
     let last = match effort {
@@ -363,7 +362,7 @@ fn uniform_cases(works: Vec<Work>, counts: &[u64]) -> Vec<Case> {
     works.into_iter().flat_map(cases).collect()
 }
 
-/// At how many elements most works are measured.
+/// The element counts of most benchmarks.
 fn bench_counts(effort: Effort) -> Vec<u64> {
     match effort {
         Effort::Quick => vec![1 << 16, 1 << 20],
@@ -372,7 +371,7 @@ fn bench_counts(effort: Effort) -> Vec<u64> {
     }
 }
 
-/// At how many elements algorithms are compared.
+/// The element counts at which algorithms are compared.
 fn preset_counts(effort: Effort) -> &'static [u64] {
     match effort {
         Effort::Quick => &[1 << 12, 1 << 16],
@@ -390,7 +389,7 @@ fn every_fourfold(last: u32) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Those of a small device: cases depend on them.
+    /// The capabilities of a small device.
     pub(super) fn capabilities() -> Capabilities {
         Capabilities {
             subgroup_size: 8,
@@ -411,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_left_out_wherever_they_stand() {
+    fn counts_are_removed_from_ids() {
         for (id, expected) in [
             ("sort:keys:type=u32;n=4096;input=uniform", "sort:keys:type=u32;input=uniform"),
             ("gather:words=1;n=4096", "gather:words=1"),
@@ -424,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_told_apart_by_algorithm_and_policy_alone() {
+    fn variants_differ_in_algorithm_and_policy_alone() {
         let of = |algorithm, policy| {
             let work = Work::Sort(SortCase::keys_of_u32(algorithm, policy));
             Case { work, count: 4096, input: Input::Uniform }.variants()
@@ -439,7 +438,7 @@ mod tests {
         }
     }
 
-    /// Devices that tables must cover: of few lanes and of many, with doubles and without.
+    /// Devices of few and of many lanes, with and without doubles.
     pub(super) fn devices() -> Vec<Capabilities> {
         let of = |(lanes, shader_float64)| {
             let mut device = Capabilities {
@@ -456,11 +455,10 @@ mod tests {
         [(4, true), (4, false), (8, true), (16, true), (32, true), (32, false), (64, true)].map(of).into()
     }
 
-    /// An axis of a table: the parameter of ids, and its values. That of the first of them need not be named.
+    /// A parameter of ids, and its values. The first value may be omitted from ids.
     type Parameter<'a> = (&'a str, &'a [&'a str]);
 
-    /// Fails unless the cases of a primitive hold every pair of values of two parameters that `is_possible` says goes
-    /// together, and none that does not.
+    /// Checks that the cases of a primitive cover every pair of parameter values that `is_possible`, and no other.
     #[track_caller]
     fn expect_pairs(
         cases: &[Case],
@@ -509,7 +507,7 @@ mod tests {
         for device in devices() {
             let mut cases = verify_cases(Effort::Quick, &device);
             assert!(cases.iter().all(|case| case.count <= 65_537));
-            // Those of default tiles are more than a covering set.
+            // The cases with default tiles are more than a covering set.
             cases.retain(|case| case.id().contains(";policy=small;"));
             let has_doubles = device.enabled.shader_float64;
             let parameters = [

@@ -1,21 +1,21 @@
-//! Covering arrays: few rows of values in which every pair of values of two axes comes together.
+//! Covering arrays: few rows that contain every pair of values of two axes.
 //!
-//! Most faults need no more than two parameters to show, and the rows that hold all pairs grow with the product of the two
-//! longest axes instead of all of them. Built greedily, a row at a time, after Cohen, Dalal, Fredman and Patton, "The AETG
-//! System: An Approach to Testing Based on Combinatorial Design", IEEE Transactions on Software Engineering 23(7), 1997;
-//! but with no random numbers: the same axes give the same rows.
+//! Most faults depend on at most two parameters, and the number of rows that cover all pairs grows with the product of
+//! the two longest axes only. Built greedily, row by row, after Cohen, Dalal, Fredman and Patton, "The AETG System: An
+//! Approach to Testing Based on Combinatorial Design", IEEE Transactions on Software Engineering 23(7), 1997, but
+//! deterministic.
 
 use std::collections::HashSet;
 
 use crate::harness::inputs::Input;
 
-/// A value of an axis: both by their indices.
+/// A value of an axis, as the indices of axis and value.
 pub(super) type Value = (usize, usize);
 
-/// The values of a parameter: what each of them makes of a piece of work.
+/// The values of a parameter, as functions that set them in a work.
 pub(super) type Axis<W> = Vec<Box<dyn Fn(&mut W)>>;
 
-/// The axis of `values`, each of which `set` puts into a piece of work.
+/// The axis of `values`, stored into a work by `set`.
 pub(super) fn axis<W: 'static, T: Clone + 'static>(values: &[T], set: fn(&mut W, T)) -> Axis<W> {
     let of = |value: &T| -> Box<dyn Fn(&mut W)> {
         let value = value.clone();
@@ -24,15 +24,15 @@ pub(super) fn axis<W: 'static, T: Clone + 'static>(values: &[T], set: fn(&mut W,
     values.iter().map(of).collect()
 }
 
-/// A piece of work of a covering set.
+/// A work of a covering set.
 pub(super) struct Covering<W> {
     pub(super) work: W,
-    /// The index of its value of each axis.
+    /// Index of its value on each axis.
     row: Vec<usize>,
 }
 
-/// Pieces of work like `plain`, but for the values of `axes`, that hold every pair of values which is valid in `plain`
-/// and goes together with others that are. Each of `required` is in one at least, if it is valid.
+/// Variants of `plain` that cover every pair of values of `axes` that is valid in `plain` and can be extended to a
+/// valid row. Each of `required` is in at least one row, if valid.
 pub(super) fn covering_works<W: Clone>(
     plain: &W,
     axes: &[Axis<W>],
@@ -51,12 +51,12 @@ pub(super) fn covering_works<W: Clone>(
         .collect()
 }
 
-/// Inputs by turns, until each has met every value of every axis of a covering set.
+/// Round-robin of inputs, until each was combined with every value of every axis of a covering set.
 pub(super) struct InputTurns {
     inputs: Vec<Input>,
-    /// Axis, value and index of an input.
+    /// Axis, value and input index of each combination so far.
     met: HashSet<(usize, usize, usize)>,
-    /// Between equals the inputs go round: behind the last one taken.
+    /// Breaks ties round-robin: the input after the last one taken.
     next: usize,
 }
 
@@ -65,18 +65,18 @@ impl InputTurns {
         Self { inputs: inputs.into_iter().collect(), met: HashSet::new(), next: 0 }
     }
 
-    /// The input that has met the fewest values of a piece of work.
+    /// The input combined with the fewest values of a work so far.
     pub(super) fn take<W>(&mut self, covering: &Covering<W>) -> Input {
         let count = self.inputs.len();
         let turns = (0..count).map(|turn| (self.next + turn) % count);
-        // Of several with the most, the last is the first in turn.
+        // `max_by_key` returns the last of equals: reversed, the first in turn.
         let index = turns.rev().max_by_key(|&index| self.gain(covering, index)).expect("there are inputs");
         self.met.extend(covering.row.iter().enumerate().map(|(axis, &value)| (axis, value, index)));
         self.next = index + 1;
         self.inputs[index]
     }
 
-    /// Whether an input has not met a value of a piece of work.
+    /// Whether an input was not combined with a value of a work yet.
     pub(super) fn is_open<W>(&self, covering: &Covering<W>) -> bool {
         (0..self.inputs.len()).any(|index| self.gain(covering, index) > 0)
     }
@@ -87,9 +87,8 @@ impl InputTurns {
     }
 }
 
-/// Rows, with a value of each axis, that hold every pair of values of two axes that any row can hold: one whose values
-/// `allows` admits two by two. There are `lengths` values of each axis. Each of `required` is in one row at least, if a
-/// row can hold it.
+/// Rows of a value per axis that cover every pair of two axes' values in any row whose values are pairwise allowed.
+/// `lengths` are the numbers of values of the axes. Each of `required` is in at least one row, if a row can contain it.
 fn covering_rows(
     lengths: &[usize],
     required: &[Vec<Value>],
@@ -110,7 +109,7 @@ fn covering_rows(
     }
     while let Some(pair) = search.open.first() {
         add(&mut search, &pair);
-        // Where no row can hold it.
+        // Covered now, or in no valid row.
         search.open.set(pair[0], pair[1], false);
     }
     rows
@@ -118,13 +117,13 @@ fn covering_rows(
 
 struct Search<'a, A> {
     lengths: &'a [usize],
-    /// Pairs that no row holds yet.
+    /// Pairs that no row covers yet.
     open: Pairs,
     allows: A,
 }
 
 impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
-    /// A row that holds `start` and, as far as a look at one axis after the other tells, many open pairs.
+    /// A row that contains `start` and greedily covers many open pairs, axis by axis.
     fn complete(&self, start: &[Value]) -> Option<Vec<usize>> {
         let is_consistent =
             |(index, &a): (usize, &Value)| start[..index].iter().all(|&b| (self.allows)(a, b));
@@ -133,13 +132,13 @@ impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
         }
         let mut row = vec![None; self.lengths.len()];
         start.iter().for_each(|&(axis, value)| row[axis] = Some(value));
-        // Long axes have the most pairs to place.
+        // Long axes first: they have the most pairs.
         let mut axes: Vec<_> = (0..row.len()).filter(|&axis| row[axis].is_none()).collect();
         axes.sort_by_key(|&axis| std::cmp::Reverse(self.lengths[axis]));
         self.fill(&axes, &mut row).then(|| row.into_iter().flatten().collect())
     }
 
-    /// Whether `axes` can be given values beside those of `row`, which then has them.
+    /// Completes `row` with values of `axes`. Returns whether that is possible.
     fn fill(&self, axes: &[usize], row: &mut [Option<usize>]) -> bool {
         let Some((&axis, rest)) = axes.split_first() else { return true };
         let set = |row: &[Option<usize>]| -> Vec<Value> {
@@ -149,7 +148,7 @@ impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
         let is_allowed = |value: &usize| others.iter().all(|&other| (self.allows)((axis, *value), other));
         let mut values: Vec<_> = (0..self.lengths[axis]).filter(is_allowed).collect();
         let gain = |value| others.iter().filter(|&&other| self.open.get((axis, value), other)).count();
-        // What is open with axes that have no value yet decides between equals.
+        // Open pairs with the remaining axes break ties.
         let future = |value| rest.iter().map(|&other| self.open.count((axis, value), other)).sum::<usize>();
         values.sort_by_key(|&value| std::cmp::Reverse((gain(value), future(value))));
         for value in values {
@@ -165,15 +164,15 @@ impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
 
 /// A set of pairs of values of two axes.
 struct Pairs {
-    /// Where the values of each axis begin among all of them.
+    /// Index of each axis's first value among all values.
     begins: Vec<usize>,
     lengths: Vec<usize>,
-    /// For each two of all values.
+    /// For each pair of values.
     is_in: Vec<bool>,
 }
 
 impl Pairs {
-    /// All of them.
+    /// All pairs.
     fn new(lengths: &[usize]) -> Self {
         let begins: Vec<_> = (0..=lengths.len()).map(|axis| lengths[..axis].iter().sum()).collect();
         let count = begins[lengths.len()];
@@ -201,12 +200,12 @@ impl Pairs {
         }
     }
 
-    /// How many values of `axis` are in it with `value`.
+    /// Number of values of `axis` paired with `value` in the set.
     fn count(&self, value: Value, axis: usize) -> usize {
         (0..self.lengths[axis]).filter(|&other| self.get(value, (axis, other))).count()
     }
 
-    /// Takes out those of a row.
+    /// Removes the pairs of a row.
     fn close(&mut self, row: &[usize]) {
         let values: Vec<Value> = row.iter().copied().enumerate().collect();
         for (index, &a) in values.iter().enumerate() {
@@ -229,7 +228,7 @@ impl Pairs {
 mod tests {
     use super::*;
 
-    /// Every row that `allows` admits.
+    /// Every row that `allows` permits.
     fn all_rows(lengths: &[usize], allows: impl Fn(Value, Value) -> bool) -> Vec<Vec<usize>> {
         let mut rows = vec![Vec::new()];
         for &length in lengths {
@@ -247,13 +246,13 @@ mod tests {
     fn pairs(rows: &[Vec<usize>]) -> std::collections::BTreeSet<(Value, Value)> {
         let of_row = |row: &Vec<usize>| {
             let values: Vec<Value> = row.iter().copied().enumerate().collect();
-            let behind = |index: usize| values[index + 1..].iter().map(|&b| (values[index], b)).collect();
-            (0..values.len()).flat_map(|index| -> Vec<_> { behind(index) }).collect::<Vec<_>>()
+            let after = |index: usize| values[index + 1..].iter().map(|&b| (values[index], b)).collect();
+            (0..values.len()).flat_map(|index| -> Vec<_> { after(index) }).collect::<Vec<_>>()
         };
         rows.iter().flat_map(of_row).collect()
     }
 
-    /// Brute force knows which pairs there are, and rows that are not allowed hold none.
+    /// Compares the covered pairs with those found by brute force.
     #[track_caller]
     fn expect_covering(lengths: &[usize], max_rows: usize, allows: impl Fn(Value, Value) -> bool) {
         let rows = covering_rows(lengths, &[], &allows);
@@ -282,7 +281,7 @@ mod tests {
             (1, 3) => j < 2 || i == 0,
             _ => true,
         });
-        // (0, 0) and (1, 0) go together, but with nothing of the third axis.
+        // (0, 0) and (1, 0) are allowed together, but with no value of the third axis.
         let blocked = |(a, i): Value, (b, j): Value| match (a, b) {
             (0, 2) => i > 0 || j == 0,
             (1, 2) => i > 0 || j == 1,
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_is_in_a_row() {
+    fn required_values_are_in_a_row() {
         let required = [vec![(0, 2), (1, 2), (2, 2)], vec![(0, 1), (1, 1), (2, 1)], vec![(0, 0), (1, 0)]];
         let rows = covering_rows(&[3, 3, 3], &required, |a, b| (a, b) != ((0, 0), (1, 0)));
         for values in &required[..2] {

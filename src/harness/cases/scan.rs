@@ -1,4 +1,4 @@
-//! The cases of scans.
+//! Cases of scans.
 
 mod chained;
 mod covering;
@@ -13,62 +13,62 @@ use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan};
 
-/// A prefix sum's parameters.
+/// Parameters of a scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanCase {
     /// Inclusive or exclusive.
     pub kind: ScanKind,
-    /// The type of the numbers.
+    /// The element type.
     pub element: ElementType,
-    /// What they are combined by.
+    /// The operator.
     pub operator: ScanOperator,
-    /// Numbers in a row.
+    /// Elements per row.
     pub columns: u32,
-    /// Whether it goes from the last row to the first.
+    /// Whether the scan is in reverse, from the last row to the first.
     pub is_reverse: bool,
-    /// Where the initial value is, if it has one.
+    /// Location of the initial value, if there is one.
     pub initial: Option<Place>,
-    /// What says where segments begin, if it has any.
+    /// Representation of the segments, if there are any.
     pub segments: Option<SegmentsBy>,
-    /// Who knows the count.
+    /// Host or indirect count.
     pub count_from: CountFrom,
-    /// How it is gone about.
+    /// The algorithm.
     pub algorithm: ScanAlgorithm,
-    /// How that is tuned.
+    /// The policy, by name.
     pub policy: PolicyName,
-    /// A policy in place of that, which has no name: one of many that are tried.
+    /// An unnamed policy instead, for tuning.
     pub tried: Option<ScanPolicy>,
-    /// Whether source and destination are one range.
+    /// Whether source and destination are the same range.
     pub in_place: bool,
-    /// Bytes by which the ranges miss a multiple of 16.
+    /// Offset of the ranges from a multiple of 16, in bytes.
     pub misalignment: u32,
 }
 
-/// Where a value is when a plan is recorded.
+/// Location of a value when a plan is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// On the host.
+    /// In host memory.
     Host,
-    /// In memory of the device.
+    /// In device memory.
     Device,
 }
 
-/// Where a count is when a plan is recorded.
+/// Location of the count when a plan is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CountFrom {
-    /// On the host.
+    /// In host memory.
     Host,
-    /// In memory of the device, and less than there is room for.
+    /// An indirect count below its maximum.
     Device,
-    /// In memory of the device, and more than there is room for, which is what is scanned.
+    /// An indirect count above its maximum, clamped to it.
     DeviceBeyond,
 }
 
 impl CountFrom {
-    /// All of them.
+    /// All locations.
     pub(super) const ALL: [Self; 3] = [Self::Host, Self::Device, Self::DeviceBeyond];
 
-    /// Rows that there is room for, where `count` are scanned.
+    /// The maximum count, for which memory is sized, if `count` rows are scanned.
     pub(in crate::harness) const fn room(self, count: u64) -> u64 {
         match self {
             Self::Host | Self::DeviceBeyond => count,
@@ -76,7 +76,7 @@ impl CountFrom {
         }
     }
 
-    /// What an id says of it; nothing where the host knows it.
+    /// The parameter in an id; empty for a count on the host.
     pub(super) const fn parameter(self) -> &'static str {
         match self {
             Self::Host => "",
@@ -111,7 +111,7 @@ impl ScanCase {
         self.tried.unwrap_or_else(|| self.policy.scan(capabilities, self.algorithm, &self.config()))
     }
 
-    /// What a plan is made for, but for its policy.
+    /// The plan's configuration without its policy.
     pub const fn config(&self) -> ScanConfig {
         let mut config =
             ScanConfig::new(self.kind).element(self.element).operator(self.operator).columns(self.columns);
@@ -132,8 +132,8 @@ impl ScanCase {
 }
 
 impl ScanCase {
-    /// Whether a compiler makes of its kernels what it makes of another's: of the textbooks' scans of either kind, and of the
-    /// single pass wherever its count is.
+    /// Whether its kernels compile to the same code as another case's: textbook scans of either kind, and the single
+    /// pass with either location of the count.
     fn is_like_another(&self) -> bool {
         match self.algorithm {
             ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) => false,
@@ -150,7 +150,7 @@ impl fmt::Display for ScanCase {
             ScanKind::Exclusive => "exclusive",
         };
         write!(f, "scan:{kind}:type={}", self.element)?;
-        // Sums were there first, and their names are for good.
+        // Ids are stable: sums predate this parameter.
         if self.operator != ScanOperator::Add {
             write!(f, ";op={}", self.operator)?;
         }
@@ -180,10 +180,10 @@ impl fmt::Display for ScanCase {
     }
 }
 
-/// The table of tutorial 14, in entries.
+/// Entries of the table of tutorial 14.
 const TUTORIAL: u64 = 1 << 25;
 
-/// All cases but the covering ones and products.
+/// All cases except the covering ones and products.
 pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = plain_scan_cases(capabilities);
     cases.extend(typed_scan_cases(capabilities));
@@ -202,7 +202,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// A scan for each specialization of a kernel by a policy that can be chosen.
+/// A scan for each specialization of a kernel by a selectable policy.
 pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
     let mut scans = Vec::new();
     for case in full_cases(capabilities) {
@@ -215,24 +215,24 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> Vec<ScanCase> {
             scans.push(scan);
         }
     }
-    // What the full table has in small tiles alone.
+    // The full table has these in small tiles only.
     let sums = ScanCase::sum_of_u32(PolicyName::Default);
     scans.push(ScanCase { segments: Some(SegmentsBy::Flags), ..sums.clone() });
     scans.push(ScanCase { algorithm: ScanAlgorithm::Chained, is_reverse: true, ..sums });
     scans
 }
 
-/// Each of [`selectable_works`] in one tile, however small, and in several, of aligned elements and of others.
+/// Each of [`selectable_works`] in a single tile and in several, aligned and misaligned.
 pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for (index, scan) in selectable_works(capabilities).into_iter().enumerate() {
         let tile = u64::from(scan.policy(capabilities).tile_items());
-        for (place, misalignment) in [0, 4].into_iter().enumerate() {
-            // Where quads are not mixed with words, a whole number of quads.
+        for (step, misalignment) in [0, 4].into_iter().enumerate() {
+            // Aligned: a whole number of quads, which excludes accesses by word.
             let few = if misalignment == 0 { 8 } else { 5 };
             for (turn, count) in [few, 2 * tile + 1].into_iter().enumerate() {
                 let work = Work::Scan(ScanCase { misalignment, ..scan.clone() });
-                let input = [Input::Distinguishing, Input::EdgeValues][(index + place + turn) % 2];
+                let input = [Input::Distinguishing, Input::EdgeValues][(index + step + turn) % 2];
                 cases.push(Case { work, count, input });
             }
         }
@@ -241,8 +241,8 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Three levels of tiles, which are small for that: by each algorithm that the covering cases have not, and in each kernel
-/// that they take two levels of.
+/// Three levels of small tiles: each algorithm that the covering cases lack, and each kernel that they run with two
+/// levels only.
 fn deep_cases(capabilities: &Capabilities) -> Vec<Case> {
     let sums = ScanCase::sum_of_u32(PolicyName::Small);
     let of = |element, operator, columns| ScanCase { element, operator, columns, ..sums.clone() };
@@ -253,10 +253,10 @@ fn deep_cases(capabilities: &Capabilities) -> Vec<Case> {
         of(ElementType::U64, ScanOperator::Min, 2),
         of(ElementType::F64, ScanOperator::Add, 16),
         ScanCase { segments: Some(SegmentsBy::Offsets), ..of(ElementType::F64, ScanOperator::Add, 16) },
-        // Groups of tiles in the fixed tree.
+        // Groups of tiles in the fixed-shape reduction tree.
         ScanCase { algorithm: ScanAlgorithm::Chained, ..of(ElementType::F32, ScanOperator::Add, 1) },
     ]);
-    // One element more than two levels hold; and quads that are all whole.
+    // One element more than two levels hold, and whole quads only.
     let cases = |scan: ScanCase| {
         let tile = u64::from(scan.policy(capabilities).tile_items());
         let case = move |more| {
@@ -268,19 +268,19 @@ fn deep_cases(capabilities: &Capabilities) -> Vec<Case> {
     scans.into_iter().flat_map(cases).collect()
 }
 
-/// Whether an algorithm is none of the textbooks'.
+/// Whether an algorithm is not one of the textbooks'.
 fn is_known(algorithm: ScanAlgorithm) -> bool {
     matches!(algorithm, ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup) | ScanAlgorithm::Chained)
 }
 
-/// The sums of u32 in a few columns, at the seams of every policy.
+/// Sums of u32 in one to four columns, at the boundaries of every policy.
 fn plain_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
     for columns in 1..=4 {
         for policy in [PolicyName::Default, PolicyName::Small, PolicyName::Seed] {
             for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
-                // The seed's scan is inclusive and in place.
+                // The seed's scan is inclusive and in place only.
                 if policy == PolicyName::Seed && kind == ScanKind::Exclusive {
                     continue;
                 }
@@ -309,16 +309,16 @@ fn plain_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The scans of other numbers than u32, by other operators than the sum, and of wider rows.
+/// Scans of types other than u32, with operators other than the sum, and with wider rows.
 ///
-/// One policy is enough to tell a type and an operator, and the small one takes several levels of few elements and
-/// little time to compile; the default's tiles differ with what a row holds, and are tried once for each.
+/// One policy suffices to verify a type and an operator: the small one, which has several levels with few elements and
+/// compiles fast. Default tiles depend on the row size, and are verified once for each.
 fn typed_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut scans = Vec::new();
     for (index, element) in ElementType::ALL.into_iter().enumerate() {
         let operators = ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element));
-        for (place, operator) in operators.enumerate() {
-            let kind = if (index + place) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
+        for (turn, operator) in operators.enumerate() {
+            let kind = if (index + turn) % 2 == 0 { ScanKind::Inclusive } else { ScanKind::Exclusive };
             let is_known = (element, operator) == (ElementType::U32, ScanOperator::Add);
             if !is_known {
                 scans.push((PolicyName::Small, kind, element, operator, 1));
@@ -369,8 +369,8 @@ fn typed_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The scans that do more than scan all rows from the first on: every pair of reverse, initial value, segments and count
-/// on the device, in small tiles, on operators that do and do not commute with rounding; and each by itself on others.
+/// Scans with options: every pair of reverse, initial value, segments and indirect count in small tiles, with operators
+/// that are and are not exact; and each option alone with others.
 fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = ScanCase::sum_of_u32(PolicyName::Small);
     let mut scans = Vec::new();
@@ -381,7 +381,7 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
                 let is_plain = segments.is_none() && !is_reverse && initial.is_none();
                 let counts = [CountFrom::Host, CountFrom::Device, CountFrom::DeviceBeyond];
                 let kinds = [ScanKind::Inclusive, ScanKind::Exclusive];
-                // Every count where it is alone, and a change from one to the next elsewhere.
+                // Every count without other options, and the counts in turn with them.
                 let counts = if is_plain { &counts[1..] } else { &counts[(index + step) % 3..][..1] };
                 for &count_from in counts {
                     let kind = kinds[(index + step + usize::from(is_reverse)) % 2];
@@ -443,8 +443,8 @@ fn scan_kind_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Every operator on every type, inclusive and exclusive, from either end, by either algorithm that takes them all, in
-/// small tiles.
+/// Every operator on every type, inclusive and exclusive, forward and reverse, with both algorithms that support all of
+/// them, in small tiles.
 pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut scans = Vec::new();
     for element in ElementType::ALL {
@@ -464,7 +464,7 @@ pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for scan in scans {
         let tile = u64::from(scan.policy(capabilities).tile_items());
-        // What the other tables have not: beyond the quick sizes and the inputs that they are tried on.
+        // Counts and inputs that the other tables lack.
         for (count, input) in [
             (2, Input::EdgeValues),
             (tile, Input::Distinguishing),
@@ -479,7 +479,7 @@ pub(super) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The textbooks' scans: each at the seams of its tiles, in place and out of place, and of both kinds where it has them.
+/// Textbook scans at the boundaries of their tiles, in place and out of place, and of both kinds if supported.
 fn textbook_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for algorithm in ScanAlgorithm::ALL.into_iter().filter(|&algorithm| !is_known(algorithm)) {
@@ -514,13 +514,13 @@ fn textbook_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// A sum of u32 by each algorithm, tuned.
+/// A sum of u32 with each algorithm, tuned.
 pub(super) fn all_algorithms() -> Vec<Work> {
     let scan = |algorithm| Work::Scan(ScanCase { algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) });
     ScanAlgorithm::ALL.map(scan).into()
 }
 
-/// The works that are worth measuring.
+/// The benchmark works.
 pub(super) fn bench_works() -> Vec<Work> {
     let mut works = Vec::new();
     for (columns, policy, in_place) in

@@ -1,4 +1,4 @@
-//! The cases of segmented sorts: every class of segments by itself and all of them together, at their seams.
+//! Cases of segmented sorts: every size class of segments alone and all together, at their boundaries.
 
 mod covering;
 
@@ -14,54 +14,54 @@ use crate::harness::inputs::{Input, SplitMix64};
 use crate::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use crate::sort::{ClusterShape, SegmentedSortConfig, SegmentedSortPolicy, TileShape};
 
-/// A segmented sort's parameters.
+/// Parameters of a segmented sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentedSortCase {
     /// The type of the keys.
     pub element: ElementType,
-    /// What goes with them.
+    /// The values.
     pub values: SortValues,
-    /// Whether the greatest comes first.
+    /// Whether the order is descending.
     pub is_descending: bool,
-    /// The bits that are sorted by.
+    /// The bit range.
     pub bits: Range<u32>,
-    /// How long segments are.
+    /// The distribution of segment lengths.
     pub segments: SegmentMix,
-    /// Whether all classes are of small segments.
+    /// Whether all size classes have small limits.
     pub has_small_tiles: bool,
-    /// Whether lanes match digits by masks in shared memory, in small tiles.
+    /// Whether lanes match digits by masks in shared memory, with small tiles.
     pub has_shared_masks: bool,
-    /// Bytes by which the keys miss a multiple of 16.
+    /// Offset of the keys from a multiple of 16, in bytes.
     pub misalignment: u32,
-    /// Bytes by which the values miss one.
+    /// Offset of the values from a multiple of 16, in bytes.
     pub values_misalignment: u32,
-    /// Who knows the counts of keys and of segments.
+    /// Host or indirect counts of keys and segments.
     pub count_from: CountFrom,
 }
 
-/// How long segments are.
+/// The distribution of segment lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentMix {
-    /// There are none.
+    /// No segments.
     None,
-    /// Up to 24 keys, and none as well.
+    /// 0 to 24 keys.
     Short,
-    /// More than a workgroup holds, most of them.
+    /// Most exceed the workgroup class.
     Long,
-    /// Half as many of every length as of half that length.
+    /// A power law: half as many of each length as of half that length.
     PowerLaw,
-    /// All keys in one.
+    /// One segment of all keys.
     Whole,
-    /// Some, and all are empty.
+    /// Empty segments only.
     Empty,
-    /// About the most keys that each class takes, and about whole tiles.
+    /// Around the limits of each size class and around multiples of a tile.
     Seams,
-    /// Short ones, the first of them behind a third of the keys.
+    /// Short segments after a third of the keys, which are in none.
     Late,
 }
 
 impl SegmentMix {
-    /// All of them.
+    /// All distributions.
     pub const ALL: [Self; 8] = [
         Self::None,
         Self::Short,
@@ -73,7 +73,7 @@ impl SegmentMix {
         Self::Late,
     ];
 
-    /// What it is called in the names of cases.
+    /// The name in case ids.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -87,7 +87,7 @@ impl SegmentMix {
         }
     }
 
-    /// Where segments of `count` keys begin.
+    /// The segment offsets of `count` keys.
     fn begins(self, count: u64, policy: &SegmentedSortPolicy) -> Vec<u32> {
         let (first, mut extent): (u64, Box<dyn FnMut(u64) -> u64>) = match self {
             Self::None => return Vec::new(),
@@ -114,7 +114,7 @@ impl SegmentMix {
         let mut random = SplitMix64(count);
         let mut begins = Vec::new();
         let mut begin = first.min(count);
-        // The last may be empty, and end with the keys.
+        // The last segment may be empty.
         loop {
             begins.push(begin as u32);
             if begin == count {
@@ -126,7 +126,7 @@ impl SegmentMix {
 }
 
 impl SegmentedSortCase {
-    /// Keys of u32 alone, ascending by all of their bits, aligned, by the policy that is chosen.
+    /// Keys of u32 alone, ascending by all bits, aligned, with the chosen policy.
     pub const fn keys_of_u32(segments: SegmentMix) -> Self {
         Self {
             element: ElementType::U32,
@@ -142,7 +142,7 @@ impl SegmentedSortCase {
         }
     }
 
-    /// The same of other keys, by all of their bits, with values, in either direction.
+    /// This sort with other keys, by all bits, with values, in either order.
     const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
         Self { element, values, is_descending, bits: 0..element.bits(), ..self }
     }
@@ -164,7 +164,7 @@ impl SegmentedSortCase {
         policy
     }
 
-    /// What a plan is made for, but for its policy.
+    /// The plan's configuration without its policy.
     pub fn config(&self) -> SegmentedSortConfig {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
@@ -175,7 +175,7 @@ impl SegmentedSortCase {
         config.bits(self.bits.clone()).into()
     }
 
-    /// Where segments of `count` keys begin.
+    /// The segment offsets of `count` keys.
     pub(in crate::harness) fn begins(&self, capabilities: &Capabilities, count: u64) -> Vec<u32> {
         self.segments.begins(count, &self.policy(capabilities))
     }
@@ -201,7 +201,7 @@ impl fmt::Display for SegmentedSortCase {
     }
 }
 
-/// Plans of the default policy, by the width of keys and values.
+/// Plans of the default policy, for each size of keys and values.
 pub(super) fn selectable_works() -> Vec<SegmentedSortCase> {
     let kinds = [ElementType::U32, ElementType::U64]
         .into_iter()
@@ -210,21 +210,21 @@ pub(super) fn selectable_works() -> Vec<SegmentedSortCase> {
     kinds.map(|(key, values)| seams.clone().of(key, values, false)).collect()
 }
 
-/// Segments of every class in the default tiles, which take long to compile: of keys with values alone, since the kernels of
-/// the others are in the covering set.
+/// Segments of every size class in the default tiles, which compile slowly: pairs only, since the covering set has the
+/// kernels of the others.
 pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let pairs = SegmentedSortCase::keys_of_u32(SegmentMix::Seams).of(ElementType::U32, SortValues::B4, false);
     let [.., large] = pairs.policy(capabilities).max_extents().map(u64::from);
     vec![Case { work: Work::SegmentedSort(pairs), count: 9 * large + 7, input: Input::TwoValued }]
 }
 
-/// All cases but the covering ones.
+/// All cases except the covering ones.
 pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for segments in SegmentMix::ALL {
         for has_small_tiles in [true, false] {
             let sort = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
-            // Values show what a sort of keys alone cannot.
+            // Values make stability observable.
             let sort = sort.of(ElementType::U32, SortValues::B4, false);
             let [.., large] = sort.policy(capabilities).max_extents().map(u64::from);
             let mut add = |count, input| {
@@ -246,7 +246,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Counts on the device, of keys and of segments: none, one, some and the most, of each class and of no segments.
+/// Indirect counts of keys and segments: none, one, some and the maximum, for each class and without segments.
 fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for (segments, element, values, has_small_tiles) in [
@@ -271,8 +271,8 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Every type of keys, with every kind of values, in either direction, all classes at once; and parts of keys, and memory
-/// at any address.
+/// Every type of keys with every kind of values, in either order, all classes together; bit ranges and misaligned
+/// memory.
 fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let kinds =
@@ -303,7 +303,7 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The works that are worth measuring: what each class is for, and all of them.
+/// The benchmark works: short, power-law and long segments.
 pub(super) fn bench_works() -> Vec<Work> {
     let mixes = [SegmentMix::Short, SegmentMix::PowerLaw, SegmentMix::Long];
     mixes.map(|segments| Work::SegmentedSort(SegmentedSortCase::keys_of_u32(segments))).to_vec()
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_for_good() {
+    fn ids_are_stable() {
         let keys = SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw);
         let id = "segmented_sort:keys:type=u32;segments=power-law;policy=default;bits=0:32;misalign=0";
         assert_eq!(keys.to_string(), id);
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(counted.to_string(), format!("{id};count=device"));
     }
 
-    /// The lengths of segments, the last of which ends with the keys.
+    /// The segment lengths; the last segment ends with the keys.
     fn extents(mix: SegmentMix, count: u64) -> Vec<u64> {
         let case = SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(mix) };
         let begins = case.begins(&capabilities(), count);

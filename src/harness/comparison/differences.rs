@@ -1,11 +1,11 @@
-//! What two sections differ in beside times.
+//! Differences between two sections, other than times.
 
 use std::collections::BTreeMap;
 
 use super::{Difference, Section};
 use crate::harness::report::Measurement;
 
-/// Facts of device, driver, machine and build; then kernels, and policies and samples of the cases that both have.
+/// Differences in device, driver, machine and build; then in kernels, and in policies and samples of the common cases.
 pub(super) fn differences(
     base: Section<'_>,
     new: Section<'_>,
@@ -22,7 +22,7 @@ pub(super) fn differences(
     if let [first, ..] = changed[..] {
         let hash = |hashes: &BTreeMap<String, String>| match hashes.get(first) {
             Some(hash) => format!("{first} is {hash}"),
-            None => format!("{first} is not there"),
+            None => format!("{first} is missing"),
         };
         let what = of_count(changed.len(), "kernel");
         differences.push(Difference { what, base: hash(of_base), new: hash(of_new) });
@@ -49,7 +49,7 @@ fn of_count(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// What is worth a word where it differs, in the order of its weight.
+/// The facts to compare, most important first.
 fn facts(Section { report, device, .. }: Section<'_>) -> Vec<(&'static str, String)> {
     let description = &device.description;
     let (driver, limits, subgroups) = (&description.driver, &description.limits, &description.subgroups);

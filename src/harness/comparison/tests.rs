@@ -4,7 +4,7 @@ use crate::harness::Description;
 use crate::harness::inputs::SplitMix64;
 use crate::harness::report::Summary;
 
-/// Samples around `median_ns`, spread over `spread` of it.
+/// Samples around `median_ns` with a relative spread of `spread`.
 fn samples(median_ns: f64, spread: f64, seed: u64) -> Vec<f64> {
     let mut random = SplitMix64(seed);
     let mut draw = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
@@ -58,7 +58,7 @@ fn compare(base: &Report, new: &Report) -> Comparison {
     Comparison::new(section("base", base), section("new", new), 5.0)
 }
 
-/// The verdict on times that are `factor` times as long, of copies that are `drift` times as long.
+/// The verdict on times scaled by `factor`, with copies scaled by `drift`.
 fn verdict(factor: f64, spread: f64, drift: f64) -> Verdict {
     let base = report(vec![measured("a:b:c=1", samples(1e6, spread, 1), 100.0)]);
     let new = report(vec![measured("a:b:c=1", samples(factor * 1e6, spread, 2), drift * 100.0)]);
@@ -79,7 +79,7 @@ fn verdicts_follow_from_intervals() {
     }
 }
 
-/// However well they agree.
+/// Too few samples are ambiguous even if they agree.
 #[test]
 fn few_samples_have_no_verdict() {
     let of = |factor: f64, block_lengths: &[u32]| {
@@ -100,10 +100,10 @@ fn few_samples_have_no_verdict() {
 }
 
 #[test]
-fn what_the_machine_as_a_whole_did_is_no_verdict() {
+fn machine_drift_gives_no_verdict() {
     assert_eq!(verdict(1.2, 0.01, 1.2), Verdict::Ambiguous);
     assert_eq!(verdict(0.8, 0.01, 0.8), Verdict::Ambiguous);
-    // More than the machine did.
+    // Slower by more than the drift.
     assert_eq!(verdict(1.4, 0.01, 1.2), Verdict::Slower);
     assert_eq!(verdict(1.2, 0.01, 0.9), Verdict::Slower);
 }
@@ -120,9 +120,9 @@ fn copies_of_one_case_are_no_verdict_on_others() {
     assert!(comparison.cases.iter().all(|case| case.verdict == Verdict::Slower), "{:?}", comparison.cases);
 }
 
-/// Ten cases say together what none of them can say alone.
+/// Ten cases together are significant where none is alone.
 #[test]
-fn a_group_is_surer_than_its_cases() {
+fn a_group_is_significant_where_its_cases_are_not() {
     let all = |factor: f64, seed| {
         let case = |at| measured(&format!("a:b:c={at}"), samples(factor * 1e6, 0.6, seed + at), 100.0);
         report((0..10u64).map(case).collect())
@@ -136,9 +136,9 @@ fn a_group_is_surer_than_its_cases() {
     assert_ne!(compare(&all(1.0, 1), &all(1.0, 100)).groups[0].verdict, Verdict::Slower);
 }
 
-/// And all cases what no group can.
+/// All cases together are significant where no group is.
 #[test]
-fn all_cases_are_surer_than_their_groups() {
+fn all_cases_are_significant_where_groups_are_not() {
     let all = |factor: f64, seed| {
         let names = (0..5u64).flat_map(|group| (0..6u64).map(move |at| format!("{group}:b:c={at}")));
         let case = |(at, name): (u64, String)| measured(&name, samples(factor * 1e6, 0.8, seed + at), 100.0);
@@ -168,7 +168,7 @@ fn another_driver_is_to_blame_for_its_copies() {
 }
 
 #[test]
-fn two_runs_of_one_thing_are_rarely_told_apart() {
+fn runs_of_the_same_build_rarely_differ() {
     let noisy = |seed| {
         let cases =
             (0..100u64).map(|case| measured(&format!("a:b:c={case}"), samples(1e6, 0.3, seed + case), 100.0));
@@ -206,7 +206,7 @@ fn cases_are_grouped_and_those_of_one_side_are_named() {
 }
 
 #[test]
-fn policies_and_kernels_that_differ_are_told() {
+fn differing_policies_and_kernels_are_listed() {
     let base = report(vec![measured("a:b:c=1", vec![1.0; 10], 1.0)]);
     let mut new = base.clone();
     new.devices[0].measured[0].policy = "otherwise".into();
@@ -227,7 +227,7 @@ fn ratios_are_numbers_whatever_a_report_holds() {
 }
 
 #[test]
-fn devices_are_paired_by_what_they_are() {
+fn devices_are_paired_by_identity() {
     let device = |uuid: &str, driver: &str| {
         let mut device = report(Vec::new()).devices.remove(0);
         device.description.device_uuid = uuid.into();

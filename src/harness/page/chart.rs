@@ -1,61 +1,61 @@
-//! What figures are drawn with: scales, ticks, marks and lines.
+//! Drawing primitives of figures: scales, ticks, marks and lines.
 //!
-//! SVG by hand, and not by a plotting library: powers of two under an axis, colours that a style sheet gives for light
-//! and dark, and text that the reader's browser measures, are what such libraries do not have.
+//! Handwritten SVG instead of a plotting library: such libraries lack axes of powers of two, colours from a style sheet
+//! for light and dark, and text measured by the browser.
 
 use maud::{Markup, html};
 
 use crate::harness::units::three_digits;
 
-/// The width of every figure, in its own units. At a phone's width text of 15 units is still 11 pixels high.
+/// The width of every figure, in user units. On a phone, text of 15 units is still 11 pixels high.
 pub const WIDTH: f64 = 480.0;
 
-/// Where values lie along an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
-    /// The least and the greatest value, as they are drawn: their logarithms where the scale is logarithmic.
+    /// The least and greatest value; their logarithms on a logarithmic scale.
     low: f64,
     high: f64,
-    /// Where these lie in the figure.
+    /// Their positions in the figure.
     from: f64,
     to: f64,
     is_log: bool,
 }
 
 impl Scale {
-    /// A logarithmic scale of `values`, with a little room on both sides. What is not positive and finite has no place
-    /// on it.
+    /// A logarithmic scale of `values`, with a margin on both sides. Values that are not positive and finite are
+    /// ignored.
     pub fn log(values: impl IntoIterator<Item = f64>, [from, to]: [f64; 2]) -> Self {
         let logs = values.into_iter().filter(|&value| is_drawable(value)).map(f64::log10);
         let [low, high] = range(logs).unwrap_or([0.0, 0.0]);
-        // As far apart as a factor of 2, or there would be no ticks.
+        // At least a factor of 2, else there are no ticks.
         let room = (0.15 - (high - low) / 2.0).max(0.04 * (high - low));
         Self { low: low - room, high: high + room, from, to, is_log: true }
     }
 
-    /// A linear scale from `low` to `high`, which is more.
+    /// A linear scale from `low` to `high`; `low < high`.
     pub fn linear([low, high]: [f64; 2], [from, to]: [f64; 2]) -> Self {
         Self { low, high, from, to, is_log: false }
     }
 
-    /// Where `value`, which is a number, lies; at an end, if it is beyond.
-    pub fn place(&self, value: f64) -> f64 {
+    /// The position of `value`, clamped to the ends of the scale. `value` is not NaN.
+    pub fn position(&self, value: f64) -> f64 {
         let value = if self.is_log { value.max(f64::MIN_POSITIVE).log10() } else { value };
         let part = ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
         self.from + (self.to - self.from) * part
     }
 
-    /// Powers of two, as many as have room beside one another: exponents.
+    /// Exponents of the powers of two to label, as many as fit.
     pub fn powers_of_two(&self) -> Vec<i32> {
         let per_power = 2.0_f64.log10();
         let [first, last] = [(self.low / per_power).ceil() as i32, (self.high / per_power).floor() as i32];
         let step = ((last - first) / 6 + 1).max(1);
-        // From one that is a multiple, so that figures beside one another have the same.
+        // Multiples of the step, so that adjacent figures have the same labels.
         let first = first + (step - first.rem_euclid(step)) % step;
         (first..=last).step_by(step as usize).collect()
     }
 
-    /// Round values, a few.
+    /// A few round values.
     pub fn ticks(&self) -> Vec<f64> {
         if !self.is_log {
             return linear_ticks(self.low, self.high);
@@ -74,7 +74,7 @@ impl Scale {
     }
 }
 
-/// Whether a logarithmic scale has a place for it.
+/// Whether a logarithmic scale can show a value.
 pub fn is_drawable(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
@@ -95,12 +95,12 @@ fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     (first..=(high / step).floor() as i64).map(|tick| tick as f64 * step).collect()
 }
 
-/// How a series is told from the others: by its colour and the shape of its marks, and again by dashes and hollow marks.
+/// The style of a series: colour and mark shape, and dashes with hollow marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// What is of one colour belongs together.
+    /// Index of colour and mark shape.
     pub hue: usize,
-    /// And what is dashed alike.
+    /// Index of dashes.
     pub dash: usize,
 }
 
@@ -108,14 +108,14 @@ impl Style {
     const COLOURS: usize = 8;
     const DASHES: usize = 4;
 
-    /// Its colour's class.
+    /// The CSS class of the colour.
     pub fn colour(self) -> String {
         format!("c{}", self.hue % Self::COLOURS)
     }
 
-    /// Its dashes' class.
+    /// The CSS class of the dashes.
     pub fn dashes(self) -> String {
-        // Where colours begin anew, dashes go on.
+        // When colours wrap around, the next dashes are used.
         format!("d{}", (self.dash + self.hue / Self::COLOURS) % Self::DASHES)
     }
 
@@ -123,7 +123,7 @@ impl Style {
         self.dash % 2 == 1
     }
 
-    /// A mark at a place, with words for whoever points at it.
+    /// A mark at a position, with a tooltip.
     pub fn mark(self, x: f64, y: f64, title: &str) -> Markup {
         let class = if self.is_hollow() { "mark hollow" } else { "mark" };
         html! { path class={ (class) " " (self.colour()) } d=(self.outline(x, y)) { title { (title) } } }
@@ -143,7 +143,7 @@ impl Style {
         }
     }
 
-    /// What stands for it in a legend.
+    /// The sample in a legend.
     pub fn swatch(self) -> Markup {
         html! {
             svg viewBox="0 0 38 16" aria-hidden="true" {
@@ -155,13 +155,13 @@ impl Style {
     }
 }
 
-/// A path through places.
-pub fn line_through(places: &[[f64; 2]]) -> String {
-    let places: Vec<_> = places.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
-    format!("M{}", places.join("L"))
+/// A path through positions.
+pub fn line_through(positions: &[[f64; 2]]) -> String {
+    let positions: Vec<_> = positions.iter().map(|[x, y]| format!("{x:.1},{y:.1}")).collect();
+    format!("M{}", positions.join("L"))
 }
 
-/// A figure's drawing, `height` units high, with what it shows in words.
+/// A figure's drawing, `height` units high, with a description.
 pub fn drawing(height: f64, title: &str, content: &Markup) -> Markup {
     html! {
         svg viewBox={ "0 0 " (WIDTH) " " (height) } role="img" aria-label=(title) {
@@ -171,8 +171,7 @@ pub fn drawing(height: f64, title: &str, content: &Markup) -> Markup {
     }
 }
 
-/// The line of an axis, with a grid line and a label at each tick: of one that goes from left to right at height `y`,
-/// with grid lines up to `top`.
+/// A horizontal axis at height `y`, with a label and a grid line up to `top` at each tick.
 pub fn bottom_axis(
     ticks: &[(f64, Markup)],
     [left, right]: [f64; 2],
@@ -189,17 +188,17 @@ pub fn bottom_axis(
     }
 }
 
-/// `2` with its exponent above the line.
+/// `2` with an exponent.
 pub fn power_of_two(exponent: i32) -> Markup {
     html! { "2" tspan dy="-5" font-size="12" { (exponent) } }
 }
 
-/// One digit behind the point is a tenth of a pixel.
+/// A coordinate with one decimal, a tenth of a pixel.
 pub fn one(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// A tick's label: no more digits than it has.
+/// A tick's label, without trailing zeros.
 pub fn short(value: f64) -> String {
     let text = if (1e-3..1e6).contains(&value.abs()) { format!("{value:.3}") } else { three_digits(value) };
     match text.contains(['.']) && !text.contains('e') {
@@ -208,7 +207,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// As much of `text` as has room in `count` characters: its start and its end, which tell more than its middle.
+/// `text` cut to `count` characters. Keeps start and end, which distinguish more than the middle.
 pub fn cut(text: &str, count: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= count {
@@ -228,14 +227,17 @@ mod tests {
         for values in [vec![], vec![1.0], vec![0.0, f64::NAN, f64::INFINITY, -1.0], vec![1e-300, 1e300]] {
             let scale = Scale::log(values.iter().copied(), [10.0, 20.0]);
             for value in values {
-                let place = scale.place(value);
-                assert!((10.0..=20.0).contains(&place), "{value}: {place}");
+                let position = scale.position(value);
+                assert!((10.0..=20.0).contains(&position), "{value}: {position}");
             }
             assert!(scale.powers_of_two().len() <= 8 && scale.ticks().len() <= 10, "{scale:?}");
         }
         let scale = Scale::log([256.0, 65_536.0], [0.0, 100.0]);
         assert_eq!(scale.powers_of_two(), [8, 10, 12, 14, 16]);
-        assert!(scale.place(256.0) < scale.place(4096.0) && scale.place(4096.0) < scale.place(65_536.0));
+        assert!(
+            scale.position(256.0) < scale.position(4096.0)
+                && scale.position(4096.0) < scale.position(65_536.0)
+        );
     }
 
     #[test]
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_says_so() {
+    fn cut_text_has_an_ellipsis() {
         assert_eq!(cut("vkCmdFüll", 9), "vkCmdFüll");
         assert_eq!(cut("vkCmdFüll", 8), "vkC…Füll");
     }

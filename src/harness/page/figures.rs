@@ -1,4 +1,4 @@
-//! The three figures of a topic: throughput against the count, algorithms beside one another, and their samples.
+//! The three figures of a topic: throughput by count, comparison of algorithms, and their samples.
 
 use maud::{Markup, html};
 
@@ -8,19 +8,19 @@ use crate::harness::report::Measurement;
 use crate::harness::statistics::quantile;
 use crate::harness::units::{duration, scaled};
 
-/// The most series of a topic that figures have room for; tables have all.
+/// Maximum series in a figure; tables show all.
 pub const MAX_SERIES: usize = 24;
-/// Where drawings begin and end, from the left.
+/// Left and right end of a plot.
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = WIDTH - 18.0;
-/// Where rows begin and end: under the words over them, but for half a number at a tick.
+/// Left and right end of rows, leaving room for half a tick label.
 const ENDS: [f64; 2] = [20.0, WIDTH - 20.0];
-/// Height of a series in a figure of rows: its name, and under it what is drawn.
+/// Height of a row: a series's name, and its data below.
 const ROW: f64 = 48.0;
-/// Characters that a row has room for, beside a number.
+/// Maximum characters of a name in a row, beside a number.
 const NAME_LENGTH: usize = 40;
 
-/// All figures that `topic` has something for.
+/// The figures for which `topic` has data.
 pub fn figures(topic: &Topic<'_>) -> Markup {
     let drawn = &topic.series[..topic.series.len().min(MAX_SERIES)];
     let count = topic.shown_count;
@@ -46,7 +46,7 @@ pub fn figures(topic: &Topic<'_>) -> Markup {
     }
 }
 
-/// Elements per second against elements, both logarithmic, under the roof of the copy.
+/// Throughput by count, both logarithmic, with the copy as roofline.
 fn throughput(topic: &Topic<'_>, drawn: &[Series<'_>]) -> Markup {
     const HEIGHT: f64 = 300.0;
     const TOP: f64 = 26.0;
@@ -61,13 +61,15 @@ fn throughput(topic: &Topic<'_>, drawn: &[Series<'_>]) -> Markup {
     let rates = rates.chain(roof_points().map(|[_, rate]| *rate));
     let y = Scale::log(rates, [BOTTOM, TOP]);
     let powers = x.powers_of_two();
-    let x_ticks: Vec<_> =
-        powers.into_iter().map(|power| (x.place(2.0_f64.powi(power)), chart::power_of_two(power))).collect();
+    let x_ticks: Vec<_> = powers
+        .into_iter()
+        .map(|power| (x.position(2.0_f64.powi(power)), chart::power_of_two(power)))
+        .collect();
     let title = format!("{}: elements per second against elements, beside a copy", topic.name);
     let drawing = html! {
         @for tick in y.ticks() {
-            line class="grid" x1=(one(LEFT)) x2=(one(RIGHT)) y1=(one(y.place(tick))) y2=(one(y.place(tick))) {}
-            text class="quiet" x=(one(LEFT - 6.0)) y=(one(y.place(tick) + 5.0)) text-anchor="end" { (rate_tick(tick)) }
+            line class="grid" x1=(one(LEFT)) x2=(one(RIGHT)) y1=(one(y.position(tick))) y2=(one(y.position(tick))) {}
+            text class="quiet" x=(one(LEFT - 6.0)) y=(one(y.position(tick) + 5.0)) text-anchor="end" { (rate_tick(tick)) }
         }
         (chart::bottom_axis(&x_ticks, [LEFT, RIGHT], [TOP, BOTTOM], "elements"))
         text class="quiet" x="0" y="14" { "elements/s" }
@@ -105,8 +107,8 @@ fn rate_tick(rate: f64) -> String {
 
 fn roof_lines(roof: &Roof, x: Scale, y: Scale) -> Markup {
     let path = |points: &[[f64; 2]]| {
-        let place = |&[count, rate]: &[f64; 2]| [x.place(count), y.place(rate)];
-        chart::line_through(&with_width(points.iter().map(place).collect()))
+        let position = |&[count, rate]: &[f64; 2]| [x.position(count), y.position(rate)];
+        chart::line_through(&with_width(points.iter().map(position).collect()))
     };
     let dashes = roof.style.dashes();
     html! {
@@ -117,12 +119,12 @@ fn roof_lines(roof: &Roof, x: Scale, y: Scale) -> Markup {
     }
 }
 
-/// A single point has no line: a short one stands for it.
-fn with_width(mut places: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
-    if let [[x, y]] = places[..] {
-        places = vec![[x - 12.0, y], [x + 12.0, y]];
+/// Replaces a single point by a short line.
+fn with_width(mut positions: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    if let [[x, y]] = positions[..] {
+        positions = vec![[x - 12.0, y], [x + 12.0, y]];
     }
-    places
+    positions
 }
 
 fn roof_swatch(roof: &Roof, class: &str) -> Markup {
@@ -136,12 +138,12 @@ fn series_line(series: &Series<'_>, x: Scale, y: Scale) -> Markup {
         .points
         .iter()
         .filter(|point| is_drawable(point.elements_per_second) && point.element_count > 0)
-        .map(|point| ([x.place(point.element_count as f64), y.place(point.elements_per_second)], point))
+        .map(|point| ([x.position(point.element_count as f64), y.position(point.elements_per_second)], point))
         .collect();
-    let places: Vec<_> = points.iter().map(|(place, _)| *place).collect();
+    let positions: Vec<_> = points.iter().map(|(position, _)| *position).collect();
     html! {
-        @if places.len() > 1 {
-            path class={ "line " (series.style.colour()) " " (series.style.dashes()) } d=(chart::line_through(&places)) {}
+        @if positions.len() > 1 {
+            path class={ "line " (series.style.colour()) " " (series.style.dashes()) } d=(chart::line_through(&positions)) {}
         }
         @for ([x, y], point) in points { (series.style.mark(x, y, &in_words(series, point))) }
     }
@@ -160,7 +162,7 @@ fn in_words(series: &Series<'_>, point: &Measurement) -> String {
 
 type Row<'s, 'r> = (&'s Series<'r>, &'s Measurement);
 
-/// A row's name, and what is to be said of it at its right end.
+/// The name of a row, and its number at the right end.
 fn row_words(at: usize, name: &str, number: &str) -> Markup {
     let y = at as f64 * ROW + 15.0;
     html! {
@@ -169,17 +171,17 @@ fn row_words(at: usize, name: &str, number: &str) -> Markup {
     }
 }
 
-/// The height at which a row is drawn.
+/// The vertical centre of a row's data.
 fn row_middle(at: usize) -> f64 {
     at as f64 * ROW + 33.0
 }
 
-/// A line from top to bottom that leaves the words of its row alone.
+/// A vertical line across a row's data, below its text.
 fn band_line(class: &str, x: f64, middle: f64) -> Markup {
     html! { line class=(class) x1=(one(x)) x2=(one(x)) y1=(one(middle - 12.0)) y2=(one(middle + 12.0)) {} }
 }
 
-/// Each algorithm at the largest count, in percent of the copy, with its interval.
+/// Each algorithm at the shown count, in percent of the copy, with its interval.
 fn beside_one_another(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     let rows: Vec<_> = rows.iter().filter(|(_, point)| is_drawable(point.copy_percent)).collect();
     let interval =
@@ -187,21 +189,21 @@ fn beside_one_another(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     let percents = rows.iter().flat_map(|(_, point)| interval(point).into_iter().chain([point.copy_percent]));
     let scale = Scale::log(percents.chain([100.0]), ENDS);
     let ticks: Vec<_> =
-        scale.ticks().into_iter().map(|tick| (scale.place(tick), html! { (short(tick)) })).collect();
+        scale.ticks().into_iter().map(|tick| (scale.position(tick), html! { (short(tick)) })).collect();
     let bottom = rows.len() as f64 * ROW + 2.0;
     let title = format!("{}: percent of the copy at {} elements", topic.name, topic.shown_count);
     let drawing = html! {
         (chart::bottom_axis(&ticks, ENDS, [0.0, bottom], "% of the copy"))
         @for (at, (series, point)) in rows.iter().enumerate() {
             @let y = row_middle(at);
-            @let [low, high] = interval(point).map(|end| scale.place(end));
-            (band_line("roof", scale.place(100.0), y))
+            @let [low, high] = interval(point).map(|end| scale.position(end));
+            (band_line("roof", scale.position(100.0), y))
             (row_words(at, &series.name, &format!("{}/s, {:.1} %", scaled(point.elements_per_second), point.copy_percent)))
             line class="grid" x1=(one(ENDS[0])) x2=(one(ENDS[1])) y1=(one(y)) y2=(one(y)) {}
             @if low.is_finite() && high.is_finite() {
                 line class={ "whisker " (series.style.colour()) } x1=(one(low)) x2=(one(high)) y1=(one(y)) y2=(one(y)) {}
             }
-            (series.style.mark(scale.place(point.copy_percent), y, &in_words(series, point)))
+            (series.style.mark(scale.position(point.copy_percent), y, &in_words(series, point)))
         }
     };
     html! {
@@ -217,7 +219,7 @@ fn beside_one_another(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
 
 /// Every sample of each algorithm at the shown count, over its median.
 fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
-    /// What is farther from the median than this is counted, or nothing else would be seen.
+    /// Samples beyond these ratios are only counted: they would compress the scale.
     const FARTHEST: [f64; 2] = [0.5, 2.5];
 
     let rows: Vec<_> = rows.iter().filter_map(|(series, point)| Some((series, Spread::of(point)?))).collect();
@@ -227,13 +229,13 @@ fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     let room = 0.03 * (high - low);
     let scale = Scale::linear([low - room, high + room], ENDS);
     let ticks: Vec<_> =
-        scale.ticks().into_iter().map(|tick| (scale.place(tick), html! { (short(tick)) })).collect();
+        scale.ticks().into_iter().map(|tick| (scale.position(tick), html! { (short(tick)) })).collect();
     let bottom = rows.len() as f64 * ROW + 2.0;
     let title = format!("{}: samples at {} elements, over their medians", topic.name, topic.shown_count);
     let drawing = html! {
         (chart::bottom_axis(&ticks, ENDS, [0.0, bottom], "time over its median"))
         @for (at, (series, spread)) in rows.iter().enumerate() {
-            (band_line("axis", scale.place(1.0), row_middle(at)))
+            (band_line("axis", scale.position(1.0), row_middle(at)))
             (row_words(at, &series.name, &spread.in_words([low, high])))
             (spread.drawing(series.style, scale, row_middle(at), [low, high]))
         }
@@ -251,7 +253,7 @@ fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
 
 /// Samples over their median.
 struct Spread {
-    /// As they were taken.
+    /// In order of time.
     samples: Vec<f64>,
     /// The first and the third quartile.
     quartiles: [f64; 2],
@@ -274,17 +276,17 @@ impl Spread {
     }
 
     fn drawing(&self, style: Style, scale: Scale, y: f64, [low, high]: [f64; 2]) -> Markup {
-        /// Half the height that samples take.
+        /// Half the height of the samples.
         const HALF: f64 = 6.0;
         let count = self.samples.len();
         let mut dots = String::new();
         for (at, &sample) in self.samples.iter().enumerate() {
             if (low..=high).contains(&sample) {
                 let part = if count > 1 { at as f64 / (count - 1) as f64 } else { 0.5 };
-                dots += &format!("M{:.1},{:.1}h0", scale.place(sample), y - HALF + 2.0 * HALF * part);
+                dots += &format!("M{:.1},{:.1}h0", scale.position(sample), y - HALF + 2.0 * HALF * part);
             }
         }
-        let [left, right] = self.quartiles.map(|quartile| scale.place(quartile));
+        let [left, right] = self.quartiles.map(|quartile| scale.position(quartile));
         html! {
             rect class={ "box " (style.colour()) } x=(one(left)) y=(one(y - HALF - 3.0))
                 width=(one((right - left).max(1.0))) height=(one(2.0 * HALF + 6.0)) {}
@@ -293,7 +295,7 @@ impl Spread {
     }
 }
 
-/// A count in words, as a power of two where it is one.
+/// A count with its unit, as a power of two if it is one.
 pub fn elements(count: u64) -> Markup {
     html! {
         @if count.is_power_of_two() && count > 1 { "2" sup { (count.trailing_zeros()) } } @else { (count) }

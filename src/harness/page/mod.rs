@@ -1,8 +1,8 @@
-//! Reports as one HTML page: no script, no other file, nothing from outside.
+//! Reports as one self-contained HTML page without scripts.
 //!
-//! The rule of this folder: it is a function of reports, and knows no device and no file. `topics` puts together what
-//! is drawn together, `figures` and `table` show it, [`verdicts`] shows a comparison, `chart` has what figures are drawn
-//! with, and `style.css` has every colour.
+//! The rule of this folder: the page is a function of reports only, without access to devices or files. `topics` groups
+//! measurements, `figures` and `table` show a group, [`verdicts`] shows a comparison, `chart` has the drawing
+//! primitives, and `style.css` has all colours.
 
 mod chart;
 mod figures;
@@ -17,16 +17,16 @@ use super::units::scaled;
 use topics::{Subject, Topic};
 pub use verdicts::verdicts;
 
-/// A report with the name that it has among others.
+/// A report and its title.
 #[derive(Debug, Clone)]
 pub struct Titled<'r> {
-    /// What tells it from the others, such as its file; of a single report, what made it.
+    /// The title that distinguishes it from other reports, such as its file; for a single report, its tool.
     pub title: String,
-    /// What is shown.
+    /// The report.
     pub report: &'r Report,
 }
 
-/// The page of one report, or of several in the same figures; `preface` comes before what was measured.
+/// The page of one or several reports, in shared figures; `preface` precedes the measurements.
 pub fn page(reports: &[Titled<'_>], preface: Option<Markup>) -> String {
     let subjects = topics::subjects(reports);
     let topics = topics::topics(&subjects);
@@ -55,7 +55,7 @@ pub fn page(reports: &[Titled<'_>], preface: Option<Markup>) -> String {
             }
         }
     };
-    // HTML has no control characters but for white space, whatever a report's names hold.
+    // HTML allows no control characters except white space; a report's names may contain any.
     document.into_string().replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}")
 }
 
@@ -73,7 +73,7 @@ fn title(subjects: &[Subject<'_>]) -> String {
     }
 }
 
-/// Where a report comes from.
+/// The origin of a report.
 fn about(titled: &Titled<'_>, is_one_of_many: bool) -> Markup {
     let Report { tool, host, command, complete, devices, .. } = titled.report;
     html! {
@@ -156,7 +156,7 @@ fn how(subjects: &[Subject<'_>]) -> Markup {
     }
 }
 
-/// The fastest way of each topic on each device, at the count at which most ways were measured.
+/// The fastest variant of each topic on each device, at the topic's shown count.
 fn overview(subjects: &[Subject<'_>], topics: &[Topic<'_>]) -> Markup {
     let fastest = |topic: &Topic<'_>| -> Vec<usize> {
         let of_subject = |subject| topic.series.iter().position(|series| series.subject == subject);
@@ -216,7 +216,7 @@ fn section(at: usize, topic: &Topic<'_>) -> Markup {
     }
 }
 
-/// What failed, and what could not be done.
+/// The failed and unsupported cases.
 fn not_measured(subjects: &[Subject<'_>]) -> Markup {
     let failed = |device: &DeviceReport| {
         let cases = device.verified.iter().filter(|case| case.outcome != "pass");

@@ -1,4 +1,4 @@
-//! All numbers of a topic, a row each.
+//! The table of a topic: a row per measurement.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::topics::{Series, Topic};
 use crate::harness::report::Measurement;
 use crate::harness::units::{duration, scaled};
 
-/// The table, closed until it is asked for.
+/// The table, initially collapsed.
 pub fn table(topic: &Topic<'_>) -> Markup {
     let count: usize = topic.series.iter().map(|series| series.points.len()).sum();
     let has_look_back =

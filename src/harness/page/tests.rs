@@ -1,4 +1,4 @@
-//! The page as text; tests/page.rs looks at it in a browser.
+//! Tests of the page as text; tests/page.rs renders it in a browser.
 
 use super::*;
 use crate::harness::report::{RecordedCounts, Summary, VerifiedCase, sample};
@@ -7,7 +7,7 @@ fn page_of(report: &Report) -> String {
     page(&[Titled { title: "bench".to_owned(), report }], None)
 }
 
-/// Holds a page to what any page promises: tags are closed in order, nothing comes from outside, no number is lost.
+/// Checks the invariants of every page: tags are balanced, nothing external is loaded, no number is missing.
 #[track_caller]
 fn check(page: &str) {
     let mut open: Vec<&str> = Vec::new();
@@ -40,7 +40,7 @@ fn check(page: &str) {
 
 #[track_caller]
 fn check_tag(tag: &str) {
-    // Quotes in values are escaped: what stands between two is a value.
+    // Quotes in values are escaped: a value is between two quotes.
     assert!(tag.matches('"').count().is_multiple_of(2), "{tag}");
     let name = tag.split(' ').next().unwrap_or_default();
     assert!(!["script", "link", "img", "iframe", "object"].contains(&name), "{tag}");
@@ -119,7 +119,7 @@ fn names_stay_words() {
 }
 
 #[test]
-fn devices_of_one_name_are_told_by_their_drivers() {
+fn devices_of_one_name_are_distinguished_by_driver() {
     let mut report = sample();
     let mut newer = report.devices[0].clone();
     newer.description.driver.info = "Mesa 99\u{1b}\0".into();
@@ -129,11 +129,11 @@ fn devices_of_one_name_are_told_by_their_drivers() {
     for info in [&report.devices[0].description.driver.info, "Mesa 99\u{fffd}\u{fffd}"] {
         assert!(page.contains(&format!("{}, {info}", report.devices[0].name)), "{info}");
     }
-    // And where even that is the same, by their places.
+    // Or by their indices, if all names are equal.
     report.devices[2] = report.devices[0].clone();
     let page = page_of(&report);
-    for place in [0, 2] {
-        assert!(page.contains(&format!("{}, device {place}", report.devices[0].name)));
+    for device_index in [0, 2] {
+        assert!(page.contains(&format!("{}, device {device_index}", report.devices[0].name)));
     }
 }
 
@@ -204,7 +204,7 @@ fn figures_have_room_for_many_series_and_tables_for_all() {
 }
 
 #[test]
-fn ways_stand_beside_one_another_where_most_were_measured() {
+fn the_shown_count_has_the_most_series() {
     let shown = |cases: &[(&str, u64)]| {
         let mut report = sample();
         report.devices.truncate(1);
@@ -224,7 +224,7 @@ fn ways_stand_beside_one_another_where_most_were_measured() {
     assert!(
         page.contains("a:b: percent of the copy at 65536 elements") && !page.contains("were not measured")
     );
-    // As many at either: the larger one.
+    // Equally many at both counts: the larger one.
     let page = shown(&[("x", few), ("y", few), ("x", 4 * few), ("z", 4 * few)]);
     assert!(page.contains("a:b: percent of the copy at 262144 elements"));
     assert!(page.contains("1 of 3 were not measured at 2<sup>18</sup> elements"), "{page}");
@@ -246,6 +246,6 @@ fn several_reports_share_figures() {
         assert!(page.contains(part), "{part}");
     }
     let alone = page_of(&report);
-    // A figure of a kind of work is one figure, whoever did it.
+    // All devices of a work share one figure.
     assert_eq!(page.matches("<figure>").count(), alone.matches("<figure>").count());
 }

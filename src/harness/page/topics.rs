@@ -1,4 +1,4 @@
-//! What belongs into one figure: measurements of the same work, by who did it and how.
+//! Topics: the measurements of one figure, of the same work by device and variant.
 
 use std::collections::BTreeMap;
 
@@ -9,51 +9,51 @@ use crate::harness::report::{DeviceReport, Measurement, Summary};
 
 /// A device of a report.
 pub struct Subject<'r> {
-    /// Its name among the others, as short as it can be.
+    /// The shortest name that is unique among the devices.
     pub name: String,
-    /// What was found out about it.
+    /// Its section of the report.
     pub device: &'r DeviceReport,
 }
 
-/// Work that was measured at some counts and in some ways.
+/// The measurements of the same work at several counts and in several variants.
 pub struct Topic<'r> {
-    /// What measurements of it have in common: their group, without the count.
+    /// The measurements' group, without the count.
     pub name: String,
-    /// Each of one device and one way; the fastest at the shown count first, and what was not measured there last.
+    /// One series per device and variant, by throughput at the shown count; those not measured there last.
     pub series: Vec<Series<'r>>,
-    /// How fast devices copy.
+    /// Copy throughput of the devices.
     pub roofs: Vec<Roof>,
-    /// The count at which most ways and devices stand beside one another; the largest of such.
+    /// The count with the most series; the largest of several.
     pub shown_count: u64,
 }
 
 /// One device, one algorithm and one policy.
 pub struct Series<'r> {
-    /// The algorithm and the policy, and whose they are where there are more.
+    /// Algorithm and policy, and the device if there are several.
     pub name: String,
-    /// How it is drawn.
+    /// The style of its marks and line.
     pub style: Style,
-    /// By count.
+    /// Measurements, by count.
     pub points: Vec<&'r Measurement>,
-    /// Its device's place among all.
+    /// Index of its device.
     pub subject: usize,
     way: String,
 }
 
-/// The speed of both copies of a device, as elements per second by count.
+/// Throughput of both copies of a device, in elements per second by count.
 pub struct Roof {
-    /// Whose it is, where there are more.
+    /// The device, if there are several.
     pub name: String,
-    /// How it is dashed.
+    /// The style of its dashes.
     pub style: Style,
-    /// Count and rate of our kernel.
+    /// Count and rate of the copy kernel.
     pub kernel: Vec<[f64; 2]>,
-    /// Count and rate of `vkCmdCopyBuffer`, where it was measured.
+    /// Count and rate of `vkCmdCopyBuffer`, if measured.
     pub transfer: Vec<[f64; 2]>,
 }
 
 impl Series<'_> {
-    /// What it did at a count.
+    /// The measurement at a count.
     pub fn at(&self, count: u64) -> Option<&Measurement> {
         self.points.iter().find(|point| point.element_count == count).copied()
     }
@@ -64,7 +64,7 @@ pub fn subjects<'r>(reports: &[Titled<'r>]) -> Vec<Subject<'r>> {
     let mut subjects = Vec::new();
     for titled in reports {
         for device in &titled.report.devices {
-            // What stands in brackets is the driver's, and often the longer part.
+            // The part in brackets describes the driver, and is often long.
             let short = device.name.split(" (").next().unwrap_or_default();
             let [short, long] = match (reports.len(), titled.report.devices.len()) {
                 (1, _) => [short.to_owned(), device.name.clone()],
@@ -80,7 +80,7 @@ pub fn subjects<'r>(reports: &[Titled<'r>]) -> Vec<Subject<'r>> {
         }
     }
     let named = subjects.iter().map(|(names, device)| {
-        // The first that no other has; the last none can have.
+        // The first unique name; the last is always unique.
         let is_own =
             |at: &usize| subjects.iter().filter(|(others, _)| others[*at] == names[*at]).count() == 1;
         let at = (0..names.len()).find(is_own).unwrap_or(names.len() - 1);
@@ -89,7 +89,7 @@ pub fn subjects<'r>(reports: &[Titled<'r>]) -> Vec<Subject<'r>> {
     named.collect()
 }
 
-/// All that was measured, in the order of the reports.
+/// All topics, in the order of the reports.
 pub fn topics<'r>(subjects: &[Subject<'r>]) -> Vec<Topic<'r>> {
     let mut topics: Vec<Topic<'r>> = Vec::new();
     for (index, subject) in subjects.iter().enumerate() {
@@ -102,7 +102,7 @@ pub fn topics<'r>(subjects: &[Subject<'r>]) -> Vec<Topic<'r>> {
             topics[at].add(index, measurement);
         }
     }
-    // An algorithm looks the same in all topics of its primitive.
+    // An algorithm has the same style in all topics of its primitive.
     let mut ways: Vec<(String, String)> = Vec::new();
     for topic in &topics {
         for series in &topic.series {
@@ -150,7 +150,7 @@ impl<'r> Topic<'r> {
         self.name.split(':').next().unwrap_or_default()
     }
 
-    /// Gives everything its name, its look and its order; `ways` are those of all topics of the primitive.
+    /// Sets names, styles and order; `ways` are the variants of all topics of the primitive.
     fn finish(&mut self, subjects: &[Subject<'_>], ways: &[&str]) {
         let first = &self.series[0];
         let has_ways = self.series.iter().any(|series| series.way != first.way);
@@ -164,7 +164,7 @@ impl<'r> Topic<'r> {
             };
             let hue = ways.iter().position(|way| *way == series.way).unwrap_or_default();
             series.style = match has_subjects && !has_ways {
-                // Colours tell more than dashes.
+                // Colours are easier to distinguish than dashes.
                 true => Style { hue: series.subject, dash: series.subject },
                 false => Style { hue, dash: series.subject },
             };
@@ -173,11 +173,11 @@ impl<'r> Topic<'r> {
         for point in self.series.iter().flat_map(|series| &series.points) {
             *series_counts.entry(point.element_count).or_default() += 1;
         }
-        // Of equals the last one is the maximum.
+        // `max_by_key` returns the last of equals.
         let shown = series_counts.into_iter().max_by_key(|(_, series_count)| *series_count);
         let shown_count = shown.map_or(0, |(count, _)| count);
         self.shown_count = shown_count;
-        // No rate is below 0.
+        // Below every rate.
         let rate =
             |series: &Series<'_>| series.at(shown_count).map_or(-1.0, |point| point.elements_per_second);
         self.series.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
@@ -208,7 +208,7 @@ impl<'r> Topic<'r> {
     }
 }
 
-/// Rates by count: ways that had no room beside one another have each a copy of their own.
+/// The highest rate at each count: variants measured apart have separate copy measurements.
 fn fastest_by_count(rates: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
     let mut fastest: Vec<[f64; 2]> = Vec::new();
     for [count, rate] in rates.filter(|point| point.iter().copied().all(is_drawable)) {
@@ -221,7 +221,7 @@ fn fastest_by_count(rates: impl Iterator<Item = [f64; 2]>) -> Vec<[f64; 2]> {
     fastest
 }
 
-/// The algorithm and the policy, by their names in the id.
+/// The variant: algorithm and policy, as named in the id.
 fn way(measurement: &Measurement) -> String {
     let value = |name: &str| {
         let mut parameters = measurement.id.split([';', ':']);
@@ -230,7 +230,7 @@ fn way(measurement: &Measurement) -> String {
     match (value("algorithm"), value("policy")) {
         (Some(algorithm), None | Some("default")) => algorithm.to_owned(),
         (Some(algorithm), Some(policy)) => format!("{algorithm}, {policy}"),
-        // What there is only one way for is named before its policy's parameters.
+        // A primitive with one algorithm: the policy's name before its parameters.
         (None, None | Some("default")) => measurement.policy.split(':').next().unwrap_or_default().to_owned(),
         (None, Some(policy)) => policy.to_owned(),
     }

@@ -1,11 +1,11 @@
-//! What a comparison says, before what was measured.
+//! The verdicts of a comparison, shown before the measurements.
 
 use maud::{Markup, html};
 
 use super::super::comparison::{CaseComparison, Comparison, Side, Verdict};
 use super::super::units::{duration, interval};
 
-/// Differences, verdicts by group and, folded away, by case.
+/// Differences, verdicts by group and, collapsed, by case.
 pub fn verdicts(comparisons: &[Comparison]) -> Markup {
     html! {
         @for comparison in comparisons { (verdict(comparison)) }

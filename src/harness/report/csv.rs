@@ -1,8 +1,8 @@
-//! The numbers of a report as CSV (RFC 4180), for spreadsheets and scripts that read no JSON.
+//! A report's measurements as CSV (RFC 4180).
 
 use super::{DeviceReport, Measurement, Report, Summary};
 
-/// The first line. Names and units are those of the JSON report.
+/// The header line. Names and units are those of the JSON report.
 const COLUMNS: [&str; 31] = [
     "device",
     "driver",
@@ -38,7 +38,8 @@ const COLUMNS: [&str; 31] = [
 ];
 
 impl Report {
-    /// What was measured, as CSV with a line of names: a line each, samples summed up. What is not known is empty.
+    /// The measurements as CSV with a header line: one line each, with summaries of the samples. Unknown values are
+    /// empty.
     pub fn to_csv(&self) -> String {
         let mut csv = COLUMNS.join(",") + "\r\n";
         for device in &self.devices {
@@ -118,7 +119,7 @@ mod tests {
         assert_eq!(rows[1][15].parse(), Ok(first.time.median_ns));
     }
 
-    /// As RFC 4180 has it.
+    /// Parses RFC 4180.
     fn parse(csv: &str) -> Vec<Vec<String>> {
         let (mut rows, mut row, mut cell, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
         let mut rest = csv.chars().peekable();

@@ -1,11 +1,11 @@
-//! A report as Markdown: a table for each group of cases, to be pasted into an issue.
+//! A report as Markdown, for issues: a table for each group of cases.
 
 use super::{DeviceReport, Measurement, Report, Summary};
 use crate::harness::units::{duration, scaled};
 
 impl Report {
-    /// What was measured, as Markdown: a heading for each device, a table for each group of cases that were measured by
-    /// turns, and what could not be measured.
+    /// The measurements as Markdown: a heading for each device, a table for each group of cases measured together, and
+    /// the cases that could not be measured.
     pub fn to_markdown(&self) -> String {
         let Self { tool, host, command, .. } = self;
         let hash = tool.git_hash.as_ref().map(|hash| format!(" ({hash})")).unwrap_or_default();
@@ -52,7 +52,7 @@ fn section(device: &DeviceReport) -> String {
         text += "\n### Not measured\n\n";
     }
     for case in failed() {
-        let reason = case.reason.as_deref().unwrap_or("no reason is told");
+        let reason = case.reason.as_deref().unwrap_or("no reason given");
         text += &format!("* {}: {}: {}\n", escaped(&case.id), escaped(&case.outcome), escaped(reason));
     }
     text
@@ -88,7 +88,7 @@ fn row(measurement: &Measurement) -> String {
     )
 }
 
-/// Text that no reader of Markdown takes for anything else, on one line.
+/// Escapes Markdown's special characters, and puts the text on one line.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! A case on its way to a device: its plan, what it reads besides its elements, and how the right answer is found.
+//! A case prepared for a device: its plan, its operands, and the computation of the expected result.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::primitives::ScratchRequirements;
 use crate::scan::{InitialValue, ScanPlan};
 use crate::sort::{SegmentedSortPlan, SortPlan};
 
-/// The plan, and what it takes to record it.
+/// The plan, and the parameters of its recording.
 pub(super) enum Job {
     Scan { plan: Arc<ScanPlan>, initial: InitialValue, count_from: CountFrom },
     Sort { plan: Arc<SortPlan>, count_from: CountFrom },
@@ -22,24 +22,24 @@ pub(super) enum Job {
     Gather { plan: Arc<GatherPlan>, count_from: CountFrom },
 }
 
-/// A case, but for its memory.
+/// A case without its memory.
 pub(super) struct Prepared {
     pub(super) job: Job,
     pub(super) expectation: Expectation,
     pub(super) scratch: ScratchRequirements,
     pub(super) in_place: bool,
     pub(super) misalignment: u32,
-    /// Rows that there is room for.
+    /// Rows that memory is allocated for.
     pub(super) room: u64,
-    /// Of each row or key, bytes.
+    /// Bytes of a row or key.
     pub(super) row_size: u64,
-    /// Of values, or of places that become known, bytes.
+    /// Bytes of all values, or of an argsort's indices.
     pub(super) values_size: u64,
     pub(super) values_misalignment: u32,
     pub(super) operands: Operands<Vec<u32>>,
 }
 
-/// How the right answer is found.
+/// Computation of the expected result.
 pub(super) enum Expectation {
     Scan(ScanExpectation),
     Sort(SortExpectation),

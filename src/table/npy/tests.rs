@@ -12,7 +12,7 @@ fn refusal(file: &[u8]) -> String {
 }
 
 #[test]
-fn what_numpy_wrote_is_read_and_written_to_the_byte() {
+fn files_of_numpy_round_trip() {
     let flat = Header {
         element: ElementType::U32,
         shape: Shape::Flat { count: 3 },
@@ -50,7 +50,7 @@ fn headers_are_aligned_and_read_back_whatever_their_shape() {
 }
 
 #[test]
-fn spellings_that_python_takes_are_taken() {
+fn python_spellings_are_accepted() {
     for text in [
         "{'shape': (3L,), 'fortran_order': False, 'descr': '<u4'}",
         "{ \"descr\" :\"<u4\",\n'fortran_order':True,'shape':( 3 , ) , }  \n",
@@ -62,7 +62,7 @@ fn spellings_that_python_takes_are_taken() {
 }
 
 #[test]
-fn types_that_are_not_taken_are_named_with_what_is() {
+fn refused_types_are_listed_with_accepted_ones() {
     for (descr, named) in [
         ("'|u1'", "|u1"),
         ("'<f8'", "<f8"),
@@ -127,7 +127,7 @@ fn shapes_beyond_counting_are_refused_by_arithmetic() {
 }
 
 #[test]
-fn dictionaries_that_are_none_are_refused() {
+fn malformed_dictionaries_are_refused() {
     for text in [
         "",
         "{",

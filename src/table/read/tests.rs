@@ -21,14 +21,14 @@ fn as_stream(bytes: &[u8], declared: Option<ElementType>) -> Result<Table, Table
     read_from(Dribble { rest: bytes, interrupted: false }, None, declared, TAKEN)
 }
 
-/// The line for both a file and a stream, which have to agree.
+/// The error of reading a file and a stream, which must agree.
 fn refusal(bytes: &[u8], declared: Option<ElementType>) -> String {
     let message = as_file(bytes, declared).unwrap_err().to_string();
     assert_eq!(as_stream(bytes, declared).unwrap_err().to_string(), message);
     message
 }
 
-/// A pipe that gives few bytes at a time, and is interrupted before each.
+/// A reader that returns few bytes at a time, and is interrupted before each.
 struct Dribble<'a> {
     rest: &'a [u8],
     interrupted: bool,
@@ -65,7 +65,7 @@ fn npy_is_known_by_its_magic() {
 
 #[test]
 fn raw_elements_need_a_type_and_come_in_any_number() {
-    // Through several chunks, and with lengths around the magic's.
+    // Several chunks, and sizes around the magic's.
     for count in [0, 1, 2, 3, 1 << 18, (1 << 18) + 1, 3 << 18] {
         let words: Vec<u32> = (0..count).map(|index: u32| index.wrapping_mul(0x9E37_79B9)).collect();
         let bytes: &[u8] = bytemuck::cast_slice(&words);
@@ -106,19 +106,19 @@ fn a_type_that_is_wrong_is_refused() {
 }
 
 #[test]
-fn npy_of_another_length_than_promised_is_refused() {
+fn npy_of_wrong_length_is_refused() {
     for size in npy::MAGIC.len()..FLAT.len() {
         assert!(refusal(&FLAT[..size], None).starts_with(&format!("ended after {size} of ")), "{size}");
     }
     assert!(refusal(&FLAT[..130], None).starts_with("ended after 130 of 140 bytes; "));
     assert!(refusal(&[FLAT, &[0]].concat(), None).starts_with("goes on after the 140 bytes "));
     assert!(refusal(&[NO_ROWS, NO_ROWS].concat(), None).starts_with("goes on after the 128 bytes "));
-    // Below its magic's length an .npy file cannot be known as one.
+    // A file shorter than the magic is not recognised as `.npy`.
     assert!(refusal(&FLAT[..5], None).contains("is not an .npy file"));
 }
 
 #[test]
-fn a_stream_without_end_is_left_after_one_byte_too_many() {
+fn an_endless_stream_is_read_one_byte_too_far() {
     assert!(matches!(
         read_from(FLAT.chain(io::repeat(0)), None, None, TAKEN),
         Err(TableError::Extra { needed: 140 })
@@ -138,7 +138,7 @@ fn a_file_that_changes_meanwhile_is_noticed() {
 
 #[test]
 fn more_than_the_memory_is_refused() {
-    // A length that is real as far as anybody can tell, and beyond any memory.
+    // A plausible size, beyond any memory.
     let size = u64::MAX / 2 - 3;
     assert!(matches!(read_from(&[0; 8][..], Some(size), U32, TAKEN), Err(TableError::Memory { .. })));
     for file_size in [Some(1 << 20), None] {
@@ -159,7 +159,7 @@ fn too_many_elements_are_refused_unread() {
     for size in [Some(12), None] {
         assert_eq!(refusal(&[0; 12], size), line);
     }
-    // Not a byte of them is there to be read.
+    // None of the bytes exist.
     assert_eq!(refusal(&[], Some(12)), line);
     let endless = read_from(io::repeat(0), None, U32, two).unwrap_err();
     assert_eq!(endless.to_string(), line);
@@ -167,7 +167,7 @@ fn too_many_elements_are_refused_unread() {
 }
 
 #[test]
-fn dimensions_are_refused_with_what_is_taken() {
+fn refused_dimensions_are_listed_with_the_maximum() {
     let flat = &Taken { max_dimensions: 1, ..*TAKEN };
     let refusal = |bytes: &[u8], taken| read_from(bytes, None, None, taken).unwrap_err().to_string();
     assert_eq!(refusal(GRID, flat), "has 2 dimensions, shape (3, 2), and one is taken; save a.reshape(-1)");
@@ -196,7 +196,7 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
         assert_eq!(table.shape, Shape::Flat { count: count as usize });
         assert_eq!(as_stream(&raw, count).unwrap(), table);
     }
-    // Its header says enough: what follows it is not looked at, and no memory taken for it.
+    // The header suffices: the rest is neither read nor given memory.
     let endless = Bytes { reader: FLAT.chain(std::io::repeat(0)), file_size: Some(1 << 50), memory_size: 0 };
     let expected = "holds 3 values, and there are 4 keys; give one for each";
     assert_eq!(Table::read_values(endless, 4).unwrap_err().to_string(), expected);
@@ -225,7 +225,7 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
         assert_eq!(as_file(bytes, count).unwrap_err().to_string(), message);
         assert_eq!(as_stream(bytes, count).unwrap_err().to_string(), message);
     }
-    // What nobody needs of a stream is not read.
+    // A stream is not read beyond what is needed.
     for bytes in [&[0; 9][..], &[0; 1 << 20]] {
         let error = as_stream(bytes, 1).unwrap_err();
         assert!(matches!(error, TableError::ValueSize { size: 8, goes_on: true, count: 1 }), "{error:?}");

@@ -1,7 +1,7 @@
-//! Sorts on the CPU, on the keys that `subsweep bench` sorts: uniform u32. See ../README.md.
+//! CPU sorts of the keys of `subsweep bench`: uniform u32. See ../README.md.
 //!
-//! Every sort is verified before it is measured, and after; what is shown is the median of wall-clock times. Each sample
-//! sorts a copy that is made beforehand, so that no sort sees what another has left.
+//! Every sort is verified before and after it is measured; the result is the median of wall-clock times. Each sample
+//! sorts a fresh copy, made before its start.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use rayon::slice::ParallelSliceMut as _;
 use rdst::RadixSort as _;
 use voracious_radix_sort::RadixSort as _;
 
-/// Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+/// A random number generator. Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -22,22 +22,22 @@ impl SplitMix64 {
     }
 }
 
-/// `Input::Uniform` of src/harness/inputs.rs, as `bench` draws it.
+/// `Input::Uniform` of src/harness/inputs.rs, with the seed of `bench`.
 fn uniform(count: usize) -> Vec<u32> {
     let mut random = SplitMix64(count as u64);
     (0..count).map(|_| (random.next() >> 32) as u32).collect()
 }
 
-/// FNV-1a of the words' bytes, the lowest first.
+/// FNV-1a of the words' little-endian bytes.
 fn hash(words: &[u32]) -> u64 {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Of 1000 words; a test of src/harness/inputs.rs holds the same number.
+/// Hash of 1000 words; a test of src/harness/inputs.rs checks the same number.
 const HASH_OF_UNIFORM: u64 = 0xebe5_6d99_00bf_609f;
 
-/// What is measured: a name, whether it takes every core, and the sort.
+/// A measured sort: its name, whether it uses all cores, and the function.
 type Peer = (&'static str, bool, fn(&mut [u32]));
 
 const PEERS: [Peer; 7] = [
@@ -55,7 +55,7 @@ const PEERS: [Peer; 7] = [
 const WARM_UP_COUNT: usize = 2;
 const SAMPLE_COUNT: usize = 15;
 
-/// The median time of `sort` on copies of `keys`; none if a result is not `sorted`.
+/// The median time of `sort` on copies of `keys`; `None` if a result differs from `sorted`.
 fn measure(sort: fn(&mut [u32]), keys: &[u32], sorted: &[u32]) -> Option<Duration> {
     let mut samples = Vec::new();
     let mut copy = keys.to_vec();
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         _ => None,
     };
     let Some(count) = count else {
-        eprintln!("usage: subsweep-peers-cpu [COUNT], from 1 to 2^30 keys; 2^22 where nothing is said");
+        eprintln!("usage: subsweep-peers-cpu [COUNT], from 1 to 2^30 keys; 2^22 by default");
         return ExitCode::from(2);
     };
     if hash(&uniform(1000)) != HASH_OF_UNIFORM {
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let keys = uniform(count);
-    // By an algorithm that is none of those measured.
+    // Sorted by an algorithm other than the measured ones.
     let mut heap: std::collections::BinaryHeap<_> = keys.iter().copied().collect();
     let mut sorted: Vec<_> = std::iter::from_fn(|| heap.pop()).collect();
     sorted.reverse();

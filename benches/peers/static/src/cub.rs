@@ -1,4 +1,4 @@
-//! CUB, by NVIDIA's own compiler.
+//! CUB's kernels, compiled by NVIDIA's compiler.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::tool::run;
 
 const ARCHITECTURES: [(&str, Multiprocessor); 3] = [("sm_89", SM_89), ("sm_90", SM_90), ("sm_120", SM_120)];
 
-/// The macros of cub.cu for each kind of work, and a part of the kernel's name.
+/// The macros of cub.cu for each work, and a substring of the kernel's name.
 const fn source(work: Work) -> (&'static [&'static str], &'static str) {
     match work {
         Work::Keys => (&["KEYS=uint32_t", "VALUES=void"], "DeviceRadixSortOnesweepKernel"),
@@ -21,34 +21,34 @@ const fn source(work: Work) -> (&'static [&'static str], &'static str) {
     }
 }
 
-/// NVIDIA's programs.
+/// NVIDIA's toolkit.
 #[derive(Debug, Clone, Copy)]
 pub struct Toolkit<'a> {
-    /// With `bin/nvcc`.
+    /// The toolkit's folder, which contains `bin/nvcc`.
     pub folder: &'a Path,
     /// `cub.cu`.
     pub source: &'a Path,
-    /// Of files that may go.
+    /// A folder for temporary files.
     pub work: &'a Path,
 }
 
-/// A cubin, taken apart.
+/// A disassembled cubin.
 struct Cubin {
     functions: std::collections::HashMap<String, Function>,
     resources: String,
 }
 
-/// How CUB is tuned.
+/// CUB's tile shape.
 struct Shape {
     threads: u32,
-    /// Of a thread.
+    /// Items per thread.
     items: u32,
-    /// Whether warps run code of their own, with shared memory of which a launch decides.
+    /// Whether warps are specialised, with shared memory sized at launch.
     is_lookahead: bool,
 }
 
 impl Toolkit<'_> {
-    /// Of the compiler and of CUB.
+    /// Versions of the compiler and of CUB.
     pub fn version(self) -> Result<String> {
         let text = self.run("nvcc", &["--version".to_owned()])?;
         let release = text.lines().find_map(|line| line.split_once("release ")).map_or("?", |(_, rest)| rest);
@@ -61,7 +61,7 @@ impl Toolkit<'_> {
         Ok(format!("CUB {}.{}.{}, nvcc {release}", number / 100_000, number / 100 % 1000, number % 100))
     }
 
-    /// All rows, and one call of `begin` for each before it is made.
+    /// All rows. `begin` is called before each.
     pub fn rows(self, begin: impl Fn(&str)) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for (architecture, multiprocessor) in ARCHITECTURES {
@@ -123,7 +123,7 @@ impl Toolkit<'_> {
 }
 
 impl Cubin {
-    /// The only function with this in its mangled name.
+    /// The only function whose mangled name contains `part`.
     fn name_with(&self, part: &str) -> Result<&str> {
         let mut names = self.functions.keys().filter(|name| name.contains(part));
         match (names.next(), names.next()) {

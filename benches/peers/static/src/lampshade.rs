@@ -1,4 +1,4 @@
-//! lampshade's WGSL, out of its crate, by naga and the writer's options that wgpu's Vulkan backend sets.
+//! lampshade's WGSL from its crate, translated by naga with the writer options of wgpu's Vulkan backend.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::spirv::shared_memory;
 use crate::table::{MainPath, Row, Work};
 use crate::tool::run;
 
-/// A kernel of which the crate makes one by putting words in the place of `{{NAME}}`.
+/// A kernel template of the crate, with substitutions for `{{NAME}}`.
 struct Kernel {
     work: Work,
     name: &'static str,
@@ -23,8 +23,8 @@ struct Kernel {
     items: u32,
 }
 
-/// What the crate takes on NVIDIA's GPUs with subgroups of 32: an 8-bit pass that looks back; and the two kernels that all
-/// elements of a scan go through, which is no single pass.
+/// The crate's choice on NVIDIA GPUs with subgroups of 32: an 8-bit pass with look-back, and the two kernels that
+/// process all elements of a scan, which is not single-pass.
 const KERNELS: [Kernel; 4] = [
     Kernel {
         work: Work::Keys,
@@ -66,14 +66,14 @@ const KERNELS: [Kernel; 4] = [
 
 const SCAN: &[(&str, &str)] = &[("VT", "1"), ("BLOCK_SIZE", "256")];
 
-/// The crate's folder and version, which cargo has fetched.
+/// The folder and version of the crate that cargo has fetched.
 pub fn find(package: &Path) -> Result<(PathBuf, String)> {
     let arguments = ["metadata", "--format-version=1", "--locked", "--manifest-path"].map(str::to_owned);
     let manifest = package.join("Cargo.toml").display().to_string();
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let metadata: serde_json::Value =
         serde_json::from_str(&run(&cargo, &[&arguments[..], &[manifest]].concat())?)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata tells of no packages")?;
+    let packages = metadata["packages"].as_array().context("cargo metadata has no packages")?;
     let found =
         packages.iter().find(|package| package["name"] == "lampshade").context("lampshade is not there")?;
     let text = |field: &str| found[field].as_str().unwrap_or_default();
@@ -117,7 +117,7 @@ impl Kernel {
     }
 }
 
-/// WGSL to SPIR-V, for a driver that has robustBufferAccess2, so that buffers are not checked here.
+/// Translates WGSL to SPIR-V, for a driver with robustBufferAccess2: without bounds checks of buffers.
 fn translate(source: &str, entry: &str) -> Result<Vec<u32>> {
     let module = naga::front::wgsl::parse_str(source)
         .map_err(|error| anyhow::anyhow!(error.emit_to_string(source)))?;
@@ -142,7 +142,7 @@ fn translate(source: &str, entry: &str) -> Result<Vec<u32>> {
             image_load: BoundsCheckPolicy::Unchecked,
             binding_array: BoundsCheckPolicy::Unchecked,
         },
-        // As the crate asks.
+        // As the crate requests.
         zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
         force_loop_bounding: true,
         ..spv::Options::default()

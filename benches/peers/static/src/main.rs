@@ -1,4 +1,4 @@
-//! What GPU compilers make of subsweep's kernels and of its peers', in one table. See ../README.md; `run` calls this.
+//! Compiler statistics of subsweep's kernels and its peers', in one table. See ../README.md; called by `run`.
 
 mod cub;
 mod lampshade;
@@ -22,7 +22,7 @@ use ours::Folders;
 
 const USAGE: &str = "usage: benches/peers/static/run [--modules FOLDER] [--without-cub]";
 
-/// What `run` and the user ask for.
+/// Command-line options of `run` and the user.
 struct Options {
     /// NVIDIA's toolkit.
     cuda: Option<PathBuf>,
@@ -55,7 +55,7 @@ fn table(options: &Options) -> Result<()> {
     let work = std::env::temp_dir().join(format!("subsweep-peers-static-{}", std::process::id()));
     std::fs::create_dir_all(&work).with_context(|| work.display().to_string())?;
     let made = rows(options, package, root, &work);
-    // Nothing of it is needed any more.
+    // Temporary files only.
     _ = std::fs::remove_dir_all(&work);
     let (versions, rows) = made?;
     for version in versions {

@@ -1,4 +1,4 @@
-//! Drivers of GPUs that are not here, by `subsweep inspect`.
+//! Drivers of absent GPUs, by `subsweep inspect`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use crate::tool::run;
 /// A compile-only device of `subsweep inspect --list-gpus`.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// What `--device gpu:` takes.
+    /// The name for `--device gpu:`.
     pub gpu: &'static str,
     pub name: &'static str,
     pub multiprocessor: Multiprocessor,
-    /// The lanes of those kernels that ask for no other number.
+    /// The subgroup size of kernels that do not request one.
     pub lanes: u32,
 }
 
@@ -25,7 +25,7 @@ pub const TARGETS: [Target; 2] = [
     Target { gpu: "amd-rdna2", name: "ACO, RDNA 2", multiprocessor: WGP_RDNA2, lanes: 32 },
 ];
 
-/// What a driver makes of a module.
+/// A driver's statistics of a module.
 #[derive(Debug, Clone, Copy)]
 pub struct Compiled {
     pub instructions: u32,
@@ -34,7 +34,7 @@ pub struct Compiled {
     pub spills: u32,
 }
 
-/// A pipeline of the library's own.
+/// A pipeline of the library.
 #[derive(Debug)]
 pub struct Pipeline {
     /// `sort/onesweep:key1`.
@@ -51,21 +51,21 @@ pub struct Inspector {
 }
 
 impl Inspector {
-    /// The driver of a device, in its own words.
+    /// The name and version of a device's driver.
     pub fn driver(&self, target: &Target) -> Result<String> {
         let report = self.inspect(target, &["--filter".into(), "onesweep".into()])?;
         let text = |field: &str| report["driver"][field].as_str().unwrap_or_default().to_owned();
         Ok(format!("{} ({})", text("name"), text("info")))
     }
 
-    /// The pipelines that the library takes on a device, of those whose names hold `filter`.
+    /// The library's pipelines on a device whose names contain `filter`.
     pub fn pipelines(&self, target: &Target, filter: &str) -> Result<Vec<Pipeline>> {
         let report = self.inspect(target, &["--filter".into(), filter.into()])?;
         let pipelines = report["pipelines"].as_array().context("a report without pipelines")?;
         pipelines.iter().map(Pipeline::of).collect()
     }
 
-    /// Compiles a module, for subgroups of so many lanes.
+    /// Compiles a module for subgroups of `lanes` lanes.
     pub fn compile(
         &self,
         target: &Target,
@@ -83,19 +83,19 @@ impl Inspector {
         let number = |value: &Value, what| value.as_u64().map(|value| value as u32).context(what);
         let summary = &pipeline["summary"];
         let compiled = Compiled {
-            instructions: number(&summary["instructions"], "the driver does not tell instructions")?,
-            registers: number(&summary["registers"], "the driver does not tell registers")?,
+            instructions: number(&summary["instructions"], "the driver does not report instructions")?,
+            registers: number(&summary["registers"], "the driver does not report registers")?,
             lanes: number(
                 &pipeline["executables"][0]["subgroup_size"],
-                "the driver does not tell its lanes",
+                "the driver does not report its lanes",
             )?,
-            spills: number(&summary["spills"], "the driver does not tell spills")?,
+            spills: number(&summary["spills"], "the driver does not report spills")?,
         };
         ensure!(compiled.lanes == lanes, "{} has {} lanes, not {lanes}", module.display(), compiled.lanes);
         Ok(compiled)
     }
 
-    /// The report of the one device.
+    /// The inspection of the device.
     fn inspect(&self, target: &Target, arguments: &[String]) -> Result<Value> {
         let mut all =
             ["inspect".to_owned(), "--device".into(), format!("gpu:{}", target.gpu), "--json".into()]
@@ -103,7 +103,7 @@ impl Inspector {
         all.extend_from_slice(arguments);
         let text = run(&self.program.display().to_string(), &all)?;
         let report: Value = serde_json::from_str(&text).context("subsweep inspect printed no JSON")?;
-        report.get(0).cloned().context("subsweep inspect told of no device")
+        report.get(0).cloned().context("subsweep inspect reported no device")
     }
 }
 

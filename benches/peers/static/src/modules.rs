@@ -1,4 +1,4 @@
-//! Modules of peers that no registry has, from a folder of the user's: `PEER/KERNEL.spv`, and beside each `PEER/KERNEL.txt`.
+//! Modules of peers outside of registries, from a user's folder: `PEER/KERNEL.spv`, each with a `PEER/KERNEL.txt`.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -10,16 +10,16 @@ use crate::occupancy::Needs;
 use crate::spirv::{Constants, shared_memory};
 use crate::table::{MainPath, Row, Work};
 
-/// What the text beside a module tells.
+/// The description of a module in its text file.
 #[derive(Debug, PartialEq, Eq)]
 struct Notes {
     work: Work,
     workgroup_size: u32,
-    /// Of an invocation.
+    /// Items per invocation.
     items: u32,
-    /// That the module was made for; `None` takes any.
+    /// The subgroup size that the module requires; `None` for any.
     lanes: Option<u32>,
-    /// Whether partial tiles and the like are compiled out.
+    /// Whether partial tiles and other branches are compiled out.
     is_main_path: bool,
     constants: Constants,
 }
@@ -32,7 +32,7 @@ pub struct Module {
     notes: Notes,
 }
 
-/// The modules of a folder, by their names.
+/// The modules of a folder, sorted by name.
 pub fn find(folder: &Path) -> Result<Vec<Module>> {
     let list = |folder: &Path| -> Result<Vec<PathBuf>> {
         let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
@@ -115,7 +115,7 @@ impl FromStr for Notes {
             }
         }
         let (Some(work), Some(workgroup_size), Some(items)) = (work, workgroup_size, items) else {
-            bail!("it must tell work=, workgroup= and items=");
+            bail!("it must have work=, workgroup= and items=");
         };
         if items == 0 || workgroup_size == 0 || lanes == Some(0) {
             bail!("workgroup=, items= and lanes= are more than 0");

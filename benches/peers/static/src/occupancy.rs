@@ -1,21 +1,21 @@
-//! How many whole workgroups a multiprocessor holds at once, from what their kernel needs.
+//! Occupancy: resident workgroups of a multiprocessor, from a kernel's resources.
 
-/// What one multiprocessor has: NVIDIA's SM, or AMD's workgroup processor (WGP).
+/// Resources of one multiprocessor: NVIDIA's SM, or AMD's workgroup processor (WGP).
 #[derive(Debug, Clone, Copy)]
 pub struct Multiprocessor {
-    /// Parts that issue for themselves, each with its own registers.
+    /// Partitions that issue independently, each with its own registers.
     parts: u32,
-    /// 32-bit registers of all lanes, of a part.
+    /// 32-bit registers of a partition, over all lanes.
     registers: u32,
-    /// A subgroup is given a multiple of so many of them.
+    /// Allocation granularity of a subgroup's registers.
     register_granularity: u32,
-    /// Subgroups at most, of a part.
+    /// Maximum subgroups of a partition.
     subgroups: u32,
     workgroups: u32,
     /// Bytes.
     shared_memory: u32,
     shared_granularity: u32,
-    /// Bytes that each workgroup takes besides its own.
+    /// Bytes reserved per workgroup, in addition to its own.
     shared_reserved: u32,
 }
 
@@ -34,14 +34,14 @@ const fn nvidia(subgroups: u32, workgroups: u32, shared_kib: u32) -> Multiproces
     }
 }
 
-/// Ampere with the compute capability 8.6, of which GA102 is.
+/// Ampere with compute capability 8.6, such as GA102.
 pub const SM_86: Multiprocessor = nvidia(48, 16, 100);
 pub const SM_89: Multiprocessor = nvidia(48, 24, 100);
 pub const SM_90: Multiprocessor = nvidia(64, 32, 228);
 pub const SM_120: Multiprocessor = nvidia(48, 24, 100);
 
-/// RDNA 2, in the mode in which a workgroup has a whole WGP: "RDNA 2 Instruction Set Architecture", and Mesa's
-/// `ac_gpu_info.c` for granularities. A SIMD has 1024 registers of 32 lanes.
+/// RDNA 2 in WGP mode: "RDNA 2 Instruction Set Architecture", and Mesa's `ac_gpu_info.c` for granularities. A SIMD has
+/// 1024 registers of 32 lanes.
 pub const WGP_RDNA2: Multiprocessor = Multiprocessor {
     parts: 4,
     registers: 32 << 10,
@@ -53,19 +53,19 @@ pub const WGP_RDNA2: Multiprocessor = Multiprocessor {
     shared_reserved: 0,
 };
 
-/// What a workgroup needs.
+/// Resources of a workgroup.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
     pub workgroup_size: u32,
     pub lanes: u32,
-    /// Of a lane.
+    /// Registers per lane.
     pub registers: u32,
     /// Bytes.
     pub shared_memory: u32,
 }
 
 impl Multiprocessor {
-    /// Whole workgroups at once.
+    /// Resident workgroups.
     pub fn resident_workgroups(&self, needs: Needs) -> u32 {
         let of_workgroup = needs.workgroup_size.div_ceil(needs.lanes);
         let of_subgroup = (needs.registers.max(1) * needs.lanes).next_multiple_of(self.register_granularity);
@@ -75,7 +75,7 @@ impl Multiprocessor {
         (subgroups / of_workgroup).min(self.workgroups).min(by_shared)
     }
 
-    /// Invocations at once, of kernels that need nothing.
+    /// Maximum resident invocations.
     pub fn invocations(&self, lanes: u32) -> u32 {
         self.parts * self.subgroups * lanes
     }
@@ -85,7 +85,7 @@ impl Multiprocessor {
 mod tests {
     use super::*;
 
-    /// Against `cudaOccMaxActiveBlocksPerMultiprocessor` of cuda_occupancy.h.
+    /// Compares with `cudaOccMaxActiveBlocksPerMultiprocessor` of cuda_occupancy.h.
     #[test]
     fn whole_workgroups_fit() {
         let needs =

@@ -1,4 +1,4 @@
-//! Subsweep's own kernels, at the shapes that the library chooses for a device.
+//! Subsweep's kernels, in the tile shapes chosen for a device.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::occupancy::Needs;
 use crate::spirv::{Constants, shared_memory};
 use crate::table::{MainPath, Row, Work};
 
-/// What is compared, by the kernel's name; of a scan the variant that accesses quads.
+/// The compared kernels, by name; of a scan the variant that accesses quads.
 const KERNELS: [(Work, &str, &str); 4] = [
     (Work::Keys, "sort/onesweep:key1", ""),
     (Work::Pairs, "sort/onesweep:key1_value1", ""),
@@ -18,18 +18,18 @@ const KERNELS: [(Work, &str, &str); 4] = [
     (Work::Scan, "scan/chained:u32x1", "QUAD_ACCESS=1"),
 ];
 
-/// A kernel's constants, as `glsl/precompiled/manifest.txt` lists them: the id of each.
+/// Ids of a kernel's specialization constants, as `glsl/precompiled/manifest.txt` lists them.
 #[derive(Debug, Default)]
 struct Listed {
     ids: HashMap<String, u32>,
 }
 
-/// Where things are.
+/// The folders.
 #[derive(Debug, Clone, Copy)]
 pub struct Folders<'a> {
     /// Subsweep's repository.
     pub root: &'a Path,
-    /// Of files that may go.
+    /// A folder for temporary files.
     pub work: &'a Path,
 }
 
@@ -139,7 +139,7 @@ impl Listed {
         found.with_context(|| format!("{kernel} is not in glsl/precompiled/manifest.txt"))
     }
 
-    /// `NAME=VALUE …` by ids.
+    /// Converts `NAME=VALUE …` to ids and values.
     fn constants(&self, specialization: &str) -> Result<Constants> {
         let constant = |text: &str| {
             let (name, value) = text.split_once('=').with_context(|| format!("{text} is no constant"))?;

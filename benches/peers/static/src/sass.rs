@@ -1,4 +1,4 @@
-//! Counts in listings of `nvdisasm -c`.
+//! Instruction counts in listings of `nvdisasm -c`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,9 +7,9 @@ use anyhow::{Context as _, Result, bail};
 /// A function of a listing.
 #[derive(Debug, Default)]
 pub struct Function {
-    /// Without predicates: each has been noted beside.
+    /// Without predicates, which are separate fields.
     instructions: Vec<Instruction>,
-    /// The instruction behind each label.
+    /// Index of the instruction after each label.
     labels: HashMap<String, usize>,
 }
 
@@ -42,7 +42,7 @@ pub fn functions(listing: &str) -> HashMap<String, Function> {
 }
 
 impl Instruction {
-    /// `/*00b0*/ @!P0 BRA `(.L_x_3) ;`; none of any other line.
+    /// Parses `/*00b0*/ @!P0 BRA `(.L_x_3) ;`; `None` for any other line.
     fn parse(line: &str) -> Option<Self> {
         let (address, text) = line.strip_prefix("/*")?.split_once("*/")?;
         if address.is_empty() || !address.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -56,7 +56,7 @@ impl Instruction {
         let opcode = text.split([' ', ';']).next()?.to_owned();
         let targets =
             text.split("`(").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect();
-        // A branch may have its predicate among the operands as well.
+        // A branch may also have its predicate among the operands.
         let is_branch = opcode.starts_with("BRA");
         let has_predicate = text.split([' ', ',']).any(|word| {
             let word = word.trim_start_matches('!');
@@ -67,17 +67,16 @@ impl Instruction {
 }
 
 impl Function {
-    /// All instructions but for padding.
+    /// All instructions except padding.
     pub fn static_instructions(&self) -> u32 {
         self.instructions.iter().filter(|one| one.opcode != "NOP").count() as u32
     }
 
-    /// The instructions that can be reached from the first while the lanes of each warp are together where they have to be:
-    /// what a BRA.DIV leads to gathers lanes that are not, and is left out. Both sides of every other branch count, and the
-    /// bodies of loops once.
+    /// The instructions reachable while the lanes of each warp are converged: targets of BRA.DIV, which reconverge
+    /// lanes, are excluded. Both sides of every other branch count, and loop bodies once.
     ///
     /// # Errors
-    /// A label that is not there; an indirect branch.
+    /// A missing label; an indirect branch.
     pub fn reachable_instructions(&self) -> Result<u32> {
         let (mut seen, mut next) = (HashSet::new(), vec![0]);
         while let Some(index) = next.pop() {
@@ -131,7 +130,7 @@ mod tests {
 ";
 
     #[test]
-    fn both_sides_count_and_what_gathers_lanes_does_not() {
+    fn both_branches_count_and_reconvergence_does_not() {
         let functions = functions(LISTING);
         let function = &functions["main_path"];
         assert_eq!(functions.len(), 1);

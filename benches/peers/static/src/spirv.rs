@@ -1,4 +1,4 @@
-//! Modules, and how much shared memory they take.
+//! SPIR-V modules and their shared memory.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::tool::run;
 /// A specialization constant: its id and its value.
 pub type Constants = Vec<(u32, u32)>;
 
-/// Bytes of shared memory of a workgroup, as the module declares it under these constants.
+/// Bytes of shared memory of a workgroup that the module declares with these constants.
 pub fn shared_memory(module: &Path, constants: &Constants, work: &Path) -> Result<u32> {
     let (set, folded) = (work.join("set.spv"), work.join("folded.spv"));
     let bytes: Vec<_> =
@@ -23,7 +23,7 @@ pub fn shared_memory(module: &Path, constants: &Constants, work: &Path) -> Resul
     workgroup_bytes(&words(&folded)?)
 }
 
-/// The module with other defaults of its specialization constants.
+/// The module with these values as defaults of its specialization constants.
 fn with_constants(mut words: Vec<u32>, constants: &Constants) -> Vec<u32> {
     let mut values = HashMap::new();
     for at in instructions(&words) {
@@ -50,7 +50,7 @@ fn with_constants(mut words: Vec<u32>, constants: &Constants) -> Vec<u32> {
     words
 }
 
-/// Where each instruction begins.
+/// Word offset of each instruction.
 fn instructions(words: &[u32]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut at = 5;
@@ -89,7 +89,7 @@ const SPEC_ID: u32 = 1;
 const WORKGROUP: u32 = 4;
 
 fn workgroup_bytes(words: &[u32]) -> Result<u32> {
-    // By id: the bytes of a type, the value of a constant, and what a pointer points to.
+    // By id: the size of a type, the value of a constant, the pointee of a pointer.
     let (mut sizes, mut values, mut pointees) = (HashMap::new(), HashMap::new(), HashMap::new());
     let mut total = 0;
     for at in instructions(words) {

@@ -1,10 +1,10 @@
-//! The table that is printed.
+//! The printed table.
 
 use std::fmt;
 
 use crate::occupancy::{Multiprocessor, Needs};
 
-/// What is compared with each other.
+/// The work by which kernels are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Work {
     Keys,
@@ -16,7 +16,7 @@ pub enum Work {
 impl Work {
     pub const ALL: [Self; 4] = [Self::Keys, Self::Pairs, Self::Keys64, Self::Scan];
 
-    /// As a peer's text calls it.
+    /// The name in a peer's text file.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Keys => "keys",
@@ -36,26 +36,26 @@ impl Work {
     }
 }
 
-/// Instructions of the main path.
+/// Instructions on the main path.
 #[derive(Debug, Clone, Copy)]
 pub enum MainPath {
-    /// Of a build of the main path alone.
+    /// Of a build with the main path only.
     Build(u32),
-    /// Of such builds for the subgroup that looks back and for the others.
+    /// Of such builds, for the subgroup that looks back and for the others.
     Builds { first: u32, others: u32 },
-    /// Nothing but the whole kernel is known: not more than that.
+    /// Upper bound: the whole kernel.
     Whole(u32),
-    /// Subgroups run code of their own, and a launch decides on shared memory.
+    /// Unknown: subgroups are specialised, and shared memory is sized at launch.
     Specialized,
 }
 
-/// A kernel by one compiler.
+/// A kernel compiled by one compiler.
 #[derive(Debug)]
 pub struct Row {
     pub work: Work,
     pub name: String,
     pub compiler: String,
-    /// Its multiprocessor, where it is known.
+    /// The multiprocessor of its GPU.
     pub multiprocessor: Multiprocessor,
     pub needs: Needs,
     pub items: u32,
@@ -102,7 +102,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// All rows, by work and then in the order in which they came.
+/// Prints all rows, by work and then in the given order.
 pub fn print(mut rows: Vec<Row>) {
     rows.sort_by_key(|row| row.work);
     println!(

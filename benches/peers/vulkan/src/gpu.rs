@@ -1,10 +1,10 @@
-//! The device, twice: by Vulkan for subsweep, and by wgpu for the peers.
+//! The wgpu device of the peers, the same physical device as subsweep's.
 
 use anyhow::{Context as _, Result, bail};
 use subsweep::headless::Gpu;
 use wgpu::util::DeviceExt as _;
 
-/// A device of wgpu's.
+/// A wgpu device.
 #[derive(Debug)]
 pub struct Wgpu {
     pub device: wgpu::Device,
@@ -13,8 +13,8 @@ pub struct Wgpu {
 }
 
 impl Wgpu {
-    /// wgpu's device that is subsweep's as well: of the same name and driver. It has what lampshade's own context asks for,
-    /// but for timestamps.
+    /// The wgpu device with the same name and driver as subsweep's. Features and limits are those of lampshade's own
+    /// context, without timestamps.
     pub fn like(gpu: &Gpu) -> Result<Self> {
         let descriptor = wgpu::InstanceDescriptor {
             backends: wgpu::Backends::VULKAN,
@@ -48,7 +48,7 @@ impl Wgpu {
         })
     }
 
-    /// A buffer of so many words, all of them 0.
+    /// A buffer of `word_count` words, zeroed.
     pub fn allocate(&self, word_count: usize) -> wgpu::Buffer {
         let size = (word_count * 4) as u64;
         self.device.create_buffer(&wgpu::BufferDescriptor {

@@ -1,6 +1,6 @@
-//! What is sorted and scanned, and what must come out.
+//! Inputs of the sorts and scans, and their expected results.
 
-/// What is measured.
+/// The measured work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     Keys,
@@ -19,7 +19,7 @@ impl Work {
         }
     }
 
-    /// Words of an element.
+    /// Words per element.
     pub const fn words(self) -> usize {
         match self {
             Self::Keys | Self::Scan => 1,
@@ -28,14 +28,14 @@ impl Work {
     }
 }
 
-/// Keys, or what is summed up; and of pairs the values.
+/// Keys or summands, and the values of pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
     pub keys: Vec<u32>,
     pub values: Vec<u32>,
 }
 
-/// The input of some work. Sums stay below 2^30, which the kernels of GPUPrefixSums that look back need.
+/// The input of a work. Sums stay below 2^30, as the look-back kernels of GPUPrefixSums require.
 pub fn input(work: Work, count: usize) -> Columns {
     let uniform = subsweep::harness::Input::Uniform.generate(count, count as u64);
     match work {
@@ -47,7 +47,7 @@ pub fn input(work: Work, count: usize) -> Columns {
     }
 }
 
-/// What must come of it: pairs in a stable order.
+/// The expected result; pairs are sorted stably.
 pub fn expected(work: Work, input: &Columns) -> Columns {
     match work {
         Work::Keys | Work::Pairs => {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_must_come_out_is_plain() {
+    fn expected_results_of_small_inputs() {
         let columns = |keys: &[u32], values: &[u32]| Columns { keys: keys.into(), values: values.into() };
         let input = columns(&[3, 1, 3, 2], &[0, 1, 2, 3]);
         assert_eq!(expected(Work::Pairs, &input), columns(&[1, 2, 3, 3], &[1, 3, 0, 2]));

@@ -1,7 +1,7 @@
-//! Sorts and scans of peers beside subsweep's, on one Vulkan device. See ../README.md; `run` calls this.
+//! Sorts and scans of subsweep and its peers on one Vulkan device. See ../README.md; called by `run`.
 //!
-//! Every result is verified before it is measured, and after. Who is measured takes turns: a round is some samples of each,
-//! one after the other, and rounds follow each other.
+//! Every result is verified before and after it is measured. Samples are interleaved: each round takes some samples of
+//! each subject.
 
 mod gpu;
 mod inputs;
@@ -24,9 +24,9 @@ const USAGE: &str =
 
 const MIN_COUNT: usize = 1 << 16;
 const MAX_COUNT: usize = 1 << 24;
-/// Elements of one size over those of the size before.
+/// Ratio of successive counts.
 const STEP: usize = 4;
-/// Runs of each subject in a round, before its samples and as such.
+/// Warm-up runs and samples of each subject in a round.
 const WARM_UP_COUNT: usize = 1;
 const SAMPLE_COUNT: usize = 5;
 
@@ -59,13 +59,13 @@ fn options() -> Option<Options> {
     is_valid.then_some(options)
 }
 
-/// Somebody's median, or none where the result is wrong.
+/// A subject's median time; `None` if its result is wrong.
 struct Measured {
     name: String,
     median: Option<Duration>,
 }
 
-/// All subjects of some work by turns.
+/// Measures all subjects of a work, interleaved.
 fn measure(
     subjects: &mut [Box<dyn Subject + '_>],
     expected: &[&Columns],
@@ -108,7 +108,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// The rows of some work on so many elements: the copy kernel, subsweep, and the peers.
+/// Prints the rows of a work at one count: the copy kernel, subsweep, and the peers.
 fn print_rows(work: Work, count: usize, measured: &[Measured]) {
     let ratio = |time: Duration, to: usize| {
         measured[to]
@@ -133,7 +133,7 @@ fn print_rows(work: Work, count: usize, measured: &[Measured]) {
     }
 }
 
-/// From the least number of elements to the most.
+/// The element counts, ascending.
 fn counts(max_count: usize) -> Vec<usize> {
     let mut counts: Vec<_> = std::iter::successors(Some(MIN_COUNT), |count| Some(count * STEP))
         .take_while(|count| *count < max_count)
@@ -142,7 +142,7 @@ fn counts(max_count: usize) -> Vec<usize> {
     counts
 }
 
-/// Whether every result is right.
+/// Measures and prints all rows. Returns whether every result is right.
 fn table(options: &Options) -> Result<bool> {
     let gpu = Gpu::open(GpuOptions {
         device: options.device.parse().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! What is measured: subsweep, its copy kernel, and the peers.
+//! The measured subjects: subsweep, its copy kernel, and the peers.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,21 +7,21 @@ use anyhow::{Context as _, Result};
 use lampshade::scan::Scanner;
 use lampshade::sort::{KeyValueSorter, Sorter};
 use subsweep::ElementType;
+use subsweep::device::BufferRange;
 use subsweep::harness::CopyRoof;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::scan::{ScanBuffers, ScanConfig};
 use subsweep::sort::{SortBuffers, SortConfig, ValueSize};
-use subsweep::device::BufferRange;
 
 use crate::gpu::Wgpu;
 use crate::inputs::{Columns, Work};
 
-/// Work on one input, by one implementation.
+/// One implementation's work on one input.
 pub trait Subject {
-    /// Who does it.
+    /// The name in the table.
     fn name(&self) -> String;
 
-    /// Puts back what the last run has overwritten.
+    /// Restores the input that the last run overwrote.
     fn reset(&mut self) -> Result<()> {
         Ok(())
     }
@@ -37,7 +37,7 @@ pub trait Subject {
         Ok(start.elapsed())
     }
 
-    /// What the last run has made.
+    /// The result of the last run.
     fn result(&mut self) -> Result<Columns>;
 }
 
@@ -91,7 +91,7 @@ impl Subject for Ours<'_> {
 
     fn reset(&mut self) -> Result<()> {
         let (size, pristine) = (self.size(), self.pristine.range());
-        // SAFETY: the buffers are this device's, and nothing else uses them before `submit` has waited.
+        // SAFETY: the buffers are of this device, and have no other use before `submit` has waited.
         unsafe {
             self.gpu.submit(|recorder| {
                 recorder.copy(pristine.slice(0, size), self.keys.range());
@@ -112,7 +112,7 @@ impl Subject for Ours<'_> {
                 let plan = self.gpu.scan_plan(Self::SCAN)?;
                 let source = self.pristine.range().slice(0, self.size()).addresses();
                 let buffers = ScanBuffers::new(source, keys, scratch);
-                // SAFETY: the buffers are this device's, and nothing else uses them before `submit` has waited.
+                // SAFETY: the buffers are of this device, and have no other use before `submit` has waited.
                 unsafe { self.gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
             }
             Work::Keys | Work::Pairs => {
@@ -135,7 +135,7 @@ impl Subject for Ours<'_> {
     }
 }
 
-/// Subsweep's copy kernel on as many bytes.
+/// Subsweep's copy kernel on the same number of bytes.
 pub struct Copy<'g> {
     gpu: &'g Gpu,
     roof: &'g CopyRoof<'g>,
@@ -164,7 +164,7 @@ impl Subject for Copy<'_> {
 
     fn run(&mut self) -> Result<()> {
         let (source, destination) = (self.source.range(), self.destination.range());
-        // SAFETY: the buffers are this device's, and nothing else uses them before `submit` has waited.
+        // SAFETY: the buffers are of this device, and have no other use before `submit` has waited.
         unsafe { self.gpu.submit(|recorder| self.roof.record(recorder, source, destination)) }?;
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Subject for Copy<'_> {
     }
 }
 
-/// lampshade, from one buffer to another; of pairs a key and its value lie side by side.
+/// lampshade, out of place; a pair's key and value are interleaved.
 pub struct Lampshade<'w> {
     wgpu: &'w Wgpu,
     work: LampshadeWork,
@@ -249,15 +249,15 @@ impl Subject for Lampshade<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     ReduceThenScan,
-    /// Decoupled look-back with decoupled fallback. The one without a fallback, `csdl.wgsl`, is not measured: it needs
-    /// progress that Vulkan does not promise.
+    /// Decoupled look-back with decoupled fallback. `csdl.wgsl`, without a fallback, is not measured: it requires
+    /// forward progress that Vulkan does not guarantee.
     LookBack,
 }
 
 impl Variant {
     pub const ALL: [Self; 2] = [Self::ReduceThenScan, Self::LookBack];
 
-    /// The file, its entry points in their order, and whether each takes a workgroup a tile, or one alone.
+    /// The file and its entry points in order, each with whether it dispatches a workgroup per tile or a single one.
     const fn kernels(self) -> (&'static str, &'static [(&'static str, bool)]) {
         match self {
             Self::ReduceThenScan => {
@@ -277,14 +277,14 @@ pub struct PrefixSums<'w> {
     pipelines: Vec<(wgpu::ComputePipeline, u32)>,
     bindings: wgpu::BindGroup,
     output: wgpu::Buffer,
-    /// The next tile, and what tiles have published; of the look-back they begin as 0.
+    /// The tile counter, and the tiles' published words; zeroed for look-back.
     state: [wgpu::Buffer; 2],
 }
 
 impl<'w> PrefixSums<'w> {
     const TILE_ITEMS: usize = 4096;
 
-    /// The variant in `folder`, which holds its WGSL.
+    /// The variant, with its WGSL in `folder`.
     pub fn new(wgpu: &'w Wgpu, folder: &Path, variant: Variant, input: &Columns) -> Result<Self> {
         let (file, kernels) = variant.kernels();
         let path = folder.join(file);
@@ -337,7 +337,7 @@ impl<'w> PrefixSums<'w> {
     }
 }
 
-/// Its kernels share one layout: a uniform, and five arrays.
+/// The bind group layout of all kernels: a uniform buffer and five arrays.
 fn layout_entry(binding: u32) -> wgpu::BindGroupLayoutEntry {
     let ty = match binding {
         0 => wgpu::BufferBindingType::Uniform,
@@ -358,7 +358,7 @@ trait UniformBuffer {
 impl UniformBuffer for wgpu::Device {
     fn create_buffer_init_of(&self, words: &[u32]) -> wgpu::Buffer {
         use wgpu::util::DeviceExt as _;
-        // A uniform block is whole quads.
+        // The size of a uniform block is a multiple of 16 bytes.
         let mut words = words.to_vec();
         words.resize(words.len().next_multiple_of(4), 0);
         self.create_buffer_init(&wgpu::util::BufferInitDescriptor {

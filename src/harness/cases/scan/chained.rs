@@ -1,4 +1,4 @@
-//! The cases of the single pass.
+//! Cases of the single-pass (chained) scan.
 
 use super::super::{Case, PolicyName, Work, sizes};
 use super::{CountFrom, Place, ScanCase};
@@ -7,12 +7,12 @@ use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::scan::{ScanAlgorithm, ScanKind, ScanOperator};
 
-/// All cases but the covering ones.
+/// All cases except the covering ones.
 pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     [plain_cases(capabilities), counted_cases(capabilities)].concat()
 }
 
-/// The single pass: every operator and type in small tiles, where there is much to look back at, and the default tiles.
+/// Every operator and type in small tiles, where look-backs are long, and the default tiles.
 fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
@@ -44,7 +44,7 @@ fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
         let tile = u64::from(scan.policy(capabilities).tile_items());
         cases.push(Case { work: Work::Scan(scan), count: 9 * tile + 1, input: Input::Distinguishing });
     }
-    // Four groups of the fixed tree and part of one.
+    // Four groups of the fixed-shape reduction tree and part of one.
     for operator in [ScanOperator::Add, ScanOperator::Mul] {
         let scan = ScanCase { element: ElementType::F32, operator, ..chained(PolicyName::Small) };
         let tile = u64::from(scan.policy(capabilities).tile_items());
@@ -53,8 +53,8 @@ fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The single pass where the device knows the count: of one tile, in one of several that there is room for, and in many;
-/// from either end, from an initial value, and with the fixed tree, which sums and products of floats have.
+/// Indirect counts: of one tile, of one of several tiles in the maximum, and of many; forward and reverse, with initial
+/// values, and with the fixed-shape reduction tree of float sums and products.
 pub(super) fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
     let (host, device) = (Some(Place::Host), Some(Place::Device));

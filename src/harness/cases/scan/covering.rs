@@ -1,4 +1,4 @@
-//! Few scans that hold every pair of parameters, in small tiles, and those of the default tiles.
+//! A covering set of scans: every pair of parameters in small tiles, and the default tiles.
 
 use super::super::pairwise::{Axis, Value, axis, covering_works};
 use super::super::{Case, PolicyName, Work, boundary_counts};
@@ -10,7 +10,7 @@ use crate::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupSc
 
 const REDUCE_THEN_SCAN: ScanAlgorithm = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
 
-/// Algorithms and columns of every module: rows of up to 16 bytes are held at once, wider ones are not.
+/// Algorithm and columns of every module. Rows of up to 16 bytes are processed whole, wider ones are not.
 const FORMS: [(ScanAlgorithm, u32); 6] = [
     (ScanAlgorithm::Chained, 1),
     (REDUCE_THEN_SCAN, 1),
@@ -47,14 +47,14 @@ fn axes() -> [Axis<ScanCase>; 10] {
     ]
 }
 
-/// Whether a scan can be asked of any device that has the features for it.
+/// Whether a device with the required features supports a scan.
 fn is_valid(scan: &ScanCase) -> bool {
     let is_chained = scan.algorithm == ScanAlgorithm::Chained;
     let is_refused = scan.algorithm.refusal(&scan.config()).is_some();
     scan.operator.takes(scan.element) && !is_refused && !(is_chained && scan.in_place)
 }
 
-/// A scan of each module: by the types and operators that have their own, the form, and whether there are segments.
+/// A scan of each module: by the types and operators with kernels of their own, by form, with and without segments.
 fn required() -> Vec<Vec<Value>> {
     let (wide, segmented) = ([(0, 0), (1, 0), (2, 0), (5, 0)], [(1, 1), (5, 2)]);
     let of_wide = [&wide[..], &segmented].concat();
@@ -76,7 +76,7 @@ fn required() -> Vec<Vec<Value>> {
 
 /// Every module of reduce-then-scan and of the single pass, and every pair of parameters.
 pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
-    // Every device can do it for every type, so that no type is ruled out for the sake of the operator.
+    // Every device supports the minimum for every type: no type is excluded by the operator.
     let plain = ScanCase { operator: ScanOperator::Min, ..ScanCase::sum_of_u32(PolicyName::Small) };
     let has_float64 = capabilities.enabled.shader_float64;
     let is_supported =
@@ -84,7 +84,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     let scans = covering_works(&plain, &axes(), &required(), is_supported);
     let mut scans: Vec<_> = scans.into_iter().map(|covering| covering.work).collect();
     if !has_float64 {
-        // That the device cannot do them is counted.
+        // Counted as not supported.
         let lacking = |operator| ScanCase { element: ElementType::F64, operator, ..plain.clone() };
         scans.extend([ScanOperator::Add, ScanOperator::Mul].map(lacking));
     }
@@ -95,21 +95,21 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         for input in [Input::Distinguishing, Input::EdgeValues] {
             add(2 * tile + 3, input);
         }
-        // A single tile and more than two levels take other pipelines, so that they go by turns.
+        // One tile, and more than two levels, use other pipelines: take turns.
         let counts = match index % 3 {
             0 => vec![1, tile - 1, tile],
             1 => vec![0, tile + 1, 3 * tile + 7],
             _ => vec![(tile * tile + 1).min(65_537), 65_536],
         };
-        for (place, count) in counts.into_iter().enumerate() {
-            add(count, [Input::Distinguishing, Input::EdgeValues][(index / 3 + place) % 2]);
+        for (turn, count) in counts.into_iter().enumerate() {
+            add(count, [Input::Distinguishing, Input::EdgeValues][(index / 3 + turn) % 2]);
         }
     }
     cases.extend(default_cases(capabilities));
     cases
 }
 
-/// The default tiles, at their boundaries: as a plan chooses that is asked for nothing, and the single pass.
+/// The default tiles at their boundaries: the chosen policy, and the single pass.
 fn default_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let inputs = Input::ALL.into_iter().cycle();

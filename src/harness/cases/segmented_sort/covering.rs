@@ -1,4 +1,4 @@
-//! Few segmented sorts that hold every pair of parameters, in small tiles: the default ones take long to compile.
+//! A covering set of segmented sorts: every pair of parameters in small tiles, since the default ones compile slowly.
 
 use super::super::pairwise::{Axis, Covering, Value, axis, covering_works};
 use super::super::{Case, CountFrom, SortValues, Work};
@@ -19,7 +19,7 @@ fn axes() -> [Axis<SegmentedSortCase>; 7] {
         axis(&[false, true], |sort, is_descending| sort.is_descending = is_descending),
         axis(&[false, true], |sort, is_part| {
             let width = sort.element.bits();
-            // An odd number of passes, whatever the digit, and an even one.
+            // An odd number of passes with any radix, and an even one.
             sort.bits = if is_part { width / 3..width / 3 + 18 } else { 0..width };
         }),
         axis(&CountFrom::ALL, |sort, count_from| sort.count_from = count_from),
@@ -28,13 +28,13 @@ fn axes() -> [Axis<SegmentedSortCase>; 7] {
     ]
 }
 
-/// A sort of each module: keys of one and two words, with values of none, one and two; the types of a width by turns.
+/// A sort of each module: keys of one and two words, with values of none, one and two; the types of each size in turn.
 fn required() -> Vec<Vec<Value>> {
     let kinds = (0..2).flat_map(|words| (0..3).map(move |values| (words, values)));
     kinds.map(|(words, values)| vec![(ELEMENTS, 3 * words + values), (VALUES, values)]).collect()
 }
 
-/// Every module, every pair of parameters, and each with every mix of segments.
+/// Every module and every pair of parameters, each with every distribution of segments.
 pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let plain = SegmentedSortCase::keys_of_u32(SegmentMix::Seams).of(ElementType::U32, SortValues::B4, false);
     let plain = SegmentedSortCase { has_small_tiles: true, ..plain };
@@ -46,18 +46,18 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     let [_, small, large] = plain.policy(capabilities).max_extents().map(u64::from);
     let mut cases = Vec::new();
     for (index, Covering { work: sort, .. }) in works.into_iter().enumerate() {
-        // All classes of segments in one sort of each module. What few keys take is compiled sooner.
+        // All size classes in one sort of each module. Policies for few keys compile faster.
         let counts = if index < required.len() {
             [20_011, 9 * large + 7, large + 1, 1000]
         } else {
             [small, small - 1, small / 2 + 1, small / 3]
         };
-        for (place, segments) in SegmentMix::ALL.into_iter().enumerate() {
-            let (turn, sort) = (index + place, SegmentedSortCase { segments, ..sort.clone() });
+        for (step, segments) in SegmentMix::ALL.into_iter().enumerate() {
+            let (turn, sort) = (index + step, SegmentedSortCase { segments, ..sort.clone() });
             let (count, input) = (counts[turn % 4], inputs[(turn + index / 4) % 4]);
             cases.push(Case { work: Work::SegmentedSort(sort), count, input });
         }
-        // A maximum of 0 is no count on the device.
+        // An indirect count has a maximum above 0.
         let few = if sort.count_from == CountFrom::DeviceBeyond { 2 } else { [0, 1, 2][index % 3] };
         cases.push(Case { work: Work::SegmentedSort(sort), count: few, input: Input::Uniform });
     }

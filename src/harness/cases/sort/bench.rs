@@ -1,20 +1,20 @@
-//! The cases that are worth measuring.
+//! Benchmark cases of sorts.
 
 use super::super::{Case, Effort, PolicyName, Work, bench_counts, every_fourfold, preset_counts};
 use super::{ANY_COUNT, OF_SEED, SortCase};
 use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
 
-/// The cases that are worth measuring.
+/// The benchmark cases of an effort.
 ///
-/// Every algorithm at most counts, one workgroup at those that it holds, and at all of them what a plan does that is asked
-/// for nothing; and at one count every algorithm on other inputs than uniform ones.
+/// Every algorithm at most counts, the single workgroup at counts that it holds, the chosen policy at all counts; and
+/// every algorithm at one count on other inputs than uniform ones.
 pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
     let counts = bench_counts(effort);
     let (kind_counts, chosen_counts, inputs) = match effort {
         Effort::Quick => return quick_bench_cases(),
-        Effort::Normal => (vec![1 << 16, 1 << 20, 1 << 22], every_fourfold(24), &TELLING_INPUTS[..]),
-        // The first is the uniform one.
+        Effort::Normal => (vec![1 << 16, 1 << 20, 1 << 22], every_fourfold(24), &ADVERSE_INPUTS[..]),
+        // Without the first, `Uniform`.
         Effort::Full => (counts.clone(), every_fourfold(28), &Input::ALL[1..]),
     };
     let input_count = 1 << 22;
@@ -46,7 +46,7 @@ pub(in crate::harness::cases) fn bench_cases(effort: Effort) -> Vec<Case> {
         add(&SortCase::keys_of_u32(algorithm, PolicyName::Seed), &counts, Input::Uniform);
     }
     if effort == Effort::Full {
-        // What places of two words cost those who have no need of them.
+        // The cost of 64-bit offsets at counts that do not need them.
         let wide = SortCase { has_large_counts: true, ..tuned(SortAlgorithm::Onesweep) };
         for sort in wide.kinds() {
             add(&sort, &kind_counts, Input::Uniform);
@@ -60,8 +60,8 @@ pub(in crate::harness::cases) fn first_look_works() -> Vec<Work> {
     SortCase::chosen().kinds().into_iter().take(2).map(Work::Sort).collect()
 }
 
-/// Less than a minute of a CPU, whose driver takes about a second to compile a plan's kernels: all counts by what a plan
-/// takes by itself, one by every algorithm, and one of other keys and inputs each.
+/// Less than a minute on a CPU, whose driver compiles a plan's kernels in about a second: all counts with the chosen
+/// policy, one count with every algorithm, and one case of each other key and input.
 fn quick_bench_cases() -> Vec<Case> {
     let chosen = SortCase::chosen();
     let [_, pairs, wide_keys] = chosen.kinds();
@@ -69,7 +69,7 @@ fn quick_bench_cases() -> Vec<Case> {
     for sort in [&pairs, &wide_keys] {
         cases.extend(cases_of(sort, &[1 << 16], Input::Uniform));
     }
-    cases.extend(cases_of(&chosen, &[1 << 16], TELLING_INPUTS[0]));
+    cases.extend(cases_of(&chosen, &[1 << 16], ADVERSE_INPUTS[0]));
     for algorithm in ANY_COUNT {
         let keys = tuned(algorithm);
         cases.extend(cases_of(&keys, &[1 << 16], Input::Uniform));
@@ -85,12 +85,12 @@ fn tuned(algorithm: SortAlgorithm) -> SortCase {
     SortCase::keys_of_u32(algorithm, PolicyName::Default)
 }
 
-/// A sort of keys of u32 by each algorithm that takes any count, tuned.
+/// A sort of u32 keys with each algorithm without a count limit, tuned.
 pub(in crate::harness::cases) fn all_algorithms() -> Vec<Work> {
     ANY_COUNT.map(|algorithm| Work::Sort(tuned(algorithm))).into()
 }
 
-/// The sorts that tutorial 13 compares, as it has them and tuned: what `bench --preset tutorial-13` measures.
+/// The sorts that tutorial 13 compares, with its own policies and tuned: the cases of `bench --preset tutorial-13`.
 pub fn tutorial_13_bench_cases(effort: Effort) -> Vec<Case> {
     let mut cases = Vec::new();
     for policy in [PolicyName::Seed, PolicyName::SeedBinByBin, PolicyName::Default] {
@@ -102,9 +102,8 @@ pub fn tutorial_13_bench_cases(effort: Effort) -> Vec<Case> {
     cases
 }
 
-/// Inputs of which one at least is not to the liking of any algorithm: little entropy, digits that all keys have, and runs
-/// of them.
-const TELLING_INPUTS: [Input; 5] = [
+/// Inputs that are slow for at least one algorithm: low entropy, digits equal in all keys, and runs of equal digits.
+const ADVERSE_INPUTS: [Input; 5] = [
     Input::Entropy { ands: 4 },
     Input::Entropy { ands: 2 },
     Input::Sorted,
@@ -116,7 +115,7 @@ const TELLING_INPUTS: [Input; 5] = [
 mod tests {
     use super::*;
 
-    /// Whether `cases` measure all of `counts`, of keys of a policy in an algorithm if it is named.
+    /// Checks that the benchmark measures the case `part` at all of `counts`.
     #[track_caller]
     fn expect_counts(effort: Effort, part: &str, counts: &[u64]) {
         let cases = bench_cases(effort);
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_promised_is_measured() {
+    fn documented_counts_are_measured() {
         let all = every_fourfold(28);
         let keys = "sort:keys:type=u32";
         let rest = "bits=0:32;misalign=0";

@@ -1,4 +1,4 @@
-//! Few sorts that hold every pair of parameters, in small tiles, and those of the default ones.
+//! A covering set of sorts: every pair of parameters in small tiles, and the default tiles.
 
 use super::super::pairwise::{Axis, InputTurns, Value, axis, covering_works};
 use super::super::{Case, CountFrom, PolicyName, Work, boundary_counts};
@@ -13,7 +13,7 @@ const VALUES: usize = 1;
 const ALGORITHMS: usize = 2;
 const BITS_AXIS: usize = 4;
 
-/// Which bits of a key: all, some in the middle, none.
+/// Bit ranges: all, some in the middle, none.
 const BITS: [fn(u32) -> std::ops::Range<u32>; 3] =
     [|width| 0..width, |width| width / 3..3 * width / 4, |_| 5..5];
 
@@ -33,22 +33,22 @@ fn axes() -> [Axis<SortCase>; 9] {
     ]
 }
 
-/// A sort of each module: keys of one and two words, with values of none, one and two, by each algorithm that has kernels
-/// of its own; the types of a width by turns.
+/// A sort of each module: keys of one and two words, with values of none, one and two, with each algorithm that has
+/// kernels of its own; the types of each size in turn.
 fn required() -> Vec<Vec<Value>> {
     let algorithms = SortAlgorithm::ALL.into_iter().enumerate();
     let of_own = algorithms.filter(|&(_, algorithm)| algorithm != SortAlgorithm::Radix2Bit);
     let kinds = (0..2).flat_map(|words| (0..3).map(move |values| (words, values)));
     let of = move |algorithm: usize, (words, values): (usize, usize)| {
         let element = 3 * words + (values + algorithm) % 3;
-        // By no bits at all nothing is dispatched.
+        // Not the empty bit range, which dispatches nothing.
         let bits = (words + values) % 2;
         vec![(ALGORITHMS, algorithm), (ELEMENTS, element), (VALUES, values), (BITS_AXIS, bits)]
     };
     of_own.flat_map(|(index, _)| kinds.clone().map(move |kind| of(index, kind))).collect()
 }
 
-/// Every module, and every pair of parameters; and what a plan does that is asked for nothing.
+/// Every module and every pair of parameters, and the chosen policy.
 pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     let keys = SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small);
     let plain = keys.of(ElementType::U32, SortValues::B4, false);
@@ -60,7 +60,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
         let sort = &covering.work;
         let tile = u64::from(sort.policy(capabilities).tile_items());
         let counts = match (sort.algorithm, index % 3) {
-            // No more than one workgroup holds, and of a count on the device its room.
+            // At most the capacity of one workgroup, which limits an indirect count's maximum as well.
             (SortAlgorithm::SingleWorkgroup, _) if sort.count_from == CountFrom::Device => {
                 vec![0, 1, tile / 2, tile * 2 / 3 - 2]
             }
@@ -71,7 +71,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
             (_, _) => vec![2 * tile, 3 * tile + 7, 0, 65_537],
         };
         for count in counts {
-            // A maximum of 0 is no count on the device.
+            // An indirect count has a maximum above 0.
             if (count, sort.count_from) != (0, CountFrom::DeviceBeyond) {
                 let input = inputs.take(covering);
                 cases.push(Case { work: Work::Sort(sort.clone()), count, input });
@@ -87,7 +87,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
             cases.push(Case { work: Work::Sort(sort.clone()), count, input });
         }
     }
-    // Offsets of 64 bits, in several portions.
+    // 64-bit offsets, in several portions.
     let wide = SortCase { algorithm: SortAlgorithm::Onesweep, has_large_counts: true, ..plain };
     let tile = u64::from(wide.policy(capabilities).tile_items());
     for count in [0, tile + 1, 45 * tile + 7] {

@@ -1,4 +1,4 @@
-//! The cases of sorts: what one is, those that prove a device right, and those that are worth measuring.
+//! Cases of sorts: their parameters, verification cases, and benchmark cases.
 
 mod bench;
 mod covering;
@@ -17,78 +17,78 @@ use crate::ElementType;
 use crate::device::Capabilities;
 use crate::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 
-/// The algorithms that take as many keys as there are.
+/// The algorithms without a count limit.
 const ANY_COUNT: [SortAlgorithm; 4] =
     [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit, SortAlgorithm::Radix2Bit];
 
-/// Those in which lanes match digits.
+/// The algorithms that rank by match.
 const MATCHING: [SortAlgorithm; 2] = [SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit];
 
-/// Those that the seed has.
+/// The algorithms of the seed.
 const OF_SEED: [SortAlgorithm; 2] = [SortAlgorithm::Radix4Bit, SortAlgorithm::Radix2Bit];
 
-/// Those that `policy` tunes, of as many keys as there are.
+/// The algorithms that `policy` applies to, without a count limit.
 const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
     match policy {
         PolicyName::Seed | PolicyName::SeedBinByBin => &OF_SEED,
         PolicyName::Default | PolicyName::Small | PolicyName::Crossover => &ANY_COUNT,
         PolicyName::SmallMasks => &MATCHING,
         PolicyName::SmallLate => &[SortAlgorithm::Onesweep],
-        // It takes one by itself.
+        // Ignored: the policy chooses the algorithm.
         PolicyName::Chosen => &[SortAlgorithm::Radix4Bit],
     }
 }
 
-/// A radix sort's parameters.
+/// Parameters of a radix sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortCase {
     /// The type of the keys.
     pub element: ElementType,
-    /// What goes with them.
+    /// The values.
     pub values: SortValues,
-    /// Whether the greatest comes first.
+    /// Whether the order is descending.
     pub is_descending: bool,
-    /// How it is gone about; [`PolicyName::Chosen`] takes one by itself.
+    /// The algorithm; ignored by [`PolicyName::Chosen`].
     pub algorithm: SortAlgorithm,
-    /// How it is tuned.
+    /// The policy, by name.
     pub policy: PolicyName,
-    /// A policy in place of that, which has no name: one of many that are tried.
+    /// An unnamed policy instead, for tuning.
     pub tried: Option<SortPolicy>,
-    /// The bits that are sorted by.
+    /// The bit range.
     pub bits: Range<u32>,
-    /// Bytes by which the keys miss a multiple of 16.
+    /// Offset of the keys from a multiple of 16, in bytes.
     pub misalignment: u32,
-    /// Bytes by which the values miss one.
+    /// Offset of the values from a multiple of 16, in bytes.
     pub values_misalignment: u32,
-    /// Who knows how many keys there are.
+    /// Host or indirect count.
     pub count_from: CountFrom,
-    /// Whether the result may lie anywhere.
+    /// Whether the output is double-buffered: the result may end in the alternate buffers.
     pub is_anywhere: bool,
-    /// Whether its plan would take 2^32 keys and more.
+    /// Whether its plan supports 2^32 keys and more.
     pub has_large_counts: bool,
 }
 
-/// What goes with the keys of a sort.
+/// The values of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortValues {
-    /// Nothing.
+    /// Keys alone.
     None,
-    /// 4 bytes each.
+    /// Values of 4 bytes.
     B4,
-    /// 8 bytes each.
+    /// Values of 8 bytes.
     B8,
-    /// Where they come from, which is the only result.
+    /// Argsort: the permutation is the only result.
     Places,
 }
 
 impl SortValues {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::None, Self::B4, Self::B8, Self::Places];
 
-    /// Those that move different numbers of words.
+    /// The kinds with different numbers of words moved.
     pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
 
-    /// What a sort with them is called.
+    /// The name in case ids.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::None => "keys",
@@ -98,7 +98,7 @@ impl SortValues {
         }
     }
 
-    /// A sort of keys of `element` with them, ascending by all bits.
+    /// A sort of keys of `element` with these values, ascending by all bits.
     pub(super) const fn config(self, element: ElementType) -> SortConfig {
         match self {
             Self::None => SortConfig::keys(element),
@@ -108,7 +108,7 @@ impl SortValues {
         }
     }
 
-    /// Bytes that are moved with each key.
+    /// Bytes moved with each key.
     pub(in crate::harness) const fn moved_size(self) -> u64 {
         match self {
             Self::None | Self::Places => 0,
@@ -119,7 +119,7 @@ impl SortValues {
 }
 
 impl SortCase {
-    /// Keys of u32 alone, ascending by all of their bits, aligned.
+    /// Keys of u32 alone, ascending by all bits, aligned.
     pub const fn keys_of_u32(algorithm: SortAlgorithm, policy: PolicyName) -> Self {
         Self {
             element: ElementType::U32,
@@ -137,12 +137,12 @@ impl SortCase {
         }
     }
 
-    /// Keys of u32 alone as a plan sorts them that is asked for nothing.
+    /// Keys of u32 alone with the chosen policy.
     fn chosen() -> Self {
         Self::keys_of_u32(algorithms(PolicyName::Chosen)[0], PolicyName::Chosen)
     }
 
-    /// What differs in bytes: the keys, pairs of them with 4 bytes, and keys of u64.
+    /// Sorts of different element sizes: the keys, pairs of them with 4 bytes, and keys of u64.
     fn kinds(&self) -> [Self; 3] {
         [
             self.clone(),
@@ -151,7 +151,7 @@ impl SortCase {
         ]
     }
 
-    /// The same of other keys, by all of their bits, with values, in either direction.
+    /// This sort with other keys, by all bits, with values, in either order.
     const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
         Self { element, values, is_descending, bits: 0..element.bits(), ..self }
     }
@@ -161,7 +161,7 @@ impl SortCase {
         self.tried.unwrap_or_else(|| self.policy.sort(capabilities, self.algorithm, &self.config()))
     }
 
-    /// What a plan is made for, but for its policy.
+    /// The plan's configuration without its policy.
     pub fn config(&self) -> SortConfig {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
@@ -178,7 +178,7 @@ impl SortCase {
 impl fmt::Display for SortCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sort:{}:type={}", self.values.name(), self.element)?;
-        // Ascending sorts were there first, and their names are for good.
+        // Ids are stable: ascending sorts predate this parameter.
         if self.is_descending {
             write!(f, ";order=descending")?;
         }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_for_good() {
+    fn ids_are_stable() {
         let keys = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);
         assert_eq!(
             keys.to_string(),

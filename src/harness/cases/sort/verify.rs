@@ -1,4 +1,4 @@
-//! The cases that prove a device right, but for the covering ones.
+//! Verification cases of sorts, except the covering ones.
 
 use super::super::{Case, CountFrom, LARGE, PolicyName, Work, sizes};
 use super::{ANY_COUNT, MATCHING, OF_SEED, SortCase, SortValues, algorithms};
@@ -7,7 +7,7 @@ use crate::device::Capabilities;
 use crate::harness::inputs::Input;
 use crate::sort::SortAlgorithm;
 
-/// A sort for each specialization of a kernel by a policy that can be chosen, but for the order of the keys.
+/// A sort for each specialization of a kernel by a selectable policy, in one key order.
 pub(in crate::harness::cases) fn selectable_works() -> Vec<SortCase> {
     let policies = [PolicyName::Default, PolicyName::Seed, PolicyName::SeedBinByBin];
     let mut sorts = Vec::new();
@@ -24,13 +24,13 @@ pub(in crate::harness::cases) fn selectable_works() -> Vec<SortCase> {
             sorts.push(SortCase { has_large_counts: true, ..onesweep.of(key, values, false) });
         }
     }
-    // The most that a key is turned around.
+    // The longest key transformation: descending doubles.
     let doubles = SortCase::keys_of_u32(SortAlgorithm::Radix4Bit, PolicyName::Default);
     sorts.push(doubles.of(ElementType::F64, SortValues::None, true));
     sorts
 }
 
-/// Each of [`selectable_works`] in several tiles, of aligned keys and of others.
+/// Each of [`selectable_works`] in several tiles, aligned and misaligned.
 pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for sort in selectable_works() {
@@ -46,19 +46,19 @@ pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilitie
     cases
 }
 
-/// All cases but the covering ones and products.
+/// All cases except the covering ones and products.
 pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = u32_key_cases(capabilities);
     cases.extend(typed_sort_cases(capabilities));
-    cases.extend(seam_cases(capabilities));
+    cases.extend(boundary_cases(capabilities));
     cases.extend(matching_cases(capabilities));
     cases.extend(single_workgroup_cases(capabilities));
-    cases.extend(hand_over_cases(capabilities));
+    cases.extend(crossover_cases(capabilities));
     cases.extend(bin_by_bin_cases(capabilities));
-    cases.extend(wide_cases(capabilities));
+    cases.extend(large_count_cases(capabilities));
     cases.extend(misaligned_sort_cases(capabilities));
     cases.extend(counted_sort_cases(capabilities));
-    cases.extend(anywhere_cases(capabilities));
+    cases.extend(double_buffer_cases(capabilities));
     for algorithm in ANY_COUNT {
         let work = Work::Sort(SortCase::keys_of_u32(algorithm, PolicyName::Default));
         cases.push(Case { work, count: LARGE, input: Input::Uniform });
@@ -66,7 +66,7 @@ pub(in crate::harness::cases) fn full_cases(capabilities: &Capabilities) -> Vec<
     cases
 }
 
-/// Keys of u32 alone, at the seams of every policy.
+/// Keys of u32 alone, at the boundaries of every policy.
 fn u32_key_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     let lanes = u64::from(capabilities.subgroup_size);
@@ -83,7 +83,7 @@ fn u32_key_cases(capabilities: &Capabilities) -> Vec<Case> {
         for input in Input::ALL {
             cases.push(Case { work: work(0..32, 0), count: 3 * tile + 7, input });
         }
-        // A range of bits leaves the others in the order they came, which even keys alone can tell.
+        // A bit range keeps the order of the other bits, which keys alone can show.
         let ranges = [0..0, 0..1, 3..11, 8..32, 13..14, 24..32, 31..32];
         for bits in ranges {
             cases.push(Case { work: work(bits, 0), count: 2 * tile + 1, input: Input::Uniform });
@@ -96,15 +96,15 @@ fn u32_key_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Every type of keys, with every kind of values, in either direction, the algorithms by turns.
+/// Every type of keys with every kind of values, in either order, with the algorithms in turn.
 ///
-/// One policy is enough to tell them, and the small one takes several levels of few keys.
+/// One policy suffices to verify them: the small one has several levels with few keys.
 fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut sorts = Vec::new();
     for (index, element) in ElementType::ALL.into_iter().enumerate() {
-        for (place, values) in SortValues::ALL.into_iter().enumerate() {
+        for (step, values) in SortValues::ALL.into_iter().enumerate() {
             for is_descending in [false, true] {
-                let turn = index + place + usize::from(is_descending);
+                let turn = index + step + usize::from(is_descending);
                 let is_known = (element, values) == (ElementType::U32, SortValues::None) && !is_descending;
                 for policy in [PolicyName::Small, PolicyName::Default, PolicyName::Seed] {
                     if !is_known {
@@ -125,7 +125,7 @@ fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
         for count in [0, 1, 2, tile - 1, tile + 1] {
             add(count, Input::Uniform);
         }
-        // Whole tiles of equal keys, and few that differ: their values must not.
+        // Whole tiles of equal keys, and few distinct keys: their values must stay in order.
         let inputs = [Input::TwoValued, Input::Entropy { ands: 4 }, Input::Constant(u32::MAX)];
         inputs.into_iter().for_each(|input| add(2 * tile + 3, input));
         add(3 * tile + 7, Input::EdgeValues);
@@ -140,20 +140,20 @@ fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Keys and values of 4 and 8 bytes, each by itself and both beside a multiple of 16; and parts of keys.
+/// Keys and values of 4 and 8 bytes, each misaligned alone and together; and bit ranges.
 fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
-    let (none, b4, b8, places) = (SortValues::None, SortValues::B4, SortValues::B8, SortValues::Places);
+    let (none, b4, b8, argsort) = (SortValues::None, SortValues::B4, SortValues::B8, SortValues::Places);
     let mut cases = Vec::new();
     for (index, (element, values, is_descending, bits, misalignment, values_misalignment)) in [
         (ElementType::U32, b4, false, 0..32, 0, 4),
         (ElementType::U64, b8, true, 31..33, 4, 0),
         (ElementType::I32, b8, false, 24..32, 8, 12),
         (ElementType::F64, b4, true, 30..64, 12, 8),
-        (ElementType::F32, places, false, 0..32, 4, 4),
+        (ElementType::F32, argsort, false, 0..32, 4, 4),
         (ElementType::I64, none, true, 33..34, 12, 0),
         (ElementType::I32, b4, true, 0..0, 4, 4),
-        (ElementType::F32, places, true, 9..9, 0, 0),
-        (ElementType::U64, places, true, 3..11, 0, 0),
+        (ElementType::F32, argsort, true, 9..9, 0, 0),
+        (ElementType::U64, argsort, true, 3..11, 0, 0),
     ]
     .into_iter()
     .enumerate()
@@ -173,8 +173,8 @@ fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Every count of keys from one small tile to two, where the last tile is filled bit by bit.
-fn seam_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// Every count of keys from one small tile to two, for every fill of the last tile.
+fn boundary_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for algorithm in ANY_COUNT {
         let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
@@ -187,8 +187,8 @@ fn seam_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Lanes that match digits by masks in shared memory, of each size of keys and values; and counts of a tile behind its ranks.
-/// Several portions, whole tiles of one digit, and passes that are left out.
+/// Ranking by masks in shared memory, for each size of keys and values, and `onesweep` counting a tile after ranking.
+/// Several portions, whole tiles of one digit, and skipped passes.
 fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
     let masks = MATCHING.map(|algorithm| (algorithm, PolicyName::SmallMasks));
     let mut cases = Vec::new();
@@ -211,7 +211,7 @@ fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Counts that only the device knows, of keys and values by turns.
+/// Indirect counts, with kinds of keys and values in turn.
 fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let kinds = [
         (ElementType::U32, SortValues::B4, false),
@@ -222,9 +222,9 @@ fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     let algorithms = ANY_COUNT.into_iter().chain([SortAlgorithm::SingleWorkgroup]);
     let mut cases = Vec::new();
     for (index, algorithm) in algorithms.enumerate() {
-        for (place, (element, values, is_descending)) in kinds.into_iter().enumerate() {
+        for (step, (element, values, is_descending)) in kinds.into_iter().enumerate() {
             let is_single = algorithm == SortAlgorithm::SingleWorkgroup;
-            let policy = if is_single || place == index % kinds.len() {
+            let policy = if is_single || step == index % kinds.len() {
                 PolicyName::Default
             } else {
                 PolicyName::Small
@@ -235,7 +235,7 @@ fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
             for (turn, count) in [0, 1, tile / 2, most].into_iter().enumerate() {
                 let from = [CountFrom::Device, CountFrom::DeviceBeyond];
                 for count_from in from {
-                    // A maximum of 0 is no count on the device.
+                    // An indirect count has a maximum above 0.
                     if (count, count_from) != (0, CountFrom::DeviceBeyond) {
                         let work = Work::Sort(SortCase { count_from, ..sort.clone() });
                         let input = [Input::EdgeValues, Input::ConstantDigit][turn % 2];
@@ -248,9 +248,8 @@ fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Results that may lie anywhere, behind an odd and an even number of passes; also where all keys agree, and where the
-/// device knows the count.
-fn anywhere_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// Double-buffered output, after odd and even numbers of passes; also with equal keys and indirect counts.
+fn double_buffer_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for algorithm in ANY_COUNT {
         let radix_bits = algorithm.radix_bits();
@@ -260,13 +259,13 @@ fn anywhere_cases(capabilities: &Capabilities) -> Vec<Case> {
             (ElementType::F32, SortValues::B8, 32),
             (ElementType::U32, SortValues::Places, radix_bits),
         ];
-        for (place, (element, values, end_bit)) in kinds.into_iter().enumerate() {
+        for (step, (element, values, end_bit)) in kinds.into_iter().enumerate() {
             let small = SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, false);
             let tile = u64::from(small.policy(capabilities).tile_items());
             let inputs = [Input::Uniform, Input::Constant(u32::MAX), Input::ConstantDigit];
             for (turn, input) in inputs.into_iter().enumerate() {
                 let count_from =
-                    [CountFrom::Host, CountFrom::DeviceBeyond, CountFrom::Device][(place + turn) % 3];
+                    [CountFrom::Host, CountFrom::DeviceBeyond, CountFrom::Device][(step + turn) % 3];
                 let sort = SortCase { bits: 0..end_bit, is_anywhere: true, count_from, ..small.clone() };
                 cases.push(Case { work: Work::Sort(sort), count: 5 * tile + 3, input });
             }
@@ -275,19 +274,18 @@ fn anywhere_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Plans that would take 2^32 keys and more: in several portions, which counts on the device leave empty; and one that is
-/// asked for nothing else, with one workgroup and with many. That indices go on beyond 2^32, where no memory does, is for the
-/// checks of single passes.
-fn wide_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// Plans with 64-bit offsets: in several portions, which indirect counts leave empty; and the chosen policy, with one
+/// workgroup and with many. Offsets beyond 2^32 exceed the memory; checks of single passes cover them.
+fn large_count_cases(capabilities: &Capabilities) -> Vec<Case> {
     let small = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Small);
     let mut cases = Vec::new();
     for sort in [small, SortCase::chosen()] {
-        let wide = SortCase { has_large_counts: true, ..sort };
+        let large = SortCase { has_large_counts: true, ..sort };
         let (is_small, tile) =
-            (wide.policy == PolicyName::Small, u64::from(wide.policy(capabilities).tile_items()));
+            (large.policy == PolicyName::Small, u64::from(large.policy(capabilities).tile_items()));
         let most = if is_small { 45 * tile + 7 } else { 5000 };
-        let mut kinds = wide.kinds().to_vec();
-        kinds.push(wide.of(ElementType::F64, SortValues::B8, true));
+        let mut kinds = large.kinds().to_vec();
+        kinds.push(large.of(ElementType::F64, SortValues::B8, true));
         for (index, kind) in kinds.into_iter().enumerate() {
             let mut add = |sort: &SortCase, count, input| {
                 cases.push(Case { work: Work::Sort(sort.clone()), count, input });
@@ -309,7 +307,7 @@ fn wide_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Every type, kind of values and direction in one workgroup, at every seam up to what it holds.
+/// Every type, kind of values and order in one workgroup, at every boundary up to its capacity.
 fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
     let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
     let most = u64::from(single.policy(capabilities).tile_items());
@@ -337,9 +335,9 @@ fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Around the last count that one workgroup sorts, where a plan that is asked for nothing goes over to many: to those of
-/// this device, and to a GPU's of many lanes.
-fn hand_over_cases(capabilities: &Capabilities) -> Vec<Case> {
+/// Counts around the crossover from one workgroup to many: in the chosen policy of this device, and in that of a GPU of
+/// many lanes.
+fn crossover_cases(capabilities: &Capabilities) -> Vec<Case> {
     let policy = SortCase::chosen().policy(capabilities);
     let last = u64::from(policy.single_workgroup.map_or(policy.tile_items(), |shape| shape.tile_items()));
     let mut sorts = SortCase::chosen().kinds().to_vec();
@@ -364,7 +362,7 @@ fn hand_over_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The seed's chunks, counted bin by bin, which but for their counts are those of the other tables.
+/// The seed's chunks counted bin by bin. Only the counting differs from the other tables.
 fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for algorithm in OF_SEED {
@@ -384,8 +382,8 @@ fn bin_by_bin_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Every type, kind of values, direction and algorithm by every pair of bits at the ends, a third and three quarters of
-/// the key, in small tiles but of the one workgroup.
+/// Every type, kind of values, order and algorithm with every pair of bit bounds at 0, a third, three quarters and the
+/// width of the key, in small tiles except for the single workgroup.
 pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut sorts = Vec::new();
     for element in ElementType::ALL {
@@ -413,7 +411,7 @@ pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> V
             SortAlgorithm::SingleWorkgroup => (tile / 3 + 1, tile - 5),
             _ => (5 * tile + 9, tile * tile / 2 + 5),
         };
-        // What the other tables have not: beyond the quick sizes and the inputs that they are tried on.
+        // Counts and inputs that the other tables lack.
         for (count, input) in [
             (3, Input::EdgeValues),
             (tile, Input::OrganPipe),
@@ -435,13 +433,13 @@ mod tests {
     fn ids_are_unique() {
         let capabilities = capabilities();
         expect_unique(&typed_sort_cases(&capabilities));
-        expect_unique(&seam_cases(&capabilities));
+        expect_unique(&boundary_cases(&capabilities));
         expect_unique(&matching_cases(&capabilities));
         expect_unique(&single_workgroup_cases(&capabilities));
-        expect_unique(&wide_cases(&capabilities));
+        expect_unique(&large_count_cases(&capabilities));
         expect_unique(&misaligned_sort_cases(&capabilities));
         expect_unique(&counted_sort_cases(&capabilities));
-        expect_unique(&anywhere_cases(&capabilities));
+        expect_unique(&double_buffer_cases(&capabilities));
         expect_unique(&product_cases(&capabilities));
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::device::{Capabilities, MemoryHeap};
 use crate::harness::{Description, LookBackCounts, RecordedCounts, WrongWord};
 
-/// A report of a verified and a measured case, whose times take every digit that there is.
+/// A report of a verified and a measured case, with times of full precision.
 fn report() -> Report {
     let (samples_ns, copy_samples_ns) =
         (vec![1_234.567_890_123_456_7, 0.1 + 0.2, 1e9 / 3.0], vec![2.5, 7.123_456_789_012_345e-3, 1.0 / 3.0]);
@@ -55,7 +55,7 @@ fn report() -> Report {
     Report { complete: true, devices: vec![device], ..Report::new(command) }
 }
 
-/// Numbers with all their digits, and at their ends.
+/// Numbers of full precision, and the limits of their types.
 fn capabilities() -> Capabilities {
     let heap = MemoryHeap { size: u64::MAX, is_device_local: true };
     let mut capabilities = Capabilities {
@@ -74,7 +74,7 @@ fn json() -> String {
     String::from_utf8(report().to_json().unwrap()).unwrap()
 }
 
-/// The report with one change, and why it is refused then.
+/// The error of reading the report with one change.
 #[track_caller]
 fn refusal(from: &str, to: &str) -> ReportError {
     let json = json();
@@ -85,7 +85,7 @@ fn refusal(from: &str, to: &str) -> ReportError {
     error
 }
 
-/// The report with one number changed in its only measurement.
+/// The error of reading the report with one number of its only measurement changed.
 #[track_caller]
 fn refused_number(change: impl FnOnce(&mut Measurement)) -> ReportError {
     let mut report = report();
@@ -100,7 +100,7 @@ fn what_is_written_is_read_back_equal() {
     }
 }
 
-/// `docs/reports.md` names all that is written.
+/// `docs/reports.md` names every field.
 #[test]
 fn every_field_is_documented() {
     fn expect_documented(value: &serde_json::Value) {
@@ -110,9 +110,9 @@ fn every_field_is_documented() {
                 for (name, value) in fields {
                     assert!(
                         DOCUMENT.contains(&format!("`{name}`")),
-                        "docs/reports.md does not tell of {name}"
+                        "docs/reports.md does not describe {name}"
                     );
-                    // What is below is named by kernels.
+                    // The keys below are kernel names.
                     if name != "kernels" {
                         expect_documented(value);
                     }
@@ -137,7 +137,7 @@ fn fields_of_a_later_build_are_skipped() {
 }
 
 #[test]
-fn what_other_programs_do_not_measure_may_be_left_out() {
+fn optional_measurements_may_be_absent() {
     let mut report = report();
     let measured = &mut report.devices[0].measured[0];
     measured.recorded = None;
@@ -159,7 +159,7 @@ fn what_other_programs_do_not_measure_may_be_left_out() {
 }
 
 #[test]
-fn what_is_no_json_is_refused_with_its_place() {
+fn invalid_json_is_refused_with_its_position() {
     let json = json();
     let cut = Report::from_json(&json.as_bytes()[..json.len() / 2]).unwrap_err();
     assert!(matches!(&cut, ReportError::Json { what, line: 2.., .. } if what.starts_with("EOF")), "{cut}");
@@ -174,7 +174,7 @@ fn what_is_no_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_no_report_is_refused_with_its_place() {
+fn json_of_no_report_is_refused_with_its_position() {
     assert_eq!(
         Report::from_json(b"{\"benchmarks\": []}").unwrap_err().to_string(),
         "is JSON, but no report (missing field `schema` at line 1, column 18); \
@@ -208,7 +208,7 @@ fn another_schema_is_named_with_the_one_that_is_read() {
         error.to_string(),
         "is a report of schema 3, and this build reads 2; use the build that wrote it"
     );
-    // Whatever else it may hold by then.
+    // Whatever the other fields of that schema are.
     assert_eq!(Report::from_json(b"{\"runs\": {}, \"schema\": 3}"), Err(error));
 }
 
@@ -250,7 +250,7 @@ fn times_are_finite_and_positive_and_there() {
     assert_eq!(empty, ReportError::NoSamples { place: "devices[0].measured[0].copy_samples_ns".into() });
     let not_summed_up = refused_number(|measured| measured.record = None);
     assert_eq!(not_summed_up, ReportError::NoSummary { place: "devices[0].measured[0].record".into() });
-    // Neither has a spelling in JSON; NaN is written as null.
+    // JSON has neither; NaN is written as null.
     assert!(matches!(
         refused_number(|measured| measured.samples_ns[0] = f64::NAN),
         ReportError::NotReport { .. }
