@@ -160,7 +160,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     SubsweepSortPlan *sort = NULL;
     SubsweepGatherPlan *gather = NULL;
     SubsweepAccess sorted, gathers;
-    Memory keys, places, rows, gathered, scratch;
+    Memory keys, indices, rows, gathered, scratch;
     VkCommandBuffer commands;
     float last = 0.0f;
     uint32_t i;
@@ -170,7 +170,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     EXPECT(strlen(subsweep_gather_plan_policy(gather)) > 0);
     host_check(subsweep_sort_plan_scratch_requirements(sort, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
     guarded_create(&keys, host, 4 * COUNT, 0);
-    guarded_create(&places, host, 4 * COUNT, 0);
+    guarded_create(&indices, host, 4 * COUNT, 0);
     guarded_create(&rows, host, 8 * COUNT, 0);
     guarded_create(&gathered, host, 8 * COUNT, 0);
     guarded_create(&scratch, host, needs.size, needs.usage);
@@ -181,7 +181,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
         rows.words[2 * i + 1] = i;
     }
     sort_info.keys = part(&keys, 0, 4 * COUNT);
-    sort_info.values = part(&places, 0, 4 * COUNT);
+    sort_info.values = part(&indices, 0, 4 * COUNT);
     sort_info.scratch = guarded_scratch(&scratch, 0, needs.size);
     gather_info.source = part(&rows, 0, 8 * COUNT);
     gather_info.indices = sort_info.values;
@@ -198,8 +198,8 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     for (i = 0; i < COUNT; i++) {
         float key;
         memcpy(&key, &gathered.words[2 * i], sizeof key);
-        if (gathered.words[2 * i + 1] != places.words[i] || (i > 0 && key > last) ||
-            (i > 0 && key == last && places.words[i] < places.words[i - 1])) {
+        if (gathered.words[2 * i + 1] != indices.words[i] || (i > 0 && key > last) ||
+            (i > 0 && key == last && indices.words[i] < indices.words[i - 1])) {
             break;
         }
         last = key;
@@ -208,7 +208,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     guarded_destroy(&scratch, host, __LINE__);
     guarded_destroy(&gathered, host, __LINE__);
     guarded_destroy(&rows, host, __LINE__);
-    guarded_destroy(&places, host, __LINE__);
+    guarded_destroy(&indices, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
     subsweep_gather_plan_destroy(gather);
     subsweep_sort_plan_destroy(sort);

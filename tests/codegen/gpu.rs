@@ -124,7 +124,7 @@ fn wide(compiled: &[Compiled]) -> Trial {
     trial("quads are loaded and stored whole", run).with_ignored_flag(is_ignored)
 }
 
-/// A canary: a table beyond its tolerance is refused.
+/// A canary: a table outside its tolerance is refused.
 fn doctored(found: Table) -> Trial {
     trial("a doctored table is refused", move || {
         ensure!(Table::parse(&found.to_string())? == found, "a written table is read differently");

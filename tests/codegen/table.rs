@@ -45,7 +45,7 @@ pub struct Table {
     pub main_paths: BTreeMap<String, MainPath>,
 }
 
-const TITLE: &str = "# What a compiler makes of each kernel at its default shape. Written by tools/codegen.";
+const TITLE: &str = "# Compiler statistics of each kernel at its default shape. Written by tools/codegen.";
 const GPU: &str = "# GPU:     ";
 const SHADERS: &str = "# shaders: ";
 const MAIN_PATHS: &str = "\n# Main path: a full tile, without the fallback for stalled tiles. Instructions, items of an \

@@ -212,11 +212,11 @@ unsafe extern "system" fn create_watched(
 ) -> vk::Result {
     assert_eq!(cache, *CACHE.lock().unwrap());
     // SAFETY: the caller passes `count` infos.
-    let asked = unsafe { std::slice::from_raw_parts(infos, count as usize) };
+    let requested = unsafe { std::slice::from_raw_parts(infos, count as usize) };
     let is_full = |info: &vk::ComputePipelineCreateInfo<'_>| {
         info.stage.flags.contains(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS)
     };
-    ARE_FULL.lock().unwrap().extend(asked.iter().map(is_full));
+    ARE_FULL.lock().unwrap().extend(requested.iter().map(is_full));
     // SAFETY: as the caller promises.
     unsafe { CREATE.get().expect("`watched` has set it")(device, cache, count, infos, allocator, pipelines) }
 }
