@@ -1,8 +1,8 @@
-//! The short examples do what they say on every driver that runs on the CPU, and the validation layer, which they know nothing
-//! of, has not a word to say.
+//! The short examples give the right output on every CPU driver, and the validation layer, which the loader inserts,
+//! reports nothing.
 
 #[path = "common/children.rs"]
-#[allow(dead_code, reason = "each row is a process as it is: an example itself")]
+#[allow(dead_code, reason = "an example is the process of a row")]
 mod children;
 #[path = "common/examples.rs"]
 mod examples;
@@ -16,18 +16,18 @@ use children::Missing;
 use libtest_mimic::{Arguments, Failed, Trial};
 use software::Environment;
 
-/// A driver's name, and where it is found.
+/// A driver's name and environment.
 type Driver = (&'static str, fn() -> Environment);
 
 const DRIVERS: [Driver; 2] = [("lavapipe-8", software::lavapipe), ("swiftshader-4", software::swiftshader)];
 
-/// An example, and whether it has printed what it should.
+/// An example, and a check of its output.
 type Example = (&'static str, fn(&str) -> bool);
 
 const EXAMPLES: &[Example] = &[
     #[cfg(feature = "headless")]
-    ("minimal", |told| told == "[1, 1, 2, 3, 4, 5, 6, 9]\n"),
-    ("embedded", |told| told.contains(": 100000 keys from ") && told.lines().count() == 1),
+    ("minimal", |stdout| stdout == "[1, 1, 2, 3, 4, 5, 6, 9]\n"),
+    ("embedded", |stdout| stdout.contains(": 100000 keys from ") && stdout.lines().count() == 1),
 ];
 
 fn main() -> ExitCode {
@@ -49,23 +49,23 @@ fn run((name, is_right): Example, environment: &[(&'static str, OsString)]) -> R
     let start = |more: &[(&'static str, &str)]| {
         examples::example(name)
             .envs(environment.iter().cloned())
-            // The loader puts the layer there, and what it has to say goes to the standard output.
+            // The loader inserts the layer, which reports on standard output.
             .env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation")
             .env("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT")
             .envs(more.iter().copied())
             .output()
     };
     let output = start(&[])?;
-    let [told, stderr] = texts(&output);
-    if !output.status.success() || !stderr.is_empty() || !is_right(&told) {
-        return Err(format!("{}: {told}{stderr}", output.status).into());
+    let [stdout, stderr] = texts(&output);
+    if !output.status.success() || !stderr.is_empty() || !is_right(&stdout) {
+        return Err(format!("{}: {stdout}{stderr}", output.status).into());
     }
-    // Without the layer the silence would say nothing; the loader tells which ones it has put there.
+    // The loader's log shows whether the layer was inserted.
     let [_, stderr] = texts(&start(&[("VK_LOADER_DEBUG", "layer")])?);
-    let is_watched = stderr
+    let is_validated = stderr
         .lines()
         .any(|line| line.contains("Insert instance layer") && line.contains("VK_LAYER_KHRONOS_validation"));
-    match is_watched {
+    match is_validated {
         true => Ok(()),
         false if std::env::var_os("CI").is_some_and(|ci| ci == "true") => {
             Err("the validation layer is missing".into())

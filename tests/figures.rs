@@ -1,4 +1,4 @@
-//! The figures of docs/results.md are those of the records in `benches/record`; `tools/figures` puts them there.
+//! The figures of docs/results.md match the records in `benches/record`; `tools/figures` writes them.
 
 #![cfg(feature = "cli")]
 
@@ -8,14 +8,14 @@ use std::process::Command;
 
 use subsweep::harness::{Measurement, Report};
 
-/// A report of `benches/record`, by its name.
+/// The report `name` of `benches/record`.
 fn record(name: &str) -> Report {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("benches/record/{name}.json"));
     let json = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Report::from_json(&json).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The one measurement whose id holds all of `parts`.
+/// The only measurement whose id contains all of `parts`.
 fn find<'r>(report: &'r Report, parts: &[&str]) -> &'r Measurement {
     let measured = report.devices.iter().flat_map(|device| &device.measured);
     let found: Vec<_> = measured.filter(|m| parts.iter().all(|part| m.id.contains(part))).collect();
@@ -23,7 +23,7 @@ fn find<'r>(report: &'r Report, parts: &[&str]) -> &'r Measurement {
     found[0]
 }
 
-/// Millions of elements a second, and percent of the copy.
+/// Millions of elements per second, and percent of the copy.
 fn rate(measured: &Measurement) -> String {
     let millions = measured.elements_per_second / 1e6;
     let digits = if millions < 10.0 { 2 } else { usize::from(millions < 100.0) };
@@ -124,16 +124,16 @@ fn tutorial_13() -> String {
     text
 }
 
-/// Makes a table, or a line.
+/// Returns the figures as Markdown.
 type Figures = fn() -> String;
 
 fn is_blessed() -> bool {
     std::env::var_os("SUBSWEEP_BLESS").is_some_and(|value| value == "1")
 }
 
-/// As `compare` tells it, on a page and in words.
+/// The output of `compare`, as text and as HTML.
 #[test]
-fn two_versions_of_a_driver_are_compared_as_their_records_say() {
+fn comparison_of_two_driver_versions_matches_the_records() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.html");
@@ -153,7 +153,7 @@ fn two_versions_of_a_driver_are_compared_as_their_records_say() {
 }
 
 #[test]
-fn figures_are_those_of_the_records() {
+fn figures_match_the_records() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results.md");
     let results = std::fs::read_to_string(&path).unwrap();
     let mut expected = results.clone();
@@ -174,7 +174,7 @@ fn figures_are_those_of_the_records() {
     } else {
         assert!(
             results == expected,
-            "the figures of docs/results.md are not those of the records; run tools/figures"
+            "the figures of docs/results.md do not match the records; run tools/figures"
         );
     }
 }

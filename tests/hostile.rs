@@ -1,6 +1,6 @@
-//! Files from foreign hands: the kept inputs of the fuzz targets, through the same checks, and what only large ones show.
+//! Malformed and hostile files: the fuzzers' corpus through the fuzzers' checks, and inputs too large for fuzzing.
 //!
-//! tools/fuzz looks for more.
+//! `tools/fuzz` runs the fuzzers.
 
 #[path = "../fuzz/checks/lib.rs"]
 mod checks;
@@ -20,11 +20,11 @@ fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
     paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
-/// Tries every input of a folder, of which some must be read and some refused.
+/// Checks every input of a folder: some must be read and some refused.
 fn try_inputs(folder: &str, is_read: impl Fn(&[u8]) -> bool) {
     let (mut read_count, mut refused_count) = (0, 0);
     for (path, bytes) in files(folder) {
-        // Seen where the check panics.
+        // Shown if the check panics.
         println!("{}", path.display());
         *if is_read(&bytes) { &mut read_count } else { &mut refused_count } += 1;
     }
@@ -33,14 +33,14 @@ fn try_inputs(folder: &str, is_read: impl Fn(&[u8]) -> bool) {
 
 #[test]
 fn raw_inputs() {
-    // An odd number of bytes is of no type.
+    // No type has an odd number of bytes.
     try_inputs("fuzz/corpus/raw", |bytes| checks::raw(bytes) > 0);
 }
 
 #[test]
 fn npy_inputs() {
     try_inputs("fuzz/corpus/npy", checks::npy);
-    // What numpy wrote.
+    // Files written by NumPy.
     try_inputs("src/table/fixtures", checks::npy);
 }
 
@@ -77,7 +77,7 @@ fn npy(text: &str, payload: &[u8]) -> Vec<u8> {
 
 #[test]
 fn large_tables_stay_within_their_bounds() {
-    // Around the pieces that a stream comes in, and where what holds them grows.
+    // Sizes around the pieces of a stream, and around the growth of its buffer.
     for size in [(64 << 10) - 8, 64 << 10, (128 << 10) + 8, 1 << 20, (2 << 20) + 8, 5_000_000] {
         let payload = vec![1; size];
         assert_eq!(checks::raw(&payload), 2);
@@ -89,21 +89,21 @@ fn large_tables_stay_within_their_bounds() {
 }
 
 #[test]
-fn promises_take_no_memory() {
+fn declared_sizes_allocate_nothing() {
     let shape = "{'descr': '<u4', 'fortran_order': False, 'shape': (1152921504606846976,)}";
     assert!(!checks::npy(&npy(shape, &[0; 16])));
     assert!(!checks::npy(&[&b"\x93NUMPY\x02\x00"[..], &[0xFF; 4]].concat()));
 }
 
 #[test]
-fn known_lengths_are_held_once() {
+fn a_file_of_known_length_is_allocated_once() {
     let bytes = vec![0; 5 << 20];
     let file = Bytes { reader: &bytes[..], file_size: Some(5 << 20), memory_size: 5 << 20 };
     let (table, peak) = memory::peak(|| Table::read(file, Some(ElementType::U32), TAKEN).unwrap());
     assert_eq!((table.words.capacity() * 4, peak), (5 << 20, 5 << 20));
 }
 
-/// A report with a device's section, from `verified` or `measured` on.
+/// A report with one device, which ends with `results`.
 fn report(results: &str) -> String {
     format!(
         r#"{{"schema": 2, "tool": {{"version": "", "git_hash": null, "rust_compiler": "", "shader_compiler": "",
@@ -140,20 +140,20 @@ fn large_reports_stay_within_their_bounds() {
         let wide = format!(r#""more": [{}], "verified": []"#, samples(more));
         assert!(checks::report(report(&wide).as_bytes()).is_ok(), "{more}");
     }
-    // A device's own fields are held as a tree, which goes no deeper than a stack does.
+    // Unknown fields of a device are kept as a tree of limited depth.
     let nested = format!(r#""more": {}{}, "verified": []"#, "[".repeat(COUNT), "]".repeat(COUNT));
     assert!(checks::report(report(&nested).as_bytes()).is_err());
     let above =
         report(r#""verified": []"#).replacen('{', &format!("{{{},", nested.replace("verified", "")), 1);
     assert!(checks::report(above.as_bytes()).is_ok());
-    // What is quoted in a refusal is escaped before it is cut.
+    // A refusal escapes a quotation before truncating it.
     for text in ["\u{7f}", r"\u0001", "x"] {
         let quoted = format!(r#""verified": "{}""#, text.repeat(COUNT));
         assert!(checks::report(report(&quoted).as_bytes()).is_err());
     }
 }
 
-/// A module whose entry point is function 1, with these words before the function and in it.
+/// A module whose entry point is function 1, with words before the function and in it.
 fn module(before: impl Iterator<Item = u32>, inside: impl Iterator<Item = u32>) -> Vec<u8> {
     let head = [0x0723_0203, 0x1_0300, 0, 0x3f_ffff, 0, 0x4_000f, 5, 1, 0, 0x2_0013, 2];
     let begin = [0x5_0036, 2, 1, 0, 3];
@@ -163,11 +163,11 @@ fn module(before: impl Iterator<Item = u32>, inside: impl Iterator<Item = u32>) 
 
 #[test]
 fn large_modules_stay_within_their_bounds() {
-    // Just beyond where tables of powers of two grow.
+    // Slightly more than a power of two, where tables grow.
     let ids = || 3..(7 << 15) + 10;
     let none = std::iter::empty;
     for numbered in [
-        // Types, constants, decorations and functions, as short as each is taken.
+        // Types, constants, decorations and functions, each of the shortest valid form.
         |id| vec![0x2_0013, id],
         |id| vec![0x3_0029, 2, id],
         |id| vec![0x3_0047, id, 2],
@@ -178,10 +178,10 @@ fn large_modules_stay_within_their_bounds() {
     }
     assert!(checks::module(&module(none(), ids().map(|_| 0x1_00fd))));
     assert!(checks::module(&module(none(), ids().flat_map(|id| [0x3_0039, id, id ^ 0x5555]))));
-    // Entry points that are no functions, and such as are.
+    // Entry points that are no functions, and valid ones.
     assert!(!checks::module(&module(ids().flat_map(|id| [0x4_000f, 5, id, 0]), none())));
     assert!(checks::module(&module(ids().flat_map(|_| [0x4_000f, 5, 1, 0]), none())));
-    // The longest instruction: a name, an interface, and a structure's members.
+    // Instructions of the largest length: a name, an interface, and a structure's members.
     let longest = |first: &[u32]| [first, &vec![0x0101_0101; 0xFFFF - first.len()]].concat();
     assert!(!checks::module(&module(longest(&[0xFFFF_000F, 5, 1]).into_iter(), none())));
     assert!(checks::module(&module(longest(&[0xFFFF_000F, 5, 1, 0]).into_iter(), none())));

@@ -1,5 +1,5 @@
-//! `tools/mutants.txt`: each deliberate fault still applies, exactly once, and every kernel has one. `tools/mutants` tries
-//! them.
+//! The table `tools/mutants.txt`: each deliberate fault applies exactly once, and every kernel source has one.
+//! `tools/mutants` runs the faults.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,12 +17,12 @@ struct Fault {
     new: String,
 }
 
-/// What stands in a line between two marks, and what follows the second.
+/// The text of a line between two delimiters, and the rest after the second.
 fn between<'a>(line: &'a str, open: &str, close: &str) -> Option<(&'a str, &'a str)> {
     line.strip_prefix(open)?.split_once(close)
 }
 
-/// The table, read as `tools/mutants` reads it.
+/// The table, parsed as by `tools/mutants`.
 fn faults() -> Vec<Fault> {
     let (mut file, mut file_checks) = ("", "");
     let mut faults = Vec::new();
@@ -43,7 +43,7 @@ fn faults() -> Vec<Fault> {
     faults
 }
 
-/// Why a fault does not apply to `source`, if it does not.
+/// The reason why a fault does not apply to `source`, or `None`.
 fn refusal(Fault { name, file, old, new, .. }: &Fault, source: &str) -> Option<String> {
     match source.matches(old).count() {
         1 => (old == new).then(|| format!("{name} changes nothing")),
@@ -59,7 +59,7 @@ fn every_fault_applies_once() {
         let path = Path::new(ROOT).join(file);
         let source = fs::read_to_string(path).unwrap_or_else(|error| panic!("{name}: {file}: {error}"));
         assert_eq!(refusal(&fault, &source), None);
-        assert!(names.insert(name.clone()), "{name} is there twice");
+        assert!(names.insert(name.clone()), "{name} occurs twice");
     }
     assert!(names.len() >= 80, "{} faults", names.len());
 }
@@ -93,7 +93,7 @@ fn every_kernel_source_has_a_fault() {
         for entry in fs::read_dir(Path::new(ROOT).join(&folder)).expect("a folder of the package") {
             let path = folder.join(entry.expect("an entry").file_name());
             let name = path.to_string_lossy().replace('\\', "/");
-            // Which words make a type is not for a fault: the kernels would not compile.
+            // This include only defines types: with a fault, no kernel would compile.
             if name.ends_with(".comp") || (name.ends_with(".glsl") && name != "glsl/common/words.glsl") {
                 assert!(files.contains(&name), "no fault in {name}");
             } else if Path::new(ROOT).join(&path).is_dir() {

@@ -1,6 +1,6 @@
-//! `glsl/precompiled` is what its sources give, and so are the modules of an example.
+//! `glsl/precompiled` and the precompiled modules of an example match their sources.
 //!
-//! With `SUBSWEEP_BLESS=1` they are made so, from what this build compiled.
+//! `SUBSWEEP_BLESS=1` replaces them by the modules of this build.
 
 #![cfg(feature = "compile-shaders")]
 
@@ -16,12 +16,12 @@ const COMMITTED_EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/s
 const MANIFEST: &str = "manifest.txt";
 
 #[test]
-fn committed_modules_are_what_this_build_compiles() -> Result<()> {
+fn committed_modules_match_the_build() -> Result<()> {
     expect_fresh(Path::new(BUILT), Path::new(COMMITTED))
 }
 
 #[test]
-fn committed_modules_of_the_example_are_what_this_build_compiles() -> Result<()> {
+fn committed_modules_of_the_example_match_the_build() -> Result<()> {
     expect_fresh(Path::new(BUILT_EXAMPLE), Path::new(COMMITTED_EXAMPLE))
 }
 
@@ -34,14 +34,14 @@ fn expect_fresh(built: &Path, committed: &Path) -> Result<()> {
     compare(&built, &files(committed)?).with_context(stale)
 }
 
-/// What is said of the built files beside others that `doctor` has been at.
+/// The refusal of the built files after a change by `doctor`.
 fn refusal(doctor: impl FnOnce(&mut Files) -> Result<()>) -> Result<String> {
     let built = files(Path::new(BUILT))?;
     let mut doctored = built.clone();
     compare(&built, &doctored)?;
     doctor(&mut doctored)?;
     match compare(&built, &doctored) {
-        Ok(()) => bail!("nothing was noticed"),
+        Ok(()) => bail!("the change was not reported"),
         Err(why) => Ok(why.to_string()),
     }
 }
@@ -53,15 +53,15 @@ fn a_doctored_module_is_refused() -> Result<()> {
         *module.last_mut().context("an empty module")? ^= 1;
         Ok(())
     });
-    // A compiler that does not say who it is may be another one, which may write other instructions.
+    // Two compilers of unknown version may differ, and generate other instructions.
     let is_known = !table(&files(Path::new(BUILT))?)?.1.contains("unknown");
-    ensure!(why.is_err() || is_known, "an unknown compiler is taken for a known one");
-    ensure!(!is_known || why? == "probe/copy.spv differs, by one compiler");
+    ensure!(why.is_err() || is_known, "an unknown compiler is treated as a known one");
+    ensure!(!is_known || why? == "probe/copy.spv differs, by the same compiler");
     let why = refusal(|files| {
         files.remove(Path::new("probe/copy.spv")).context("a module")?;
         Ok(())
     });
-    ensure!(why? == "a module is gone or new");
+    ensure!(why? == "a module is missing or new");
     Ok(())
 }
 
@@ -85,29 +85,29 @@ fn a_doctored_manifest_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Another compiler may write other instructions, but what a host relies on must be the same.
+/// Compares two sets of modules. The interface must match; instructions must match only for the same compiler.
 fn compare(built: &Files, committed: &Files) -> Result<()> {
     let (ours, our_compiler) = table(built)?;
     let (theirs, their_compiler) = table(committed)?;
     for (ours, theirs) in ours.iter().zip(&theirs) {
         ensure!(ours == theirs, "built:     {ours}\ncommitted: {theirs}");
     }
-    ensure!(ours.len() == theirs.len(), "a line of the manifest is gone or new");
-    ensure!(built.keys().eq(committed.keys()), "a module is gone or new");
+    ensure!(ours.len() == theirs.len(), "a line of the manifest is missing or new");
+    ensure!(built.keys().eq(committed.keys()), "a module is missing or new");
 
-    // Two that do not say who they are may be two.
+    // Two compilers of unknown version may differ.
     let same_compiler = our_compiler == their_compiler && !our_compiler.contains("unknown");
     for (path, ours) in built.iter().filter(|(path, _)| *path != Path::new(MANIFEST)) {
         let theirs = &committed[path];
         if ours != theirs {
             println!("{}: {} bytes built, {} bytes committed", path.display(), ours.len(), theirs.len());
-            ensure!(!same_compiler, "{} differs, by one compiler", path.display());
+            ensure!(!same_compiler, "{} differs, by the same compiler", path.display());
         }
     }
     Ok(())
 }
 
-/// The lines of a manifest that no compiler may change, and the compiler.
+/// The lines of a manifest without hashes, and the compiler.
 fn table(files: &Files) -> Result<(Vec<String>, String)> {
     let text = files.get(Path::new(MANIFEST)).context("there is no manifest")?;
     let mut compiler = String::new();
@@ -129,7 +129,7 @@ fn bless(built: &Files, to: &Path) -> Result<()> {
     for path in committed.keys().filter(|path| !built.contains_key(*path)) {
         fs::remove_file(to.join(path))?;
     }
-    // What is right already keeps its time, so that no build runs for it.
+    // Unchanged files keep their modification time, so that no build runs for them.
     for (path, bytes) in built.iter().filter(|(path, bytes)| committed.get(*path) != Some(bytes)) {
         let to = to.join(path);
         fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;

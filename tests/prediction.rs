@@ -1,16 +1,16 @@
-//! The prediction on paper: its table follows, to the digit, from the counts of `tests/codegen` and `docs/codegen.md` and from
-//! the rates, by the formulas above it. Where it does not, the failure prints the table as it has to be.
+//! The table of `docs/prediction.md` follows exactly from the counts of `tests/codegen` and `docs/codegen.md` and from
+//! the rates, by the page's formulas. A failure prints the right table.
 
 use std::collections::HashMap;
 
-/// Shares of what is published: of the bandwidth by a copy, and of the issue rate by a kernel.
+/// Attained fractions of published rates: of the bandwidth by a copy, and of the issue rate by a kernel.
 const COPY: f64 = 0.9;
 const ISSUE: f64 = 0.85;
-/// Lanes in the fullest of 32 banks.
+/// Mean number of lanes in the fullest of 32 banks.
 const CONFLICT: f64 = 3.5;
 
 const NVIDIA: &str = include_str!("codegen/nvidia-ampere.txt");
-/// A device, the table of the compiler that stands for its own, and how CUB was compiled for it.
+/// A device, the codegen table that represents it, and the compiler of CUB for it.
 const DEVICES: [(&str, &str, &str); 7] = [
     ("RTX 4090", NVIDIA, "ptxas, sm_89"),
     ("RTX 5080", NVIDIA, "ptxas, sm_120"),
@@ -21,13 +21,13 @@ const DEVICES: [(&str, &str, &str); 7] = [
     ("Adreno 740", include_str!("codegen/adreno-740.txt"), ""),
 ];
 
-/// What is sorted or scanned.
+/// A sort or a scan.
 struct Work {
     name: &'static str,
     kernel: &'static str,
-    /// Its heading in the table of peers.
+    /// The heading in the table of peers.
     heading: &'static str,
-    /// Bytes that are moved for an element.
+    /// Bytes of traffic per element.
     element_size: f64,
     passes: f64,
     value_words: f64,
@@ -60,7 +60,7 @@ const WORKS: [Work; 3] = [
     },
 ];
 
-/// The rows of the table whose heading begins so.
+/// The rows of the table whose header starts with `heading`.
 fn table<'a>(page: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
     let lines = page.lines().skip_while(|line| !line.starts_with(heading)).skip(2);
     let rows = lines.take_while(|line| line.starts_with('|'));
@@ -68,33 +68,33 @@ fn table<'a>(page: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
 }
 
 fn number(text: &str) -> f64 {
-    text.parse().unwrap_or_else(|_| panic!("'{text}' is no number"))
+    text.parse().unwrap_or_else(|_| panic!("'{text}' is not a number"))
 }
 
-/// As the table has it.
-fn told(rate: f64) -> String {
+/// Formats a rate as in the table.
+fn format_rate(rate: f64) -> String {
     if rate >= 10.0 { format!("{rate:.1}") } else { format!("{rate:.2}") }
 }
 
-/// A kernel of ours as a compiler's table has it.
+/// A kernel's counts from a codegen table.
 struct Counted {
     workgroup: f64,
     items: f64,
     lanes: f64,
-    /// Of the main path, for an item.
+    /// Instructions of the main path per item.
     instructions: f64,
 }
 
 impl Counted {
-    /// `way` is how the line of the main path ends its name.
-    fn new(codegen: &str, kernel: &str, way: &str) -> Self {
+    /// `suffix` ends the name in the line of the main path.
+    fn new(codegen: &str, kernel: &str, suffix: &str) -> Self {
         let mut lines = codegen.lines();
         let line = lines.find(|line| line.split_whitespace().next() == Some(kernel)).expect(kernel);
         let main_path = lines
             .filter_map(|line| line.strip_prefix("main path: ")?.strip_prefix(kernel)?.strip_prefix(", "))
             .find_map(|line| {
                 let (name, counts) = line.split_once(": ")?;
-                name.strip_suffix(way)?.split_once(" x ").zip(counts.split_once(' '))
+                name.strip_suffix(suffix)?.split_once(" x ").zip(counts.split_once(' '))
             });
         let ((workgroup, items), (instructions, _)) = main_path.expect(kernel);
         let (workgroup, items) = (number(workgroup), number(items));
@@ -106,7 +106,7 @@ impl Counted {
         format!("{} × {} / {}", self.workgroup, self.items, self.lanes)
     }
 
-    /// Shared accesses of a key: by digit, and in order.
+    /// Shared memory accesses per key: with bank conflicts by digit, and without.
     fn shared_accesses(&self, has_masks: bool, value_words: f64) -> [String; 2] {
         let tables = 256.0 * (self.workgroup / self.lanes) / (self.workgroup * self.items);
         let masks = if has_masks { 1.0 } else { 0.0 };
@@ -115,7 +115,7 @@ impl Counted {
     }
 }
 
-/// Shape and main path of a peer, or of ours beside it.
+/// Tile shape and main path of a library, from the table of peers.
 fn peer(work: &Work, name: &str, compiler: &str) -> (&'static str, &'static str) {
     let rows = table(include_str!("../docs/codegen.md"), "| kernel | compiler");
     let row = rows
@@ -126,13 +126,13 @@ fn peer(work: &Work, name: &str, compiler: &str) -> (&'static str, &'static str)
     (row[2], row[4])
 }
 
-/// The mean of a workgroup's subgroups of 32, of which the first has instructions of its own.
+/// The mean over a workgroup's subgroups of 32, of which the first has another count.
 fn mean(workgroup: f64, first: f64, others: f64) -> String {
     let others = (workgroup / 32.0 - 1.0) * others;
     format!("{:.1}", (first + others) / (workgroup / 32.0))
 }
 
-/// Instructions of a main path of CUB's.
+/// Instructions of CUB's main path.
 fn of_cub(work: &Work, compiler: &str) -> String {
     let (shape, main_path) = peer(work, "CUB", compiler);
     match main_path.split_once("; ") {
@@ -143,7 +143,7 @@ fn of_cub(work: &Work, compiler: &str) -> String {
     }
 }
 
-/// Instructions of a main path of ours.
+/// Instructions of this library's main path.
 fn of_ours(work: &Work, counted: &Counted, cub: &str) -> String {
     if cub.is_empty() || work.name != "scan" {
         return format!("{:.1}", counted.instructions);
@@ -158,8 +158,8 @@ fn of_ours(work: &Work, counted: &Counted, cub: &str) -> String {
     mean(counted.workgroup, counted.instructions, number(others))
 }
 
-/// A row as it has to be. What nobody counts by machine is taken from the row itself: Fuchsia's instructions, and the shared
-/// accesses of CUB and of scans.
+/// The right row. Numbers without a machine-readable source come from the row itself: Fuchsia's instructions, and the
+/// shared accesses of CUB and of scans.
 fn predicted(row: &[&str], rates: &[f64]) -> String {
     let [device, work, way, shape, instructions, by_digit, in_order, ..] = row[..] else { panic!("{row:?}") };
     let [units, lanes, clock, bandwidth, words] = rates[..] else { panic!("{device}") };
@@ -192,8 +192,8 @@ fn predicted(row: &[&str], rates: &[f64]) -> String {
     let bounds =
         [(by_bytes, "bytes"), (ISSUE * by_issue, "issue"), (by_shared.unwrap_or(f64::MAX), "shared")];
     let (least, by) = bounds.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
-    let shared = by_shared.map_or("–".to_owned(), told);
-    let [bytes, issue, least] = [by_bytes, by_issue, least].map(told);
+    let shared = by_shared.map_or("–".to_owned(), format_rate);
+    let [bytes, issue, least] = [by_bytes, by_issue, least].map(format_rate);
     format!(
         "{device} | {} | {way} | {} | {bytes} | {issue} | {shared} | {least}, {by}",
         work.name,
@@ -219,5 +219,5 @@ fn the_predictions_follow_from_the_rates_and_the_counts() {
     let found: Vec<_> = rows.iter().map(|row| row.join(" | ")).collect();
     let predicted: Vec<_> = rows.iter().map(|row| predicted(row, &rates[row[0]])).collect();
     let lines: String = predicted.iter().map(|line| format!("| {line} |\n")).collect();
-    assert!(found == predicted, "docs/prediction.md has to have:\n{lines}");
+    assert!(found == predicted, "docs/prediction.md must have:\n{lines}");
 }

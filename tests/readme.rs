@@ -1,9 +1,9 @@
-//! The commands of the README and of the documentation, run as they are printed. Their Rust is in documentation tests.
+//! Runs the commands of the README and of the documentation. Their Rust code is in documentation tests.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Every `$ tools/run …` of these pages, in a folder with the files that they name.
+/// Runs every `$ tools/run …` of these pages, in a folder with their input files.
 #[test]
 fn commands_of_the_readme_work() {
     let pages = [
@@ -32,7 +32,7 @@ fn commands_of_the_readme_work() {
             .unwrap();
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     };
-    // An earlier report.
+    // The earlier report of a comparison.
     run("bench --quick --json before.json");
     commands.into_iter().for_each(run);
     for (name, words) in [
@@ -51,7 +51,7 @@ fn commands_of_the_readme_work() {
     }
 }
 
-/// What leaves a few of a suite's cases: that all of them run is the business of other tests.
+/// Arguments that select a few of a suite's cases; other tests run all of them.
 fn filter(command: &str) -> &'static [&'static str] {
     let is_of = |word: &str| command.split_whitespace().any(|other| other == word);
     if is_of("--filter") || !(is_of("verify") || is_of("bench")) {

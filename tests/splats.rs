@@ -1,8 +1,8 @@
-//! `examples/splats` draws what it should, on every driver that this machine has: its frames are the same to the bit as those
-//! that a stable sort on the CPU puts into order, and no validation layer has a word to say.
+//! `examples/splats` on every CPU driver of this machine: its frames equal those of a stable sort on the CPU to the
+//! bit, and no validation layer reports anything.
 
 #[path = "common/children.rs"]
-#[allow(dead_code, reason = "each row is a process as it is: the example itself")]
+#[allow(dead_code, reason = "the example is the process of a row")]
 mod children;
 #[path = "common/examples.rs"]
 mod examples;
@@ -20,13 +20,13 @@ use children::{Missing, is_gate_on, mesa25};
 use libtest_mimic::{Arguments, Failed, Trial};
 use software::{Environment, lavapipe, missing, path_in, swiftshader};
 
-/// A driver, and how much it draws.
+/// A driver, and the size of its pictures.
 struct Row {
     name: &'static str,
     environment: fn() -> Environment,
-    /// What the device's name begins with.
+    /// The start of the device's name.
     device: &'static str,
-    /// In the full suite; a third of them in the short one.
+    /// Splats in the full suite; the short one draws a third.
     splat_count: u32,
     size: &'static str,
 }
@@ -53,7 +53,7 @@ const ROWS: [Row; 4] = [
         splat_count: 120_000,
         size: "333x187",
     },
-    // The newer layer looks at every address that a shader touches.
+    // GPU-assisted validation checks every address that a shader accesses.
     Row {
         name: "lavapipe-8-bounds",
         environment: bounds,
@@ -65,7 +65,7 @@ const ROWS: [Row; 4] = [
 
 fn main() -> ExitCode {
     let mut trials: Vec<_> = ROWS.iter().map(Row::trial).collect();
-    trials.push(Trial::test("what is wrong is refused in one line", || Ok(refusals()?)));
+    trials.push(Trial::test("wrong arguments are refused in one line", || Ok(refusals()?)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -86,10 +86,10 @@ impl Row {
             let to = folder.path().join(name);
             let mut command = examples::example("splats");
             command
-                // Mesa's shader cache does not tell vector widths apart.
+                // Mesa's shader cache does not distinguish vector widths.
                 .env("MESA_SHADER_CACHE_DIR", folder.path())
                 .envs(environment.iter().cloned())
-                // Three frames in two slots: one slot is used again.
+                // Three frames in two slots, so that one slot is reused.
                 .args([
                     "--frames",
                     "3",
@@ -107,17 +107,17 @@ impl Row {
         let drawn = draw("sorted", &[])?;
         ensure!(drawn.len() == 3, "{} frames", drawn.len());
         for (frame, next) in drawn.iter().zip(&drawn[1..]) {
-            ensure!(difference(frame, next) > 0.05, "nothing turns");
+            ensure!(difference(frame, next) > 0.05, "consecutive frames are equal");
         }
         ensure!(drawn == draw("reference", &["--reference"])?, "the CPU draws another picture");
-        // Which of two pictures is right shows only if the order matters.
+        // The comparison is meaningful only if the order changes the picture.
         let unsorted = draw("unsorted", &["--unsorted"])?;
         let share = difference(&drawn[0], &unsorted[0]);
-        ensure!(share > 0.05, "the order matters to {share} of the picture only");
+        ensure!(share > 0.05, "the order changes only {share} of the picture");
         Ok(())
     }
 
-    /// Runs to the end, watched, on the row's device and without a word.
+    /// Runs the example under validation; it must use the row's device and report nothing.
     fn finish(&self, mut command: Command) -> Result<()> {
         let mut output = command.arg("--validate").output()?;
         let mut stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -135,13 +135,13 @@ impl Row {
         if let Some(message) = complaint(&stderr) {
             anyhow::bail!("{message}");
         }
-        let told = String::from_utf8_lossy(&output.stdout);
-        ensure!(told.contains(&format!(", on {}", self.device)), "on another device: {told}");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        ensure!(stdout.contains(&format!(", on {}", self.device)), "on another device: {stdout}");
         Ok(())
     }
 }
 
-/// The first word on standard error that is a complaint: a layer that looks into shaders says how it has set itself up.
+/// The first error on standard error. GPU-assisted validation also reports its own settings.
 fn complaint(stderr: &str) -> Option<&str> {
     let about_itself = ["validation: VALIDATION-SETTINGS", "validation: WARNING-Setting"];
     let starts: Vec<_> = stderr.match_indices("validation: ").map(|(at, _)| at).collect();
@@ -153,20 +153,20 @@ fn complaint(stderr: &str) -> Option<&str> {
     messages.find(|message| !about_itself.iter().any(|name| message.starts_with(name)))
 }
 
-/// The bytes of each frame of a folder, in their order.
+/// The pixels of each frame of a folder, in order.
 fn pictures(folder: &Path) -> Result<Vec<Vec<u8>>> {
     let mut paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     paths.sort();
     let decode = |path: &PathBuf| {
         let mut reader = png::Decoder::new(BufReader::new(File::open(path)?)).read_info()?;
-        let mut bytes = vec![0; reader.output_buffer_size().context("a picture of a possible size")?];
+        let mut bytes = vec![0; reader.output_buffer_size().context("the picture is too large")?];
         reader.next_frame(&mut bytes)?;
         Ok(bytes)
     };
     paths.iter().map(decode).collect()
 }
 
-/// The part of the bytes that differ by more than a shade.
+/// The fraction of bytes that differ by more than 4.
 fn difference(a: &[u8], b: &[u8]) -> f64 {
     let differing = a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 4).count();
     differing as f64 / a.len() as f64
@@ -197,7 +197,7 @@ fn refusals() -> Result<()> {
     let mut without_drivers = examples::example("splats");
     without_drivers.env("VK_DRIVER_FILES", "/nowhere").env("VK_ICD_FILENAMES", "/nowhere");
     expect_refusal(without_drivers.arg("--out").arg(&to), 1, "there is no Vulkan")?;
-    ensure!(!to.exists(), "a folder is made for nothing");
+    ensure!(!to.exists(), "a refusal creates the folder");
     Ok(())
 }
 

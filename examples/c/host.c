@@ -26,7 +26,7 @@ static void create_instance(Host *host) {
     host_check(vkCreateInstance(&info, NULL, &host->instance), "vkCreateInstance");
 }
 
-/* The first device that subsweep takes, and what it wants of it. */
+/* Chooses the first device that subsweep supports, with its requirements. */
 static SubsweepRequirements *choose_physical_device(Host *host) {
     SubsweepRequirements *requirements = NULL;
     VkPhysicalDeviceProperties properties;
@@ -45,7 +45,7 @@ static SubsweepRequirements *choose_physical_device(Host *host) {
         }
         fprintf(stderr, "%s\n", subsweep_last_error());
     }
-    fail("vkEnumeratePhysicalDevices", "no device will do");
+    fail("vkEnumeratePhysicalDevices", "no device is supported");
     return NULL;
 }
 
@@ -59,14 +59,14 @@ static uint32_t compute_family(const Host *host) {
             return i;
         }
     }
-    fail("vkGetPhysicalDeviceQueueFamilyProperties", "no queue computes");
+    fail("vkGetPhysicalDeviceQueueFamilyProperties", "no queue family supports compute");
     return 0;
 }
 
 void host_create(Host *host) {
     const float priority = 1.0f;
     SubsweepRequirements *requirements;
-    /* What the program wants for itself: subsweep adds to it. */
+    /* The program's own features, to which subsweep adds its own. */
     VkPhysicalDeviceVulkan12Features features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
                                                  .timelineSemaphore = VK_TRUE};
     VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
@@ -83,7 +83,7 @@ void host_create(Host *host) {
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
 
-    /* A program that has extensions of its own puts both lists into one. */
+    /* A program with extensions of its own merges both lists. */
     info.ppEnabledExtensionNames =
         subsweep_requirements_extensions(requirements, &info.enabledExtensionCount);
     host_check(subsweep_requirements_merge_features(requirements, &info),
@@ -103,7 +103,7 @@ void host_destroy(Host *host) {
     vkDestroyInstance(host->instance, NULL);
 }
 
-/* A type of memory that the host sees, of those that `bits` allows. */
+/* A host-visible memory type among those of `bits`. */
 static uint32_t visible_type(const Host *host, uint32_t bits) {
     const VkMemoryPropertyFlags wanted =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -115,7 +115,7 @@ static uint32_t visible_type(const Host *host, uint32_t bits) {
             return i;
         }
     }
-    fail("vkGetPhysicalDeviceMemoryProperties", "the host sees no memory");
+    fail("vkGetPhysicalDeviceMemoryProperties", "no memory type is host-visible");
     return 0;
 }
 

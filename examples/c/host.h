@@ -1,4 +1,4 @@
-/* What a renderer has before it meets subsweep: a device of its own, memory and a queue. Every failure ends the program. */
+/* A host application: a Vulkan device, memory and a queue. Every failure ends the program. */
 
 #ifndef HOST_H
 #define HOST_H
@@ -11,9 +11,9 @@
 typedef struct Host {
     VkInstance instance;
     VkPhysicalDevice physical_device;
-    /* Of the physical device. */
+    /* The name of the physical device. */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
-    /* What subsweep had enabled on the device. */
+    /* The features that were enabled for subsweep. */
     SubsweepFeatureFlags features;
     VkDevice device;
     uint32_t queue_family;
@@ -21,7 +21,7 @@ typedef struct Host {
     VkCommandPool pool;
 } Host;
 
-/* A buffer with an address, in memory that the host sees. */
+/* A buffer with a device address, in host-visible memory. */
 typedef struct Memory {
     VkBuffer buffer;
     VkBufferUsageFlags usage;
@@ -31,21 +31,21 @@ typedef struct Memory {
     uint32_t *words;
 } Memory;
 
-/* Ends the program if `result` is a failure: with subsweep's words, if it is one of subsweep's. */
+/* Ends the program if `result` is a failure, with subsweep's message if the error is subsweep's. */
 void host_check(VkResult result, const char *what);
 
-/* On the first physical device that subsweep takes. */
+/* Creates a device on the first physical device that subsweep supports. */
 void host_create(Host *host);
 void host_destroy(Host *host);
 
 void memory_create(Memory *memory, const Host *host, VkDeviceSize size, VkBufferUsageFlags usage);
 void memory_destroy(Memory *memory, const Host *host);
 
-/* A command buffer that is being recorded, and then run until it is done. */
+/* Begins a command buffer; host_run submits it and waits. */
 VkCommandBuffer host_begin(const Host *host);
 void host_run(const Host *host, VkCommandBuffer commands);
 
-/* Records a barrier between all that these stages do and have done. */
+/* Records a global memory barrier between these stages and accesses. */
 void host_barrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkAccessFlags before_access,
                   VkPipelineStageFlags after, VkAccessFlags after_access);
 

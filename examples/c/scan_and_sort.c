@@ -10,7 +10,7 @@
 
 enum { ROW_COUNT = 100000, MAX_KEY_COUNT = 60000, KEY_COUNT = 50000 };
 
-/* Any numbers, but the same ones each time. */
+/* Reproducible pseudorandom numbers. */
 static uint32_t number(uint32_t i) {
     i = (i ^ i >> 16) * 0x7feb352du;
     i = (i ^ i >> 15) * 0x846ca68bu;
@@ -45,7 +45,7 @@ static SubsweepDevice *adopt(const Host *host) {
     return device;
 }
 
-/* Exclusive sums of uint32_t. */
+/* A plan of exclusive sums of uint32_t. */
 static SubsweepScanPlan *plan_scan(const SubsweepDevice *device) {
     SubsweepScanPlanCreateInfo info = {.struct_size = sizeof info};
     SubsweepScanPlan *plan = NULL;
@@ -56,7 +56,7 @@ static SubsweepScanPlan *plan_scan(const SubsweepDevice *device) {
     return plan;
 }
 
-/* Keys with values of 4 bytes, as many as the device says. */
+/* A plan of sorts of keys with 4-byte values, with a GPU-resident count. */
 static SubsweepSortPlan *plan_sort(const SubsweepDevice *device) {
     SubsweepSortPlanCreateInfo info = {.struct_size = sizeof info};
     SubsweepSortPlan *plan = NULL;
@@ -93,7 +93,7 @@ static int scan_is_right(const Memory *rows) {
     uint32_t i;
     for (i = 0; i < ROW_COUNT; i++) {
         if (rows->words[i] != sum) {
-            fprintf(stderr, "row %u: %u, and not %u\n", (unsigned)i, (unsigned)rows->words[i], (unsigned)sum);
+            fprintf(stderr, "row %u: %u, expected %u\n", (unsigned)i, (unsigned)rows->words[i], (unsigned)sum);
             return 0;
         }
         sum += number(i);
@@ -101,7 +101,7 @@ static int scan_is_right(const Memory *rows) {
     return 1;
 }
 
-/* In order, each key with its own value, equal ones as they came; and nothing behind the count has moved. */
+/* Keys are sorted stably with their values; elements past the count are unchanged. */
 static int sort_is_right(const Memory *keys, const Memory *values) {
     uint32_t i;
     for (i = 0; i < MAX_KEY_COUNT; i++) {
@@ -157,7 +157,7 @@ int main(void) {
     }
     count.words[0] = KEY_COUNT;
 
-    /* They share no memory, so nothing need come between them; what the host reads must come behind. */
+    /* Scan and sort share no memory: no barrier is needed between them, only one to the host after both. */
     commands = host_begin(&host);
     record_scan(scan, commands, &rows, &scratch[0]);
     record_sort(sort, commands, &count, &keys, &values, &scratch[1]);

@@ -1,4 +1,4 @@
-/* A recording asks the host for no memory: every allocation of the process is counted, the library's too. Of glibc alone. */
+/* A recording makes no host allocation: all allocations of the process are counted. For glibc alone. */
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ int posix_memalign(void **pointer, size_t alignment, size_t size) {
 
 static int command_count = 0;
 
-/* In the place of every function that records: what a driver allocates for it is not asked here. */
+/* A stand-in for every recording function, so that the driver's allocations are not counted. */
 static VKAPI_ATTR void VKAPI_CALL count_command(void) {
     command_count++;
 }
@@ -108,7 +108,7 @@ int main(void) {
     scan_info.initial_on_host = &initial;
     scan_info.initial_on_host_size = sizeof initial;
 
-    /* The first calls of this thread, too. */
+    /* Including the first calls of this thread. */
     commands = host_begin(&host);
     counts[0] = allocation_count;
     results[0] = subsweep_cmd_scan(scan, commands, &scan_info);
@@ -117,7 +117,7 @@ int main(void) {
     results[3] = subsweep_cmd_segmented_sort(segments, commands, &segments_info);
     results[4] = subsweep_cmd_gather(gather, commands, &gather_info);
     counts[1] = allocation_count;
-    /* A failure is told in words, which take some. */
+    /* A failure allocates its message. */
     scan_info.scratch.size = 0;
     results[5] = subsweep_cmd_scan(scan, commands, &scan_info);
     counts[2] = allocation_count;

@@ -1,4 +1,4 @@
-/* What a test in C expects. */
+/* Expectations of the tests in C. */
 
 #ifndef EXPECT_H
 #define EXPECT_H
@@ -10,28 +10,28 @@
 
 static int failure_count = 0;
 
-static inline void expect_that(int is_so, const char *what, int line) {
-    if (!is_so) {
-        printf("line %d: not so: %s (last error: %s)\n", line, what, subsweep_last_error());
+static inline void expect_that(int is_true, const char *what, int line) {
+    if (!is_true) {
+        printf("line %d: false: %s (last error: %s)\n", line, what, subsweep_last_error());
         failure_count++;
     }
 }
 
-/* That `what` is so. */
+/* Fails unless `what` is true. */
 #define EXPECT(what) expect_that((what) != 0, #what, __LINE__)
 
 static inline void expect_refusal(VkResult result, int code, const char *words, const char *call, int line) {
     if ((int)result != code || strstr(subsweep_last_error(), words) == NULL) {
-        printf("line %d: %s gave %d with '%s', and not %d with '%s'\n", line, call, (int)result,
+        printf("line %d: %s returned %d with '%s', expected %d with '%s'\n", line, call, (int)result,
                subsweep_last_error(), code, words);
         failure_count++;
     }
 }
 
-/* That `call` returns `code`, and says `words` among others. */
+/* Fails unless `call` returns `code` with an error message that contains `words`. */
 #define REFUSE(call, code, words) expect_refusal(call, code, words, #call, __LINE__)
 
-/* The adopted device of a host. */
+/* Adopts the device of a host. */
 static inline SubsweepDevice *adopt(const Host *host) {
     SubsweepDeviceCreateInfo info = {.struct_size = sizeof info,
                                      .features = host->features,
@@ -44,7 +44,7 @@ static inline SubsweepDevice *adopt(const Host *host) {
     return device;
 }
 
-/* `size` bytes from `offset` on. */
+/* `size` bytes at `offset`. */
 static inline SubsweepAddressRange part(const Memory *memory, VkDeviceSize offset, VkDeviceSize size) {
     SubsweepAddressRange range = {.address = memory->address + offset, .size = size};
     return range;

@@ -1,4 +1,4 @@
-//! The header: as the code says, and as C and C++ take it.
+//! The C header: matches the code, and compiles as C and C++.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,13 +12,12 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The files of the border that declare something for C: all but what gives Vulkan's types their names, which are
-/// Vulkan's own to declare.
+/// The sources of the C ABI that declare something for C. Vulkan's types are declared by Vulkan's headers.
 fn sources() -> Vec<PathBuf> {
-    let folder = fs::read_dir(Path::new(ROOT).join("src/capi")).expect("the folder is there");
+    let folder = fs::read_dir(Path::new(ROOT).join("src/capi")).expect("the folder exists");
     let mut sources: Vec<_> = folder.map(|entry| entry.expect("it can be read").path()).collect();
     sources.retain(|path| !["vulkan.rs", "mod.rs", "boundary.rs"].iter().any(|name| path.ends_with(name)));
-    // For people: what everything returns comes first, and what others need before them.
+    // An order for readers: results first, then types before their uses.
     let order = ["version", "result", "types", "requirements", "device", "scan_config", "scan", "sort"];
     sources.sort_by_key(|path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -27,7 +26,7 @@ fn sources() -> Vec<PathBuf> {
     sources
 }
 
-fn made() -> String {
+fn generated() -> String {
     let config = cbindgen::Config::from_file(Path::new(ROOT).join("cbindgen.toml")).expect("cbindgen.toml");
     let builder = cbindgen::Builder::new().with_config(config);
     let builder = sources().into_iter().fold(builder, |builder, source| builder.with_src(source));
@@ -36,14 +35,14 @@ fn made() -> String {
     String::from_utf8(header).expect("a header is text")
 }
 
-/// The first line that a header has and another has not, and why that is wrong.
-fn staleness(made: &str, committed: &str) -> Option<String> {
-    if made == committed {
+/// A message with the first line that differs, or `None` if the header is fresh.
+fn staleness(generated: &str, committed: &str) -> Option<String> {
+    if generated == committed {
         return None;
     }
-    let line = made.lines().zip(committed.lines().chain(std::iter::repeat(""))).find(|(a, b)| a != b);
+    let line = generated.lines().zip(committed.lines().chain(std::iter::repeat(""))).find(|(a, b)| a != b);
     Some(format!(
-        "{HEADER} is stale; SUBSWEEP_BLESS=1 cargo test --features capi --test capi_header makes it anew: {line:?}"
+        "{HEADER} is stale; SUBSWEEP_BLESS=1 cargo test --features capi --test capi_header updates it: {line:?}"
     ))
 }
 
@@ -53,19 +52,19 @@ fn functions(header: &str) -> Vec<(&str, &str)> {
     let functions = declarations.filter_map(|(comment, declared)| {
         let end = declared.find('(')?;
         let name = declared[..end].rsplit([' ', '*', '\n']).next()?;
-        // A structure's comment comes before a brace.
+        // Structures, whose declarations have a brace, are omitted.
         (!declared[..end].contains(['{', ';', '#'])).then_some((name, comment))
     });
     functions.collect()
 }
 
 #[test]
-fn it_is_what_the_code_says() {
-    let made = made();
+fn the_header_matches_the_code() {
+    let generated = generated();
     if std::env::var_os("SUBSWEEP_BLESS").is_some_and(|bless| bless == "1") {
-        fs::write(Path::new(ROOT).join(HEADER), &made).expect("the header can be written");
+        fs::write(Path::new(ROOT).join(HEADER), &generated).expect("the header can be written");
     }
-    if let Some(stale) = staleness(&made, &read(HEADER)) {
+    if let Some(stale) = staleness(&generated, &read(HEADER)) {
         panic!("{stale}");
     }
 }
@@ -75,34 +74,34 @@ fn a_doctored_header_is_refused() {
     let header = read(HEADER);
     let doctored = header.replace("SUBSWEEP_ERROR_NULL -", "SUBSWEEP_ERROR_NULL ");
     assert_ne!(header, doctored);
-    let told = staleness(&header, &doctored).expect("it is another");
-    assert!(told.contains("SUBSWEEP_ERROR_NULL"), "{told}");
+    let message = staleness(&header, &doctored).expect("the header differs");
+    assert!(message.contains("SUBSWEEP_ERROR_NULL"), "{message}");
     assert!(staleness(&header, "").is_some());
     assert!(staleness(&header, &format!("{header}\n")).is_some());
 }
 
-/// Words that are the same to every compiler, whatever it takes a file to be written in.
+/// Every compiler reads ASCII the same, in any encoding.
 #[test]
-fn it_is_ascii() {
+fn the_header_is_ascii() {
     let header = read(HEADER);
-    let strange = header.lines().find(|line| !line.is_ascii());
-    assert_eq!(strange, None);
+    let offending = header.lines().find(|line| !line.is_ascii());
+    assert_eq!(offending, None);
 }
 
 #[test]
-fn every_function_says_which_threads_may_call_it() {
+fn every_function_states_its_thread_rule() {
     let header = read(HEADER);
     let functions = functions(&header);
     assert!(functions.len() > 30, "{} functions", functions.len());
     for (name, comment) in functions {
         assert!(name.starts_with("subsweep_"), "{name}");
-        assert!(comment.contains("* Threads: "), "{name} does not say it: {comment}");
+        assert!(comment.contains("* Threads: "), "{name} states no thread rule: {comment}");
     }
 }
 
-/// A panic ends at the border, if a function's body is there.
+/// Every function's body is inside a wrapper that catches panics.
 #[test]
-fn every_function_goes_through_the_border() {
+fn every_function_catches_panics() {
     let cannot_panic =
         ["subsweep_abi_version", "subsweep_version", "subsweep_last_error", "subsweep_required_api_version"];
     let mut names = BTreeSet::new();
@@ -111,8 +110,9 @@ fn every_function_goes_through_the_border() {
         for function in source.split("extern \"C\" fn ").skip(1) {
             let (name, rest) = function.split_once('(').expect("a function has parameters");
             let body = rest.split("\n}\n").next().unwrap_or_default();
-            let is_inside = ["result(|| ", "value(", "destroy("].iter().any(|border| body.contains(border));
-            assert!(is_inside || cannot_panic.contains(&name), "{name} does not");
+            let is_wrapped =
+                ["result(|| ", "value(", "destroy("].iter().any(|wrapper| body.contains(wrapper));
+            assert!(is_wrapped || cannot_panic.contains(&name), "{name} does not catch panics");
             names.insert(name.to_owned());
         }
     }
@@ -122,23 +122,23 @@ fn every_function_goes_through_the_border() {
 }
 
 #[test]
-fn the_documentation_has_every_function_and_shows_what_is_tested() {
+fn the_documentation_lists_every_function_and_shows_tested_code() {
     let page = read("docs/c.md");
     for (name, _) in functions(&read(HEADER)) {
-        assert!(page.contains(&format!("`{name}`")), "docs/c.md leaves out {name}");
+        assert!(page.contains(&format!("`{name}`")), "docs/c.md omits {name}");
     }
     let shown: Vec<_> = page.split("```c\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(shown.len() >= 3, "docs/c.md shows little");
     let tested = ["examples/c/host.c", "examples/c/scan_and_sort.c"].map(read);
     for code in shown {
         let is_tested = tested.iter().any(|source| source.contains(code));
-        assert!(is_tested, "docs/c.md shows what is not in examples/c:\n{code}");
+        assert!(is_tested, "docs/c.md shows code that is not in examples/c:\n{code}");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn the_installer_refuses_what_is_no_prefix() {
+fn the_installer_refuses_an_invalid_prefix() {
     for arguments in [&[][..], &[""], &["--help"], &["one", "two"]] {
         let output =
             Command::new(Path::new(ROOT).join("tools/capi")).args(arguments).output().expect("it runs");
@@ -148,8 +148,8 @@ fn the_installer_refuses_what_is_no_prefix() {
     }
 }
 
-/// A structure that grows, its last field in the first header, and where that began and ended: what programs have been
-/// compiled with stays where it is.
+/// Growing structures: the last field in the first version of the header, its offset and its end, which must not
+/// change.
 const GROWING: [(&str, &str, usize, usize); 8] = [
     ("SubsweepDeviceCreateInfo", "pipeline_cache", 40, 48),
     ("SubsweepScanPlanCreateInfo", "algorithm", 32, 40),
@@ -161,7 +161,7 @@ const GROWING: [(&str, &str, usize, usize); 8] = [
     ("SubsweepGatherInfo", "scratch", 72, 112),
 ];
 
-/// A structure that stays as it is, its last field and where that begins, and its size.
+/// Frozen structures: the last field, its offset, and the structure's size.
 const FROZEN: [(&str, &str, usize, usize); 6] = [
     ("SubsweepAddressRange", "size", 8, 16),
     ("SubsweepBufferRange", "usage", 32, 40),
@@ -171,7 +171,7 @@ const FROZEN: [(&str, &str, usize, usize); 6] = [
     ("SubsweepSortResult", "values", 16, 32),
 ];
 
-/// ABI 1, in types that no compiler takes if it is another: of 64 bits, as the numbers are.
+/// Types that compile only if the layouts are those of ABI 1, on 64-bit systems.
 fn layout() -> String {
     let sizes = GROWING.map(|(name, field, offset, size)| (name, field, offset, ">=", size));
     let frozen = FROZEN.map(|(name, field, offset, size)| (name, field, offset, "==", size));
@@ -185,11 +185,11 @@ fn layout() -> String {
     format!("#include <stddef.h>\n#include <stdint.h>\n#if UINTPTR_MAX == UINT64_MAX\n{types}#endif\n")
 }
 
-/// Alone, so that it needs nothing before it, and with every warning that there is to be had.
+/// Compiles the header first and twice, with all warnings as errors.
 #[cfg(unix)]
 #[test]
-fn c_and_cplusplus_take_it() {
-    // Where the headers of Vulkan are, if compilers do not look there by themselves.
+fn the_header_compiles_as_c_and_cplusplus() {
+    // The folder of Vulkan's headers, if it is not a default of compilers.
     let flags = Command::new("pkg-config").args(["--cflags", "vulkan"]).output();
     let flags = flags.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let folder = tempfile::tempdir().expect("a temporary folder");

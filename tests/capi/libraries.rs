@@ -1,4 +1,4 @@
-//! The libraries as `tools/capi` installs them, and programs that are built with them.
+//! The libraries that `tools/capi` installs, and programs linked with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Where the libraries are installed. Gone when dropped.
+/// A temporary installation of the libraries.
 pub struct Libraries {
     folder: TempDir,
 }
@@ -21,13 +21,13 @@ pub enum Linking {
     Static,
 }
 
-/// What a command says, in all.
+/// The output of a command, on both streams.
 pub fn words(output: &Output) -> String {
     let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     format!("{stdout}{stderr}")
 }
 
-/// Runs a command that must succeed.
+/// Runs a command, which must succeed.
 fn done(command: &mut Command) -> Result<Output, Failed> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output =
@@ -39,16 +39,16 @@ fn done(command: &mut Command) -> Result<Output, Failed> {
 }
 
 impl Libraries {
-    /// Installs them, and moves them elsewhere: nothing may know where they were.
+    /// Installs the libraries and moves them, since an installation must be relocatable.
     pub fn install() -> Result<Self, Failed> {
         let folder = tempfile::tempdir()?;
         let first = folder.path().join("first");
         let mut install = Command::new(Path::new(ROOT).join("tools/capi"));
-        // As some people have it: what cargo says is read all the same.
+        // A user's setting must not change the parsing of cargo's output.
         let output = done(install.arg(&first).env("CARGO_TERM_COLOR", "always"))?;
-        let said = words(&output);
-        if !said.is_empty() {
-            return Err(format!("tools/capi is not silent: {said}").into());
+        let text = words(&output);
+        if !text.is_empty() {
+            return Err(format!("tools/capi printed: {text}").into());
         }
         let libraries = Self { folder };
         fs::rename(first, libraries.prefix())?;
@@ -59,7 +59,7 @@ impl Libraries {
         self.folder.path().join("moved")
     }
 
-    /// What pkg-config tells of these libraries and of Vulkan's loader.
+    /// The flags by pkg-config for these libraries and Vulkan's loader.
     fn flags(&self, arguments: &[&str]) -> Result<Vec<String>, Failed> {
         let paths = std::env::var_os("PKG_CONFIG_PATH").unwrap_or_default();
         let own = self.prefix().join("lib/pkgconfig");
@@ -70,7 +70,7 @@ impl Libraries {
         Ok(String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Builds a program of these sources, and of what makes a device, as the system's compiler does it.
+    /// Builds a program from `source` and `examples/c/host.c`, by the system's compiler.
     pub fn build(&self, source: &str, linking: Linking) -> Result<PathBuf, Failed> {
         let root = Path::new(ROOT);
         let stem = Path::new(source).file_stem().unwrap_or_default().to_string_lossy();
@@ -79,7 +79,7 @@ impl Libraries {
             Linking::Shared => self.flags(&["--libs"])?,
             Linking::Static => {
                 let mut flags = self.flags(&["--static", "--libs"])?;
-                // A linker takes the shared one where it has both.
+                // Linkers prefer the shared library.
                 flags.iter_mut().filter(|flag| *flag == "-lsubsweep").for_each(|flag| {
                     *flag = "-l:libsubsweep.a".to_owned();
                 });
@@ -101,7 +101,7 @@ impl Libraries {
         Ok(program)
     }
 
-    /// Runs a program, which must succeed, and returns what it and the validation layer have said.
+    /// Runs a program, which must succeed, and returns its output and the layer's.
     pub fn run(&self, program: &Path, linking: Linking) -> Result<String, Failed> {
         let mut command = Command::new(program);
         if linking == Linking::Shared {
@@ -114,13 +114,13 @@ impl Libraries {
     }
 }
 
-/// What cargo says it has built is installed, and not what lies where it builds for its own machine: a configuration may
+/// The installer takes the files that cargo reports, not old ones in the default folder: the user's configuration may
 /// name another target.
 pub fn installs_what_was_built() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let folder = folder.path();
     let (native, other) = (folder.join("target/capi/release"), folder.join("other"));
-    for (built, words) in [(&native, "of an earlier day"), (&other, "of today")] {
+    for (built, words) in [(&native, "stale"), (&other, "fresh")] {
         fs::create_dir_all(built)?;
         fs::write(built.join("libsubsweep.a"), words)?;
         fs::write(built.join("libsubsweep.so"), words)?;
@@ -142,5 +142,5 @@ pub fn installs_what_was_built() -> Result<(), Failed> {
     install.arg(&prefix).env("PATH", paths).env("CARGO_TARGET_DIR", folder.join("target"));
     done(&mut install)?;
     let installed = fs::read_to_string(prefix.join("lib/libsubsweep.a"))?;
-    if installed == "of today" { Ok(()) } else { Err(format!("the library is {installed}").into()) }
+    if installed == "fresh" { Ok(()) } else { Err(format!("the library is {installed}").into()) }
 }

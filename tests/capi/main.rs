@@ -1,6 +1,6 @@
-//! The C ABI: programs in C, built with the libraries that `tools/capi` installs, on a driver at a time, under validation.
+//! The C ABI: programs in C, linked with the libraries that `tools/capi` installs, run on each driver under validation.
 //!
-//! Each driver is a process of its own: see `tests/common/children.rs`. The header has tests of its own, `header.rs`.
+//! Each driver runs in its own process: see `tests/common/children.rs`. `header.rs` tests the header.
 
 #[path = "../common/children.rs"]
 mod children;
@@ -17,7 +17,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// A driver.
 struct Row {
     name: &'static str,
-    /// What its devices are called, at first.
+    /// The start of its devices' names.
     device: &'static str,
 }
 
@@ -33,14 +33,14 @@ impl children::Row for Row {
         self.name
     }
 
-    /// What C calls does not depend on the driver, which takes its time to compile for it.
+    /// The C ABI does not depend on the driver, and compilation takes long.
     fn is_of_full_suite(&self) -> bool {
         self.device == "SwiftShader"
     }
 
     fn command(&self, executable: &Path) -> Result<Command, Missing> {
         if !cfg!(target_os = "linux") {
-            return Err(Missing { what: "the programs are built on Linux alone".into(), is_failure: false });
+            return Err(Missing { what: "the programs are built only on Linux".into(), is_failure: false });
         }
         let (manifest, is_failure) = match self.device {
             "llvmpipe" => (children::mesa_manifest("lvp"), is_gate_on(&["debian 12", "ubuntu"])),
@@ -53,7 +53,7 @@ impl children::Row for Row {
         let mut command = Command::new(executable);
         command.envs(only_driver(&manifest.ok_or(Missing { what, is_failure })?));
         command.env("LP_NATIVE_VECTOR_WIDTH", "256");
-        // The programs know of no layer: the loader puts it there, and what it has to say goes to the standard output.
+        // The loader inserts the layer, which reports on standard output.
         command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
         command.env("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT");
         Ok(command)
@@ -85,22 +85,22 @@ const EXAMPLE: &str = "examples/c/scan_and_sort.c";
 
 fn trials() -> Result<Vec<Trial>, Failed> {
     let libraries = Arc::new(Libraries::install()?);
-    let said = libraries.run(&libraries.build(EXAMPLE, Linking::Shared)?, Linking::Shared)?;
-    let name = said.split(": ").next().unwrap_or_default();
+    let output = libraries.run(&libraries.build(EXAMPLE, Linking::Shared)?, Linking::Shared)?;
+    let name = output.split(": ").next().unwrap_or_default();
     children::announce(&format!("{name}, on {}", name.split(' ').next().unwrap_or_default()));
 
     let trial = |name, run| trial(&libraries, name, run);
     Ok(vec![
         trial("the example, with the shared library", |all| example(all, Linking::Shared)),
         trial("the example, with the static library", |all| example(all, Linking::Static)),
-        trial("every plan does what the header says", |all| silent(all, "tests/capi/plans.c")),
-        trial("a recording asks the host for no memory", |all| match cfg!(target_env = "gnu") {
-            true => silent(all, "tests/capi/allocations.c"),
+        trial("every kind of plan gives right results", |all| expect_no_output(all, "tests/capi/plans.c")),
+        trial("a recording makes no host allocation", |all| match cfg!(target_env = "gnu") {
+            true => expect_no_output(all, "tests/capi/allocations.c"),
             false => Ok(()),
         }),
-        trial("what was built is installed", |_| libraries::installs_what_was_built()),
-        trial("what is wrong is refused", |all| silent(all, "tests/capi/refusals.c")),
-        trial("a missing transfer barrier of a program in C is told by validation", mistake),
+        trial("the libraries that cargo built are installed", |_| libraries::installs_what_was_built()),
+        trial("wrong arguments are refused", |all| expect_no_output(all, "tests/capi/refusals.c")),
+        trial("validation reports a missing transfer barrier of a program in C", mistake),
     ])
 }
 
@@ -109,36 +109,37 @@ fn trial(libraries: &Arc<Libraries>, name: &str, run: fn(&Libraries) -> Result<(
     Trial::test(format!("c: {name}"), move || run(&libraries))
 }
 
-/// It has nothing to say, and neither has the layer.
-fn silent(libraries: &Libraries, source: &str) -> Result<(), Failed> {
-    let said = libraries.run(&libraries.build(source, Linking::Static)?, Linking::Static)?;
-    if said.is_empty() { Ok(()) } else { Err(said.into()) }
+/// Fails if a program or the layer prints anything.
+fn expect_no_output(libraries: &Libraries, source: &str) -> Result<(), Failed> {
+    let output = libraries.run(&libraries.build(source, Linking::Static)?, Linking::Static)?;
+    if output.is_empty() { Ok(()) } else { Err(output.into()) }
 }
 
-/// It says of its device what it has done, and the layer says nothing.
+/// The example must print its policies and its result for one device, and the layer nothing.
 fn example(libraries: &Libraries, linking: Linking) -> Result<(), Failed> {
-    let said = libraries.run(&libraries.build(EXAMPLE, linking)?, linking)?;
-    let name = said.split(": ").next().unwrap_or_default();
-    let rests: Vec<_> = said.lines().map(|line| line.strip_prefix(name)).collect();
+    let output = libraries.run(&libraries.build(EXAMPLE, linking)?, linking)?;
+    let name = output.split(": ").next().unwrap_or_default();
+    let rests: Vec<_> = output.lines().map(|line| line.strip_prefix(name)).collect();
     match rests[..] {
         [Some(scan), Some(sort), Some(": both are right")]
             if scan.starts_with(": scan by ") && sort.starts_with(": sort by ") =>
         {
             Ok(())
         }
-        _ => Err(said.into()),
+        _ => Err(output.into()),
     }
 }
 
-/// Without this the silence of the others would say nothing.
+/// The canary: the layer must report a deliberate mistake.
 fn mistake(libraries: &Libraries) -> Result<(), Failed> {
-    let said = libraries.run(&libraries.build("tests/capi/mistake.c", Linking::Shared)?, Linking::Shared)?;
-    if said.contains("SYNC-HAZARD-WRITE-AFTER-WRITE") {
+    let output =
+        libraries.run(&libraries.build("tests/capi/mistake.c", Linking::Shared)?, Linking::Shared)?;
+    if output.contains("SYNC-HAZARD-WRITE-AFTER-WRITE") {
         return Ok(());
     }
-    if said.is_empty() && !std::env::var("CI").is_ok_and(|ci| ci == "true") {
+    if output.is_empty() && !std::env::var("CI").is_ok_and(|ci| ci == "true") {
         children::note("NOT VALIDATED: the validation layer is missing; tools/setup test installs it");
         return Ok(());
     }
-    Err(format!("validation has not told the mistake: {said}").into())
+    Err(format!("validation has not reported the mistake: {output}").into())
 }

@@ -1,4 +1,4 @@
-/* A deliberate mistake: two fills of the same memory with no barrier between them, which validation must tell. */
+/* A canary: two fills of the same memory without a barrier between them, which validation must report. */
 
 #include "host.h"
 

@@ -1,4 +1,4 @@
-/* Every kind of plan is recorded and does what the header says: by one thread, and by several at once. */
+/* Every kind of plan gives right results, recorded by one thread, and by several at once. */
 
 #define _POSIX_C_SOURCE 200112L
 
@@ -18,7 +18,7 @@ static uint32_t number(uint32_t i) {
 
 enum { GUARD = 64 };
 
-/* Memory with poison on both sides, which nobody may touch: what it says of itself is what is between. */
+/* Memory between guard words; its address and size are those of the part between them. */
 static void guarded_create(Memory *memory, const Host *host, VkDeviceSize size, VkBufferUsageFlags usage) {
     memory_create(memory, host, size + 2 * GUARD, usage);
     memset(memory->words, 0xa5, (size_t)memory->size);
@@ -27,7 +27,7 @@ static void guarded_create(Memory *memory, const Host *host, VkDeviceSize size, 
     memory->words += GUARD / 4;
 }
 
-/* As scratch_part, of what is between the poison. */
+/* As scratch_part, of the part between the guard words. */
 static SubsweepBufferRange guarded_scratch(const Memory *memory, VkDeviceSize offset, VkDeviceSize size) {
     SubsweepBufferRange range = scratch_part(memory, offset, size);
     range.offset += GUARD;
@@ -39,18 +39,18 @@ static void guarded_destroy(Memory *memory, const Host *host, int line) {
     int i;
     for (i = 0; i < GUARD && bytes[i - GUARD] == 0xa5 && bytes[memory->size + (size_t)i] == 0xa5; i++) {
     }
-    expect_that(i == GUARD, "the poison around memory is untouched", line);
+    expect_that(i == GUARD, "the guard words around memory are intact", line);
     memory_destroy(memory, host);
 }
 
-/* Runs what is recorded, until the host may look. */
+/* Runs the recorded commands, with a barrier to the host. */
 static void run(const Host *host, VkCommandBuffer commands) {
     host_barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                  VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     host_run(host, commands);
 }
 
-/* Maxima of int32_t, from the last to the first of each segment, none less than 100. */
+/* Reverse segmented scan: maxima of int32_t with the initial value 100. */
 static void scan_segments(const Host *host, const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                                 .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_OUT_OF_PLACE_BIT,
@@ -102,7 +102,7 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
     subsweep_scan_plan_destroy(plan);
 }
 
-/* Exclusive sums of three columns, as many rows as the device says, from a row that the device has. */
+/* Exclusive sums of three columns, with a GPU-resident count of rows and initial row. */
 static void scan_columns(const Host *host, const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                                 .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT | SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT,
@@ -111,26 +111,26 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     SubsweepScratchRequirements needs;
     SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepScanPlan *plan = NULL;
-    Memory rows, told, scratch;
+    Memory rows, counts, scratch;
     VkCommandBuffer commands;
     uint32_t sums[3];
     uint32_t i;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
     host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
     guarded_create(&rows, host, 12 * COUNT, 0);
-    guarded_create(&told, host, 16, 0);
+    guarded_create(&counts, host, 16, 0);
     guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < 3 * COUNT; i++) {
         rows.words[i] = number(i);
     }
     for (i = 0; i < 3; i++) {
-        sums[i] = told.words[i] = i + 1;
+        sums[i] = counts.words[i] = i + 1;
     }
-    told.words[3] = COUNT - 10;
-    info.count.address = told.address + 12;
+    counts.words[3] = COUNT - 10;
+    info.count.address = counts.address + 12;
     info.source = info.destination = part(&rows, 0, 12 * COUNT);
     info.scratch = guarded_scratch(&scratch, 0, needs.size);
-    info.initial_on_device = part(&told, 0, 12);
+    info.initial_on_device = part(&counts, 0, 12);
     commands = host_begin(host);
     host_check(subsweep_cmd_scan(plan, commands, &info), "subsweep_cmd_scan");
     run(host, commands);
@@ -141,12 +141,12 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     EXPECT(rows.words[i] == number(i));
     EXPECT(subsweep_scan_plan_rounding_depth(plan, COUNT) > 0);
     guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&told, host, __LINE__);
+    guarded_destroy(&counts, host, __LINE__);
     guarded_destroy(&rows, host, __LINE__);
     subsweep_scan_plan_destroy(plan);
 }
 
-/* The places of floats, from the greatest to the least, and then what lies at these places. */
+/* Descending argsort of floats, and a gather by its indices. */
 static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort,
                                                 .flags = SUBSWEEP_SORT_DESCENDING_BIT,
@@ -160,7 +160,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     SubsweepSortPlan *sort = NULL;
     SubsweepGatherPlan *gather = NULL;
     SubsweepAccess sorted, gathers;
-    Memory keys, places, rows, gathered, scratch;
+    Memory keys, indices, rows, gathered, scratch;
     VkCommandBuffer commands;
     float last = 0.0f;
     uint32_t i;
@@ -170,7 +170,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     EXPECT(strlen(subsweep_gather_plan_policy(gather)) > 0);
     host_check(subsweep_sort_plan_scratch_requirements(sort, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
     guarded_create(&keys, host, 4 * COUNT, 0);
-    guarded_create(&places, host, 4 * COUNT, 0);
+    guarded_create(&indices, host, 4 * COUNT, 0);
     guarded_create(&rows, host, 8 * COUNT, 0);
     guarded_create(&gathered, host, 8 * COUNT, 0);
     guarded_create(&scratch, host, needs.size, needs.usage);
@@ -181,7 +181,7 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
         rows.words[2 * i + 1] = i;
     }
     sort_info.keys = part(&keys, 0, 4 * COUNT);
-    sort_info.values = part(&places, 0, 4 * COUNT);
+    sort_info.values = part(&indices, 0, 4 * COUNT);
     sort_info.scratch = guarded_scratch(&scratch, 0, needs.size);
     gather_info.source = part(&rows, 0, 8 * COUNT);
     gather_info.indices = sort_info.values;
@@ -198,8 +198,8 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     for (i = 0; i < COUNT; i++) {
         float key;
         memcpy(&key, &gathered.words[2 * i], sizeof key);
-        if (gathered.words[2 * i + 1] != places.words[i] || (i > 0 && key > last) ||
-            (i > 0 && key == last && places.words[i] < places.words[i - 1])) {
+        if (gathered.words[2 * i + 1] != indices.words[i] || (i > 0 && key > last) ||
+            (i > 0 && key == last && indices.words[i] < indices.words[i - 1])) {
             break;
         }
         last = key;
@@ -208,13 +208,13 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     guarded_destroy(&scratch, host, __LINE__);
     guarded_destroy(&gathered, host, __LINE__);
     guarded_destroy(&rows, host, __LINE__);
-    guarded_destroy(&places, host, __LINE__);
+    guarded_destroy(&indices, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
     subsweep_gather_plan_destroy(gather);
     subsweep_sort_plan_destroy(sort);
 }
 
-/* By 12 bits in passes of 4: the result is wherever three passes leave it. */
+/* A double-buffered sort by 12 bits in passes of 4: three passes leave the result in the alternate buffer. */
 static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                                 .flags = SUBSWEEP_SORT_ANYWHERE_BIT | SUBSWEEP_SORT_BIT_RANGE_BIT,
@@ -252,7 +252,7 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     subsweep_sort_plan_destroy(plan);
 }
 
-/* By a plan that takes 2^32 keys and more. */
+/* A sort by a plan for 2^32 keys and more. */
 static void sort_wide(const Host *host, const SubsweepDevice *device) {
     SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                           .flags = SUBSWEEP_SORT_LARGE_COUNTS_BIT | SUBSWEEP_SORT_DESCENDING_BIT};
@@ -291,7 +291,7 @@ static void sort_wide(const Host *host, const SubsweepDevice *device) {
     subsweep_sort_plan_destroy(plan);
 }
 
-/* Segments of 0, 1, 2, ... keys. */
+/* A segmented sort of segments of 0, 1, 2, ... keys. */
 static void sort_segments(const Host *host, const SubsweepDevice *device) {
     enum { SEGMENT_COUNT = 100 };
     const SubsweepSortPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
@@ -301,7 +301,7 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     SubsweepSegmentedSortInfo info = {
         .struct_size = sizeof info, .count = {.count = COUNT}, .segment_count = {.count = 2 * SEGMENT_COUNT}};
     SubsweepSegmentedSortPlan *plan = NULL;
-    Memory keys, values, segments, told, scratch;
+    Memory keys, values, segments, counts, scratch;
     VkCommandBuffer commands;
     uint32_t begin = 0, i;
     host_check(subsweep_segmented_sort_plan_create(device, &of_plan, &plan), "subsweep_segmented_sort_plan_create");
@@ -312,7 +312,7 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     guarded_create(&keys, host, 4 * COUNT, 0);
     guarded_create(&values, host, 8 * COUNT, 0);
     guarded_create(&segments, host, 8 * SEGMENT_COUNT, 0);
-    guarded_create(&told, host, 4, 0);
+    guarded_create(&counts, host, 4, 0);
     guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
         keys.words[i] = number(i);
@@ -324,8 +324,8 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     }
     info.keys = part(&keys, 0, 4 * COUNT);
     info.values = part(&values, 0, 8 * COUNT);
-    told.words[0] = SEGMENT_COUNT;
-    info.segment_count.address = told.address;
+    counts.words[0] = SEGMENT_COUNT;
+    info.segment_count.address = counts.address;
     info.segments = part(&segments, 0, 8 * SEGMENT_COUNT);
     info.scratch = guarded_scratch(&scratch, 0, needs.size);
     commands = host_begin(host);
@@ -346,14 +346,14 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     }
     EXPECT(i == COUNT);
     guarded_destroy(&scratch, host, __LINE__);
-    guarded_destroy(&told, host, __LINE__);
+    guarded_destroy(&counts, host, __LINE__);
     guarded_destroy(&segments, host, __LINE__);
     guarded_destroy(&values, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
     subsweep_segmented_sort_plan_destroy(plan);
 }
 
-/* What a thread has of its own. */
+/* The state of one thread. */
 typedef struct Thread {
     Host host;
     const SubsweepScanPlan *plan;
@@ -370,7 +370,7 @@ static void *record(void *argument) {
     char address[32];
     int i;
     for (i = 0; i < 100; i++) {
-        /* Each is refused in words of its own. */
+        /* Each refusal has its own message. */
         wrong.source.address = wrong.destination.address = thread->rows.address + 2;
         sprintf(address, "%#llx", (unsigned long long)wrong.source.address);
         if ((int)subsweep_cmd_scan(thread->plan, thread->commands, &wrong) == SUBSWEEP_ERROR_MISALIGNED &&
@@ -382,7 +382,7 @@ static void *record(void *argument) {
     return NULL;
 }
 
-/* One plan, recorded by several threads at the same time, when the device that it was made for is forgotten. */
+/* One plan, recorded by several threads at once after its device was destroyed. */
 static void record_in_threads(const Host *host) {
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan};
     const VkCommandPoolCreateInfo of_pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -433,7 +433,7 @@ static void record_in_threads(const Host *host) {
     subsweep_scan_plan_destroy(plan);
 }
 
-/* Calls of vkCreateComputePipelines at the same time: each waits for a second one, if there are to be several. */
+/* Concurrent calls of vkCreateComputePipelines: each waits for a second one, if several are expected. */
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t met;
@@ -456,7 +456,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL compile(VkDevice device, VkPipelineCache c
         pthread_cond_broadcast(&compiling.met);
     }
     while (compiling.are_several && compiling.most < 2) {
-        /* Nobody comes: nobody else waits. */
+        /* No other call came: later calls do not wait. */
         if (pthread_cond_timedwait(&compiling.met, &compiling.mutex, &end) != 0) {
             compiling.are_several = 0;
         }
@@ -479,7 +479,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL of_instance(VkInstance instance,
                                                     : vkGetInstanceProcAddr(instance, name);
 }
 
-/* A plan's pipelines are compiled on one thread, and on two where the program says so. */
+/* A plan's pipelines are compiled on one thread by default, and on two if the program allows it. */
 static void compile_in_threads(const Host *host) {
     const SubsweepDeviceCreateInfo info = {.struct_size = sizeof info,
                                            .features = host->features,

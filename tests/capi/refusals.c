@@ -1,15 +1,15 @@
-/* What is wrong is refused, by a code and in words, and nothing is recorded for it. */
+/* Wrong arguments are refused with a code and a message, and nothing is recorded. */
 
 #include "expect.h"
 
 enum { COUNT = 100000 };
 
-/* A loader that lacks a function of Vulkan 1.1. */
+/* A loader without a function of Vulkan 1.1. */
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL older(VkInstance instance, const char *name) {
     return strcmp(name, "vkGetPhysicalDeviceFeatures2") == 0 ? NULL : vkGetInstanceProcAddr(instance, name);
 }
 
-/* What an instance for Vulkan 1.0 may do: the structures of later versions are left as they are. */
+/* The behaviour of an instance for Vulkan 1.0: structures of later versions are not filled. */
 static VKAPI_ATTR void VKAPI_CALL properties_of_old(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *properties) {
     vkGetPhysicalDeviceProperties(device, &properties->properties);
 }
@@ -19,7 +19,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL old(VkInstance instance, const c
                                                                : vkGetInstanceProcAddr(instance, name);
 }
 
-/* A driver that lacks a function of Vulkan 1.0. */
+/* A driver without a function of Vulkan 1.0. */
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL of_no_device(VkDevice device, const char *name) {
     return strcmp(name, "vkCmdDispatchIndirect") == 0 ? NULL : vkGetDeviceProcAddr(device, name);
 }
@@ -29,7 +29,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL poorer(VkInstance instance, cons
                                                     : vkGetInstanceProcAddr(instance, name);
 }
 
-/* A loader that has nothing but what is asked for before anything is called: more than that must not be. */
+/* A loader with only the functions that are looked up before the first call; no other may be required. */
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL barely(VkInstance instance, const char *name) {
     static const char *const names[] = {"vkGetDeviceProcAddr",
                                         "vkEnumerateDeviceExtensionProperties",
@@ -77,7 +77,7 @@ static void refuse_requirements(const Host *host) {
     again = info;
     REFUSE(subsweep_requirements_merge_features(out, &again), SUBSWEEP_ERROR_UNSUPPORTED, "fill it anew");
     EXPECT(memcmp(&again, &info, sizeof info) == 0);
-    /* Behind a structure of the program's own, too. */
+    /* Also after a structure of the program. */
     own.pNext = (void *)(uintptr_t)info.pNext;
     again.pNext = &own;
     REFUSE(subsweep_requirements_merge_features(out, &again), SUBSWEEP_ERROR_UNSUPPORTED, "fill it anew");
@@ -138,7 +138,7 @@ static void refuse_devices(const Host *host) {
     REFUSE(subsweep_device_set_pipeline_threads(NULL, 1), SUBSWEEP_ERROR_NULL, "device is null");
     subsweep_device_destroy(device);
 
-    /* Of a later version, and what it has more is not used; or is. */
+    /* A structure of a later version, whose tail is zero; or is not. */
     newer.known.struct_size = sizeof newer;
     EXPECT(subsweep_device_create(&newer.known, &device) == VK_SUCCESS);
     subsweep_device_destroy(device);
@@ -286,7 +286,7 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_NULL, "initial_on_host");
     info.initial_on_host_size = 0;
     REFUSE(subsweep_cmd_scan(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "initial value");
-    /* A success leaves the last words where they are. */
+    /* A success does not change the last error. */
     info = right;
     info.count.count = 0;
     EXPECT(subsweep_cmd_scan(plan, commands, &info) == VK_SUCCESS);

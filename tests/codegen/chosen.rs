@@ -1,4 +1,4 @@
-//! The list of pipelines that `tests/drivers` must dispatch: those that policies choose for one GPU or another.
+//! The list of pipelines that `tests/drivers` must dispatch: those that policies choose for any of the GPUs.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,12 +13,12 @@ use super::compiled::Compiled;
 use super::gpu::trial;
 use super::reduced::{CHOSEN, Lists, text};
 
-/// Whether tables and lists are to become what is found.
+/// Whether tables and lists are to be rewritten.
 pub fn is_blessing() -> bool {
     env::var_os("SUBSWEEP_BLESS").is_some_and(|value| value == "1")
 }
 
-/// A row's pipelines are on the list.
+/// A trial that fails unless a row's pipelines are on the list.
 pub fn trial_of(row: &str, compiled: &[Compiled]) -> Result<Trial> {
     let pipelines: BTreeSet<_> = compiled.iter().map(|one| one.reduced.clone()).collect();
     Lists::save(row, &pipelines)?;
@@ -37,7 +37,7 @@ impl Together for Lists {
         self.environment()
     }
 
-    /// With `SUBSWEEP_BLESS=1` the list becomes what all rows have.
+    /// `SUBSWEEP_BLESS=1` replaces the list by the pipelines of all rows.
     fn check(&self) -> Result<String, String> {
         if !is_blessing() {
             return Ok(String::new());
@@ -49,6 +49,6 @@ impl Together for Lists {
             Ok(pipelines.len())
         };
         let count = write().map_err(|error| format!("tests/common/chosen.txt: {error}"))?;
-        Ok(format!("{count} pipelines are chosen for one GPU or another\n"))
+        Ok(format!("{count} pipelines are chosen for the GPUs\n"))
     }
 }

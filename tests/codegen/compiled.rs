@@ -1,4 +1,4 @@
-//! What a compiler makes of pipelines, on a GPU that only compiles.
+//! Pipelines compiled for a compile-only GPU.
 
 use anyhow::{Context as _, Result, ensure};
 use subsweep::Error;
@@ -7,17 +7,17 @@ use subsweep::harness::{InspectedPipeline, PlanConfig};
 
 use super::reduced::reduced;
 
-/// One pipeline, and what the driver says of it.
+/// One pipeline and the driver's statistics.
 #[derive(Debug)]
 pub struct Compiled {
     pub inspected: InspectedPipeline,
-    /// Whether no plan before has another specialization of the kernel.
+    /// Whether this is the kernel's first specialization.
     pub is_first: bool,
-    /// Lanes that the policy asks for.
-    asked_lanes: Option<u32>,
+    /// The subgroup size that the policy requires.
+    required_lanes: Option<u32>,
     /// Instructions that access 16 bytes of memory for each lane, where the assembly is AMD's.
     pub wide_accesses: Option<u64>,
-    /// As [`reduced`] has it.
+    /// The line by [`reduced`].
     pub reduced: String,
 }
 
@@ -26,7 +26,7 @@ impl Compiled {
         Ok(Self {
             inspected: InspectedPipeline::new(pipeline)?,
             is_first: false,
-            asked_lanes: pipeline.specialization().subgroup_size,
+            required_lanes: pipeline.specialization().subgroup_size,
             wide_accesses: wide_accesses(pipeline)?,
             reduced: reduced(pipeline.kernel().name, pipeline.specialization().constants.iter().copied()),
         })
@@ -39,20 +39,20 @@ impl Compiled {
         )
     }
 
-    /// Everything stayed in registers, in subgroups of the size that was asked for.
+    /// Fails if the pipeline spills, uses scratch, or has another subgroup size than required.
     pub fn check(&self) -> Result<()> {
         let summary = &self.inspected.summary;
-        // A compiler that has lost its word for spills would pass for one that spills nothing.
-        let spills = summary.spills.context("the compiler does not tell its spills")?;
+        // A compiler without a statistic of spills must not pass.
+        let spills = summary.spills.context("the compiler does not report spills")?;
         let scratch_size = summary.scratch_size.unwrap_or(0);
         let lanes = self.inspected.lanes;
         ensure!(spills == 0, "spills to memory: {spills}");
         ensure!(scratch_size == 0, "bytes of scratch: {scratch_size}");
-        ensure!(lanes > 0, "the compiler does not tell its lanes");
+        ensure!(lanes > 0, "the compiler does not report its subgroup size");
         ensure!(
-            self.asked_lanes.is_none_or(|asked| asked == lanes),
-            "{lanes} lanes, where {:?} were asked for",
-            self.asked_lanes
+            self.required_lanes.is_none_or(|required| required == lanes),
+            "{lanes} lanes, required {:?}",
+            self.required_lanes
         );
         Ok(())
     }
@@ -62,7 +62,7 @@ impl Compiled {
 fn wide_accesses(pipeline: &Pipeline) -> Result<Option<u64>> {
     let representations = pipeline.representations()?;
     let assembly = representations.iter().find(|one| one.name == "Assembly");
-    // The names of GCN and RDNA up to 2, and those of later ones.
+    // The mnemonics of GCN and RDNA up to 2, and of later GPUs.
     let is_wide =
         |line: &&str| line.contains("global_") && (line.contains("_dwordx4") || line.contains("_b128"));
     let is_of_amd = |text: &&str| text.contains("s_endpgm");
@@ -70,11 +70,11 @@ fn wide_accesses(pipeline: &Pipeline) -> Result<Option<u64>> {
     Ok(assembly.map(|text| text.lines().filter(is_wide).count() as u64))
 }
 
-/// [Every pipeline that a policy can choose](PlanConfig::every), each once, in the order in which plans have them. What takes
-/// a feature that the GPU lacks is left out.
+/// [Every pipeline that a policy can choose](PlanConfig::every), each once, in the order of the plans. Plans of a
+/// feature that the GPU lacks are omitted.
 pub fn all(device: &Device) -> Result<Vec<Compiled>> {
     let mut compiled = Vec::<Compiled>::new();
-    // What is held is not compiled again for the next plan.
+    // Pipelines that are held are not compiled again for the next plan.
     let mut held = Vec::<Pipeline>::new();
     for plan in PlanConfig::every(device.capabilities()) {
         let visited = plan.for_each_pipeline(device, |pipeline| -> Result<()> {

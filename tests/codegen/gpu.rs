@@ -1,4 +1,4 @@
-//! The trials of one GPU: nothing spills, and all is as the committed table says.
+//! The trials of one GPU: no pipeline spills, and the numbers match the committed table.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::compiled::{self, Compiled};
 use super::table::{COLUMNS, Line, Table};
 use super::{chosen, main_path, spilling};
 
-/// Compiles everything, and rewrites the GPU's table if that is asked for.
+/// Compiles every pipeline, and rewrites the GPU's table with `SUBSWEEP_BLESS=1`.
 pub fn trials(name: &str) -> Result<Vec<Trial>> {
     let (instance, device) = open()?;
     let identity = &device.capabilities().identity;
@@ -39,16 +39,16 @@ pub fn trials(name: &str) -> Result<Vec<Trial>> {
     trials.extend(
         compiled.into_iter().map(|one| trial(&format!("no spills: {}", one.name()), move || one.check())),
     );
-    // All is compiled by now.
+    // All pipelines are compiled at this point.
     let messages = instance.take_messages();
-    trials.push(trial("validation is silent", move || {
+    trials.push(trial("validation reports nothing", move || {
         ensure!(messages.is_empty(), "{}", messages.join("\n"));
         Ok(())
     }));
     Ok(trials)
 }
 
-/// The one device that the row's environment leaves, and the instance that keeps what validation says.
+/// The row's device, the only one that its environment exposes, and the instance, which keeps validation messages.
 fn open() -> Result<(Arc<Instance>, Device)> {
     let instance = Arc::new(Instance::new(true)?);
     let candidate = instance.candidates()?.into_iter().next().context("the driver has no such GPU")?;
@@ -56,7 +56,7 @@ fn open() -> Result<(Arc<Instance>, Device)> {
     Ok((instance, device))
 }
 
-/// The table that is committed for a GPU; with `SUBSWEEP_BLESS=1` what was found becomes it.
+/// The committed table of a GPU, which `SUBSWEEP_BLESS=1` replaces by `found`.
 fn committed(name: &str, found: &Table) -> Result<Table> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/codegen/{name}.txt"));
     let explain = || path.display().to_string();
@@ -66,7 +66,7 @@ fn committed(name: &str, found: &Table) -> Result<Table> {
     Table::parse(&fs::read_to_string(&path).with_context(explain)?).with_context(explain)
 }
 
-/// Numbers of another compiler are no fault of the kernels: then all of these are skipped, and differences are noted.
+/// Compares with the table. If another compiler wrote it, the trials are skipped, and differences are noted.
 fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
     let compilers = [(&found.gpu, &committed.gpu), (&found.shaders, &committed.shaders)];
     let other = compilers.iter().find(|(found, committed)| found != committed);
@@ -89,7 +89,7 @@ fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
     lines.chain(main_paths).chain([names]).map(compare).collect()
 }
 
-/// Every kernel is among the pipelines, but for those that no policy runs, and those of doubles on a GPU without.
+/// Every kernel is among the pipelines, except kernels of no policy, and kernels of doubles on a GPU without them.
 fn complete(found: &Table, has_float64: bool) -> Trial {
     let found: Vec<_> = found.lines.keys().cloned().collect();
     trial("every kernel is compiled", move || {
@@ -98,14 +98,14 @@ fn complete(found: &Table, has_float64: bool) -> Trial {
             is_meant && !name.starts_with("probe/") && !name.ends_with("_counted")
         };
         for kernel in kernels::ALL.iter().filter(|kernel| is_chosen(kernel.name)) {
-            ensure!(found.iter().any(|name| name == kernel.name), "{} is not", kernel.name);
+            ensure!(found.iter().any(|name| name == kernel.name), "{} is not compiled", kernel.name);
         }
         Ok(())
     })
 }
 
-/// Kernels that may take 16 bytes at a time do, as far as the driver shows assembly that can be read. Others may as well,
-/// where the compiler knows that it may.
+/// Kernels specialized for quads access 16 bytes at a time, as far as the driver exposes readable assembly. Other
+/// kernels may do so too.
 fn wide(compiled: &[Compiled]) -> Trial {
     let is_meant = |one: &&Compiled| {
         ["QUAD_ACCESS=1", "UNIT_WORDS=4"].iter().any(|name| one.inspected.specialization.contains(name))
@@ -124,10 +124,10 @@ fn wide(compiled: &[Compiled]) -> Trial {
     trial("quads are loaded and stored whole", run).with_ignored_flag(is_ignored)
 }
 
-/// A canary: a table that differs by more than it may is refused.
+/// A canary: a table outside its tolerance is refused.
 fn doctored(found: Table) -> Trial {
     trial("a doctored table is refused", move || {
-        ensure!(Table::parse(&found.to_string())? == found, "a table is not what was written");
+        ensure!(Table::parse(&found.to_string())? == found, "a written table is read differently");
         let (kernel, line) = found.lines.first_key_value().context("nothing was compiled")?;
         for (column, &(name, _, tolerance)) in COLUMNS.iter().enumerate() {
             let Some(number) = line.numbers[column] else { continue };
@@ -161,7 +161,7 @@ fn doctored(found: Table) -> Trial {
     })
 }
 
-/// A trial whose errors are told with their causes.
+/// A trial whose errors are reported with their causes.
 pub fn trial(name: &str, run: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
     Trial::test(name, move || run().map_err(|error| Failed::from(format!("{error:#}"))))
 }

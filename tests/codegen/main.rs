@@ -1,10 +1,10 @@
-//! What the compilers of five vendors' GPUs make of the kernels, without their hardware.
+//! The kernels, compiled for GPUs of five vendors without their hardware.
 //!
-//! Mesa's drivers compile for GPUs that are not there: see `subsweep::harness::CompileOnlyGpu`. Every pipeline that a policy
-//! can choose is compiled for each GPU; none may spill, and the numbers are held to committed tables, `GPU.txt`, where the
-//! same compilers made those. `tools/codegen` rewrites them. A row beside the GPUs lets `spirv-val` judge every module.
+//! Mesa's drivers compile for absent GPUs: see `subsweep::harness::CompileOnlyGpu`. Every pipeline that a policy can
+//! choose is compiled for each GPU. None may spill, and its numbers must match the committed table `GPU.txt`, if the
+//! same compilers wrote that. `tools/codegen` rewrites the tables. One more row validates every module by `spirv-val`.
 //!
-//! Each row is a process of its own: see `tests/common/children.rs`.
+//! Each row runs in its own process: see `tests/common/children.rs`.
 
 #[path = "../common/children.rs"]
 mod children;

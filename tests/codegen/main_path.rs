@@ -1,4 +1,4 @@
-//! Instructions for each element on the main path of the hot kernels: a full tile, without the fallback for stalled tiles.
+//! Instructions per element on the main path of the hot kernels: a full tile, without the fallback for stalled tiles.
 //!
 //! Each instruction counts once, on both sides of divergent branches and in the body of a loop.
 
@@ -17,7 +17,8 @@ pub struct MainPath {
     pub items: u64,
 }
 
-/// Of each hot kernel as it is tuned for the device, and sorts also by the other way to match digits, where the device can.
+/// The main path of each hot kernel, as tuned for the device; of sorts by ballots and by shared masks, where the device
+/// supports them.
 pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
     let capabilities = device.capabilities();
     let pairs = SortConfig::pairs;
@@ -49,18 +50,18 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
     let kernel = &kernels::SCAN_CHAINED_U32X1;
     let plan = PlanConfig::Scan(config.policy(tuned));
     // The first subgroup of a workgroup looks back.
-    for (who, more) in [("first subgroup", &[][..]), ("other subgroups", &[("OTHER_SUBGROUPS", 1)])] {
+    for (subgroups, more) in [("first subgroup", &[][..]), ("other subgroups", &[("OTHER_SUBGROUPS", 1)])] {
         let instructions =
             instructions(device, plan, kernel, more)?.context("the device takes no chained scan")?;
         let (workgroup_size, items) = (tuned.workgroup_size, tuned.items_per_invocation.into());
-        let name = format!("{}, {workgroup_size} x {items}, {who}", kernel.name);
+        let name = format!("{}, {workgroup_size} x {items}, {subgroups}", kernel.name);
         counts.push((name, MainPath { instructions, items }));
     }
     Ok(counts)
 }
 
-/// Of the main path of a plan's kernel, the variant for aligned memory, with `more` constants; none where the device cannot
-/// have the plan.
+/// Instructions of the main path of a plan's kernel, in the variant for aligned memory, with `more` constants; `None`
+/// where the device does not support the plan.
 fn instructions(
     device: &Device,
     plan: PlanConfig,
@@ -78,5 +79,5 @@ fn instructions(
     let of_quads = |specialization: &str| !specialization.contains("QUAD_ACCESS=0");
     let main_path = inspection.pipelines.iter().find(|one| of_quads(&one.specialization));
     let summary = main_path.with_context(|| format!("the plan has no {}", kernel.name))?.summary;
-    summary.instructions.map(Some).context("the compiler does not tell its instructions")
+    summary.instructions.map(Some).context("the compiler does not report its instructions")
 }

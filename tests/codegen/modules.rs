@@ -1,4 +1,4 @@
-//! The modules, before any driver sees them: `spirv-val`.
+//! Validation of every module by `spirv-val`.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use subsweep::kernels;
 use super::children::announce;
 use super::gpu::trial;
 
-/// The first line that `spirv-val` says of itself, if it is there.
+/// The first line of `spirv-val --version`, if it is installed.
 pub fn spirv_val_version() -> Option<String> {
     let output = Command::new("spirv-val").arg("--version").output().ok()?;
     String::from_utf8(output.stdout).ok()?.lines().next().map(str::to_owned)
@@ -29,15 +29,15 @@ fn validate(module: &[u8]) -> Result<()> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // What it says before it has read all fits into the pipe.
+    // Output before the end of its input fits into the pipe.
     let written = child.stdin.take().context("a pipe was asked for")?.write_all(module);
     let output = child.wait_with_output()?;
-    let words = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
-    ensure!(output.status.success(), "{}", words.trim());
+    let report = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "{}", report.trim());
     written.context("spirv-val did not read all")
 }
 
-/// One whose first function never ends.
+/// A module whose first function does not end.
 fn refuses_a_broken_module() -> Result<()> {
     let module = kernels::ALL.first().context("there are no kernels")?.spirv;
     ensure!(validate(&module[..module.len() - 4]).is_err(), "it passes without its last instruction");

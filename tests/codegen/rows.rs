@@ -1,4 +1,4 @@
-//! The compilers and their GPUs.
+//! The rows: a compile-only GPU each, and `spirv-val`.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -11,14 +11,14 @@ use super::reduced::Lists;
 use super::{gpu, modules};
 
 pub struct Row {
-    /// That of a [`CompileOnlyGpu`], or [`SPIRV_VAL`].
+    /// The name of a [`CompileOnlyGpu`], or [`SPIRV_VAL`].
     name: &'static str,
     is_of_full_suite: bool,
 }
 
 const SPIRV_VAL: &str = "spirv-val";
 
-/// In the short suite one of each vendor.
+/// A row of both suites: one GPU of each vendor.
 const fn short(name: &'static str) -> Row {
     Row { name, is_of_full_suite: false }
 }
@@ -37,7 +37,7 @@ impl children::Row for Row {
     type Together = Lists;
 
     const ALL: &'static [Self] = &[
-        // Those that take longest come first, so that the last do not run alone.
+        // The longest rows start first, so that none runs alone at the end.
         short("intel-tgl"),
         short("adreno-740"),
         short("nvidia-ampere"),
@@ -80,7 +80,7 @@ impl children::Row for Row {
         String::new()
     }
 
-    /// A compiler that cannot do with a shader says so, and makes a pipeline of it nevertheless.
+    /// ACO reports an invalid shader, and creates a pipeline nevertheless.
     fn complaint(&self) -> Option<&'static str> {
         Some("ACO ERROR")
     }

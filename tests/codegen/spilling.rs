@@ -1,16 +1,16 @@
-//! A canary: a kernel that can only spill is caught by the check for spills.
+//! A canary: the check for spills must report a kernel that spills on every GPU.
 
 use libtest_mimic::Trial;
 use subsweep::device::Device;
 
-/// Skipped where no shader compiler made the kernel.
+/// Skipped in a build without a shader compiler.
 #[cfg(not(feature = "compile-shaders"))]
 pub fn trial(_: &Device) -> Trial {
     super::children::note("SKIPPED: the spilling kernel comes with the feature compile-shaders");
     super::gpu::trial("a spilling kernel is caught", || Ok(())).with_ignored_flag(true)
 }
 
-/// Skipped where no shader compiler made the kernel.
+/// Skipped in a build without a shader compiler.
 #[cfg(feature = "compile-shaders")]
 pub fn trial(device: &Device) -> Trial {
     let device = device.clone();
@@ -46,7 +46,7 @@ mod canary {
     pub fn check(device: &Device) -> Result<()> {
         let options = PipelineOptions { workgroup_size: 64, constants: &[], subgroup_size: None };
         let compiled = match Pipeline::new(device, &SPILLING, options) {
-            // Intel's compiler gives up on it for Xe2.
+            // Intel's compiler fails on it for Xe2.
             Err(Error::Vulkan { result: vk::Result::ERROR_UNKNOWN, .. }) => return Ok(()),
             pipeline => Compiled::new(&pipeline?)?,
         };

@@ -1,4 +1,4 @@
-//! What was measured, as text that a person can read and a diff can show.
+//! The numbers of a GPU's pipelines, as a text table.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use subsweep::harness::PipelineSummary;
 use super::compiled::Compiled;
 use super::main_path::MainPath;
 
-/// The numbers of a pipeline, and their headings; none where the driver does not tell.
+/// The numbers of a pipeline, by column; `None` where the driver does not report one.
 pub type Numbers = [Option<u64>; COLUMNS.len()];
 
-/// A heading, the number below it, and how far it may be from the table's.
+/// A heading, the number of its column, and the tolerance.
 type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>, fn(u64) -> u64);
 pub const COLUMNS: [Column; 6] = [
     ("registers", |summary| summary.registers, tolerance),
-    // One of two is half of the occupancy.
+    // No tolerance: one of two workgroups is half of the occupancy.
     ("workgroups", |summary| summary.workgroups, |_| 0),
     ("shared", |summary| summary.shared_memory_size, tolerance),
     ("instructions", |summary| summary.instructions, tolerance),
@@ -24,7 +24,7 @@ pub const COLUMNS: [Column; 6] = [
     ("scratch", |summary| summary.scratch_size, |_| 0),
 ];
 
-/// A kernel at its default shape: as the first plan has it.
+/// A kernel at its default shape, that of the first plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub specialization: String,
@@ -37,7 +37,7 @@ pub struct Line {
 pub struct Table {
     /// GPU and Mesa.
     pub gpu: String,
-    /// What made the SPIR-V.
+    /// The compiler of the SPIR-V.
     pub shaders: String,
     /// By kernel.
     pub lines: BTreeMap<String, Line>,
@@ -45,7 +45,7 @@ pub struct Table {
     pub main_paths: BTreeMap<String, MainPath>,
 }
 
-const TITLE: &str = "# What a compiler makes of each kernel at its default shape. Written by tools/codegen.";
+const TITLE: &str = "# Compiler statistics of each kernel at its default shape. Written by tools/codegen.";
 const GPU: &str = "# GPU:     ";
 const SHADERS: &str = "# shaders: ";
 const MAIN_PATHS: &str = "\n# Main path: a full tile, without the fallback for stalled tiles. Instructions, items of an \
@@ -63,39 +63,42 @@ impl Line {
 }
 
 impl Table {
-    /// Whether a kernel's line is that of the table, each number as far as its column allows.
+    /// Fails unless a kernel's line matches the table, within the tolerances of its columns.
     pub fn check(&self, kernel: &str, found: &Line) -> Result<()> {
         let line = self.lines.get(kernel).context("the table has no such line: run tools/codegen")?;
-        let (shape, told_shape) = ((&found.specialization, found.lanes), (&line.specialization, line.lanes));
+        let (shape, expected_shape) =
+            ((&found.specialization, found.lanes), (&line.specialization, line.lanes));
         ensure!(
-            shape == told_shape,
-            "{shape:?}, where the table has {told_shape:?}; if that is well, run tools/codegen"
+            shape == expected_shape,
+            "{shape:?}, but {expected_shape:?} in the table; if intended, run tools/codegen"
         );
-        for (((name, _, tolerance), told), got) in COLUMNS.iter().zip(&line.numbers).zip(&found.numbers) {
-            let is_near =
-                told.zip(*got).map_or(told == got, |(told, got)| told.abs_diff(got) <= tolerance(told));
+        for (((name, _, tolerance), expected), got) in COLUMNS.iter().zip(&line.numbers).zip(&found.numbers) {
+            let is_near = expected
+                .zip(*got)
+                .map_or(expected == got, |(expected, got)| expected.abs_diff(got) <= tolerance(expected));
             ensure!(
                 is_near,
-                "{name} is {}, where the table has {}; if that is well, run tools/codegen",
+                "{name} is {}, but {} in the table; if intended, run tools/codegen",
                 number(*got),
-                number(*told)
+                number(*expected)
             );
         }
         Ok(())
     }
 
-    /// Whether a main path has as many instructions as the table tells, by the same tolerance.
+    /// Fails unless a main path's instructions match the table, within the tolerance.
     pub fn check_main_path(&self, name: &str, found: MainPath) -> Result<()> {
-        let told = self.main_paths.get(name).context("the table has no such main path: run tools/codegen")?;
+        let expected =
+            self.main_paths.get(name).context("the table has no such main path: run tools/codegen")?;
         ensure!(
-            told.items == found.items
-                && told.instructions.abs_diff(found.instructions) <= tolerance(told.instructions),
-            "{found:?}, where the table has {told:?}; if that is well, run tools/codegen"
+            expected.items == found.items
+                && expected.instructions.abs_diff(found.instructions) <= tolerance(expected.instructions),
+            "{found:?}, but {expected:?} in the table; if intended, run tools/codegen"
         );
         Ok(())
     }
 
-    /// No line is about what is gone.
+    /// Fails if the table has a line for a kernel or a main path that does not exist.
     pub fn check_names(&self, found: &Self) -> Result<()> {
         if let Some(name) = self.lines.keys().find(|name| !found.lines.contains_key(*name)) {
             bail!("the table has a line for {name}, which nothing chooses: run tools/codegen");
@@ -130,9 +133,9 @@ impl Table {
     }
 }
 
-/// Scheduling moves a few instructions, and small counts cannot move by less than one.
-pub fn tolerance(told: u64) -> u64 {
-    (told / 10).max(2)
+/// A tenth, and at least 2: scheduling changes a few instructions.
+pub fn tolerance(expected: u64) -> u64 {
+    (expected / 10).max(2)
 }
 
 fn number(number: Option<u64>) -> String {
@@ -153,7 +156,7 @@ fn line_of(text: &str) -> Option<(String, Line)> {
 
 fn main_path_of(text: &str) -> Option<(String, MainPath)> {
     let (name, counts) = text.split_once(": ")?;
-    // The kernel's own name has a colon without a space.
+    // The colon in a kernel's name has no space after it.
     let mut counts = counts.split_whitespace();
     let mut next = || counts.next()?.parse().ok();
     Some((name.to_owned(), MainPath { instructions: next()?, items: next()? }))
@@ -168,8 +171,8 @@ impl fmt::Display for Table {
         writeln!(f, "  specialization")?;
         for (kernel, Line { specialization, lanes, numbers }) in &self.lines {
             write!(f, "{kernel:width$}  {lanes:>5}")?;
-            for ((heading, ..), told) in COLUMNS.iter().zip(numbers) {
-                write!(f, "  {:>1$}", number(*told), heading.len())?;
+            for ((heading, ..), value) in COLUMNS.iter().zip(numbers) {
+                write!(f, "  {:>1$}", number(*value), heading.len())?;
             }
             writeln!(f, "  {specialization}")?;
         }

@@ -1,11 +1,11 @@
-//! A matrix of rows, each in a process of its own: a driver and what it reads from its environment are fixed for one.
+//! A matrix of rows, each in its own process, since a process uses one driver and reads its environment once.
 //!
-//! Without arguments a test is the parent, which runs every row of the suite and sums up. `--row NAME` is the child, which
-//! takes the usual test arguments behind it; `cargo test --test TEST -- --list-rows` names the rows, and `-- --rows NAME`
-//! runs the row of that name, or those whose names hold it. `--environment NAME` prints the environment that a row's child
-//! needs.
+//! Without arguments a test is the parent, which runs every row of the suite and prints a summary. `--row NAME` is the
+//! child, followed by the usual test arguments. `cargo test --test TEST -- --list-rows` lists the rows; `-- --rows
+//! NAME` runs the row of that name, or all rows whose names contain it. `--environment NAME` prints the environment of
+//! a row's child.
 //!
-//! The suite is the short one, or with `SUBSWEEP_SUITE=full` (`tools/test --full`) the full one.
+//! `SUBSWEEP_SUITE=full` (`tools/test --full`) selects the full suite; the default is the short one.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
@@ -19,46 +19,46 @@ use libtest_mimic::Arguments;
 
 /// One row of a matrix.
 pub trait Row: Sized + Sync + 'static {
-    /// What all rows together must show.
+    /// A check of all rows together.
     type Together: Together;
 
-    /// All of them, in their order.
+    /// All rows, in order of their start.
     const ALL: &'static [Self];
 
-    /// The name that selects it.
+    /// The name that selects the row.
     fn name(&self) -> &'static str;
 
-    /// What starts `executable` as the child, with the environment that it must have, or what this machine lacks.
+    /// The command that starts `executable` as the child, with its environment; or what this machine lacks.
     fn command(&self, executable: &Path) -> Result<Command, Missing>;
 
-    /// How the child must describe what it runs on must end, after [`announce`].
+    /// The required end of the child's description of its device, given to [`announce`].
     fn ending(&self) -> String;
 
-    /// Whether the short suite leaves the row out.
+    /// Whether the short suite omits the row.
     fn is_of_full_suite(&self) -> bool {
         false
     }
 
-    /// Whether inputs alone take gigabytes in the full suite.
+    /// Whether inputs take gigabytes in the full suite.
     fn has_large_inputs(&self) -> bool {
         false
     }
 
-    /// What a child never says if all is well, whatever its trials find.
+    /// A text on the child's standard error that makes the row fail.
     fn complaint(&self) -> Option<&'static str> {
         None
     }
 
-    /// The child: every trial of the row.
+    /// The child process: runs every trial of the row.
     fn run(&self, arguments: &Arguments) -> ExitCode;
 }
 
-/// What the rows of a suite must show between them.
+/// A check of all rows of a suite together.
 pub trait Together: Default + Sync {
-    /// What each child needs for it in its environment.
+    /// The environment variables that each child needs for the check.
     fn environment(&self) -> Vec<(&'static str, OsString)>;
 
-    /// Once all have run: what they have shown, or what is missing.
+    /// Runs the check after all rows: a summary, or the failure.
     fn check(&self) -> Result<String, String>;
 }
 
@@ -72,10 +72,10 @@ impl Together for () {
     }
 }
 
-/// Why a row cannot run here.
+/// The reason why a row cannot run here.
 pub struct Missing {
     pub what: String,
-    /// In the project's own gate nothing may be missing that the system has packages for.
+    /// In CI, nothing may be missing for which the system has packages.
     pub is_failure: bool,
 }
 
@@ -87,15 +87,14 @@ struct Counts {
     skipped: u32,
 }
 
-/// How many of a row's trials are named with their times.
+/// How many of a row's slowest trials are listed.
 const SLOWEST_COUNT: usize = 10;
 
 const DEVICE: &str = "device: ";
 const NOTE: &str = "note: ";
 const PEAK: &str = "peak memory in KiB: ";
 
-/// The most memory that a row's process may have at once, in KiB, of plans that it keeps. The full suite's are larger, and of
-/// more kinds.
+/// The limit of a row's peak memory in KiB. The full suite keeps more and larger plans.
 fn max_peak_kib(is_full: bool, has_large_inputs: bool) -> u64 {
     match (is_full, has_large_inputs) {
         (false, _) => 2 << 20,
@@ -104,18 +103,18 @@ fn max_peak_kib(is_full: bool, has_large_inputs: bool) -> u64 {
     }
 }
 
-/// The child says what it runs on.
+/// Reports the child's device to the parent.
 pub fn announce(device: &str) {
     println!("{DEVICE}{device}");
 }
 
-/// The child says something that a person must see even if all goes well.
-#[allow(dead_code, reason = "not every matrix has something to say")]
+/// Reports a note that the parent prints even if all trials pass.
+#[allow(dead_code, reason = "not every matrix has notes")]
 pub fn note(words: &str) {
     println!("{NOTE}{words}");
 }
 
-/// Parent or child, as the arguments say.
+/// Runs as parent or child, by the arguments.
 pub fn main<R: Row>() -> ExitCode {
     let mut arguments: Vec<_> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
@@ -145,14 +144,14 @@ pub fn main<R: Row>() -> ExitCode {
     }
 }
 
-/// The most memory that this process has had at once, where the system tells.
+/// The peak memory of this process, where the system reports it.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok())
 }
 
-/// Whether a child whose memory this was had no more than it may. On Linux it must say.
+/// Whether a child's peak memory is within the limit. On Linux it must be known.
 fn is_within_memory(peak_kib: Option<u64>, max_kib: u64) -> bool {
     peak_kib.map_or(!cfg!(target_os = "linux"), |peak| peak <= max_kib)
 }
@@ -186,7 +185,7 @@ fn print_environment<R: Row>(name: &str) -> ExitCode {
     }
 }
 
-/// Runs every row whose name holds `pattern` and that this machine has, with `arguments` for each, and sums up.
+/// Runs every row of this machine whose name contains `pattern`, with `arguments`, and prints a summary.
 fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
     let is_named = |row: &&R| row.name() == pattern;
     let is_meant = |row: &&R| match R::ALL.iter().any(|row| is_named(&row)) {
@@ -199,7 +198,7 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
         return ExitCode::FAILURE;
     }
     println!("\nrunning {} rows", rows.len());
-    // A row spends most of its time in its driver's compiler, which takes one core.
+    // A row spends most of its time in its driver's compiler, on one core.
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, total) = (AtomicUsize::new(0), Mutex::new(Counts::default()));
     let (together, lacks_rows) = (R::Together::default(), AtomicBool::new(false));
@@ -229,10 +228,10 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
         }
     });
     let mut total = total.into_inner().expect("no row panics");
-    // Not of a part, and not of what a machine without some of the drivers can run.
+    // Only if all rows have run completely.
     let is_whole = pattern.is_empty() && arguments.is_empty() && total.failed == 0;
     if is_whole && lacks_rows.into_inner() {
-        println!("NOT CHECKED: what all rows show together, since rows are missing");
+        println!("NOT CHECKED: the rows together, since rows are missing");
         total.failed += u32::from(is_gate_on(&["debian 12"]));
     } else if is_whole {
         match together.check() {
@@ -243,7 +242,7 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
             }
         }
     }
-    // The counts are of the rows' trials, in the words of Rust's own test runner.
+    // The total of the rows' trials, in the format of Rust's test runner.
     println!(
         "\ntest result: {}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out\n",
         if total.failed == 0 { "ok" } else { "FAILED" },
@@ -255,7 +254,7 @@ fn run_all<R: Row>(pattern: &str, arguments: &[String]) -> ExitCode {
 }
 
 fn own_path() -> PathBuf {
-    std::env::current_exe().expect("the test's own path")
+    std::env::current_exe().expect("the path of the test")
 }
 
 fn run_row<R: Row>(row: &R, mut command: Command, arguments: &[String]) -> Counts {
@@ -274,12 +273,12 @@ fn run_row<R: Row>(row: &R, mut command: Command, arguments: &[String]) -> Count
     let (out, mut err) =
         (child.stdout.take().expect("it is piped"), child.stderr.take().expect("it is piped"));
     let (Timed { text: stdout, slowest }, stderr) = std::thread::scope(|scope| {
-        let words = scope.spawn(move || {
-            let mut words = Vec::new();
-            err.read_to_end(&mut words).expect("the child's words are read");
-            words
+        let stderr = scope.spawn(move || {
+            let mut bytes = Vec::new();
+            err.read_to_end(&mut bytes).expect("the child's standard error is read");
+            bytes
         });
-        (Timed::read(out), words.join().expect("no thread panics"))
+        (Timed::read(out), stderr.join().expect("no thread panics"))
     });
     let status = child.wait().expect("the child ends");
 
@@ -292,11 +291,11 @@ fn run_row<R: Row>(row: &R, mut command: Command, arguments: &[String]) -> Count
     let complains = row.complaint().is_some_and(|complaint| stderr.contains(complaint));
     let peak: Option<u64> = stdout.lines().find_map(|line| line.strip_prefix(PEAK)?.parse().ok());
     let max_kib = max_peak_kib(is_full(), row.has_large_inputs());
-    // A child that has crashed has said nothing.
+    // A crashed child has not reported its memory.
     let is_small = !status.success() || is_within_memory(peak, max_kib);
     let ok = status.success() && is_right_device && ran && !complains && is_small;
     let counts = counts.unwrap_or_default();
-    let mut told = format!(
+    let mut summary = format!(
         "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s, {}\n",
         row.name(),
         if ok { "ok" } else { "FAILED" },
@@ -307,35 +306,36 @@ fn run_row<R: Row>(row: &R, mut command: Command, arguments: &[String]) -> Count
         peak.map_or_else(|| "of unknown memory".to_owned(), |peak| format!("{} MiB", peak >> 10))
     );
     for (duration, trial) in slowest {
-        told += &format!("{:27.1} s  {trial}\n", duration.as_secs_f64());
+        summary += &format!("{:27.1} s  {trial}\n", duration.as_secs_f64());
     }
     for note in stdout.lines().filter_map(|line| line.strip_prefix(NOTE)) {
-        told += &format!("row {:17} {note}\n", row.name());
+        summary += &format!("row {:17} {note}\n", row.name());
     }
     if !ok {
-        told += &stdout;
-        told += &stderr;
-        // The last word: a driver may crash behind the last trial, and all of them passed.
-        told += &format!("row {} ended with {}\n", row.name(), status);
+        summary += &stdout;
+        summary += &stderr;
+        // Last, since a driver may crash after all trials have passed.
+        summary += &format!("row {} ended with {}\n", row.name(), status);
         if !is_small {
-            told += &format!("row {} took more than {} MiB, or did not say\n", row.name(), max_kib >> 10);
+            summary +=
+                &format!("row {} took more than {} MiB, or did not report it\n", row.name(), max_kib >> 10);
         }
         if !is_right_device {
-            told += &format!("row {} was to run on: …{}\n", row.name(), row.ending());
+            summary += &format!("row {} was to run on: …{}\n", row.name(), row.ending());
         }
     }
-    // Whole: another row may have something to say, too.
-    print!("{told}");
+    // One call, so that the output of rows does not interleave.
+    print!("{summary}");
     Counts { failed: counts.failed.max(u32::from(!ok)), ..counts }
 }
 
-/// Whether all that there is runs, and not what finds mistakes in minutes.
+/// Whether the full suite runs, instead of the short one.
 pub fn is_full() -> bool {
     std::env::var("SUBSWEEP_SUITE").is_ok_and(|suite| suite == "full")
 }
 
-/// Mesa's shader cache of a row, one folder for each driver build and width of vectors, which Mesa itself does not tell
-/// apart. It stays for the next run where `tools/env` has named a place.
+/// Mesa's shader cache of a row, one folder for each driver build and vector width, which Mesa itself does not
+/// distinguish. The cache is kept if `tools/env` has set its folder.
 enum ShaderCache {
     Kept(PathBuf),
     Temporary(tempfile::TempDir),
@@ -345,7 +345,7 @@ impl ShaderCache {
     fn new(command: &Command) -> Self {
         let value = |name| command.get_envs().find(|(other, _)| *other == name)?.1;
         let width = value("LP_NATIVE_VECTOR_WIDTH").and_then(|width| width.to_str());
-        // The folder of a driver's manifest tells its build: the system's, or one of those that set-up makes.
+        // The folder of a driver's manifest identifies its build: the system's, or one by tools/setup.
         let build = value("VK_DRIVER_FILES").and_then(|manifest| Path::new(manifest).parent()?.file_name());
         match (std::env::var_os("SUBSWEEP_CACHE"), width, build.and_then(|build| build.to_str())) {
             (Some(cache), Some(width), Some(build)) => {
@@ -363,7 +363,7 @@ impl ShaderCache {
     }
 }
 
-/// What a child has printed, and the trials that took longest: a child runs one at a time, and prints as each ends.
+/// A child's output and its slowest trials, timed by the output, since a child runs one trial at a time.
 struct Timed {
     text: String,
     slowest: Vec<(Duration, String)>,
@@ -411,7 +411,7 @@ impl Counts {
     }
 }
 
-/// The installed manifest of a Mesa driver: `lvp` or `radeon`, where this machine has one.
+/// The installed manifest of a Mesa driver, `lvp` or `radeon`, if any.
 pub fn mesa_manifest(driver: &str) -> Option<PathBuf> {
     let folders = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
     let names = [format!("{driver}_icd.{}.json", std::env::consts::ARCH), format!("{driver}_icd.json")];
@@ -419,14 +419,14 @@ pub fn mesa_manifest(driver: &str) -> Option<PathBuf> {
     paths.find(|path| path.exists())
 }
 
-/// The environment in which the loader finds one driver and no other.
+/// The environment in which the loader finds only this driver.
 pub fn only_driver(manifest: &Path) -> Vec<(&'static str, OsString)> {
     vec![("VK_DRIVER_FILES", manifest.into()), ("VK_ICD_FILENAMES", manifest.into())]
 }
 
-/// The environment in which the loader finds the installed RADV and no other. `RADV_FORCE_FAMILY` has it compile for a
-/// family of GPUs that need not be there.
-#[allow(dead_code, reason = "not every matrix has a row of it")]
+/// The environment in which the loader finds only the installed RADV. `RADV_FORCE_FAMILY` makes it compile for a family
+/// of GPUs without hardware.
+#[allow(dead_code, reason = "not every matrix has such a row")]
 pub fn radv() -> Result<Vec<(&'static str, OsString)>, Missing> {
     let manifest = mesa_manifest("radeon").ok_or_else(|| Missing {
         what: "RADV is missing; tools/setup test installs it".to_owned(),
@@ -435,8 +435,8 @@ pub fn radv() -> Result<Vec<(&'static str, OsString)>, Missing> {
     Ok(only_driver(&manifest))
 }
 
-/// The environment in which the loader finds one driver of the Mesa 25 that set-up unpacks, and no other.
-#[allow(dead_code, reason = "not every matrix has a row of it")]
+/// The environment in which the loader finds only one driver of the Mesa 25 that tools/setup unpacks.
+#[allow(dead_code, reason = "not every matrix has such a row")]
 pub fn mesa25(driver: &str) -> Result<Vec<(&'static str, OsString)>, Missing> {
     let folder = std::env::var_os("SUBSWEEP_MESA25_DIR").map(PathBuf::from).ok_or_else(|| Missing {
         what: "Mesa 25 is missing; tools/setup test unpacks it on Debian 12".to_owned(),
@@ -448,7 +448,7 @@ pub fn mesa25(driver: &str) -> Result<Vec<(&'static str, OsString)>, Missing> {
         return Err(Missing { what, is_failure: true });
     }
     let mut environment = only_driver(&manifest);
-    // Its own libraries come first, and the caller's after them.
+    // Mesa's own libraries first, then the caller's.
     let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let paths = std::env::split_paths(&others).filter(|path| !path.as_os_str().is_empty());
     let paths = std::env::join_paths(std::iter::once(folder.join("lib")).chain(paths));
@@ -456,7 +456,7 @@ pub fn mesa25(driver: &str) -> Result<Vec<(&'static str, OsString)>, Missing> {
     Ok(environment)
 }
 
-/// Whether this is the project's own gate on one of these systems, by `ID VERSION_ID` or `ID`.
+/// Whether this is CI on one of these systems, given as `ID VERSION_ID` or `ID`.
 pub fn is_gate_on(systems: &[&str]) -> bool {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
     let value = |key: &str| {

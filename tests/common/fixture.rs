@@ -1,6 +1,6 @@
-//! Kernels that are compiled for tests alone: `src/kernels/fixtures/NAME.comp`, with the feature compile-shaders.
+//! Kernels for tests alone: `src/kernels/fixtures/NAME.comp`, with the feature compile-shaders.
 
-/// Bytes that lie as words do.
+/// Bytes aligned as words.
 #[repr(C)]
 pub struct Aligned<const N: usize> {
     pub words: [u32; 0],

@@ -1,15 +1,14 @@
-//! Pipelines by what tells kernels' ways apart.
+//! Pipelines, reduced to the constants that select a kernel's control flow.
 //!
-//! Two pipelines are the same here if they differ in constants alone that say nothing of a kernel's ways: those of the shape
-//! of a tile, which differs from device to device, and those of what is done to one element, whose pairs with everything else
-//! are in the table of cases.
+//! Two pipelines count as equal if they differ only in constants of the tile shape, which depends on the device, or of
+//! the operation on one element, whose pairs with all other parameters are in the case table.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::{env, fs, io};
 
-/// Constants of the shape of a tile, and of what is done to one element.
+/// Constants of the tile shape, and of the operation on one element.
 const LEFT_OUT: &[&str] = &[
     "DESCENDING",
     "KEY_NUMBERS",
@@ -33,21 +32,21 @@ const LEFT_OUT: &[&str] = &[
     "WORKGROUP_SIZE",
 ];
 
-/// The pipelines that policies choose for one GPU or another, a line each: `tests/codegen` holds the list to the plans, and
-/// `tests/drivers` holds itself to the list.
+/// The pipelines that policies choose for any of the GPUs, one per line. `tests/codegen` compares the list with the
+/// plans; `tests/drivers` must dispatch all of it.
 pub const CHOSEN: &str = include_str!("chosen.txt");
 
-/// A kernel and its constants without what is left out: `sort/count:key1 NAME=VALUE …`, by name.
+/// A kernel and its constants without those of `LEFT_OUT`, by name: `sort/count:key1 NAME=VALUE …`.
 pub fn reduced<'a>(kernel: &str, constants: impl Iterator<Item = (&'a str, u32)>) -> String {
     let mut constants: Vec<_> = constants.filter(|(name, _)| !LEFT_OUT.contains(name)).collect();
     constants.sort_unstable();
     constants.iter().fold(kernel.to_owned(), |line, (name, value)| format!("{line} {name}={value}"))
 }
 
-/// Names the folder of [`Lists`].
+/// The environment variable of the folder of [`Lists`].
 const FOLDER: &str = "SUBSWEEP_PIPELINE_LISTS";
 
-/// A folder in which each row of a matrix lists its pipelines for the parent.
+/// A folder where each row of a matrix writes its list of pipelines for the parent.
 pub struct Lists(tempfile::TempDir);
 
 impl Default for Lists {
@@ -57,12 +56,12 @@ impl Default for Lists {
 }
 
 impl Lists {
-    /// What a row's process needs to find the folder.
+    /// The environment by which a row's process finds the folder.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         vec![(FOLDER, self.0.path().into())]
     }
 
-    /// Lists a row's pipelines in the parent's folder, if there is a parent.
+    /// Writes a row's pipelines to the parent's folder, if there is a parent.
     pub fn save(row: &str, pipelines: &BTreeSet<String>) -> io::Result<()> {
         let Some(folder) = env::var_os(FOLDER) else { return Ok(()) };
         fs::write(Path::new(&folder).join(row), text(pipelines))
@@ -78,7 +77,7 @@ impl Lists {
     }
 }
 
-/// One pipeline a line.
+/// One pipeline per line.
 pub fn text(pipelines: &BTreeSet<String>) -> String {
     pipelines.iter().map(|line| format!("{line}\n")).collect()
 }

@@ -1,14 +1,14 @@
-//! The drivers that run on the CPU, for tests that start programs on each of them.
+//! The CPU drivers, for tests that run programs on each of them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::children::{Missing, is_gate_on, mesa_manifest, only_driver};
 
-/// What a process needs to find one driver and no other, or why it cannot be had.
+/// The environment in which a process finds only one driver, or the reason why the driver is missing.
 pub type Environment = Result<Vec<(&'static str, OsString)>, Missing>;
 
-/// The system's lavapipe, with subgroups of 8.
+/// The system's lavapipe, with 8 lanes.
 pub fn lavapipe() -> Environment {
     let manifest =
         mesa_manifest("lvp").ok_or_else(|| missing("lavapipe", is_gate_on(&["debian 12", "ubuntu"])))?;
@@ -17,19 +17,19 @@ pub fn lavapipe() -> Environment {
     Ok(environment)
 }
 
-/// The SwiftShader that set-up builds.
+/// The SwiftShader of tools/setup.
 pub fn swiftshader() -> Environment {
     let manifest = path_in("SUBSWEEP_SWIFTSHADER_ICD");
     let manifest = manifest.ok_or_else(|| missing("SwiftShader", is_gate_on(&["debian 12"])))?;
     Ok(only_driver(&manifest))
 }
 
-/// That `what` is not here.
+/// Reports that `what` is missing.
 pub fn missing(what: &str, is_failure: bool) -> Missing {
     Missing { what: format!("{what} is missing; tools/setup test installs it"), is_failure }
 }
 
-/// What a variable of `tools/env` names, if it is there.
+/// The path in an environment variable of `tools/env`, if it exists.
 pub fn path_in(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists())
 }

@@ -1,4 +1,5 @@
-//! 64-bit addresses in two words: no memory of a test is so large, or lies so, that a carry into the high word counts.
+//! Arithmetic of 64-bit addresses in two words. No test's memory spans a carry into the high word, so a kernel computes
+//! addresses of memory that does not exist.
 
 use std::sync::Arc;
 
@@ -7,12 +8,12 @@ use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushC
 use subsweep::headless::Gpu;
 use subsweep::kernels::{Access, Kernel, PushConstant};
 
-use super::cases::expect_silence;
+use super::cases::expect_no_findings;
 use crate::fixture;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let gpu = Arc::clone(gpu);
-    vec![Trial::test("an address is moved on in 64 bits", move || advance(&gpu))]
+    vec![Trial::test("an address is advanced in 64 bits", move || advance(&gpu))]
 }
 
 const COUNT: u32 = 64;
@@ -77,5 +78,5 @@ fn advance(gpu: &Gpu) -> Result<(), Failed> {
             );
         }
     }
-    expect_silence(gpu, "addresses")
+    expect_no_findings(gpu, "addresses")
 }

@@ -1,4 +1,4 @@
-//! Every allocation of the process is counted, by the thread that makes it.
+//! A global allocator that counts the allocations of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,11 +13,11 @@ thread_local! {
 }
 
 fn count_one() {
-    // A thread that ends may still allocate.
+    // A thread may allocate during its exit, when the counter is gone.
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: it is the system's, counted.
+// SAFETY: every call goes to the system's allocator.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count_one();
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counted {
     }
 }
 
-/// How often this thread allocates in `run`.
+/// The number of allocations by this thread in `run`.
 pub fn allocations<R>(run: impl FnOnce() -> R) -> (u64, R) {
     let before = COUNT.get();
     let result = run();

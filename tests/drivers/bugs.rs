@@ -1,6 +1,6 @@
-//! The known bugs of drivers, each shown by its reproducer: a driver that is said to have one must go wrong, so that a
-//! bug that has been mended is found, and every other driver must not. Where kernels can keep clear of a bug, the
-//! reproducer keeps clear of it too, in a second run, and is then right everywhere.
+//! Reproducers of the known driver bugs. A reproducer must fail on a driver that is listed with its bug, so that a
+//! fixed bug is found, and pass on every other driver. Where kernels can avoid a bug, a second run of the reproducer
+//! avoids it too and must pass everywhere.
 
 use std::sync::Arc;
 
@@ -10,47 +10,47 @@ use subsweep::headless::Gpu;
 
 use super::rows::Watch;
 
-/// Of all bugs, or on a row that is there for one, of that.
+/// One trial for each bug, or on a row for one bug, its trial alone.
 pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
     let bugs = DRIVER_BUGS.iter().filter(|bug| match watch {
         Watch::Bug(name) => bug.name == name,
         Watch::Usual => true,
-        // What watches an indirect dispatch there has a dispatch of its own before it, which has no base.
+        // GPU-assisted validation inserts a dispatch without a base before an indirect dispatch.
         Watch::Bounds => bug.workaround != Workarounds::NO_INDIRECT_BEHIND_BASE,
     });
     bugs.map(|bug| {
         let gpu = Arc::clone(gpu);
-        let is_there = gpu.capabilities().workarounds.contains(bug.workaround);
+        let is_listed = gpu.capabilities().workarounds.contains(bug.workaround);
         let name = format!("bug: {}", bug.name);
-        Trial::test(name, move || shown(&gpu, bug, is_there)).with_ignored_flag(!shows::CAN_COMPILE)
+        Trial::test(name, move || check(&gpu, bug, is_listed)).with_ignored_flag(!reproducers::CAN_COMPILE)
     })
     .collect()
 }
 
-fn shown(gpu: &Gpu, bug: &DriverBug, is_there: bool) -> Result<(), Failed> {
-    let wrong = shows::wrong(gpu, bug, false)?;
+fn check(gpu: &Gpu, bug: &DriverBug, is_listed: bool) -> Result<(), Failed> {
+    let wrong = reproducers::wrong(gpu, bug, false)?;
     let driver = gpu.identity().driver_text();
-    match (wrong, is_there) {
+    match (wrong, is_listed) {
         (Some(_), true) | (None, false) => {}
         (None, true) => {
             return Err(format!(
-                "{driver} does not do it any more: narrow the versions of {} in src/device/workarounds.rs",
+                "{driver} does not have the bug: narrow the versions of {} in src/device/workarounds.rs",
                 bug.name
             )
             .into());
         }
         (Some(wrong), false) => {
-            return Err(format!("{driver} does it too ({}): {wrong}", bug.what).into());
+            return Err(format!("{driver} has an unlisted bug ({}): {wrong}", bug.what).into());
         }
     }
-    match shows::wrong(gpu, bug, true)? {
-        Some(wrong) => Err(format!("it is not avoided by this: {}: {wrong}", bug.avoided).into()),
-        None => super::cases::expect_silence(gpu, bug.name),
+    match reproducers::wrong(gpu, bug, true)? {
+        Some(wrong) => Err(format!("the bug is not avoided by: {}: {wrong}", bug.avoided).into()),
+        None => super::cases::expect_no_findings(gpu, bug.name),
     }
 }
 
 #[cfg(not(feature = "compile-shaders"))]
-mod shows {
+mod reproducers {
     use libtest_mimic::Failed;
     use subsweep::device::DriverBug;
     use subsweep::headless::Gpu;
@@ -63,7 +63,7 @@ mod shows {
 }
 
 #[cfg(feature = "compile-shaders")]
-mod shows {
+mod reproducers {
     use libtest_mimic::Failed;
     use subsweep::device::{
         AddressRange, Barrier, BufferRange, DriverBug, Pipeline, PipelineOptions, PushBlock, PushConstants,
@@ -113,16 +113,17 @@ mod shows {
         }
     }
 
-    /// What the reproducer gave that is wrong: every word is to become 1. Nothing, if it `is_avoided` and cannot be.
+    /// The reproducer's result if it is wrong, where every word must become 1. `None` also if `is_avoided` and the bug
+    /// cannot be avoided.
     pub fn wrong(gpu: &Gpu, bug: &DriverBug, is_avoided: bool) -> Result<Option<String>, Failed> {
         let kernel = REPRODUCERS.iter().find(|kernel| kernel.name == bug.reproducer);
         let kernel = *kernel.ok_or_else(|| format!("no kernel {}", bug.reproducer))?;
-        let is_of_commands = kernel.name == BASE.name;
-        let constants: &[_] = if is_avoided && !is_of_commands { &[("IS_AVOIDED", 1)] } else { &[] };
-        if is_avoided && kernel.spec_constants.is_empty() && !is_of_commands {
+        let is_command_bug = kernel.name == BASE.name;
+        let constants: &[_] = if is_avoided && !is_command_bug { &[("IS_AVOIDED", 1)] } else { &[] };
+        if is_avoided && kernel.spec_constants.is_empty() && !is_command_bug {
             return Ok(None);
         }
-        // A subgroup that is not full has lanes that add nothing.
+        // Lanes of a partial subgroup add nothing.
         let lanes = if kernel.name == LANES.name { gpu.capabilities().max_subgroup_size } else { 0 };
         let workgroup_size = WORKGROUP_SIZE.max(lanes);
         let options = PipelineOptions { workgroup_size, constants, subgroup_size: None };
@@ -133,7 +134,7 @@ mod shows {
         let record = |recorder: &mut Recorder<'_>| {
             recorder.fill(memory.range(), 0);
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
-            if is_of_commands {
+            if is_command_bug {
                 return record_base(recorder, &pipeline, memory.range(), workgroups.range(), is_avoided);
             }
             recorder.dispatch(&pipeline, &Push { result: memory.range().addresses() }, 1)
@@ -142,10 +143,10 @@ mod shows {
         unsafe { gpu.submit(record) }?;
         let mut words = vec![0; workgroup_size as usize];
         gpu.download(&memory, &mut words)?;
-        Ok(words.iter().any(|word| *word != 1).then(|| format!("{words:?} should all be 1")))
+        Ok(words.iter().any(|word| *word != 1).then(|| format!("{words:?} must all be 1")))
     }
 
-    /// The kernel once in row 1 by its base, which writes nothing, and then indirectly in row 0.
+    /// Dispatches the kernel with base row 1, where the kernel writes nothing, and then indirectly in row 0.
     fn record_base(
         recorder: &mut Recorder<'_>,
         pipeline: &Pipeline,
@@ -162,7 +163,7 @@ mod shows {
             size: 12,
             ..workgroups
         });
-        // Binds, and runs nothing.
+        // Binds the pipeline; zero workgroups.
         recorder.dispatch_indirect(pipeline, &push, none)?;
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         // SAFETY: the pipeline is of the headless device, whose pipelines take a base; the recorder has begun.

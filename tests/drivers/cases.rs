@@ -1,4 +1,4 @@
-//! The case table, a trial for each group of cases that differ in size and input alone.
+//! The case table: one trial for each group of cases that differ only in size and input.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -24,12 +24,12 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let is_taken = |(name, cases): &(String, Vec<Case>)| {
         let work = &cases[0].work;
         let matches_digits = is_match_of_digits(work);
-        // The row of shared masks leaves ballots to the others, but for those that depend on the lanes.
+        // The row of shared masks leaves matching by ballots to the other rows, except lane-sensitive cases.
         !(matches_digits && row.has_shared_masks())
             && row.takes(name, depends_on_progress(work), matches_digits)
     };
     let mut groups: BTreeMap<_, _> = by_name.into_iter().filter(is_taken).collect();
-    if row.has_lane_sensitive_besides() {
+    if row.has_lane_sensitive_additionally() {
         for (name, cases) in grouped(lane_sensitive_cases(gpu.capabilities())) {
             groups.entry(name).or_default().extend(cases);
         }
@@ -45,7 +45,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     groups.into_iter().map(trial).collect()
 }
 
-/// Whether workgroups wait for the progress of others, or may, where the library chooses for the driver.
+/// Whether workgroups wait for others, or may, where the library chooses the policy.
 fn depends_on_progress(work: &Work) -> bool {
     match work {
         Work::Scan(scan) => scan.algorithm == ScanAlgorithm::Chained || scan.policy == PolicyName::Chosen,
@@ -54,13 +54,13 @@ fn depends_on_progress(work: &Work) -> bool {
     }
 }
 
-/// Whether lanes match digits.
+/// Whether the sort ranks by matching digits across lanes.
 fn is_match_of_digits(work: &Work) -> bool {
     let is_matching = [SortAlgorithm::Onesweep, SortAlgorithm::Radix8Bit];
     matches!(work, Work::Sort(sort) if is_matching.contains(&sort.algorithm) && sort.misalignment == 0)
 }
 
-/// Whether lanes match digits by shared masks.
+/// Whether the sort ranks by masks in shared memory.
 fn has_shared_masks(work: &Work) -> bool {
     match work {
         Work::Sort(sort) => sort.policy == PolicyName::SmallMasks,
@@ -69,7 +69,7 @@ fn has_shared_masks(work: &Work) -> bool {
     }
 }
 
-/// Sorts in which lanes match digits by shared masks: those of each size of keys and values.
+/// Sorts that rank by masks in shared memory, at each size of keys and values.
 fn takes_shared_masks(case: &Case) -> bool {
     match &case.work {
         Work::Sort(_) => has_shared_masks(&case.work),
@@ -83,7 +83,7 @@ fn takes_shared_masks(case: &Case) -> bool {
     }
 }
 
-/// Cases by the work that they have in common.
+/// Cases grouped by their work.
 fn grouped(cases: Vec<Case>) -> BTreeMap<String, Vec<Case>> {
     let (mut groups, mut known) = (BTreeMap::<_, Vec<_>>::new(), HashSet::new());
     for case in cases.into_iter().filter(|case| known.insert(case.id())) {
@@ -92,10 +92,10 @@ fn grouped(cases: Vec<Case>) -> BTreeMap<String, Vec<Case>> {
     groups
 }
 
-/// The most elements of cases out of the full table, in the short suite and where they are watched.
+/// Largest count of cases from the full table, in the short suite and under GPU-assisted validation.
 const MAX_COUNT: u64 = 65_537;
 
-/// The most that rows without large inputs take in the full suite.
+/// Largest count, in the full suite, of rows without large inputs.
 const MAX_COUNT_OF_MOST: u64 = 1 << 17;
 
 fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
@@ -114,7 +114,7 @@ fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
         let products = ids(&product_cases(capabilities));
         let is_taken = |case: &Case| {
             let is_small = case.count <= MAX_COUNT_OF_MOST && !products.contains(&case.id());
-            // A look-back over many tiles is another thing on each driver.
+            // Look-back over many tiles depends on the driver's scheduling.
             is_small || depends_on_progress(&case.work) && case.count.abs_diff(1 << 20) == 1
         };
         cases.retain(is_taken);
@@ -122,9 +122,9 @@ fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
     if row.watch == Watch::Bounds {
         cases.retain(|case| is_worth_watching(case) && case.count <= MAX_COUNT);
         if !is_full() {
-            // Kernels of elements of two words are watched by themselves.
+            // Kernels of two-word elements run under validation in the pass checks.
             cases.retain(|case| element_of(&case.work).is_none_or(|element| element.size() == 4));
-            cases.extend(chosen(capabilities, is_watched_besides));
+            cases.extend(chosen(capabilities, is_watched_additionally));
         }
     }
     cases
@@ -134,7 +134,7 @@ fn ids(cases: &[Case]) -> HashSet<String> {
     cases.iter().map(Case::id).collect()
 }
 
-/// The type of the elements that work scans or sorts.
+/// The element type of a scan or a sort.
 fn element_of(work: &Work) -> Option<ElementType> {
     match work {
         Work::Scan(scan) => Some(scan.element),
@@ -144,14 +144,15 @@ fn element_of(work: &Work) -> Option<ElementType> {
     }
 }
 
-/// Cases of the full table.
+/// Selected cases of the full table.
 fn chosen(capabilities: &Capabilities, is_it: fn(&Case) -> bool) -> impl Iterator<Item = Case> {
     let full = verify_cases(Effort::Full, capabilities).into_iter();
     full.filter(move |case| is_it(case) && case.count <= MAX_COUNT)
 }
 
 fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
-    // The single workgroup is in the table at its default shape alone, which takes four times as long to compile.
+    // The table has the single-workgroup sort only at its default tile shape, which takes four times as long to
+    // compile.
     let smallest = |mut case: Case| {
         if let Work::Sort(sort @ SortCase { algorithm: SortAlgorithm::SingleWorkgroup, .. }) = &mut case.work
         {
@@ -162,7 +163,7 @@ fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
         }
         Some(case)
     };
-    // Masks have a bit for each of up to 32 lanes; fewer than 16 lanes are left to the full suite.
+    // A mask has one bit for each of up to 32 lanes; fewer than 16 lanes are left to the full suite.
     let lanes = capabilities.min_subgroup_size..=capabilities.max_subgroup_size;
     let takes_masks = *lanes.start() >= 16 && *lanes.end() <= 32;
     // Digits of 2 bits are those of 4 bits to the lanes.
@@ -177,7 +178,7 @@ fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// The full table has changed if it has no longer what lanes matter to.
+/// Panics if the full table lacks a lane-sensitive kind of case.
 fn expect_every_kind(cases: &[Case]) {
     let has = |is_it: &dyn Fn(&Work) -> bool| cases.iter().any(|case| is_it(&case.work));
     let subgroup = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
@@ -197,12 +198,15 @@ fn expect_every_kind(cases: &[Case]) {
             "no {algorithm:?}"
         );
     }
-    assert!(has(&|work| matches!(work, Work::Sort(sort) if sort.policy == PolicyName::Seed)), "no seed");
+    assert!(
+        has(&|work| matches!(work, Work::Sort(sort) if sort.policy == PolicyName::Seed)),
+        "no sort by the seed's policy"
+    );
     assert!(has(&|work| matches!(work, Work::SegmentedSort(_))), "no segmented sort");
 }
 
-/// What the quick cases have in more specializations than there is time to watch.
-fn is_watched_besides(case: &Case) -> bool {
+/// Cases that replace quick cases whose specializations take too long under GPU-assisted validation.
+fn is_watched_additionally(case: &Case) -> bool {
     match &case.work {
         Work::Sort(sort) => {
             *sort == SortCase::keys_of_u32(SortAlgorithm::Radix8Bit, PolicyName::Small) && case.count < 10_000
@@ -218,7 +222,7 @@ fn is_watched_besides(case: &Case) -> bool {
     }
 }
 
-/// The same in small tiles, if there are any of the kind: these are the same kernels, compiled in a third of the time.
+/// The same case in small tiles, if its kind has them: the same kernels, compiled in a third of the time.
 fn in_small_tiles(mut case: Case) -> Case {
     match &mut case.work {
         Work::Scan(ScanCase { policy: policy @ PolicyName::Default, .. }) => *policy = PolicyName::Small,
@@ -232,9 +236,9 @@ fn in_small_tiles(mut case: Case) -> Case {
     case
 }
 
-/// A watched plan takes seconds to compile. A range of bits and an order are but a shift and a mask to it: the whole, one
-/// part and the unsigned types will do. Which addresses a scan touches is no matter of its operator; and of what it may
-/// read besides and the ways that it may go, those that have the most at once show all.
+/// Cases that run under GPU-assisted validation, where a plan takes seconds to compile. Bit range and order change no
+/// address of a sort: the whole range, one part and the unsigned types suffice. The operator changes no address of a
+/// scan; of its options, the cases that combine the most suffice.
 fn is_worth_watching(case: &Case) -> bool {
     match &case.work {
         Work::Scan(scan) => {
@@ -244,7 +248,7 @@ fn is_worth_watching(case: &Case) -> bool {
         }
         Work::Sort(sort) => {
             let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
-            // Tiles of another size are the same kernels.
+            // Other tile sizes use the same kernels.
             let is_typical = sort.element == ElementType::U32
                 && matches!(sort.values, SortValues::None | SortValues::B4)
                 || sort.algorithm == SortAlgorithm::SingleWorkgroup
@@ -259,9 +263,10 @@ fn is_worth_watching(case: &Case) -> bool {
     }
 }
 
-/// The kernels whose results depend on the number of lanes, each at its smallest shape: workgroup scans, look-back, both
-/// rankings, the seed's ballots, one workgroup, and segments of every class. Compiling them is nearly all of the time
-/// that a row with many lanes takes; values, types and operators go through the same lanes.
+/// Cases of the kernels whose results depend on the subgroup size, each at its smallest tile shape: workgroup scans,
+/// look-back, both rankings, the seed's ballots, the single workgroup, and segments of every size class. Compilation
+/// takes nearly all of the time of a row with many lanes; value sizes, types and operators do not change the use of
+/// lanes.
 fn is_lane_sensitive(case: &Case) -> bool {
     match &case.work {
         Work::Scan(scan) => {
@@ -271,7 +276,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
                 (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U32, 1) => {
                     is_plain && scan.kind == ScanKind::Inclusive || has_most
                 }
-                // Two words a number, and rows that do not fit registers.
+                // Two-word numbers, and rows too long for registers.
                 (ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup), ElementType::U64, 16) => true,
                 (ScanAlgorithm::Chained, ElementType::U32, 1) => is_plain && scan.kind == ScanKind::Inclusive,
                 // The fixed tree.
@@ -285,7 +290,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
             let is_plain = !sort.is_descending && !sort.is_anywhere && !sort.has_large_counts;
             let is_smallest = match sort.algorithm {
                 SortAlgorithm::SingleWorkgroup => true,
-                // Bins of 2 bits are counted as those of 4 are, and take four times as long to compile.
+                // Bins of 2 bits are counted like bins of 4 bits, and take four times as long to compile.
                 SortAlgorithm::Radix2Bit if sort.policy == PolicyName::SeedBinByBin => false,
                 _ => {
                     sort.policy.is_small()
@@ -314,40 +319,40 @@ fn verify(gpu: &Gpu, cases: &[Case], layout: Layout) -> Result<(), Failed> {
     for case in cases {
         match verify_case_in(gpu, case, layout)? {
             Outcome::Pass => {}
-            Outcome::NotSupported(_) if is_beyond(gpu, case) => {}
-            // No other case of this table is beyond any driver of the matrix.
+            Outcome::NotSupported(_) if lacks_feature(gpu, case) => {}
+            // Every driver of the matrix supports all other cases of this table.
             outcome => return Err(format!("{}: {outcome}", case.id()).into()),
         }
-        expect_silence(gpu, &case.id())?;
+        expect_no_findings(gpu, &case.id())?;
     }
     Ok(())
 }
 
-/// Whether a device must refuse a case, for want of a feature.
-pub fn is_beyond(gpu: &Gpu, case: &Case) -> bool {
+/// Whether the device lacks a feature that the case requires.
+pub fn lacks_feature(gpu: &Gpu, case: &Case) -> bool {
     let needs_float64 = matches!(&case.work, Work::Scan(scan) if scan.operator.needs_float64(scan.element));
     needs_float64 && !gpu.capabilities().enabled.shader_float64
 }
 
-/// The process's hazard checker, which sees everything that its device is told.
+/// The process's hazard checker, which traces every recording.
 pub fn hazards() -> Arc<HazardChecker> {
     Arc::clone(Listener::of_process().hazards())
 }
 
-/// Work that [`hazards`] sees.
+/// Options whose recordings [`hazards`] traces.
 pub fn watched() -> WorkOptions {
     WorkOptions { trace: Some(Listener::of_process()), ..WorkOptions::default() }
 }
 
-/// The first message that is a complaint. A layer that looks into kernels also says on opening how it has set itself
-/// up; whether it looks, the armed probes tell.
+/// The first message that reports an error. GPU-assisted validation also reports its own settings when a device is
+/// opened; the canaries show whether it works.
 pub fn complaint(messages: Vec<String>) -> Option<String> {
     let about_itself = ["VALIDATION-SETTINGS", "WARNING-Setting"];
     messages.into_iter().find(|message| !about_itself.iter().any(|name| message.starts_with(name)))
 }
 
-/// Fails if the validation layer or the hazard checker has anything to say.
-pub fn expect_silence(gpu: &Gpu, during: &str) -> Result<(), Failed> {
+/// Fails if the validation layer or the hazard checker has reported anything.
+pub fn expect_no_findings(gpu: &Gpu, during: &str) -> Result<(), Failed> {
     if let Some(message) = complaint(gpu.validation_messages()) {
         return Err(format!("{during}: validation: {message}").into());
     }

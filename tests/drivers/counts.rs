@@ -1,4 +1,4 @@
-//! Counts that the device alone knows: every count that there may be, in recordings that have room for the most.
+//! GPU-resident counts, from 0 to more than the maximum for which the recording is sized.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use subsweep::sort::{
 };
 use subsweep::{Count, ElementType, Error};
 
-use super::cases::expect_silence;
+use super::cases::expect_no_findings;
 use super::passes::rig::{Access, Memory, POISON, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
@@ -19,17 +19,17 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         let gpu = Arc::clone(gpu);
         Trial::test(format!("counts: {name}"), move || {
             run(&gpu)?;
-            expect_silence(&gpu, "counts")
+            expect_no_findings(&gpu, "counts")
         })
     };
     vec![
-        trial("a chained scan takes any on the device", chained),
-        trial("segmented sorts take either on the device", segmented_sort),
-        trial("segmented sorts refuse what they cannot take", segmented_refusals),
+        trial("a chained scan takes any count on the device", chained),
+        trial("a segmented sort takes either count on the device", segmented_sort),
+        trial("a segmented sort refuses undeclared, misaligned and overlapping counts", segmented_refusals),
     ]
 }
 
-/// Scratch, of which nobody may rely on what is in it.
+/// Scratch of undefined contents, filled with poison.
 fn poisoned(gpu: &Gpu, size: u64) -> Result<GpuBuffer, Failed> {
     let buffer = gpu.allocate(size)?;
     gpu.upload(&buffer, 0, &vec![POISON; size as usize / 4])?;
@@ -51,17 +51,17 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
         let plan = ScanPlan::new(gpu.device(), if is_reverse { config.reverse() } else { config })?;
         let source = Memory::of(gpu, &input, Access::Quads)?;
         let scratch = poisoned(gpu, plan.scratch_requirements(max.into()).size)?;
-        for told in [0, 1, tile, tile + 1, 40 * tile + 7, max - 1, max, max + 1, u32::MAX] {
-            let count = told.min(max) as usize;
+        for stored in [0, 1, tile, tile + 1, 40 * tile + 7, max - 1, max, max + 1, u32::MAX] {
+            let count = stored.min(max) as usize;
             let mut expected = vec![POISON; max as usize];
             let mut sum = 0u32;
-            for index in 0..count {
-                let place = if is_reverse { count - 1 - index } else { index };
-                expected[place] = sum;
-                sum = sum.wrapping_add(input[place]);
+            for i in 0..count {
+                let index = if is_reverse { count - 1 - i } else { i };
+                expected[index] = sum;
+                sum = sum.wrapping_add(input[index]);
             }
-            let told_memory = Memory::of(gpu, &[told], Access::Words)?;
-            let counts = [on_device(&told_memory, max), Count::Host(count as u64)];
+            let count_memory = Memory::of(gpu, &[stored], Access::Words)?;
+            let counts = [on_device(&count_memory, max), Count::Host(count as u64)];
             for count in counts {
                 let destination = Memory::poisoned(gpu, input.len(), Access::Quads)?;
                 let buffers = ScanBuffers::new(source.range(), destination.range(), scratch.range());
@@ -69,7 +69,8 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
                 unsafe { gpu.submit(|recorder| plan.cmd_scan(recorder.command_buffer(), &buffers, count)) }?;
                 let got = destination.read()?;
                 if let Some(i) = (0..expected.len()).find(|&i| got[i] != expected[i]) {
-                    let case = format!("{count:?} told {told} of {max}, {policy}, reverse: {is_reverse}");
+                    let case =
+                        format!("{count:?} of value {stored} of {max}, {policy}, reverse: {is_reverse}");
                     return Err(format!("{case}: [{i}] is {:#x}, not {:#x}", got[i], expected[i]).into());
                 }
             }
@@ -78,7 +79,7 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Small tiles, so that few keys have segments of every class.
+/// Small tiles, so that few keys form segments of every size class.
 fn small_policy(gpu: &Gpu) -> SegmentedSortPolicy {
     use subsweep::harness::{SegmentMix, SegmentedSortCase};
     let case = SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw);
@@ -93,27 +94,27 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SegmentedSortPlan::new(gpu.device(), config.counts_on_device().policy(policy))?;
     let keys = random(6, max as usize);
     let values: Vec<u32> = (0..max).collect();
-    // Some of every class, and the last of them long.
+    // Segments of every size class; the last one is long.
     let begins: Vec<u32> = vec![3, 5, 9, 9, 40, 200, large + 200, large + 300, 4 * large, 4 * large];
     let segment_max = begins.len() as u32;
     let segments = Memory::of(gpu, &begins, Access::Words)?;
     let scratch = poisoned(gpu, plan.scratch_requirements(max.into(), segment_max.into()).size)?;
-    for told in [0, 1, 250, 5 * large, max, max + 1, u32::MAX] {
-        for segments_told in [0, 1, 6, segment_max, segment_max + 1, u32::MAX] {
-            let (count, segment_count) = (told.min(max), segments_told.min(segment_max));
+    for stored in [0, 1, 250, 5 * large, max, max + 1, u32::MAX] {
+        for stored_segments in [0, 1, 6, segment_max, segment_max + 1, u32::MAX] {
+            let (count, segment_count) = (stored.min(max), stored_segments.min(segment_max));
             let mut expected = values.clone();
             let begins = &begins[..segment_count as usize];
             let ends = begins.iter().skip(1).copied().chain([count]);
             for (&begin, end) in begins.iter().zip(ends) {
                 let (begin, end) = (begin.min(count) as usize, end.min(count) as usize);
-                expected[begin..end].sort_by_key(|&place| keys[place as usize]);
+                expected[begin..end].sort_by_key(|&index| keys[index as usize]);
             }
-            let [told_memory, segments_told_memory] =
-                [told, segments_told].map(|told| Memory::of(gpu, &[told], Access::Words));
-            let (told_memory, segments_told_memory) = (told_memory?, segments_told_memory?);
-            let both = [on_device(&told_memory, max), Count::Host(count.into())];
+            let [count_memory, segment_count_memory] =
+                [stored, stored_segments].map(|count| Memory::of(gpu, &[count], Access::Words));
+            let (count_memory, segment_count_memory) = (count_memory?, segment_count_memory?);
+            let both = [on_device(&count_memory, max), Count::Host(count.into())];
             let segments_both =
-                [on_device(&segments_told_memory, segment_max), Count::Host(segment_count.into())];
+                [on_device(&segment_count_memory, segment_max), Count::Host(segment_count.into())];
             for (count, segment_count) in
                 both.into_iter().flat_map(|count| segments_both.map(|segment_count| (count, segment_count)))
             {
@@ -128,10 +129,11 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
                         plan.cmd_sort(recorder.command_buffer(), &buffers, count, segment_count)
                     })
                 }?;
-                let case = format!("{told} keys of {count:?}, {segments_told} segments of {segment_count:?}");
+                let case =
+                    format!("{stored} keys of {count:?}, {stored_segments} segments of {segment_count:?}");
                 assert!(values_memory.read()? == expected, "{case}: values");
-                let moved = expected.iter().map(|&place| keys[place as usize]);
-                assert!(keys_memory.read()?.into_iter().eq(moved), "{case}: keys");
+                let sorted_keys = expected.iter().map(|&index| keys[index as usize]);
+                assert!(keys_memory.read()?.into_iter().eq(sorted_keys), "{case}: keys");
             }
         }
     }
@@ -142,7 +144,7 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     let keys = SegmentedSortConfig::new(SortConfig::keys(ElementType::U32)).policy(small_policy(gpu));
     let (memory, scratch) = (gpu.allocate(1024)?, gpu.allocate(1 << 16)?);
     let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
-    let told = |offset| Count::Device { address: memory.range().address + offset, max: 10 };
+    let on_device = |offset| Count::Device { address: memory.range().address + offset, max: 10 };
     let refused = |config: SegmentedSortConfig, count: Count, segment_count: Count| {
         let plan = SegmentedSortPlan::new(gpu.device(), config)?;
         let buffers = SegmentedSortBuffers::new(at(0, 40), at(400, 40), scratch.range());
@@ -153,7 +155,9 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
         .map(|_| ())
     };
     let ten = Count::Host(10);
-    for (count, segment_count) in [(told(800), ten), (ten, told(800)), (told(800), told(804))] {
+    for (count, segment_count) in
+        [(on_device(800), ten), (ten, on_device(800)), (on_device(800), on_device(804))]
+    {
         let plain = refused(keys, count, segment_count);
         assert!(
             matches!(plain, Err(Error::Unsupported { reason }) if reason.contains("counts on the device")),
@@ -164,11 +168,11 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     let misaligned = |what, offset| {
         Err(Error::Misaligned { what, address: memory.range().address + offset, alignment: 4 })
     };
-    assert_eq!(refused(counted, told(801), ten), misaligned("the count", 801));
-    assert_eq!(refused(counted, ten, told(802)), misaligned("the count of segments", 802));
+    assert_eq!(refused(counted, on_device(801), ten), misaligned("the count", 801));
+    assert_eq!(refused(counted, ten, on_device(802)), misaligned("the count of segments", 802));
     let overlap = |first, second| Err(Error::Overlap { first, second });
-    assert_eq!(refused(counted, told(36), ten), overlap("the count", "keys"));
-    assert_eq!(refused(counted, ten, told(36)), overlap("keys", "the count of segments"));
+    assert_eq!(refused(counted, on_device(36), ten), overlap("the count", "keys"));
+    assert_eq!(refused(counted, ten, on_device(36)), overlap("keys", "the count of segments"));
     let in_scratch = Count::Device { address: scratch.range().address, max: 10 };
     assert_eq!(refused(counted, ten, in_scratch), overlap("scratch", "the count of segments"));
     Ok(())

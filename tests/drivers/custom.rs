@@ -1,4 +1,4 @@
-//! Operators of a caller's own, none of which commutes.
+//! Custom operators; none of them commutes.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use subsweep::Error;
 use subsweep::headless::{Gpu, ScanInputs};
 use subsweep::scan::{CustomOperator, ScanConfig, ScanKind, ScanPolicy, SegmentsBy};
 
-use super::cases::expect_silence;
+use super::cases::expect_no_findings;
 use super::fixture;
 use super::passes::rig::random;
 
-/// The operator of a fixture, of so many words.
+/// The operator of a fixture, on elements of `words` words.
 macro_rules! custom {
     ($name:literal, $words:literal) => {{
-        // SAFETY: the build has compiled the modules for Vulkan 1.2, from an include that keeps to the rules.
+        // SAFETY: the build has compiled the modules for Vulkan 1.2, from an include that follows the rules.
         static OPERATOR: CustomOperator = unsafe {
             CustomOperator::new(
                 $name,
@@ -37,7 +37,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         let gpu = Arc::clone(gpu);
         Trial::test(format!("custom scan: {name}"), move || {
             run(&gpu)?;
-            expect_silence(&gpu, "custom scan")
+            expect_no_findings(&gpu, "custom scan")
         })
     };
     vec![
@@ -48,13 +48,13 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
             scans(gpu, custom!("bicyclic", 2), [0, 0], |_, [a, b]| [a % 3, b % 3], match_brackets)
         }),
         trial("affine maps of more than four words", |gpu| {
-            scans(gpu, custom!("affine", 6), [1, 0, 0, 1, 0, 0], |_, words| words, follow)
+            scans(gpu, custom!("affine", 6), [1, 0, 0, 1, 0, 0], |_, words| words, compose)
         }),
-        trial("segments of brackets, from either end and from some that are open", |gpu| {
+        trial("segments of brackets, in either direction, from an initial value", |gpu| {
             segments(gpu, custom!("bicyclic", 2), |[a, b]| [a % 3, b % 3], match_brackets)
         }),
-        trial("segments of affine maps", |gpu| segments(gpu, custom!("affine", 6), |words| words, follow)),
-        trial("modules that are something else are refused", refusals),
+        trial("segments of affine maps", |gpu| segments(gpu, custom!("affine", 6), |words| words, compose)),
+        trial("modules of other kernels are refused", refusals),
     ]
 }
 
@@ -70,18 +70,18 @@ fn match_brackets([a, b]: [u32; 2], [c, d]: [u32; 2]) -> [u32; 2] {
     [a + c - matched, b + d - matched]
 }
 
-/// The first map, then the second.
-fn follow(a: [u32; 6], b: [u32; 6]) -> [u32; 6] {
+/// The composition: the first map, then the second.
+fn compose(a: [u32; 6], b: [u32; 6]) -> [u32; 6] {
     let matrix = |map: [u32; 6]| [map[0], map[1], map[2], map[3]];
     let [x, y, z, w] = multiply(matrix(b), matrix(a));
-    let moved = |row: usize| {
+    let translation = |row: usize| {
         let there = b[2 * row].wrapping_mul(a[4]).wrapping_add(b[2 * row + 1].wrapping_mul(a[5]));
         there.wrapping_add(b[4 + row])
     };
-    [x, y, z, w, moved(0), moved(1)]
+    [x, y, z, w, translation(0), translation(1)]
 }
 
-/// Both kinds, by the default policy and over several levels of small tiles, against a plain loop.
+/// Compares inclusive and exclusive scans, by the default policy and over several levels of small tiles, with a loop.
 fn scans<const N: usize>(
     gpu: &Gpu,
     operator: &'static CustomOperator,
@@ -121,7 +121,7 @@ fn scans<const N: usize>(
     Ok(())
 }
 
-/// Both kinds from either end, each segment from an initial value, against a plain loop.
+/// Compares inclusive and exclusive segmented scans, in either direction and from an initial value, with a loop.
 fn segments<const N: usize>(
     gpu: &Gpu,
     operator: &'static CustomOperator,
@@ -143,7 +143,7 @@ fn segments<const N: usize>(
             let mut elements: Vec<[u32; N]> =
                 words.as_chunks::<N>().0.iter().map(|words| element(*words)).collect();
             let initial = elements.pop().expect("one more than is scanned");
-            // Short ones, then one that is longer than a tile.
+            // Short segments, then one longer than a tile.
             let starts: Vec<_> = (0..count).filter(|row| row % 13 == 7 && *row < count / 3).collect();
             let mut expected = vec![initial; count];
             let begins = std::iter::once(0).chain(starts.iter().copied());
@@ -180,17 +180,17 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         let refused = gpu.scan(ScanConfig::inclusive().custom(operator), &mut [0u32; 16]);
         assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
     };
-    // Another number of words than the modules', which are another kernel's, or none.
+    // A wrong element size, modules of another kernel, and empty modules.
     refuse(custom!("matrix", 2));
     refuse(custom!("matrix", 17));
     let other = |reduce, downsweep| -> &'static CustomOperator {
-        // SAFETY: a plan refuses them before any device sees them.
+        // SAFETY: a plan refuses them before they reach a device.
         Box::leak(Box::new(unsafe { CustomOperator::new("other", 4, reduce, downsweep) }))
     };
     refuse(other(fixture!("matrix.downsweep"), fixture!("matrix.reduce")));
     refuse(other(fixture!("spilling"), fixture!("spilling")));
     refuse(other(b"", b""));
-    // SAFETY: a plan refuses it before any device sees it.
+    // SAFETY: a plan refuses it before it reaches a device.
     static PLAIN: CustomOperator =
         unsafe { CustomOperator::new("plain", 4, fixture!("matrix.reduce"), fixture!("matrix.downsweep")) };
     let of_segments = ScanConfig::inclusive().custom(&PLAIN).segments(SegmentsBy::Flags);

@@ -1,6 +1,6 @@
-//! Which pipelines the rows have dispatched between them, of those that a policy can choose.
+//! The pipelines that policies choose, compared with those that all rows together dispatch.
 //!
-//! `tests/common/reduced.rs` says which pipelines are the same here.
+//! `tests/common/reduced.rs` defines which pipelines count as equal.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ use subsweep::sort::{SortConfig, ValueSize};
 use super::children::Together;
 use super::reduced::{CHOSEN, Lists, reduced};
 
-/// The process's listener: it notes every dispatch, and has the hazard checker see every command.
+/// The process's trace: records every dispatch, and passes every command to the hazard checker.
 #[derive(Default)]
 pub struct Listener {
     hazards: Arc<HazardChecker>,
@@ -35,7 +35,7 @@ impl Listener {
         &self.hazards
     }
 
-    /// Lists what was dispatched by now in the parent's folder, if it has one.
+    /// Writes the pipelines dispatched so far to the parent's folder, if there is one.
     pub fn save(&self, row: &str) -> std::io::Result<()> {
         Lists::save(row, &self.dispatched.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -51,7 +51,7 @@ impl Trace for Listener {
     }
 }
 
-/// Behind the trials of the quick cases, and before any other that dispatches kernels of plans.
+/// Runs after the trials of the quick cases, and before any other trial that dispatches a plan's kernels.
 pub fn trial(gpu: &Arc<Gpu>) -> Trial {
     let gpu = Arc::clone(gpu);
     Trial::test("quick cases dispatch every kernel of default plans", move || {
@@ -62,17 +62,17 @@ pub fn trial(gpu: &Arc<Gpu>) -> Trial {
     })
 }
 
-/// Whether each of `kernels` is among the pipelines that were dispatched.
+/// Fails unless each of `kernels` is among the dispatched pipelines.
 pub fn check_kernels(kernels: &BTreeSet<&'static str>, dispatched: &BTreeSet<String>) -> Result<(), String> {
     if dispatched.is_empty() {
-        return Err("none has run; run the row without a filter".to_owned());
+        return Err("nothing was dispatched; run the row without a filter".to_owned());
     }
     let dispatched: BTreeSet<_> = dispatched.iter().filter_map(|line| line.split(' ').next()).collect();
     let missing: Vec<_> = kernels.iter().copied().filter(|kernel| !dispatched.contains(kernel)).collect();
-    if missing.is_empty() { Ok(()) } else { Err(format!("they do not: {}", missing.join(", "))) }
+    if missing.is_empty() { Ok(()) } else { Err(format!("not dispatched: {}", missing.join(", "))) }
 }
 
-/// The kernels of plans that are asked for no policy: of the types and operators that have kernels of their own.
+/// The kernels of plans with default policies, for the types and operators that have their own kernels.
 fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
     let mut kernels = BTreeSet::new();
     let has_float64 = gpu.capabilities().enabled.shader_float64;
@@ -116,11 +116,11 @@ impl Together for Lists {
         self.environment()
     }
 
-    /// Names what can be chosen and no row has dispatched.
+    /// Fails with the chosen pipelines that no row has dispatched.
     fn check(&self) -> Result<String, String> {
         let dispatched = self.union();
         let dispatched =
-            dispatched.map_err(|error| format!("what rows have dispatched cannot be read: {error}"))?;
+            dispatched.map_err(|error| format!("cannot read the rows' lists of pipelines: {error}"))?;
         let chosen: Vec<_> = CHOSEN.lines().collect();
         let missing: Vec<_> = chosen.iter().filter(|line| !dispatched.contains(**line)).collect();
         match &missing[..] {

@@ -1,4 +1,4 @@
-//! Work that takes a device longer than a desktop allows, and work that never ends.
+//! Long work: work that is split into submissions, and a wait that times out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,39 +14,39 @@ use subsweep::harness::{Case, Effort, Layout, Outcome, Workload, verify_case, ve
 use subsweep::headless::{Gpu, GpuOptions, WorkOptions};
 use subsweep::sort::SortConfig;
 
-use super::cases::{complaint, expect_silence};
+use super::cases::{complaint, expect_no_findings};
 use super::children::is_full;
 use super::passes::rig::random;
 use super::rows::Row;
 
-/// What does not end, and on rows with trials of the host work that is cut: how it is cut is no matter of the driver.
+/// A wait that times out; on rows with host trials also split work, since splitting does not depend on the driver.
 pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let is_validated = gpu.is_validated();
     let has_every_policy = is_full() && row.has_products();
     let no_end =
-        Trial::test("long work: what does not end gives the device up", move || no_end(is_validated));
-    let cut = Trial::test("long work: it is right in many submissions", move || {
+        Trial::test("long work: a wait that times out abandons the device", move || no_end(is_validated));
+    let cut = Trial::test("long work: work split into many submissions gives right results", move || {
         many_submissions(is_validated, has_every_policy)
     });
     row.has_host_trials().then_some(cut).into_iter().chain([no_end]).collect()
 }
 
-/// Counts submissions that end before their recording does, and checks for hazards across them.
+/// Counts the submissions that end within a recording, and checks for hazards across submissions.
 #[derive(Default)]
-struct Watch {
+struct SubmissionTrace {
     hazards: HazardChecker,
     cuts: AtomicU32,
     cut_dispatches: AtomicU32,
     since_dispatch: AtomicU32,
 }
 
-impl Trace for Watch {
+impl Trace for SubmissionTrace {
     fn record(&self, command_buffer: vk::CommandBuffer, command: &Command<'_>) {
         match command {
             Command::Dispatch { .. } => self.since_dispatch.store(0, Ordering::Relaxed),
             Command::Submit => {
                 self.cuts.fetch_add(1, Ordering::Relaxed);
-                // The second since a dispatch began is in the midst of it.
+                // A second submission without a new dispatch is within a dispatch.
                 if self.since_dispatch.fetch_add(1, Ordering::Relaxed) == 1 {
                     self.cut_dispatches.fetch_add(1, Ordering::Relaxed);
                 }
@@ -58,7 +58,7 @@ impl Trace for Watch {
 }
 
 fn many_submissions(validation: bool, has_every_policy: bool) -> Result<(), Failed> {
-    let watch = Arc::new(Watch::default());
+    let watch = Arc::new(SubmissionTrace::default());
     let trace: Arc<dyn Trace> = watch.clone();
     let work = WorkOptions { trace: Some(trace), submission_limit: Duration::ZERO, ..WorkOptions::default() };
     let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
@@ -68,32 +68,32 @@ fn many_submissions(validation: bool, has_every_policy: bool) -> Result<(), Fail
             Outcome::Pass => {}
             outcome => return Err(format!("{}: {outcome}", case.id()).into()),
         }
-        expect_silence(&gpu, &case.id())?;
+        expect_no_findings(&gpu, &case.id())?;
         assert_eq!(watch.hazards.take_findings(), [], "{}", case.id());
     }
     let (cuts, cut_dispatches) =
         (watch.cuts.load(Ordering::Relaxed), watch.cut_dispatches.load(Ordering::Relaxed));
     assert!(cuts > 100 && cut_dispatches > 10, "{cuts} cuts, {cut_dispatches} dispatches in parts");
 
-    // The same in one, where there is all the time in the world.
+    // The same work in one submission, without a time limit.
     let case = cases.last().ok_or("no case")?;
     let time_in_many = gpu_time(&gpu, case)?;
     let cuts = watch.cuts.load(Ordering::Relaxed);
     let submission_limit = Duration::from_secs(3600);
     let work = WorkOptions { trace: Some(watch.clone()), submission_limit, ..WorkOptions::default() };
     let gpu = Gpu::open(GpuOptions { validation, work, ..GpuOptions::default() })?;
-    // No part's time is lost: the last of so many takes next to nothing of it.
+    // The time of all submissions counts: the last alone would be a small part of the total.
     let time_in_one = gpu_time(&gpu, case)?;
     assert!(4.0 * time_in_many > time_in_one, "{time_in_many} ns in many, {time_in_one} ns in one");
     let mut keys = random(1, 65_537);
     gpu.sort(SortConfig::keys(ElementType::U32), &mut keys)?;
     assert!(keys.is_sorted());
     assert_eq!(watch.cuts.load(Ordering::Relaxed), cuts);
-    expect_silence(&gpu, "work in one")
+    expect_no_findings(&gpu, "work in one")
 }
 
-/// Every primitive, at sizes that are several submissions each: with every policy, or the largest counts of the host, since
-/// only workgroups that it knows can be divided.
+/// Every primitive, at sizes that take several submissions: with every policy, or at the largest counts that the host
+/// knows, since indirect dispatches are not split.
 fn many_submissions_cases(capabilities: &Capabilities, has_every_policy: bool) -> Vec<Case> {
     if has_every_policy {
         let full = verify_cases(Effort::Full, capabilities).into_iter();
@@ -116,7 +116,7 @@ fn many_submissions_cases(capabilities: &Capabilities, has_every_policy: bool) -
     by_primitive.into_values().flat_map(largest).collect()
 }
 
-/// Of the second run: the first may find caches cold.
+/// GPU time of the second run; the first warms the caches.
 fn gpu_time(gpu: &Gpu, case: &Case) -> Result<f64, Failed> {
     let workload = Workload::new(gpu, case, Layout::Guarded)?;
     let mut time = None;
@@ -133,16 +133,15 @@ fn no_end(validation: bool) -> Result<(), Failed> {
     let input = random(2, 1 << 20);
     let mut keys = input.clone();
     let expected = Error::TimedOut { during: "vkWaitForFences", limit: Duration::ZERO };
-    // A short upload may have ended before it is asked about; a long sort has not.
+    // A short upload may end before its wait; a long sort does not.
     let ended = (0..100).find_map(|_| gpu.sort(SortConfig::keys(ElementType::U32), &mut keys).err());
     assert_eq!(ended, Some(expected.clone()));
-    assert!(keys == input, "the caller's keys were touched");
-    // It takes no more work, whatever it is, and says why.
+    assert!(keys == input, "the caller's keys were changed");
+    // An abandoned device refuses all further work with the same error.
     assert_eq!(gpu.sort(SortConfig::keys(ElementType::U32), &mut keys), Err(expected));
     let complaint = complaint(gpu.validation_messages());
-    // It is still at work, in threads of this process where the driver is a CPU's: SwiftShader crashes where the process
-    // exits under them, as this one does behind its last trial.
-    // SAFETY: nobody submits to a device that was given up.
+    // The device is still busy, on threads of this process with a CPU driver. SwiftShader crashes if the process exits
+    // first, as it does after its last trial. SAFETY: no thread submits to an abandoned device.
     unsafe { gpu.device().raw().device_wait_idle() }?;
     match complaint {
         None => Ok(()),

@@ -1,12 +1,12 @@
-//! The driver matrix: everything that needs a device, on every driver and lane count that this machine can have.
+//! The driver matrix: the tests that need a device, on every driver and subgroup size of this machine.
 //!
-//! Each row of drivers and lane counts is a process of its own: see `tests/common/children.rs`.
+//! Each row, a driver at one subgroup size, runs in its own process: see `tests/common/children.rs`.
 
 #[cfg(feature = "compile-shaders")]
 mod addresses;
 mod allocations;
-mod armed;
 mod bugs;
+mod canaries;
 mod cases;
 #[path = "../common/children.rs"]
 mod children;
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     children::main::<Row>()
 }
 
-/// Goes on without the validation layer where it is not installed, but not in the project's own gate.
+/// Opens the device without the validation layer where the layer is not installed; an error in CI.
 fn open_unvalidated(error: Error, row: &Row) -> Result<Gpu, Error> {
     let layer_is_missing = matches!(error, Error::Vulkan { result: vk::Result::ERROR_LAYER_NOT_PRESENT, .. });
     if !layer_is_missing || std::env::var("CI").is_ok_and(|ci| ci == "true") {
@@ -53,7 +53,7 @@ fn open_unvalidated(error: Error, row: &Row) -> Result<Gpu, Error> {
     narrow::open(false, row.watch.limit())
 }
 
-/// The child: every trial on the one device that the row's environment leaves.
+/// The child process: runs every trial on the row's device, the only one that its environment exposes.
 fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     let opened = narrow::open(true, row.watch.limit());
     let gpu = match opened.or_else(|error| open_unvalidated(error, row)) {
@@ -64,7 +64,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         }
     };
     if let Some(message) = cases::complaint(gpu.validation_messages()) {
-        eprintln!("on opening the row's device: {message}");
+        eprintln!("while opening the row's device: {message}");
         return ExitCode::FAILURE;
     }
     let identity = gpu.identity();
@@ -75,7 +75,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
         if row.has_quick_cases() {
             trials.push(dispatched::trial(&gpu));
         }
-        trials.extend(armed::trials(&gpu, row.watch));
+        trials.extend(canaries::trials(&gpu, row.watch));
     }
     if row.has_passes() {
         trials.extend(passes::trials(&gpu, row));
@@ -105,11 +105,11 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     if row.has_faults() {
         trials.extend(faults::trials(gpu.is_validated()));
     }
-    // A device has one queue here, and the validation messages are the process's: one trial at a time.
+    // One trial at a time: trials share one queue and the process's validation messages.
     let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };
     let conclusion = libtest_mimic::run(&arguments, trials);
     if let Err(error) = Listener::of_process().save(children::Row::name(row)) {
-        eprintln!("what was dispatched cannot be listed: {error}");
+        eprintln!("cannot write the list of dispatched pipelines: {error}");
         return ExitCode::FAILURE;
     }
     conclusion.exit_code()

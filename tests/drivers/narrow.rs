@@ -1,5 +1,4 @@
-//! Devices smaller than any of the matrix: each is taken for less than it is, and must still be right, or say what it
-//! lacks.
+//! Devices with reduced limits: results must be right, or the refusal must name the exceeded limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +10,14 @@ use subsweep::harness::{BenchGroup, BenchOptions, Case, CopyRoof, Effort, Outcom
 use subsweep::harness::{verify_case, verify_cases};
 use subsweep::headless::{Gpu, Instance};
 
-use super::cases::{expect_silence, is_beyond, watched};
+use super::cases::{expect_no_findings, lacks_feature, watched};
 use super::children::is_full;
 
-/// A smaller device.
+/// A reduced limit.
 struct Narrowing {
     name: &'static str,
     limit: fn(&mut Capabilities),
-    /// What a refusal must name; a device without one must be able to do everything.
+    /// The text that a refusal must contain; `None` where the device must refuse nothing.
     refusal: Option<&'static str>,
 }
 
@@ -52,7 +51,7 @@ const NARROWINGS: &[Narrowing] = &[
         refusal: Some("bytes of shared memory"),
     },
     Narrowing {
-        // Staging, which takes the most, still fits.
+        // The staging buffer, the largest allocation, still fits.
         name: "16 MiB in one allocation",
         limit: |capabilities| capabilities.max_allocation_size = 16 << 20,
         refusal: None,
@@ -62,14 +61,15 @@ const NARROWINGS: &[Narrowing] = &[
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let is_validated = gpu.is_validated();
     let narrowed = NARROWINGS.iter().map(move |narrowing| {
-        Trial::test(format!("narrow: {}", narrowing.name), move || is_right(is_validated, narrowing))
+        Trial::test(format!("narrow: {}", narrowing.name), move || check_narrowed(is_validated, narrowing))
     });
     let timeless = Trial::test("narrow: no timestamps", move || no_timestamps(is_validated));
-    let poor = Trial::test("narrow: too little memory at once", move || too_little_memory(is_validated));
+    let poor =
+        Trial::test("narrow: too little memory for one allocation", move || too_little_memory(is_validated));
     narrowed.chain([timeless, poor]).collect()
 }
 
-/// The row's device, taken for as much as `limit` leaves of it.
+/// Opens the row's device with its capabilities reduced by `limit`.
 pub fn open(is_validated: bool, limit: fn(&mut Capabilities)) -> subsweep::Result<Gpu> {
     let instance = Arc::new(Instance::new(is_validated)?);
     let mut candidate = instance.candidates()?.into_iter().next().ok_or(Error::NoDevice)?;
@@ -77,19 +77,19 @@ pub fn open(is_validated: bool, limit: fn(&mut Capabilities)) -> subsweep::Resul
     Gpu::open_candidate(candidate, watched())
 }
 
-fn is_right(is_validated: bool, narrowing: &Narrowing) -> Result<(), Failed> {
+fn check_narrowed(is_validated: bool, narrowing: &Narrowing) -> Result<(), Failed> {
     let gpu = open(is_validated, narrowing.limit)?;
     let mut refusals = 0;
-    // So few that time is left, since each is another plan: a spread of primitives, policies, sizes and inputs.
+    // A sample over primitives, policies, sizes and inputs, since each case compiles a plan.
     let step = if is_full() { 37 } else { 71 };
     for case in verify_cases(Effort::Quick, gpu.capabilities()).into_iter().step_by(step) {
         match (verify_case(&gpu, &case)?, narrowing.refusal) {
             (Outcome::Pass, _) => {}
             (Outcome::NotSupported(reason), Some(refusal)) if reason.contains(refusal) => refusals += 1,
-            (Outcome::NotSupported(_), _) if is_beyond(&gpu, &case) => {}
+            (Outcome::NotSupported(_), _) if lacks_feature(&gpu, &case) => {}
             (outcome, _) => return Err(format!("{}: {outcome}", case.id()).into()),
         }
-        expect_silence(&gpu, &case.id())?;
+        expect_no_findings(&gpu, &case.id())?;
     }
     assert_eq!(refusals > 0, narrowing.refusal.is_some(), "{refusals} refusals");
     Ok(())
@@ -113,13 +113,13 @@ fn no_timestamps(is_validated: bool) -> Result<(), Failed> {
     group.measure_block()?;
     let measured = group.measured().swap_remove(0).map_err(|outcome| outcome.to_string())?;
     assert!(measured.time.median_ns > 0.0, "the wall clock measures where the device does not");
-    expect_silence(&gpu, &cases[0].id())
+    expect_no_findings(&gpu, &cases[0].id())
 }
 
 fn too_little_memory(is_validated: bool) -> Result<(), Failed> {
     let gpu = open(is_validated, |capabilities| capabilities.max_allocation_size = 16 << 20)?;
     let of_count = |count| Case { count, ..bench_cases(Effort::Quick).swap_remove(0) };
-    // Each of its ranges fits, and they are not all in one buffer then.
+    // Each range fits in one allocation; all together do not.
     let fitting = of_count(1 << 21);
     let outcome = verify_case(&gpu, &fitting)?;
     assert!(matches!(outcome, Outcome::Pass), "{outcome}");
@@ -129,5 +129,5 @@ fn too_little_memory(is_validated: bool) -> Result<(), Failed> {
         matches!(&outcome, Outcome::NotSupported(reason) if reason.contains("out of device memory")),
         "{outcome}"
     );
-    expect_silence(&gpu, &large.id())
+    expect_no_findings(&gpu, &large.id())
 }

@@ -1,5 +1,5 @@
-//! Every kernel alone on the device, word for word against its pass model: where a primitive is wrong, this says in
-//! which pass.
+//! Pass checks: every kernel alone on the device, compared word for word with its pass model. A failure names the
+//! faulty pass of a primitive.
 
 mod chained;
 mod gather;
@@ -23,12 +23,12 @@ use subsweep::kernels::{self, Kernel};
 use super::rows::Row;
 use rig::{Access, Memory, Rig, Selection, Value, compare};
 
-/// Runs one kernel, and holds what it writes against its pass model.
+/// Runs one kernel, and compares its output with its pass model.
 type Check = fn(&Gpu, &'static Kernel, Selection) -> Result<(), Failed>;
 
-/// A trial for each kernel that the row runs, and one that fails for each kernel that has none.
+/// One trial for each kernel that the row runs, and one that fails if a kernel has no pass model.
 pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
-    rig::lay_out(row.watch.layout());
+    rig::set_layout(row.watch.layout());
     let selection = row.passes();
     let mut trials = Vec::new();
     let mut without = Vec::new();
@@ -41,12 +41,12 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
         if row.has_doubles_alone() && !is_of_doubles {
             continue;
         }
-        // A module that uses doubles cannot so much as be shown to a device without them.
-        let is_beyond = is_of_doubles && !gpu.capabilities().enabled.shader_float64;
+        // A device without doubles must not be given a module that uses them.
+        let lacks_feature = is_of_doubles && !gpu.capabilities().enabled.shader_float64;
         let gpu = Arc::clone(gpu);
         let trial = Trial::test(format!("pass {}", kernel.name), move || {
             let checked = check(&gpu, kernel, selection);
-            // Taken in any case, or the next kernel would be blamed for them.
+            // Messages are taken after a failure too, so that the next kernel does not report them.
             match (gpu.validation_messages(), checked) {
                 (messages, checked) if messages.is_empty() => checked,
                 (messages, checked) => {
@@ -55,7 +55,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
                 }
             }
         });
-        trials.push(trial.with_ignored_flag(is_beyond));
+        trials.push(trial.with_ignored_flag(lacks_feature));
     }
     trials.push(Trial::test("every kernel has a pass model", move || {
         if without.is_empty() { Ok(()) } else { Err(format!("without: {}", without.join(", ")).into()) }
@@ -66,7 +66,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
 fn check_of(kernel: &str) -> Option<Check> {
     let (stem, variant) = kernel.split_once(':').unwrap_or((kernel, ""));
     match (stem, variant) {
-        ("scan/level_args", "") => Some(levels::prepare),
+        ("scan/level_args", "") => Some(levels::level_args),
         ("scan/mark_segments", "") => Some(levels::mark_segments),
         ("scan/reduce" | "scan/downsweep", _) => operators::Rows::of(variant).map(|_| scan::tiles as Check),
         ("scan/chained", _) => Some(chained::chained),
@@ -104,13 +104,13 @@ fn check_of(kernel: &str) -> Option<Check> {
     }
 }
 
-/// What it should find is nothing.
+/// The self-test must report no failure.
 fn self_test(gpu: &Gpu, _: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let verdict = SelfTest::run(gpu)?;
     if verdict.is_passed() { Ok(()) } else { Err(verdict.to_string().into()) }
 }
 
-/// A copy is its source.
+/// The destination of a copy equals its source.
 fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let (workgroup_size, quads_per_invocation) = (128, 4);
     let rig = Rig::new(gpu, kernel, workgroup_size, &[("QUADS_PER_INVOCATION", quads_per_invocation)])?;

@@ -1,4 +1,4 @@
-//! The watch over shared memory is armed: a kernel without its barrier is told of, where it is as large as any may be.
+//! Canary of the race check: validation must report a kernel without its barrier, at the largest size of shared memory.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ pub fn trials(_: &Arc<Gpu>) -> Vec<Trial> {
 #[cfg(feature = "compile-shaders")]
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let gpu = Arc::clone(gpu);
-    vec![Trial::test(NAME, move || armed::missing_barrier(&gpu))]
+    vec![Trial::test(NAME, move || canary::missing_barrier(&gpu))]
 }
 
-const NAME: &str = "armed: a missing barrier in a kernel is told as a race";
+const NAME: &str = "canary: a missing barrier in a kernel is reported as a race";
 
 #[cfg(feature = "compile-shaders")]
-mod armed {
+mod canary {
     use libtest_mimic::Failed;
     use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
     use subsweep::headless::Gpu;
     use subsweep::kernels::{Access, Kernel, PushConstant, SpecConstant};
 
-    use crate::cases::expect_silence;
+    use crate::cases::expect_no_findings;
     use crate::fixture;
 
     // SAFETY: the build has compiled it for Vulkan 1.2, and it has these constants.
@@ -57,19 +57,18 @@ mod armed {
 
     pub fn missing_barrier(gpu: &Gpu) -> Result<(), Failed> {
         let is_race = |message: &String| message.starts_with("SharedMemoryDataRace");
-        // A layer left to itself says a thing ten times, and then no more.
-        let mut told_count = 0;
-        while told_count <= 10 {
+        // By default the layer suppresses a message after ten repetitions.
+        let mut report_count = 0;
+        while report_count <= 10 {
             run(gpu, false)?;
             let messages = gpu.validation_messages();
             if messages.is_empty() || !messages.iter().all(is_race) {
-                let told = format!("told {told_count} times, and then not of a race alone, but {messages:?}");
-                return Err(told.into());
+                return Err(format!("after {report_count} reports of a race: {messages:?}").into());
             }
-            told_count += messages.len();
+            report_count += messages.len();
         }
         run(gpu, true)?;
-        expect_silence(gpu, "armed")
+        expect_no_findings(gpu, "canary")
     }
 
     fn run(gpu: &Gpu, is_ordered: bool) -> Result<(), Failed> {

@@ -1,4 +1,4 @@
-//! The drivers and lane counts of the matrix, and who watches each.
+//! The rows of the matrix: driver, subgroup size, validation, and share of the cases.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -11,45 +11,46 @@ use super::children::{self, Missing, is_full, is_gate_on, only_driver};
 use super::passes::rig::Selection;
 use super::reduced::Lists;
 
-/// A driver and a lane count, and who watches.
+/// A driver at one subgroup size, under one kind of validation.
 pub struct Row {
     name: &'static str,
     driver: Driver,
-    /// Lanes that the driver must turn out to have.
+    /// Subgroup size that the driver must report.
     lanes: u32,
     pub watch: Watch,
     share: Share,
 }
 
-/// Which cases a row runs in the short suite; all of them would take hours, most of that in the driver's compiler. In the
-/// full suite rows of up to 16 lanes run the full table, one of them with products of parameters and large inputs; the
-/// watched row runs what is worth watching of it. At 32 lanes `verify`'s cases run in small tiles, and at more the
-/// lane-sensitive ones alone.
+/// Which cases a row runs in the short suite; all of them would take hours, most of that in the driver's compiler. In
+/// the full suite rows of up to 16 lanes run the full table, one of them with products of parameters and large inputs;
+/// the row with GPU-assisted validation runs a part of it. At 32 lanes `verify`'s cases run in small tiles, and at more
+/// the lane-sensitive ones alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Share {
-    /// Those of `verify --quick`.
+    /// The cases of `verify --quick`.
     Quick,
-    /// A third of the groups, and those that wait for other workgroups or that a driver chooses by itself.
+    /// A third of the groups of the quick cases, and the groups that wait for other workgroups or may.
     PartOfQuick,
-    /// Of what `verify` has besides, this half of the groups; and the lane-sensitive ones.
+    /// This half of the groups that `verify` has besides the quick cases, and the lane-sensitive ones.
     Specializations(usize),
-    /// Those of the kernels that depend on the lanes, at their smallest shapes.
+    /// The cases of kernels that depend on the subgroup size, at their smallest tile shapes.
     LaneSensitive,
 }
 
+/// The validation of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Watch {
     /// The system's validation layer, with synchronisation validation.
     Usual,
-    /// The newer layer that set-up unpacks, with GPU-assisted validation as well: it looks at every address that a
-    /// kernel touches. Its checks take the driver long to compile, so the cases are fewer.
+    /// The newer layer that tools/setup unpacks, with GPU-assisted validation as well: it checks every address that a
+    /// kernel accesses. The checks take long to compile, so the cases are fewer.
     Bounds,
-    /// Nothing runs but the reproducer of this bug, which leaves nothing else right.
+    /// Runs only the reproducer of this bug, since all other results are wrong.
     Bug(&'static str),
 }
 
 enum Driver {
-    /// Mesa's, with the width of its vectors in bits, which sets the lanes.
+    /// Mesa's CPU driver; the vector width in bits sets the subgroup size.
     Lavapipe {
         vector_width: u32,
         build: Mesa,
@@ -59,9 +60,9 @@ enum Driver {
 
 enum Mesa {
     Installed,
-    /// The newer one that set-up unpacks.
+    /// The newer version that tools/setup unpacks.
     Newer,
-    /// The one that set-up builds with `lavapipe-wide.patch`, which executes more than 16 lanes.
+    /// The build by tools/setup with `lavapipe-wide.patch`, which supports more than 16 lanes.
     Wide,
 }
 
@@ -70,20 +71,20 @@ const fn lavapipe(name: &'static str, build: Mesa, lanes: u32, watch: Watch, sha
 }
 
 impl Row {
-    /// Whether every fault is tried. What fails is not the driver's doing: one will do, and this one compiles fast.
+    /// Whether this row injects every fault. Faults do not depend on the driver: one row suffices, and this one
+    /// compiles fast.
     pub fn has_faults(&self) -> bool {
         self.name == "lavapipe-8"
     }
 
-    /// Whether this row runs what is the host's doing, on whatever driver, and costs it many pipelines.
+    /// Whether this row runs trials of host code, which do not depend on the driver and compile many pipelines.
     pub fn has_host_trials(&self) -> bool {
         is_full() || self.has_faults()
     }
 
-    /// Whether this row runs the group of cases of this name, whose work may depend on the progress of other workgroups, or
-    /// match digits.
+    /// Whether this row runs the group of cases of this name.
     pub fn takes(&self, name: &str, depends_on_progress: bool, matches_digits: bool) -> bool {
-        // By the name alone: rows whose devices have other groups, too, share these in the same way.
+        // The share depends only on the name, so that rows with different groups agree.
         let part_of = |count: usize| {
             name.bytes().fold(0, |hash: usize, byte| hash.wrapping_mul(31) ^ usize::from(byte)) % count
         };
@@ -95,25 +96,23 @@ impl Row {
         }
     }
 
-    /// Whether this row is the one, of those that share specializations, with enough lanes to match digits by masks in shared
-    /// memory.
+    /// Whether this row runs sorts by shared masks: the row of shared specializations with enough lanes for them.
     pub fn has_shared_masks(&self) -> bool {
         self.lanes == 16 && self.has_specializations_alone()
     }
 
-    /// Whether this row runs the lane-sensitive cases alone. The more lanes, the longer compiling takes.
+    /// Whether this row runs only the lane-sensitive cases. Compilation time grows with the lanes.
     pub fn is_lane_sensitive_alone(&self) -> bool {
         self.share == Share::LaneSensitive && (self.lanes > 32 || !is_full())
     }
 
-    /// Whether this row runs what `verify` has besides the quick cases, with small tiles in place of those of the default
-    /// size.
+    /// Whether this row runs only the cases that `verify` has besides the quick ones, in small tiles.
     pub fn has_specializations_alone(&self) -> bool {
         matches!(self.share, Share::Specializations(_)) && !is_full()
     }
 
-    /// Whether this row runs kernels by themselves, too: in the short suite where they compile the fastest, and where every
-    /// access is watched.
+    /// Whether this row checks each kernel against its pass model: in the short suite where kernels compile fastest,
+    /// and under GPU-assisted validation.
     pub fn has_passes(&self) -> bool {
         let is_chosen = match (self.watch, &self.driver) {
             (Watch::Bounds, _) | (_, Driver::SwiftShader) => true,
@@ -122,28 +121,28 @@ impl Row {
         is_chosen && !matches!(self.watch, Watch::Bug(_))
     }
 
-    /// Whether only kernels of doubles are run by themselves, which SwiftShader has not.
+    /// Whether the pass checks run only kernels of doubles, which SwiftShader does not support.
     pub fn has_doubles_alone(&self) -> bool {
         self.share == Share::Specializations(0) && !is_full()
     }
 
-    /// Whether this row runs what a program calls, too, such as sorts of slices.
+    /// Whether this row runs trials of the public functions, such as sorts of slices.
     pub fn has_calls(&self) -> bool {
         let is_chosen = matches!(self.share, Share::Quick | Share::PartOfQuick) && self.watch == Watch::Usual;
         is_chosen || is_full() && self.has_passes() && self.share != Share::LaneSensitive
     }
 
-    /// Whether this row runs products of parameters and large inputs in the full suite. One will do, which compiles fast.
+    /// Whether this row runs products of parameters and large inputs in the full suite. One row suffices.
     pub fn has_products(&self) -> bool {
         self.has_faults()
     }
 
-    /// Whether tiles of the default size give way to small ones, which compile in a third of the time.
+    /// Whether small tiles replace tiles of the default size. Small tiles compile in a third of the time.
     pub fn has_small_tiles_alone(&self) -> bool {
         self.has_specializations_alone() || self.share == Share::LaneSensitive
     }
 
-    /// How many of the cases there are at all.
+    /// The part of the case table from which the row's cases are taken.
     pub fn effort(&self) -> Effort {
         match self.watch {
             Watch::Bug(_) => Effort::Quick,
@@ -153,18 +152,18 @@ impl Row {
         }
     }
 
-    /// Whether its cases are those of `verify --quick`, all of them.
+    /// Whether this row runs all cases of `verify --quick`, and no other.
     pub fn has_quick_cases(&self) -> bool {
         self.has_faults() && self.effort() == Effort::Quick
     }
 
-    /// Whether this row runs the lane-sensitive cases beside those of [`Self::effort`].
-    pub fn has_lane_sensitive_besides(&self) -> bool {
+    /// Whether this row runs the lane-sensitive cases in addition to those of [`Self::effort`].
+    pub fn has_lane_sensitive_additionally(&self) -> bool {
         self.has_small_tiles_alone() && !self.is_lane_sensitive_alone()
     }
 
-    /// In how many of its specializations each kernel is tried alone. What is watched, and what has many lanes, takes
-    /// seconds to compile.
+    /// How many specializations of each kernel the pass checks run. A pipeline takes seconds to compile under
+    /// GPU-assisted validation and at many lanes.
     pub fn passes(&self) -> Selection {
         match (is_full(), self.watch) {
             (true, Watch::Usual) if self.share != Share::LaneSensitive => Selection::Full,
@@ -178,7 +177,7 @@ impl children::Row for Row {
     type Together = Lists;
 
     const ALL: &'static [Self] = &[
-        // Those that take longest come first, so that the last do not run alone.
+        // The longest rows start first, so that none runs alone at the end.
         lavapipe("lavapipe-8", Mesa::Installed, 8, Watch::Usual, Share::Quick),
         lavapipe("lavapipe-8-bounds", Mesa::Installed, 8, Watch::Bounds, Share::Quick),
         lavapipe("lavapipe-wide-32", Mesa::Wide, 32, Watch::Usual, Share::LaneSensitive),
@@ -202,8 +201,8 @@ impl children::Row for Row {
         self.name
     }
 
-    /// A pipeline takes 5 s to compile at 64 lanes, and 20 s at 128. Another version of a driver is as good as the same one
-    /// for finding a kernel's faults; the row of 32 lanes is of that version, too.
+    /// A pipeline takes 5 s to compile at 64 lanes, and 20 s at 128. A second version of a driver finds few other
+    /// faults; the row of 32 lanes uses that version, too.
     fn is_of_full_suite(&self) -> bool {
         let is_newer = matches!(self.driver, Driver::Lavapipe { build: Mesa::Newer, .. });
         (self.lanes > 32 || is_newer) && !matches!(self.watch, Watch::Bug(_))
@@ -246,7 +245,8 @@ impl children::Row for Row {
                 layer.ok_or_else(|| missing("the newer validation layer", is_gate_on(&["debian 12"])))?;
             let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/drivers/bounds_settings.txt");
             environment.push(("VK_LAYER_PATH", layer.into()));
-            // What is watched is five times as long, and runs for a moment: LLVM's optimizations cost more than they save.
+            // Instrumented kernels are five times as long and run briefly: LLVM's optimizations cost more than they
+            // save.
             environment.push(("GALLIVM_PERF", "nopt".into()));
             environment.push(("VK_LAYER_SETTINGS_PATH", settings.into()));
         }
@@ -264,7 +264,7 @@ impl children::Row for Row {
     }
 }
 
-/// What a variable of `tools/env` names, if it is there.
+/// The path in an environment variable of `tools/env`, if it exists.
 fn path_in(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists())
 }
@@ -277,12 +277,12 @@ impl Watch {
         }
     }
 
-    /// How much of its device a row takes.
+    /// The row's reduction of its device's limits.
     pub fn limit(self) -> fn(&mut Capabilities) {
         match self {
             Self::Usual | Self::Bug(_) => |_| {},
-            // The layer notes in shared memory who touched each word of it, and silently does not where that would
-            // be more than the device has.
+            // The layer tracks the accesses to shared memory in shared memory, and disables the check without a message
+            // where the limit would be exceeded.
             Self::Bounds => |capabilities| capabilities.shared_memory_size /= 2,
         }
     }

@@ -1,4 +1,4 @@
-//! Sorts of segments: what a caller gives, what comes back, and what stays whole whatever the segments say.
+//! Segmented sorts: results, refusals, and memory safety with invalid segments.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use subsweep::sort::{
 };
 use subsweep::{ElementType, Error};
 
-use super::cases::expect_silence;
+use super::cases::expect_no_findings;
 use super::passes::rig::{Access, Memory, random};
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
@@ -21,34 +21,34 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         let gpu = Arc::clone(gpu);
         Trial::test(format!("segments: {name}"), move || {
             run(&gpu)?;
-            expect_silence(&gpu, "segments")
+            expect_no_findings(&gpu, "segments")
         })
     };
     vec![
-        trial("slices are sorted in them", slices),
-        trial("what does not fit is refused and left as it was", refusals),
-        trial("in any order they touch nothing else", in_any_order),
+        trial("slices are sorted by segment", slices),
+        trial("mismatched arguments are refused and data is unchanged", refusals),
+        trial("segments in any order write no other memory", in_any_order),
     ]
 }
 
 const BEGINS: [u32; 8] = [2, 2, 7, 40, 300, 5_000, 5_001, 6_000];
 const COUNT: usize = 6_000;
 
-/// The places of keys, each of the segments in order.
-fn places<K: Copy>(keys: &[K], compare: impl Fn(&K, &K) -> std::cmp::Ordering) -> Vec<u32> {
-    let mut places: Vec<u32> = (0..keys.len() as u32).collect();
+/// The permutation that sorts each segment.
+fn permutation<K: Copy>(keys: &[K], compare: impl Fn(&K, &K) -> std::cmp::Ordering) -> Vec<u32> {
+    let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
     let ends = BEGINS.iter().skip(1).copied().chain([keys.len() as u32]);
     for (&begin, end) in BEGINS.iter().zip(ends) {
-        let segment = &mut places[begin as usize..end as usize];
+        let segment = &mut indices[begin as usize..end as usize];
         segment.sort_by(|&a, &b| compare(&keys[a as usize], &keys[b as usize]));
     }
-    places
+    indices
 }
 
 fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let keys: Vec<i64> = random(4, COUNT).iter().map(|word| i64::from(word % 200) - 100).collect();
-    let places = places(&keys, |a, b| b.cmp(a));
-    let sorted: Vec<_> = places.iter().map(|&place| keys[place as usize]).collect();
+    let indices = permutation(&keys, |a, b| b.cmp(a));
+    let sorted: Vec<_> = indices.iter().map(|&index| keys[index as usize]).collect();
 
     // Large tiles take long to compile.
     let small = SegmentedSortCase::keys_of_u32(SegmentMix::Seams);
@@ -58,13 +58,13 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     gpu.segmented_sort(small(SortConfig::keys(ElementType::I64)), &mut got, &BEGINS)?;
     assert!(got == sorted);
     let argsort = small(SortConfig::argsort(ElementType::I64));
-    assert!(gpu.segmented_argsort(argsort, &keys, &BEGINS)? == places);
-    let (mut got, mut values) = (keys, (0..COUNT as u64).map(|place| [place as u32, 7]).collect::<Vec<_>>());
+    assert!(gpu.segmented_argsort(argsort, &keys, &BEGINS)? == indices);
+    let (mut got, mut values) = (keys, (0..COUNT as u64).map(|index| [index as u32, 7]).collect::<Vec<_>>());
     let pairs = small(SortConfig::pairs(ElementType::I64, ValueSize::B8));
     gpu.segmented_sort_pairs(pairs, &mut got, &mut values, &BEGINS)?;
-    assert!(got == sorted && values.iter().zip(&places).all(|(value, &place)| *value == [place, 7]));
+    assert!(got == sorted && values.iter().zip(&indices).all(|(value, &index)| *value == [index, 7]));
 
-    // Nothing to sort, and places nonetheless.
+    // Nothing to sort; an argsort still writes indices.
     let plain = SortConfig::keys(ElementType::U32);
     gpu.segmented_sort::<u32>(plain, &mut [], &[0, 0])?;
     let mut three = [3u32, 2, 1];
@@ -161,8 +161,8 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Segments that fall, that are all of everything, and that begin anywhere: keys may be lost, but memory beside them stays
-/// whole, and every value is one that there was.
+/// Segments that descend, overlap or begin anywhere may lose keys, but write no other memory, and every key and value
+/// comes from the input.
 fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
     let small =
         SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw) };
@@ -171,18 +171,18 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
     let plan = gpu.segmented_sort_plan(config)?;
     let count = 20_000u32;
     let falling: Vec<u32> = (0..count).rev().step_by(3).collect();
-    let to_and_fro: Vec<u32> = (0..3_000).map(|index| [0, u32::MAX][index % 2]).collect();
+    let alternating: Vec<u32> = (0..3_000).map(|index| [0, u32::MAX][index % 2]).collect();
     let anywhere: Vec<u32> = random(8, 2_000).iter().map(|word| word % (count + 100)).collect();
     let long: Vec<u32> = random(9, 40).iter().map(|word| word % count).collect();
     let keys: Vec<u32> = random(3, count as usize);
     let known: HashSet<u32> = keys.iter().copied().collect();
-    for (index, begins) in [falling, to_and_fro, anywhere, long].into_iter().enumerate() {
+    for (index, begins) in [falling, alternating, anywhere, long].into_iter().enumerate() {
         let keys_memory = Memory::of(gpu, &keys, Access::Words)?;
         let values_memory = Memory::of(gpu, &keys, Access::Words)?;
         let segments = Memory::of(gpu, &begins, Access::Words)?;
         let segment_count = begins.len() as u64;
         let scratch_size = plan.scratch_requirements(count.into(), segment_count).size;
-        // Guards behind it tell what a kernel writes beyond.
+        // Guard words behind the scratch show a store past its end.
         let scratch = gpu.allocate(scratch_size + 256)?;
         gpu.upload(&scratch, scratch_size, &[0x5a5a_5a5a; 64])?;
         let buffers = SegmentedSortBuffers::new(
@@ -200,7 +200,7 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
         assert!(segments.read()? == begins, "segments {index}");
         for (what, memory) in [("keys", &keys_memory), ("values", &values_memory)] {
             let is_known = memory.read()?.iter().all(|word| known.contains(word));
-            assert!(is_known, "segments {index}: {what} that there were not");
+            assert!(is_known, "segments {index}: {what} that are not in the input");
         }
         let words = gpu.read(&scratch, (scratch_size / 4) as usize + 64)?;
         assert!(words[words.len() - 64..].iter().all(|&word| word == 0x5a5a_5a5a), "segments {index}");

@@ -1,4 +1,4 @@
-//! Sorts of slices: what a caller gives, and what comes back.
+//! Sorts of slices: results and refusals.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,26 +9,26 @@ use subsweep::headless::Gpu;
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
 use subsweep::{ElementType, Error, Number};
 
-use super::cases::expect_silence;
+use super::cases::expect_no_findings;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
         let gpu = Arc::clone(gpu);
         Trial::test(format!("slices: {name}"), move || {
             run(&gpu)?;
-            expect_silence(&gpu, "slices")
+            expect_no_findings(&gpu, "slices")
         })
     };
     vec![
-        trial("what does not fit is refused and left as it was", refusals),
-        trial("keys are sorted and take their values along", several_types),
+        trial("mismatched slices are refused and unchanged", refusals),
+        trial("keys, pairs and argsorts give the sorted order", several_types),
         trial("values need no alignment", unaligned_values),
-        trial("one workgroup hands over to passes where it is full", handed_over),
+        trial("a sort too large for one workgroup uses passes", single_workgroup_crossover),
     ]
 }
 
-/// What the library chooses, around the most keys that one workgroup holds.
-fn handed_over(gpu: &Gpu) -> Result<(), Failed> {
+/// The library's choice around the largest count that one workgroup sorts.
+fn single_workgroup_crossover(gpu: &Gpu) -> Result<(), Failed> {
     let config = SortConfig::pairs(ElementType::U32, ValueSize::B4).descending();
     let policy = *gpu.sort_plan(config)?.policy();
     let most = policy.single_workgroup.expect("few keys are sorted at once").tile_items();
@@ -89,14 +89,14 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A few of the types: that kernels know them all, the case table proves.
+/// A few of the types; the case table covers all.
 fn several_types(gpu: &Gpu) -> Result<(), Failed> {
     sorts(gpu, false, |word| word as u32 % 1000 * 4_000_000, Ord::cmp)?;
     sorts(gpu, true, |word| f32::from_bits((word as u32 & 0x1ff) << 23), f32::total_cmp)?;
     sorts(gpu, true, |word| (word as i64 % 1000) << 50, Ord::cmp)
 }
 
-/// Sorts some numbers, among which many are equal, by every function, and holds that to the standard library.
+/// Sorts numbers with many duplicates by every function, and compares with the standard library.
 fn sorts<N: Number>(
     gpu: &Gpu,
     is_descending: bool,
@@ -114,25 +114,25 @@ fn sorts<N: Number>(
         let config = config.policy(policy);
         if is_descending { config.descending() } else { config }
     };
-    let mut places: Vec<u32> = (0..COUNT).collect();
-    places.sort_by(|&a, &b| {
+    let mut indices: Vec<u32> = (0..COUNT).collect();
+    indices.sort_by(|&a, &b| {
         let order = compare(&input[a as usize], &input[b as usize]);
         if is_descending { order.reverse() } else { order }
     });
-    let sorted: Vec<N> = places.iter().map(|&place| input[place as usize]).collect();
-    // By their bits, which tell zeros and NaNs apart.
+    let sorted: Vec<N> = indices.iter().map(|&index| input[index as usize]).collect();
+    // Compares bits, which distinguish zeros and NaNs.
     let is_sorted = |keys: &[N]| bytes_of(keys) == bytes_of(&sorted);
 
     let mut keys = input.clone();
     gpu.sort(of(SortConfig::keys(N::TYPE)), &mut keys)?;
     assert!(is_sorted(&keys), "{}", N::TYPE);
-    assert!(gpu.argsort(of(SortConfig::argsort(N::TYPE)), &input)? == places, "{}", N::TYPE);
-    let (mut keys, mut values) = (input.clone(), (0..COUNT).map(|place| place as f32).collect::<Vec<_>>());
+    assert!(gpu.argsort(of(SortConfig::argsort(N::TYPE)), &input)? == indices, "{}", N::TYPE);
+    let (mut keys, mut values) = (input.clone(), (0..COUNT).map(|index| index as f32).collect::<Vec<_>>());
     gpu.sort_pairs(of(SortConfig::pairs(N::TYPE, ValueSize::B4)), &mut keys, &mut values)?;
-    assert!(is_sorted(&keys) && values.iter().map(|&value| value as u32).eq(places.iter().copied()));
-    let (mut keys, mut values) = (input.clone(), (0..COUNT).map(|place| [place, !place]).collect::<Vec<_>>());
+    assert!(is_sorted(&keys) && values.iter().map(|&value| value as u32).eq(indices.iter().copied()));
+    let (mut keys, mut values) = (input.clone(), (0..COUNT).map(|index| [index, !index]).collect::<Vec<_>>());
     gpu.sort_pairs(of(SortConfig::pairs(N::TYPE, ValueSize::B8)), &mut keys, &mut values)?;
-    assert!(is_sorted(&keys) && values.into_iter().eq(places.iter().map(|&place| [place, !place])));
+    assert!(is_sorted(&keys) && values.into_iter().eq(indices.iter().map(|&index| [index, !index])));
     Ok(())
 }
 

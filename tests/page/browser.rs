@@ -1,4 +1,4 @@
-//! Chromium, as far as it is needed: what a page looks like, in numbers and in pixels.
+//! Headless Chromium: measures a page and takes screenshots.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// A browser on this machine.
 pub struct Browser(PathBuf);
 
-/// What the reader prefers.
+/// The preferred colour scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     Light,
@@ -18,7 +18,7 @@ pub enum Scheme {
 }
 
 impl Browser {
-    /// The one that `SUBSWEEP_CHROMIUM` names, or else the first of the usual names.
+    /// The browser of `SUBSWEEP_CHROMIUM`, or the first with one of the usual names.
     pub fn find() -> Option<Self> {
         if let Some(path) = std::env::var_os("SUBSWEEP_CHROMIUM") {
             return Some(Self(path.into()));
@@ -29,7 +29,7 @@ impl Browser {
         paths.find(|path| path.is_file()).map(Self)
     }
 
-    /// What `measure.js` tells of `page` in a frame of `width` pixels.
+    /// The measurements of `page` by `measure.js`, in a frame of `width` pixels.
     pub fn facts(&self, page: &str, width: u32, scheme: Scheme) -> Value {
         let script = format!("<script>{}</script></body>", include_str!("measure.js"));
         let page = page.replace("</body>", &script);
@@ -38,10 +38,10 @@ impl Browser {
         let (facts, _) = facts.split_once('"').expect("an attribute ends");
         let facts =
             facts.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-        serde_json::from_str(&facts).expect("what the script has written")
+        serde_json::from_str(&facts).expect("the script writes JSON")
     }
 
-    /// Writes the first screens of `page` to `path`.
+    /// Writes a screenshot of the top of `page` to `path`.
     pub fn screenshot(&self, page: &str, width: u32, scheme: Scheme, path: &Path) {
         self.run(page, width, scheme, &[&format!("--screenshot={}", path.display()), "--hide-scrollbars"]);
     }
@@ -57,7 +57,7 @@ impl Browser {
         };
         let mut command = Command::new(&self.0);
         command
-            // The page is this project's own, and a container has no room for a sandbox.
+            // The page is trusted, and a container does not support the sandbox.
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -65,7 +65,7 @@ impl Browser {
                 "--disable-dev-shm-usage",
                 "--no-first-run",
             ])
-            // It has nothing to ask of anybody.
+            // No network access.
             .args(["--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking"])
             .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
             .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
@@ -90,12 +90,12 @@ impl Browser {
             }
         };
         assert!(status.success(), "{}: {status}", self.0.display());
-        std::fs::read_to_string(output).expect("what the browser has printed")
+        std::fs::read_to_string(output).expect("the browser's output")
     }
 }
 
-/// A page around `page`, as wide as a reader's screen. What the reader prefers goes through to a frame if the page around
-/// it takes either.
+/// A page that embeds `page` in a frame of `width` pixels. The frame inherits the preferred scheme if the outer page
+/// supports both.
 fn framed(page: &str, width: u32, height: u32) -> String {
     let page = page.replace('&', "&amp;").replace('"', "&quot;");
     format!(

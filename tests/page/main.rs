@@ -1,14 +1,14 @@
-//! The page of a report in a real browser: at a desk's and at a phone's width, in light and in dark.
+//! The HTML page of a report in a browser, at desktop and phone widths, in light and dark schemes.
 //!
-//! The browser is Chromium or one of its kin, without a window and without a network. It shows the page in a frame of the
-//! wanted width, since its own windows are never as narrow as a phone, and a script that stands behind the page for the
-//! test alone writes down what it sees. Screenshots of it all lie in the target folder, under `tmp/page`, for people.
+//! The browser is Chromium or a derivative, headless and without a network. It renders the page in a frame of the given
+//! width, since its windows have a minimum width, and an appended script measures the page. Screenshots are in the
+//! target folder, under `tmp/page`.
 
 #![cfg(feature = "cli")]
 
 mod browser;
 #[path = "../common/children.rs"]
-#[allow(dead_code, reason = "a browser is no row of drivers")]
+#[allow(dead_code, reason = "the test has no rows")]
 mod children;
 
 use std::path::Path;
@@ -19,10 +19,10 @@ use subsweep::harness::page::{Titled, page};
 
 use browser::{Browser, Scheme};
 
-/// What `bench --quick` measured of some cases, on lavapipe and on SwiftShader.
+/// A report of `bench --quick` on lavapipe and on SwiftShader.
 const REPORT: &[u8] = include_bytes!("../../src/harness/report/sample.json");
 
-/// Pixels across.
+/// Widths in pixels.
 const DESK: u32 = 1280;
 const PHONE: u32 = 390;
 
@@ -31,7 +31,7 @@ fn sample() -> String {
     page(&[Titled { title: "bench".to_owned(), report: &report }], None)
 }
 
-/// The browser, or an announced skip; in the gate it must be there.
+/// The browser, or `None` with a note; an error in CI.
 fn browser() -> Option<Browser> {
     let found = Browser::find();
     if found.is_none() {
@@ -44,7 +44,7 @@ fn browser() -> Option<Browser> {
 }
 
 #[test]
-fn figures_and_words_fit_every_screen() {
+fn figures_and_text_fit_every_screen() {
     let Some(browser) = browser() else { return };
     let page = sample();
     for width in [DESK, PHONE] {
@@ -60,7 +60,7 @@ fn check(facts: &Value, width: u32, scheme: Scheme) {
     let all = |name: &str| facts[name].as_array().unwrap_or_else(|| panic!("{at}")).clone();
     assert_eq!(number(&facts["width"]), f64::from(width), "{at}");
     assert_eq!(facts["isDark"], scheme == Scheme::Dark, "{at}");
-    // Closed or open, tables scroll in boxes of their own.
+    // Tables, closed or open, scroll in their own boxes.
     for name in ["scrollWidth", "scrollWidthOpen"] {
         assert!(number(&facts[name]) <= f64::from(width), "{at}");
     }
@@ -71,7 +71,7 @@ fn check(facts: &Value, width: u32, scheme: Scheme) {
         assert!(figure_width >= 300.0 && figure_height >= 60.0, "{figure}: {at}");
         assert!(figure["title"].as_str().is_some_and(|title| !title.is_empty()), "{at}");
         assert!(number(&figure["marks"]) > 0.0, "{figure}: {at}");
-        // Nothing is cut off, and a phone's reader needs no lens.
+        // No text is cut off or too small for a phone.
         assert_eq!(figure["outside"], Value::Array(Vec::new()), "{at}");
         assert!(number(&figure["textSize"]) >= 10.0, "{figure}: {at}");
     }
@@ -85,15 +85,15 @@ fn check(facts: &Value, width: u32, scheme: Scheme) {
     }
     assert_eq!(all("series").len(), 8, "{at}");
     for colour in all("series") {
-        // What WCAG 2.2 asks of parts of a figure.
+        // WCAG 2.2's minimum for parts of a figure.
         assert!(contrast(&facts["page"], &colour) >= 3.0, "{colour}: {at}");
     }
 }
 
-/// The relative luminance of `rgb(…)`, as WCAG 2.2 has it.
+/// The relative luminance of `rgb(…)`, by WCAG 2.2.
 fn luminance(colour: &Value) -> f64 {
     let digits = colour.as_str().and_then(|text| text.strip_prefix("rgb(")?.strip_suffix(')'));
-    let digits = digits.unwrap_or_else(|| panic!("{colour} is no colour"));
+    let digits = digits.unwrap_or_else(|| panic!("{colour} is not a colour"));
     let parts = digits.split(", ").map(|digit| {
         let part = digit.parse::<f64>().expect("a number from 0 to 255") / 255.0;
         if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
@@ -107,7 +107,7 @@ fn contrast(a: &Value, b: &Value) -> f64 {
 }
 
 #[test]
-fn screens_are_light_or_dark_as_their_owner_asks() {
+fn pages_follow_the_preferred_color_scheme() {
     let Some(browser) = browser() else { return };
     let page = sample();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
@@ -123,7 +123,7 @@ fn screens_are_light_or_dark_as_their_owner_asks() {
     }
 }
 
-/// The mean of all parts of all pixels, from 0 to 1.
+/// The mean of all colour channels of all pixels, from 0 to 1.
 fn mean_brightness(path: &Path) -> f64 {
     let file = std::io::BufReader::new(std::fs::File::open(path).expect("a screenshot"));
     let mut reader = png::Decoder::new(file).read_info().expect("a PNG");

@@ -1,8 +1,8 @@
-// Writes what the page in this frame looks like into the page around it.
+// Measures the page in this frame, and writes the results into the outer page.
 {
     const root = document.documentElement;
     const style = getComputedStyle(document.body);
-    // A colour of the style sheet as `rgb(…)`, whatever way it is written there.
+    // A colour of the style sheet, as `rgb(…)`.
     const colour = (name) => {
         const probe = document.createElement("i");
         probe.style.color = `var(${name})`;

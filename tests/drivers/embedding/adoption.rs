@@ -1,4 +1,4 @@
-//! Devices that a caller has made, in the ways in which callers make them.
+//! Adopted devices, created in different ways.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, OnceLock};
@@ -11,14 +11,14 @@ use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
 use subsweep::{ElementType, Error};
 
-use super::contract::{nowhere, subjects};
+use super::contract::{subjects, unused_memory};
 use super::host::{Host, HostMemory, expect_no_messages};
 
-/// Words around what a plan may touch.
+/// Guard words around the ranges of a plan.
 const GUARD: u32 = 0xd00d_f00d;
 
-/// Made for Vulkan 1.2 and for 1.3, with structures of a caller's own in the chain and without, with bounds checks and
-/// without them: it is all the same.
+/// Devices for Vulkan 1.2 and 1.3, with and without the caller's own structures in the chain, and with and without
+/// robust buffer access.
 pub fn adopted_devices(gpu: &Gpu) -> Result<(), Failed> {
     for robust_buffer_access in [false, true] {
         let core = vk::PhysicalDeviceFeatures::default().robust_buffer_access(robust_buffer_access);
@@ -49,7 +49,7 @@ fn features2_with<'a>(
     chain.cast()
 }
 
-/// Sorts and sums up on such a device, which is still there afterwards.
+/// Sorts and scans on an adopted device, and destroys it afterwards.
 ///
 /// # Safety
 /// `features` begins a valid chain, or is null.
@@ -62,7 +62,7 @@ unsafe fn run_adopted(gpu: &Gpu, api_version: u32, features: *const c_void) -> R
     // SAFETY: the device is alive.
     let cache = unsafe { raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) }?;
     {
-        // SAFETY: all are of one another, made as `needs` says, and outlive the block.
+        // SAFETY: all belong together, satisfy `needs`, and outlive the block.
         let device = unsafe {
             Device::from_raw(&host.instance, host.physical_device, watched(&raw), needs.enabled(), cache)
         }?;
@@ -107,8 +107,7 @@ unsafe fn run_adopted(gpu: &Gpu, api_version: u32, features: *const c_void) -> R
             assert!(words[guard.clone()].iter().all(|&word| word == GUARD), "{guard:?}");
         }
     }
-    // The device was adopted, so it is still there to be destroyed by whoever made it.
-    // SAFETY: everything made from it is gone.
+    // An adopted device is destroyed by its owner. SAFETY: everything made from it is gone.
     unsafe {
         raw.destroy_pipeline_cache(cache, None);
         raw.destroy_device(None);
@@ -116,7 +115,7 @@ unsafe fn run_adopted(gpu: &Gpu, api_version: u32, features: *const c_void) -> R
     Ok(())
 }
 
-/// What is declared is checked against what there is, and what is called is looked up.
+/// Declared features are checked against the device, and missing functions are reported.
 pub fn refused_devices(gpu: &Gpu) -> Result<(), Failed> {
     let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     let needs = host.query()?;
@@ -127,17 +126,17 @@ pub fn refused_devices(gpu: &Gpu) -> Result<(), Failed> {
         other => panic!("{other:?}"),
     };
     assert!(missing(EnabledFeatures::default()).contains("bufferDeviceAddress"));
-    let mut beyond = needs.enabled();
-    beyond.shader_float64 = true;
-    beyond.compute_full_subgroups = true;
-    if beyond != needs.enabled() {
-        assert!(missing(beyond).contains("declared as enabled"));
+    let mut unsupported = needs.enabled();
+    unsupported.shader_float64 = true;
+    unsupported.compute_full_subgroups = true;
+    if unsupported != needs.enabled() {
+        assert!(missing(unsupported).contains("declared as enabled"));
     }
     host.remember_lookup();
     let without = host.instance_by(without_indirect);
     let refused = host.adopt(&without, raw.clone(), needs.enabled()).map(|_| ());
     assert_eq!(refused, Err(Error::MissingFunction { name: c"vkCmdDispatchIndirect" }));
-    // Nothing more than what is needed will do as well.
+    // The required features alone suffice.
     SortPlan::new(
         &host.adopt(&host.instance, raw.clone(), EnabledFeatures::REQUIRED)?,
         SortConfig::keys(ElementType::U32),
@@ -152,7 +151,7 @@ unsafe extern "system" fn without_indirect(
     device: vk::Device,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    // SAFETY: Vulkan's names are C's.
+    // SAFETY: Vulkan's names are C strings.
     if unsafe { CStr::from_ptr(name) } == c"vkCmdDispatchIndirect" {
         return None;
     }
@@ -160,7 +159,7 @@ unsafe extern "system" fn without_indirect(
     unsafe { Host::real_function(device, name) }
 }
 
-/// A plan goes with its own device alone.
+/// A plan refuses the recorder of another device.
 pub fn foreign_devices(gpu: &Gpu) -> Result<(), Failed> {
     let hosts = [Host::new(gpu, vk::API_VERSION_1_2)?, Host::new(gpu, vk::API_VERSION_1_2)?];
     let opened = [hosts[0].open()?, hosts[1].open()?];
@@ -170,11 +169,11 @@ pub fn foreign_devices(gpu: &Gpu) -> Result<(), Failed> {
         let buffers = SortBuffers::new(subsweep::device::AddressRange::new(1 << 20, 40), NO_SCRATCH);
         assert_eq!(plan.record(&mut Recorder::dry(device), &buffers, 10), Ok(()));
         assert_eq!(plan.record(&mut Recorder::dry(other), &buffers, 10), Err(Error::ForeignDevice));
-        for subject in subjects(device, nowhere())? {
+        for subject in subjects(device, unused_memory())? {
             let recorded = (subject.record)(&mut Recorder::dry(other));
             assert_eq!(recorded, Err(Error::ForeignDevice), "{}", subject.name);
         }
-        // A device that was adopted twice is one.
+        // A device that is adopted twice counts as one.
         let again = hosts[0].adopt(&hosts[0].instance, device.raw().clone(), EnabledFeatures::REQUIRED)?;
         assert!(again.is_same(device) && !again.is_same(other));
     }
@@ -189,13 +188,13 @@ pub fn foreign_devices(gpu: &Gpu) -> Result<(), Failed> {
 
 const NO_SCRATCH: subsweep::device::BufferRange = subsweep::device::BufferRange::NONE;
 
-/// Of every pipeline that a watched device has made: whether its subgroups must be full.
+/// Whether each pipeline of a watched device requires full subgroups.
 static ARE_FULL: Mutex<Vec<bool>> = Mutex::new(Vec::new());
-/// The cache that they are to be made with.
+/// The cache that pipelines must be created with.
 static CACHE: Mutex<vk::PipelineCache> = Mutex::new(vk::PipelineCache::null());
 static CREATE: OnceLock<vk::PFN_vkCreateComputePipelines> = OnceLock::new();
 
-/// The same device, through a table that notes what pipelines it is asked for.
+/// The same device, with a function table that records the creation of pipelines.
 fn watched(device: &ash::Device) -> ash::Device {
     CREATE.get_or_init(|| device.fp_v1_0().create_compute_pipelines);
     let first = ash::DeviceFnV1_0 { create_compute_pipelines: create_watched, ..device.fp_v1_0().clone() };
@@ -212,12 +211,12 @@ unsafe extern "system" fn create_watched(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     assert_eq!(cache, *CACHE.lock().unwrap());
-    // SAFETY: whoever calls a function of Vulkan's gives it as many as it says.
-    let asked = unsafe { std::slice::from_raw_parts(infos, count as usize) };
+    // SAFETY: the caller passes `count` infos.
+    let requested = unsafe { std::slice::from_raw_parts(infos, count as usize) };
     let is_full = |info: &vk::ComputePipelineCreateInfo<'_>| {
         info.stage.flags.contains(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS)
     };
-    ARE_FULL.lock().unwrap().extend(asked.iter().map(is_full));
+    ARE_FULL.lock().unwrap().extend(requested.iter().map(is_full));
     // SAFETY: as the caller promises.
     unsafe { CREATE.get().expect("`watched` has set it")(device, cache, count, infos, allocator, pipelines) }
 }

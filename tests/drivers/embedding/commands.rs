@@ -1,5 +1,4 @@
-//! What a recording does: the calls that its plan states, and no other; no allocation; names and times where they are
-//! asked for.
+//! Recordings: the calls that the plan states and no other, no allocation, and labels and timestamps on request.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char};
@@ -18,20 +17,20 @@ use subsweep::{ElementType, Error};
 
 use crate::allocations::allocations;
 
-use super::contract::{Room, Subject, nowhere, subjects};
+use super::contract::{Room, Subject, subjects, unused_memory};
 use super::host::{Host, HostMemory, expect_no_messages, with_commands};
 
-/// Calls of functions that only record commands, in the table of [`watched`], by name.
+/// Calls of the recording functions of [`watched`], by name.
 static CALLS: Mutex<BTreeMap<&'static str, u32>> = Mutex::new(BTreeMap::new());
 
-/// A function that counts, and calls the real one.
+/// A stand-in that counts its calls and forwards them.
 macro_rules! counted {
     ($function:ident, $name:literal, $type:ty, ($($argument:ident: $of:ty),*)) => {
         unsafe extern "system" fn $function(commands: vk::CommandBuffer, $($argument: $of),*) {
             *CALLS.lock().unwrap().entry($name).or_default() += 1;
             let device = *DEVICE.lock().unwrap();
             let name = CString::new($name).unwrap();
-            // SAFETY: the function is of this type, and its caller gives it what Vulkan asks for.
+            // SAFETY: the function has this type, and its caller follows Vulkan's rules.
             unsafe {
                 let real = Host::real_function(device, name.as_ptr()).expect("it has been looked up");
                 let real = std::mem::transmute::<unsafe extern "system" fn(), $type>(real);
@@ -62,9 +61,9 @@ counted!(begin_label, "vkCmdBeginDebugUtilsLabelEXT", vk::PFN_vkCmdBeginDebugUti
     (label: *const vk::DebugUtilsLabelEXT<'_>));
 counted!(end_label, "vkCmdEndDebugUtilsLabelEXT", vk::PFN_vkCmdEndDebugUtilsLabelEXT, ());
 
-/// In the place of every function that no recording calls.
+/// The stand-in for every function that no recording may call.
 unsafe extern "system" fn forbidden() {
-    // Nobody could go on from here: it may be a function of any type.
+    // It cannot return: it may stand for a function of any type.
     eprintln!("a recording called a function that no plan states");
     std::process::abort();
 }
@@ -72,11 +71,11 @@ unsafe extern "system" fn forbidden() {
 unsafe extern "system" fn watched(_: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     macro_rules! function {
         ($function:ident: $type:ty) => {
-            // SAFETY: whoever looks a function up calls it as what it is.
+            // SAFETY: a caller uses a function by the type of its name.
             unsafe { std::mem::transmute::<$type, unsafe extern "system" fn()>($function) }
         };
     }
-    // SAFETY: Vulkan's names are C's.
+    // SAFETY: Vulkan's names are C strings.
     let name = unsafe { CStr::from_ptr(name) };
     Some(match name.to_bytes() {
         b"vkCmdBindPipeline" => function!(bind: vk::PFN_vkCmdBindPipeline),
@@ -93,7 +92,7 @@ unsafe extern "system" fn watched(_: vk::Device, name: *const c_char) -> vk::PFN
     })
 }
 
-/// Every kind of plan, recorded through functions that are watched: with labels where the instance has them, and without.
+/// Records every kind of plan through the stand-ins, with labels where the instance supports them, and without.
 pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
     let (count, _) = allocations(|| black_box(vec![black_box(1u8); 100]));
     assert_eq!(count, 1, "allocations are counted");
@@ -126,7 +125,7 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
                     raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
                     raw.cmd_reset_query_pool(commands, pool, 0, QUERY_COUNT);
                 }
-                calls_what_is_stated(&plain, commands, &subject)?;
+                makes_stated_calls(&plain, commands, &subject)?;
                 is_timed_and_labelled(&labelled, commands, pool, &subject)?;
                 allocates_nothing(&device, commands, &subject)?;
                 // SAFETY: as above.
@@ -137,7 +136,7 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
         with_commands(&raw, |commands| {
             // SAFETY: the command buffer is the device's.
             unsafe { raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()) }?;
-            leaves_no_mark(&device, &labelled, commands, pool)?;
+            refusals_record_nothing(&device, &labelled, commands, pool)?;
             // SAFETY: as above.
             Ok(unsafe { raw.end_command_buffer(commands) }?)
         })?;
@@ -151,18 +150,14 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
     expect_no_messages()
 }
 
-/// The calls since the last time.
+/// Returns the calls since the last call.
 fn take_calls() -> BTreeMap<&'static str, u32> {
     std::mem::take(&mut CALLS.lock().unwrap())
 }
 
 /// Dispatches with their pipelines and push constants, barriers, fills and updates: as many as
-/// [`commands`](subsweep::sort::SortPlan::commands) says, and nothing else.
-fn calls_what_is_stated(
-    device: &Device,
-    commands: vk::CommandBuffer,
-    subject: &Subject,
-) -> Result<(), Failed> {
+/// [`commands`](subsweep::sort::SortPlan::commands) states, and no other call.
+fn makes_stated_calls(device: &Device, commands: vk::CommandBuffer, subject: &Subject) -> Result<(), Failed> {
     let name = &subject.name;
     let stated = (subject.commands)()?;
     take_calls();
@@ -183,7 +178,7 @@ fn calls_what_is_stated(
     Ok(())
 }
 
-/// The thread that records allocates nothing, with labels or without.
+/// Recording makes no allocation on its thread.
 fn allocates_nothing(device: &Device, commands: vk::CommandBuffer, subject: &Subject) -> Result<(), Failed> {
     let (made, recorded) = allocations(|| {
         // SAFETY: the command buffer and all memory are the device's.
@@ -194,7 +189,7 @@ fn allocates_nothing(device: &Device, commands: vk::CommandBuffer, subject: &Sub
     Ok(())
 }
 
-/// One timestamp as a plan begins and one as each phase ends, as far as there are slots; a label around each.
+/// One timestamp at the begin of a plan and one at the end of each phase, as far as slots last; a label around each.
 fn is_timed_and_labelled(
     device: &Device,
     commands: vk::CommandBuffer,
@@ -215,7 +210,7 @@ fn is_timed_and_labelled(
     let labels = count("vkCmdBeginDebugUtilsLabelEXT");
     assert_eq!(labels, count("vkCmdEndDebugUtilsLabelEXT"), "{name}");
     if device.capabilities().enabled.debug_utils {
-        // The plan's own, and a phase's for each timestamp but the first, unless that is the plan's as well.
+        // The plan's label, and one for each phase; a plan of one phase has only its own.
         let has_phases = !names[names.len() - 1].to_bytes().starts_with(b"subsweep");
         assert!(labels as usize >= names.len() - usize::from(!has_phases), "{name}: {labels}, {names:?}");
     } else {
@@ -230,14 +225,14 @@ fn is_timed_and_labelled(
     Ok(())
 }
 
-/// A plan that is refused leaves neither a command nor a label nor a timestamp.
-fn leaves_no_mark(
+/// A refused recording records no command, label or timestamp.
+fn refusals_record_nothing(
     device: &Device,
     watched: &Device,
     commands: vk::CommandBuffer,
     pool: vk::QueryPool,
 ) -> Result<(), Failed> {
-    let room = nowhere();
+    let room = unused_memory();
     let scan = ScanPlan::new(device, ScanConfig::inclusive())?;
     let sort = SortPlan::new(device, SortConfig::keys(ElementType::U32))?;
     let gather = GatherPlan::new(device, GatherConfig::elements(1))?;
@@ -260,7 +255,7 @@ fn leaves_no_mark(
     Ok(())
 }
 
-/// More than any recording writes.
+/// More queries than any recording writes.
 const QUERY_COUNT: u32 = 256;
 
 fn query_pool(raw: &ash::Device) -> Result<vk::QueryPool, Failed> {
@@ -270,7 +265,7 @@ fn query_pool(raw: &ash::Device) -> Result<vk::QueryPool, Failed> {
     Ok(unsafe { raw.create_query_pool(&info, None) }?)
 }
 
-/// The times of a scan's phases, as the device tells them.
+/// The device's timestamps of a scan's phases.
 pub fn phase_times(gpu: &Gpu) -> Result<(), Failed> {
     let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     let (raw, device) = host.open()?;

@@ -1,4 +1,4 @@
-//! The contract with whoever records plans among commands of their own: barriers from data, command buffers of any kind,
+//! Plans recorded among a caller's commands: barriers from a plan's accesses, primary and secondary command buffers,
 //! threads, frames in flight.
 
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use subsweep::sort::{
 };
 use subsweep::{Count, ElementType, Error, Result};
 
-use super::host::{Host, HostMemory, expect_no_messages, record_barrier, show_host, submit};
+use super::host::{Host, HostMemory, expect_no_messages, record_barrier, record_host_barrier, submit};
 
-/// Elements of each recording: more than a workgroup sorts, or a tile scans.
+/// Elements of each recording: more than a single workgroup sorts, and more than one tile.
 pub const COUNT: u32 = 20_000;
 const SIZE: u64 = 4 * COUNT as u64;
 
-/// A plan of any kind, on memory of its own.
+/// A plan of any kind with its recording.
 pub struct Subject {
     pub name: String,
     pub first: Access,
@@ -38,7 +38,7 @@ pub struct Subject {
 
 type Record = Box<dyn Fn(&mut Recorder<'_>) -> Result<()>>;
 
-/// Where a subject's memory lies: the count, and four arrays of [`COUNT`] words; and scratch.
+/// The memory of a subject: the count, four arrays of [`COUNT`] words, and scratch.
 #[derive(Clone, Copy)]
 pub struct Room {
     pub arrays: BufferRange,
@@ -47,7 +47,7 @@ pub struct Room {
 
 impl Room {
     pub const ARRAYS_SIZE: u64 = 256 + 4 * SIZE;
-    /// More than any subject asks for.
+    /// More scratch than any subject needs.
     pub const SCRATCH_SIZE: u64 = 1 << 20;
 
     fn array(&self, index: u64) -> AddressRange {
@@ -59,7 +59,7 @@ impl Room {
     }
 }
 
-/// A plan of each kind, with counts of either kind.
+/// Plans of each kind, with counts from the host and GPU-resident counts.
 pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let mut subjects = Vec::new();
     let [first, second, third] = [0, 1, 2].map(|index| room.array(index));
@@ -183,16 +183,16 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     Ok(subjects)
 }
 
-/// Memory that nothing touches: for what is never submitted.
-pub fn nowhere() -> Room {
+/// Memory for recordings that are never submitted.
+pub fn unused_memory() -> Room {
     let usage = vk::BufferUsageFlags::from_raw(!0);
     let range =
         |address, size| BufferRange { buffer: vk::Handle::from_raw(1), offset: 0, size, address, usage };
     Room { arrays: range(1 << 20, Room::ARRAYS_SIZE), scratch: range(1 << 30, Room::SCRATCH_SIZE) }
 }
 
-/// What the checker finds where a caller fills all memory, goes by `before` and `after`, and copies it all, and fills the
-/// scratch again.
+/// The hazard checker's findings where a caller fills all memory, records a plan between barriers to `before` and from
+/// `after`, copies the arrays, and fills the scratch.
 fn findings(
     device: &Device,
     subject: &Subject,
@@ -216,16 +216,16 @@ fn findings(
     Ok(checker.take_findings())
 }
 
-/// A caller's barriers made of [`first_access`](SortPlan::first_access) and `last_access` are enough; with less of them,
-/// the checker finds what is missing.
+/// Barriers from [`first_access`](SortPlan::first_access) and `last_access` suffice; with narrower ones, the hazard
+/// checker reports a hazard.
 pub fn outer_accesses(gpu: &Gpu) -> Result<(), Failed> {
-    let (device, room) = (gpu.device(), nowhere());
+    let (device, room) = (gpu.device(), unused_memory());
     for subject in subjects(device, room)? {
         let Subject { name, first, last, .. } = &subject;
         let found = findings(device, &subject, room, *first, *last)?;
         assert_eq!(found, [], "{name}");
         for (name, stages) in [("first", first.stages), ("last", last.stages)] {
-            // What a queue has that does nothing but compute.
+            // A compute-only queue supports these stages.
             assert!(QUEUE_STAGES.contains(stages), "{name}: {stages:?}");
         }
         let is_hazard = |found: &Finding| matches!(found, Finding::Hazard { .. });
@@ -237,18 +237,18 @@ pub fn outer_accesses(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The stages of a queue that can compute.
+/// The stages of a compute queue.
 const QUEUE_STAGES: vk::PipelineStageFlags = vk::PipelineStageFlags::from_raw(
     vk::PipelineStageFlags::COMPUTE_SHADER.as_raw()
         | vk::PipelineStageFlags::TRANSFER.as_raw()
         | vk::PipelineStageFlags::DRAW_INDIRECT.as_raw(),
 );
 
-/// Frames in flight: each with memory of its own, all by one plan.
+/// Frames in flight, each with its own memory, recorded by one plan.
 const FRAMES: usize = 3;
 
-/// One plan, recorded by several threads at once into command buffers of either level, each of which is submitted twice,
-/// with another count on the device.
+/// Several threads record one plan into primary and secondary command buffers; each is submitted twice, with different
+/// GPU-resident counts.
 pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
     on_adopted_device(gpu, |host, raw, device| {
         for algorithm in [SortAlgorithm::Radix8Bit, SortAlgorithm::Onesweep] {
@@ -283,9 +283,9 @@ pub fn threads_and_frames(gpu: &Gpu) -> Result<(), Failed> {
     })
 }
 
-/// One recording of onesweep, submitted for keys that agree in other digits each time: which passes run, and so which status
-/// of a descriptor is current, changes from one submission to the next.
-pub fn left_out_passes(gpu: &Gpu) -> Result<(), Failed> {
+/// One recording of onesweep, submitted for keys with different constant digits each time: the skipped passes, and with
+/// them the current parity of the descriptors, change from one submission to the next.
+pub fn skipped_passes(gpu: &Gpu) -> Result<(), Failed> {
     on_adopted_device(gpu, |host, raw, device| {
         let config = SortConfig::keys(ElementType::U32).counts_on_device();
         let policy = PolicyName::Small.sort(device.capabilities(), SortAlgorithm::Onesweep, &config);
@@ -318,7 +318,7 @@ pub fn left_out_passes(gpu: &Gpu) -> Result<(), Failed> {
     })
 }
 
-/// On a device of a host's own.
+/// Runs a check on an adopted device.
 fn on_adopted_device(
     gpu: &Gpu,
     run: impl FnOnce(&Host, &subsweep::ash::Device, &Device) -> Result<(), Failed>,
@@ -333,7 +333,7 @@ fn on_adopted_device(
     expect_no_messages()
 }
 
-/// The count, the keys and the scratch of a frame.
+/// Memory for the count, the keys and the scratch of a frame.
 fn memory_for<'d>(
     host: &Host,
     raw: &'d subsweep::ash::Device,
@@ -354,7 +354,7 @@ impl Recorded {
     }
 }
 
-/// A primary command buffer; of every other frame one that executes a secondary.
+/// Records a frame's primary command buffer; every other one executes a secondary command buffer.
 fn record_frame(
     raw: &subsweep::ash::Device,
     plan: &SortPlan,
@@ -382,11 +382,11 @@ fn record_frame(
         let is_secondary = frame % 2 == 1;
         let target = if is_secondary { allocate(vk::CommandBufferLevel::SECONDARY)? } else { primary };
         raw.begin_command_buffer(target, &info).map_err(text)?;
-        // What the last submission did comes first.
+        // Orders the last submission before this one.
         let again = Barrier { name: "again", before: plan.last_access(), after: plan.first_access() };
         record_barrier(raw, target, again);
         plan.cmd_sort(target, &buffers, count).map_err(|error| error.to_string())?;
-        show_host(raw, target);
+        record_host_barrier(raw, target);
         raw.end_command_buffer(target).map_err(text)?;
         if is_secondary {
             raw.begin_command_buffer(primary, &vk::CommandBufferBeginInfo::default()).map_err(text)?;
@@ -397,7 +397,7 @@ fn record_frame(
     }
 }
 
-/// All frames at once.
+/// Submits all frames together, and checks their keys.
 fn sort_and_check(
     raw: &subsweep::ash::Device,
     commands: &[vk::CommandBuffer],
@@ -420,9 +420,9 @@ fn sort_and_check(
     Ok(())
 }
 
-/// A plan that was made for no counts on the device says so, and one that is given scratch without a usage.
+/// A plan without GPU-resident counts refuses one, and missing usages and invalid addresses are refused.
 pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
-    let (device, room) = (gpu.device(), nowhere());
+    let (device, room) = (gpu.device(), unused_memory());
     let config = SortConfig::keys(ElementType::U32);
     let policy = SortPolicy::tuned(SortAlgorithm::Radix8Bit, device.capabilities(), &config);
     let plan = SortPlan::new(device, config.policy(policy))?;
@@ -452,14 +452,14 @@ pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
     }
     let size = plan.scratch_requirements(COUNT.into()).size;
     let address = u64::MAX - 15;
-    let beyond = |what, address, size| Err(Error::AddressOverflow { what, address, size });
-    assert_eq!(commands(BufferRange { address, ..room.scratch }), beyond("scratch", address, size));
+    let overflow = |what, address, size| Err(Error::AddressOverflow { what, address, size });
+    assert_eq!(commands(BufferRange { address, ..room.scratch }), overflow("scratch", address, size));
     let offset = u64::MAX - 3;
     let refused = commands(BufferRange { offset, ..room.scratch });
-    assert_eq!(refused, beyond("scratch in its buffer", offset, size));
+    assert_eq!(refused, overflow("scratch in its buffer", offset, size));
     let keys = AddressRange { address, ..room.array(0) };
     let refused = plan.commands(&SortBuffers::new(keys, room.scratch), u64::from(COUNT));
-    assert_eq!(refused.map(|_| ()), beyond("keys", address, SIZE));
+    assert_eq!(refused.map(|_| ()), overflow("keys", address, SIZE));
     let no_buffer = BufferRange { buffer: vk::Buffer::null(), ..room.scratch };
     assert_eq!(commands(no_buffer), Err(Error::NullBuffer { what: "scratch" }));
     let values = SortBuffers::new(room.array(0), room.scratch).values(room.array(1));

@@ -1,4 +1,4 @@
-//! What a renderer has before it meets this library: an instance, with validation, and a device of its own.
+//! A host application: an instance with validation, and a device.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, OnceLock};
@@ -18,7 +18,7 @@ pub struct Host {
     _entry: ash::Entry,
 }
 
-/// What the layer said to any host.
+/// The layer's messages to all hosts.
 static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 unsafe extern "system" fn keep_message(
@@ -34,7 +34,7 @@ unsafe extern "system" fn keep_message(
     vk::FALSE
 }
 
-/// Fails if the layer said anything to a host.
+/// Fails if the layer has reported anything to a host.
 pub fn expect_no_messages() -> Result<(), Failed> {
     match complaint(std::mem::take(&mut MESSAGES.lock().unwrap())) {
         None => Ok(()),
@@ -43,7 +43,7 @@ pub fn expect_no_messages() -> Result<(), Failed> {
 }
 
 impl Host {
-    /// As well validated as the row's own device.
+    /// Validated if the row's own device is.
     pub fn new(gpu: &Gpu, api_version: u32) -> Result<Self, Failed> {
         // SAFETY: the system's loader is trusted to be one.
         let entry = unsafe { ash::Entry::load() }?;
@@ -74,14 +74,14 @@ impl Host {
         Ok(Self { instance, physical_device, messenger, _entry: entry })
     }
 
-    /// What to enable; labels too, where the instance has them.
+    /// The device requirements, including labels where the instance supports them.
     pub fn query(&self) -> Result<DeviceRequirements> {
         // SAFETY: the instance is made for Vulkan 1.2 and the device is its own.
         let needs = unsafe { DeviceRequirements::query(&self.instance, self.physical_device) }?;
         Ok(if self.messenger.is_some() { needs.with_debug_utils() } else { needs })
     }
 
-    /// A device with what `needs` says, merged into what a caller enables for reasons of its own.
+    /// Creates a device with `needs`, merged with features that the caller enables for itself.
     ///
     /// # Safety
     /// `features` begins a valid chain, or is null.
@@ -104,7 +104,7 @@ impl Host {
         }
     }
 
-    /// A device with what [`Self::query`] says and nothing else, and the same as the library has adopted it.
+    /// Creates a device with the requirements of [`Self::query`] alone, and adopts it.
     pub fn open(&self) -> Result<(ash::Device, Device), Failed> {
         let needs = self.query()?;
         // SAFETY: there is no chain.
@@ -119,18 +119,18 @@ impl Host {
         raw: ash::Device,
         enabled: EnabledFeatures,
     ) -> Result<Device> {
-        // SAFETY: all are of one another, made as `query` says, and the tests outlive what they make.
+        // SAFETY: all belong together, created by `query`'s requirements, and outlive their children.
         unsafe { Device::from_raw(instance, self.physical_device, raw, enabled, vk::PipelineCache::null()) }
     }
 
-    /// The same instance, which is asked for functions of devices through `lookup`.
+    /// The same instance, with `lookup` as its `vkGetDeviceProcAddr`.
     pub fn instance_by(&self, lookup: vk::PFN_vkGetDeviceProcAddr) -> ash::Instance {
         let raw = &self.instance;
         let first = ash::InstanceFnV1_0 { get_device_proc_addr: lookup, ..raw.fp_v1_0().clone() };
         ash::Instance::from_parts_1_3(raw.handle(), first, raw.fp_v1_1().clone(), raw.fp_v1_3().clone())
     }
 
-    /// A function of the device, as the loader has it.
+    /// The loader's function of the device.
     ///
     /// # Safety
     /// `device` and `name` are Vulkan's.
@@ -140,12 +140,12 @@ impl Host {
         unsafe { lookup(device, name) }
     }
 
-    /// For [`Self::real_function`].
+    /// Keeps the loader's lookup for [`Self::real_function`].
     pub fn remember_lookup(&self) {
         LOOKUP.get_or_init(|| self.instance.fp_v1_0().get_device_proc_addr);
     }
 
-    /// Records, submits and waits; the host sees what was written.
+    /// Records, submits and waits, with a barrier to the host at the end.
     pub fn run(
         &self,
         device: &ash::Device,
@@ -157,7 +157,7 @@ impl Host {
             unsafe {
                 device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default().flags(usage))?;
                 record(commands)?;
-                show_host(device, commands);
+                record_host_barrier(device, commands);
                 device.end_command_buffer(commands)?;
             }
             submit(device, &[commands])
@@ -165,12 +165,12 @@ impl Host {
     }
 }
 
-/// A primary command buffer while `use_it` runs.
+/// Runs `use_it` with a new primary command buffer.
 pub fn with_commands<T>(
     device: &ash::Device,
     use_it: impl FnOnce(vk::CommandBuffer) -> Result<T, Failed>,
 ) -> Result<T, Failed> {
-    // SAFETY: all handles are the device's; whoever submits waits before the pool is destroyed.
+    // SAFETY: all handles are the device's; submissions are waited for before the pool is destroyed.
     unsafe {
         let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
@@ -195,14 +195,14 @@ pub fn submit(device: &ash::Device, commands: &[vk::CommandBuffer]) -> Result<()
     Ok(())
 }
 
-/// Records what makes dispatches' writes visible to the host.
-pub fn show_host(device: &ash::Device, commands: vk::CommandBuffer) {
+/// Records a barrier from the writes of dispatches to reads by the host.
+pub fn record_host_barrier(device: &ash::Device, commands: vk::CommandBuffer) {
     let barrier =
         Barrier { name: "compute to host", before: Access::COMPUTE_WRITE, after: Access::HOST_READ };
     record_barrier(device, commands, barrier);
 }
 
-/// Records a barrier as a caller does.
+/// Records a barrier by Vulkan's own function.
 pub fn record_barrier(device: &ash::Device, commands: vk::CommandBuffer, barrier: Barrier) {
     let memory = [vk::MemoryBarrier::default()
         .src_access_mask(barrier.before.access)
@@ -262,7 +262,7 @@ impl<'d> HostMemory<'d> {
                     wanted.memory_type_bits & (1 << index) != 0
                         && types.memory_types[index as usize].property_flags.contains(visible)
                 })
-                .ok_or("no memory that the host sees")?;
+                .ok_or("no memory type is host-visible")?;
             let mut flags =
                 vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
             let info = vk::MemoryAllocateInfo::default()

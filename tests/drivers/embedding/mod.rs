@@ -1,4 +1,4 @@
-//! What an embedder is promised: plans on a device of their own making, typed refusals, and nothing behind their back.
+//! The contract with an embedder: plans on an adopted device, typed refusals, and no hidden calls or allocations.
 
 mod adoption;
 mod commands;
@@ -18,39 +18,39 @@ use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{SegmentedSortPlan, SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::{Count, ElementType, Error, Result};
 
-use super::cases::expect_silence;
+use super::cases::expect_no_findings;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |name: &str, run: fn(&Gpu) -> Result<(), Failed>| {
         let gpu = Arc::clone(gpu);
         Trial::test(format!("embedding: {name}"), move || {
             run(&gpu)?;
-            expect_silence(&gpu, "embedding")
+            expect_no_findings(&gpu, "embedding")
         })
     };
     vec![
-        trial("an adopted device runs plans and survives them", adoption::adopted_devices),
-        trial("a device is refused that was made without what is needed", adoption::refused_devices),
-        trial("a plan goes with its own device alone", adoption::foreign_devices),
+        trial("an adopted device runs plans and outlives them", adoption::adopted_devices),
+        trial("a device without a required feature or function is refused", adoption::refused_devices),
+        trial("a plan refuses a recorder of another device", adoption::foreign_devices),
         trial("plans on an adopted device share pipelines", pipelines::shared),
-        trial(
-            "pipelines are compiled at the same time where threads are allowed",
-            pipelines::at_the_same_time,
-        ),
-        trial("a pipeline has its name before another thread has it", pipelines::named_first),
-        trial("barriers made of what a plan says are enough, and less is not", contract::outer_accesses),
+        trial("pipelines are compiled in parallel where threads are allowed", pipelines::in_parallel),
+        trial("a pipeline has its name before another thread uses it", pipelines::named_first),
+        trial("barriers from a plan's first and last access suffice", contract::outer_accesses),
         trial("threads record one plan for frames in flight", contract::threads_and_frames),
-        trial("passes are left out anew with each submission", contract::left_out_passes),
-        trial("what is not declared is refused", contract::undeclared),
-        trial("a recording does what its plan states, and asks the host for no memory", commands::recordings),
-        trial("timestamps tell how long phases take", commands::phase_times),
-        trial("what does not fit is refused by its numbers", refusals::plans),
-        trial("a gather that does not fit is refused by its numbers", refusals::gathers),
-        trial("a gather goes by the widest access that its memory allows", gather_accesses),
+        trial("each submission skips the passes of its constant digits", contract::skipped_passes),
+        trial("undeclared counts and usages are refused", contract::undeclared),
+        trial(
+            "a recording makes the calls that its plan states and no host allocation",
+            commands::recordings,
+        ),
+        trial("timestamps measure the phases of a plan", commands::phase_times),
+        trial("mismatched ranges and policies are refused", refusals::plans),
+        trial("a gather of mismatched ranges is refused", refusals::gathers),
+        trial("a gather uses the widest access that its memory allows", gather_accesses),
         trial("slices of any type are gathered", gathered_slices),
-        trial("nothing is recorded for nothing", nothing_for_nothing),
-        trial("wide accesses are for what is aligned, and for nothing else", wide_accesses),
-        trial("every submission is between its barriers", outer_barriers),
+        trial("an empty input records no command", empty_inputs),
+        trial("only aligned ranges are accessed by quads", wide_accesses),
+        trial("a submission begins and ends with a barrier", outer_barriers),
         trial("one plan serves several ranges and counts in one command buffer", shared_plan),
     ]
 }
@@ -66,13 +66,13 @@ const _: () = {
     shareable::<Gpu>();
 };
 
-/// The row's device once more, with another listener.
+/// Opens the row's device again, with another trace.
 fn another(gpu: &Gpu, trace: Arc<dyn Trace>) -> Result<Gpu> {
     let work = WorkOptions { trace: Some(trace), ..WorkOptions::default() };
     Gpu::open(GpuOptions { validation: gpu.is_validated(), work, ..GpuOptions::default() })
 }
 
-/// Tells the words of an access of each gather's kernel.
+/// Records the access width of each gather, in words.
 #[derive(Default)]
 struct Units(Mutex<Vec<u32>>);
 
@@ -113,7 +113,7 @@ fn gather_accesses(gpu: &Gpu) -> Result<(), Failed> {
             "{words}, {source}, {destination}"
         );
     }
-    expect_silence(&gpu, "accesses of a gather")
+    expect_no_findings(&gpu, "accesses of a gather")
 }
 
 fn gathered_slices(gpu: &Gpu) -> Result<(), Failed> {
@@ -132,7 +132,7 @@ fn gathered_slices(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Counts what is recorded.
+/// Counts recorded dispatches and barriers.
 #[derive(Default)]
 struct Counter {
     dispatches: Mutex<u32>,
@@ -158,7 +158,7 @@ impl Counter {
     }
 }
 
-fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
+fn empty_inputs(gpu: &Gpu) -> Result<(), Failed> {
     let counter = Arc::new(Counter::default());
     let gpu = another(gpu, counter.clone())?;
     let (sort, scan) = (SortConfig::keys(ElementType::U32), ScanConfig::inclusive());
@@ -168,7 +168,7 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     gpu.scan::<u32>(scan, &mut [])?;
     assert_eq!(counter.take(), (0, 0));
 
-    // One tile: one dispatch. Otherwise two for each level of tiles above the first, and the first's own.
+    // One dispatch for one tile; otherwise one for the first level, and two for each level above it.
     gpu.scan(scan, &mut [1u32, 2, 3])?;
     assert_eq!(counter.take(), (1, 0));
     let small = ScanPolicy::tiled(gpu.capabilities().max_subgroup_size.max(32), 4, 4);
@@ -177,8 +177,8 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
         gpu.scan(scan.policy(small), &mut vec![1u32; count])?;
         assert_eq!(counter.take(), (dispatches, dispatches - 1), "{count}");
     }
-    // All in one workgroup, or eight passes of count, scan and scatter between the histogram and the copy; or four of one
-    // kernel each. The barrier behind the histogram is to indirect dispatches.
+    // One workgroup; or the histogram, eight passes of count, scan and scatter, and the copy; or four passes of
+    // onesweep between the same. The barrier after the histogram is to indirect dispatches.
     gpu.sort(sort, &mut [3u32, 2, 1])?;
     assert_eq!(counter.take(), (1, 0));
     let passes = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities(), &sort);
@@ -187,7 +187,7 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
     let onesweep = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &sort);
     gpu.sort(sort.policy(onesweep), &mut [3u32, 2, 1])?;
     assert_eq!(counter.take(), (1 + 4 + 1, 4));
-    // Places are told even of what stays where it is.
+    // An argsort writes indices even where no key moves.
     let argsort = SortConfig::argsort(ElementType::U32);
     gpu.argsort::<u32>(argsort, &[])?;
     assert_eq!(counter.take(), (0, 0));
@@ -195,14 +195,14 @@ fn nothing_for_nothing(gpu: &Gpu) -> Result<(), Failed> {
         assert!(gpu.argsort(config, keys)?.into_iter().eq(0..keys.len() as u32));
         assert_eq!(counter.take(), (1, 0));
     }
-    expect_silence(&gpu, "counting")
+    expect_no_findings(&gpu, "counting")
 }
 
-/// Elements of the arrays between which wide accesses are tried: whole quads.
+/// Elements of the arrays of wide accesses: whole quads.
 const WIDE_COUNT: u64 = 20_000;
 
-/// Counts dispatches that are made for quads, and names those that have a range that is not at one, or words where the
-/// caller's arrays are at quads.
+/// Counts dispatches that access quads. Lists dispatches that access a misaligned range by quads, or the caller's
+/// aligned arrays by words.
 #[derive(Default)]
 struct Wide {
     quads: Mutex<u32>,
@@ -214,11 +214,11 @@ impl Trace for Wide {
         let Command::Dispatch { kernel, ranges, constants, .. } = command else { return };
         let Some((_, is_wide)) = constants.iter().find(|(name, _)| *name == "QUAD_ACCESS") else { return };
         let pointers = kernel.push_constants.iter().filter(|member| member.access.is_some());
-        // What the kernels load and store by quads.
+        // The ranges that kernels access by quads.
         let wide = pointers.zip(*ranges).filter(|(p, _)| ["source", "destination", "keys"].contains(&p.name));
         let wide: Vec<_> = wide.map(|(_, range)| *range).collect();
         let is_aligned = wide.iter().all(|range| range.is_aligned(16));
-        // Sums in scratch are of any number, and may go by words.
+        // Sums in scratch may have any count, and may be accessed by words.
         let is_callers = wide.iter().all(|range| range.size == 4 * WIDE_COUNT);
         *self.quads.lock().unwrap() += is_wide;
         if (*is_wide == 1) != is_aligned && (*is_wide == 1 || is_callers) {
@@ -252,7 +252,7 @@ fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is told, of which only barriers are kept.
+/// Records the barriers among all commands.
 #[derive(Default)]
 struct Outer(Mutex<Vec<Option<Barrier>>>);
 
@@ -263,16 +263,16 @@ impl Trace for Outer {
     }
 }
 
-/// The hazard checker looks at what lies between; no CPU driver needs these two.
+/// The barriers around a submission: the hazard checker sees only commands between them, and no CPU driver needs them.
 fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
     let outer = Arc::new(Outer::default());
     let gpu = another(gpu, outer.clone())?;
     let buffer = gpu.allocate(64)?;
     outer.0.lock().unwrap().clear();
     gpu.read(&buffer, 16)?;
-    let told = std::mem::take(&mut *outer.0.lock().unwrap());
-    let [Some(before), None, None, None, Some(after)] = told[..] else {
-        return Err(format!("not barrier, begin, copy, end, barrier: {told:?}").into());
+    let commands = std::mem::take(&mut *outer.0.lock().unwrap());
+    let [Some(before), None, None, None, Some(after)] = commands[..] else {
+        return Err(format!("expected barrier, begin, copy, end, barrier: {commands:?}").into());
     };
     let writes = vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
     let reads = vk::AccessFlags::SHADER_READ | vk::AccessFlags::TRANSFER_READ;
@@ -291,9 +291,9 @@ fn outer_barriers(gpu: &Gpu) -> Result<(), Failed> {
 fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).counts_on_device())?;
     let count = 5000u32;
-    let room = plan.scratch_requirements(count.into());
+    let needs = plan.scratch_requirements(count.into());
     let frame = || -> Result<(GpuBuffer, GpuBuffer)> {
-        Ok((gpu.allocate(u64::from(count) * 4)?, gpu.allocate(room.size)?))
+        Ok((gpu.allocate(u64::from(count) * 4)?, gpu.allocate(needs.size)?))
     };
     let frames = [frame()?, frame()?];
     let inputs =
@@ -301,9 +301,10 @@ fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
     for ((keys, _), input) in frames.iter().zip(&inputs) {
         gpu.upload(keys, 0, input)?;
     }
-    let told = gpu.allocate(4)?;
-    gpu.upload(&told, 0, &[count])?;
-    let counts = [Count::Host(count.into()), Count::Device { address: told.range().address, max: count }];
+    let count_buffer = gpu.allocate(4)?;
+    gpu.upload(&count_buffer, 0, &[count])?;
+    let counts =
+        [Count::Host(count.into()), Count::Device { address: count_buffer.range().address, max: count }];
     let record = |recorder: &mut Recorder<'_>| {
         frames.iter().zip(counts).try_for_each(|((keys, scratch), count)| {
             let buffers = SortBuffers::new(keys.range().addresses(), scratch.range());

@@ -1,4 +1,4 @@
-//! Pipelines of an adopted device: shared by its plans, compiled on as many threads as its owner allows.
+//! Pipelines of an adopted device: shared by its plans, and compiled on the threads that its owner allows.
 
 use std::ffi::{CStr, c_char};
 use std::mem::transmute;
@@ -17,10 +17,10 @@ use subsweep::sort::{SortConfig, SortPlan};
 
 use super::host::{Host, expect_no_messages};
 
-/// How long a thread waits for another that has to come.
+/// Time limit of a wait for another thread.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Two plans of one configuration have the same pipelines, and plans of two configurations others.
+/// Plans of one configuration share their pipelines; plans of different kernels do not.
 pub fn shared(gpu: &Gpu) -> Result<(), Failed> {
     let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     let (raw, device) = host.open()?;
@@ -43,12 +43,12 @@ pub fn shared(gpu: &Gpu) -> Result<(), Failed> {
     expect_no_messages()
 }
 
-/// Threads that are inside of a function of Vulkan's.
+/// Concurrent calls of a function of Vulkan.
 #[derive(Debug, Default)]
 struct Inside {
     now: usize,
     most: usize,
-    /// How many must have been inside at the same time before any leaves.
+    /// Calls return only after this many have been concurrent.
     awaited: usize,
 }
 
@@ -73,7 +73,7 @@ unsafe extern "system" fn create_together(
         let (mut inside, waited) =
             changed.wait_timeout_while(inside, LONG, |inside| inside.most < inside.awaited).unwrap();
         if waited.timed_out() {
-            // Nobody comes: no later call waits.
+            // No other call came: later calls do not wait.
             inside.awaited = 0;
         }
     }
@@ -85,16 +85,16 @@ unsafe extern "system" fn create_together(
     result
 }
 
-/// Makes a scan's pipelines; returns how many calls of `vkCreateComputePipelines` were under way at the same time.
+/// Creates a scan's pipelines; returns the largest number of concurrent calls of `vkCreateComputePipelines`.
 fn most_at_once(device: &subsweep::device::Device, awaited: usize) -> Result<usize, Failed> {
     *COMPILING.0.lock().unwrap() = Inside { awaited, ..Inside::default() };
-    // Without another plan, nothing is compiled yet.
+    // No other plan holds the pipelines, so they are compiled.
     ScanPlan::new(device, ScanConfig::inclusive())?;
     Ok(COMPILING.0.lock().unwrap().most)
 }
 
-/// One at a time unless the owner allows more; then one waits for another inside of the driver's compiler.
-pub fn at_the_same_time(gpu: &Gpu) -> Result<(), Failed> {
+/// Pipelines are compiled one at a time by default, and concurrently if the owner allows more threads.
+pub fn in_parallel(gpu: &Gpu) -> Result<(), Failed> {
     let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     let needs = host.query()?;
     // SAFETY: there is no chain.
@@ -115,19 +115,19 @@ pub fn at_the_same_time(gpu: &Gpu) -> Result<(), Failed> {
     expect_no_messages()
 }
 
-/// How far two threads are that make the same plan.
+/// The progress of two threads that create the same plan.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Step {
     #[default]
     Start,
-    /// The first thread is inside of the function that names its first pipeline.
+    /// The first thread is in the function that names its first pipeline.
     Naming,
     /// The second thread has the plan.
     Planned,
 }
 
 static STEP: (Mutex<Step>, Condvar) = (Mutex::new(Step::Start), Condvar::new());
-/// Whether the second thread had the plan while its pipeline was being named.
+/// Whether the second thread got the plan while its pipeline was being named.
 static IS_TOO_EARLY: Mutex<bool> = Mutex::new(false);
 static SET_NAME: OnceLock<vk::PFN_vkSetDebugUtilsObjectNameEXT> = OnceLock::new();
 
@@ -140,7 +140,7 @@ unsafe extern "system" fn name_slowly(
     if *at == Step::Start {
         *at = Step::Naming;
         changed.notify_all();
-        // The second thread takes milliseconds, unless it waits for this one, as it should.
+        // The second thread would take milliseconds if it did not wait for this one.
         let wait = changed.wait_timeout_while(at, Duration::from_millis(500), |step| *step != Step::Planned);
         *IS_TOO_EARLY.lock().unwrap() = !wait.unwrap().1.timed_out();
     } else {
@@ -153,7 +153,7 @@ unsafe extern "system" fn name_slowly(
 unsafe extern "system" fn slow_names(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: as the caller promises.
     let real = unsafe { Host::real_function(device, name) };
-    // SAFETY: Vulkan's names are C's.
+    // SAFETY: Vulkan's names are C strings.
     if unsafe { CStr::from_ptr(name) } != c"vkSetDebugUtilsObjectNameEXT" {
         return real;
     }
@@ -164,11 +164,11 @@ unsafe extern "system" fn slow_names(device: vk::Device, name: *const c_char) ->
     }
 }
 
-/// Vulkan lets nobody else use an object that is being named.
+/// An object must not be used by other threads while it is being named.
 pub fn named_first(gpu: &Gpu) -> Result<(), Failed> {
     let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     if !gpu.is_validated() {
-        // Without the layer nothing has names.
+        // Without the layer, no object is named.
         return Ok(());
     }
     let needs = host.query()?;

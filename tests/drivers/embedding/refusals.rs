@@ -1,4 +1,4 @@
-//! What does not fit is refused by its numbers, and nothing is recorded.
+//! Mismatched ranges, counts and policies are refused with their numbers, and nothing is recorded.
 
 use libtest_mimic::Failed;
 use subsweep::ash::vk::{self, Handle as _};
@@ -14,7 +14,7 @@ use subsweep::sort::{
 };
 use subsweep::{Count, ElementType, Error, Result};
 
-/// What a scan reads besides, given wrongly: nothing is recorded.
+/// Wrong initial values, segments and counts of a scan are refused.
 fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Result<(), Failed> {
     let source = AddressRange::new(memory.address, 40);
     let apart = |offset, size| AddressRange::new(memory.address + offset, size);
@@ -36,7 +36,7 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
     let unsupported = |refused: Result<(), Option<Error>>, what: &str| {
         assert!(
             matches!(&refused, Err(Some(Error::Unsupported { reason })) if reason.contains(what)),
-            "{refused:?}, and not {what}"
+            "{refused:?}, expected {what}"
         );
     };
     let initial = InitialValue::host(&[1u32])?;
@@ -105,13 +105,13 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
 }
 
 pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
-    // Few keys take scratch where no single workgroup sorts them.
+    // A sort of few keys needs scratch unless a single workgroup sorts them.
     let config = SortConfig::keys(ElementType::U32);
     let policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities(), &config);
     let plan = SortPlan::new(gpu.device(), config.policy(policy))?;
     let count = 1000;
-    let room = plan.scratch_requirements(count);
-    let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(room.size)?);
+    let needs = plan.scratch_requirements(count);
+    let (keys, scratch) = (gpu.allocate(4 * count)?, gpu.allocate(needs.size)?);
     let (keys, scratch) = (keys.range().addresses(), scratch.range());
     let exact = AddressRange { size: 4 * count, ..keys };
     let sort = |keys, scratch, count: u64| {
@@ -123,10 +123,10 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         }
         .map(|_| ())
     };
-    let short = BufferRange { size: room.size - 16, ..scratch };
+    let short = BufferRange { size: needs.size - 16, ..scratch };
     assert_eq!(
         sort(exact, short, count),
-        Err(Error::ScratchTooSmall { needed: room.size, got: room.size - 16 })
+        Err(Error::ScratchTooSmall { needed: needs.size, got: needs.size - 16 })
     );
     assert_eq!(
         sort(exact, scratch, count + 1),
@@ -145,7 +145,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         Err(Error::TooManyElements { count: max + 1, max, what: "a sort without large counts" })
     );
     large_counts(gpu)?;
-    // Each portion is a dispatch of each pass.
+    // Each pass is one dispatch for each portion.
     let mut small = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &config);
     small.portion_items = 1;
     let plan = SortPlan::new(gpu.device(), config.policy(small))?;
@@ -179,7 +179,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     match (gpu.capabilities().enabled.shader_float64, gpu.scan(doubles, &mut [1.5, 2.5])) {
         (true, Ok(())) => {}
         (false, Err(Error::MissingFeature { missing, .. })) if missing.contains("shaderFloat64") => {}
-        (has, scanned) => return Err(format!("shaderFloat64: {has}, and yet {scanned:?}").into()),
+        (has, scanned) => return Err(format!("shaderFloat64: {has}, but {scanned:?}").into()),
     }
     gpu.scan(doubles.operator(ScanOperator::Max), &mut [1.5, 2.5])?;
     assert_eq!(
@@ -208,7 +208,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         let refused = ScanPlan::new(gpu.device(), ScanConfig::inclusive().policy(policy));
         assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{policy}");
     }
-    // A digit's count in an invocation has a byte.
+    // An invocation counts a digit in one byte.
     for items_per_invocation in [0, 6, 256] {
         let config = SortConfig::keys(ElementType::U32);
         let mut policy = SortPolicy::tuned(SortAlgorithm::Radix4Bit, gpu.capabilities(), &config);
@@ -230,7 +230,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     }
     let wide = ScanConfig::inclusive().policy(ScanPolicy::tiled(1 << 16, 4, 4));
     assert!(matches!(ScanPlan::new(gpu.device(), wide), Err(Error::PolicyExceedsLimits { .. })));
-    #[expect(clippy::reversed_empty_ranges, reason = "that is what is refused")]
+    #[expect(clippy::reversed_empty_ranges, reason = "a reversed range is refused")]
     for bits in [8..4, 0..33] {
         let refused = SortPlan::new(gpu.device(), SortConfig::keys(ElementType::U32).bits(bits));
         assert!(matches!(refused, Err(Error::Unsupported { .. })));
@@ -238,17 +238,17 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A dispatch that is too large is refused before what would come before it is recorded.
+/// A dispatch that is too large is refused before any earlier command is recorded.
 fn refused_workgroups(gpu: &Gpu) -> Result<(), Failed> {
     let policy = ScanPolicy::tiled(64, 4, 4);
     let chained = policy.with_algorithm(ScanAlgorithm::Chained);
     let [width, height, _] = gpu.capabilities().max_workgroup_count.map(u64::from);
     let count = (width * height).min(u32::MAX.into()).saturating_add(1) * u64::from(policy.tile_items());
-    let endless = |index: u64| AddressRange::new((index + 1) << 60, 1 << 59);
-    let AddressRange { address, size } = endless(2);
+    let huge_range = |index: u64| AddressRange::new((index + 1) << 60, 1 << 59);
+    let AddressRange { address, size } = huge_range(2);
     let usage = vk::BufferUsageFlags::from_raw(!0);
     let scratch = BufferRange { buffer: vk::Handle::from_raw(1), offset: 0, size, address, usage };
-    let buffers = ScanBuffers::new(endless(0), endless(1), scratch);
+    let buffers = ScanBuffers::new(huge_range(0), huge_range(1), scratch);
     let initial = InitialValue::host(&[1u32])?;
     for (config, buffers) in [
         (ScanConfig::inclusive().out_of_place().policy(chained), buffers),
@@ -263,7 +263,7 @@ fn refused_workgroups(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What memory does not hold is planned and recorded nevertheless, and refused where places are of 32 bits.
+/// Counts larger than memory are planned and recorded, and refused where offsets are of 32 bits.
 fn large_counts(gpu: &Gpu) -> Result<(), Failed> {
     let wide = SortConfig::pairs(ElementType::U32, ValueSize::B4).large_counts();
     let radix = SortPolicy::tuned(SortAlgorithm::Radix8Bit, gpu.capabilities(), &wide);
@@ -275,7 +275,7 @@ fn large_counts(gpu: &Gpu) -> Result<(), Failed> {
 
     let dispatches = |plan: &SortPlan, count: u64| {
         let needs = plan.scratch_requirements(count);
-        // Nobody looks at addresses where nothing is recorded.
+        // Nothing is submitted, so addresses are not used.
         let (buffer, address) = (vk::Buffer::from_raw(1), 1 << 44);
         let scratch = BufferRange { buffer, offset: 0, address, size: needs.size, usage: needs.usage };
         let keys = AddressRange::new(address + needs.size.next_multiple_of(16), 4 * count);
@@ -286,12 +286,12 @@ fn large_counts(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), wide)?;
     assert_eq!(plan.policy().algorithm, SortAlgorithm::Onesweep);
     let count = (9 << 30) + 5;
-    // Keys and values once more, and less than half of them for what tiles tell with the fewest lanes.
+    // The alternate buffers, and less than half of their size for the descriptors of tiles at the fewest lanes.
     let scratch_size = plan.scratch_requirements(count).size;
     assert!((8 * count..12 * count).contains(&scratch_size), "{scratch_size}");
     // A histogram, ten portions of four passes, and the copy.
     assert_eq!(dispatches(&plan, count)?, 1 + 10 * 4 + 1);
-    // As many keys as there may be, for each of the reasons that end them.
+    // The largest count, for each limit that determines it.
     let small = PolicyName::Small.sort(gpu.capabilities(), SortAlgorithm::Onesweep, &wide);
     let (workgroup, portion) = (u64::from(small.workgroup_size), (1 << 30) - 1);
     for (portion_items, items_per_invocation, max) in [
@@ -308,7 +308,7 @@ fn large_counts(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Values are held to what keys are held to.
+/// Values are checked like keys.
 fn refused_values(gpu: &Gpu) -> Result<(), Failed> {
     let plan = SortPlan::new(gpu.device(), SortConfig::pairs(ElementType::U64, ValueSize::B8))?;
     let memory = gpu.allocate(1 << 10)?;
@@ -390,10 +390,10 @@ pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
     let wide = GatherPlan::new(gpu.device(), three.policy(GatherPolicy::tiled(1 << 16, 4)));
     assert!(matches!(wide, Err(Error::PolicyExceedsLimits { .. })));
 
-    // More workgroups than can be counted, of elements of 1 GiB.
+    // More workgroups than 64 bits count, of elements of 1 GiB.
     let huge = GatherConfig::elements(GatherConfig::MAX_WORDS);
-    let endless = |offset| at(offset, 1 << 60);
-    let buffers = GatherBuffers::new(at(0, 0), endless(1 << 61), endless(1 << 62));
+    let huge_range = |offset| at(offset, 1 << 60);
+    let buffers = GatherBuffers::new(at(0, 0), huge_range(1 << 61), huge_range(1 << 62));
     let refused = gather(huge, buffers, Count::Host(1 << 20));
     assert!(matches!(refused, Err(Error::TooManyElements { .. })), "{refused:?}");
     assert_eq!(gather(three, GatherBuffers::new(source, indices, destination), Count::Host(0)), Ok(()));

@@ -1,5 +1,5 @@
-//! Every function of Vulkan that the library calls: those that can fail, those that end objects, and the rest. The two
-//! behind `Pipeline::statistics` are left out, as no driver here has them.
+//! Every function of Vulkan that the library calls: those that can fail, those that destroy objects, and the rest. The
+//! two of `Pipeline::statistics` are omitted, since no driver of the matrix has them.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
@@ -14,7 +14,7 @@ type Function = unsafe extern "system" fn();
 
 type Allocator<'a> = *const vk::AllocationCallbacks<'a>;
 
-/// What every function may return that can fail.
+/// An error that every function that can fail may return.
 const UNKNOWN: vk::Result = vk::Result::ERROR_UNKNOWN;
 const HOST: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 const DEVICE: vk::Result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
@@ -29,9 +29,9 @@ const MAP: vk::Result = vk::Result::ERROR_MEMORY_MAP_FAILED;
 const TIMEOUT: vk::Result = vk::Result::TIMEOUT;
 const NOT_READY: vk::Result = vk::Result::NOT_READY;
 
-/// What the shim answers when it is asked for a function: a stand-in, the system's own, or nothing.
-pub fn answer(name: &CStr, real: Function) -> vk::PFN_vkVoidFunction {
-    // SAFETY: here and below, whoever asks for a function takes it for the type of its name.
+/// The shim's result for a function's name: a stand-in, the system's function, or `None`.
+pub fn resolve(name: &CStr, real: Function) -> vk::PFN_vkVoidFunction {
+    // SAFETY: here and below, a caller uses a function by the type of its name.
     let (instance_proc, device_proc) = unsafe {
         (
             transmute::<vk::PFN_vkGetInstanceProcAddr, Function>(shim::get_instance_proc_addr),
@@ -42,7 +42,7 @@ pub fn answer(name: &CStr, real: Function) -> vk::PFN_vkVoidFunction {
         "vkGetInstanceProcAddr" => Some(instance_proc),
         "vkGetDeviceProcAddr" => Some(device_proc),
         name if OTHERS.contains(&name) => Some(real),
-        name => fallible(name, real).or_else(|| ending(name, real)),
+        name => fallible(name, real).or_else(|| destroying(name, real)),
     }
 }
 
@@ -51,32 +51,32 @@ const fn name_of(function_type: &'static str) -> &'static str {
     function_type.split_at("PFN_".len()).1
 }
 
-/// Stand-ins for functions that can fail: their parameters, what they may return beside success and [`UNKNOWN`]
-/// by Vulkan's specification, as far as the library can give cause for it, and `made` where that is to be counted.
+/// Stand-ins for functions that can fail: parameters, the errors besides [`UNKNOWN`] that Vulkan's specification allows
+/// and the library can cause, and `made` where a new object is to be tracked.
 macro_rules! fallible {
     ($($pfn:ident($($parameter:ident: $type:ty),*) [$($error:ident),*] $($made:ident)?;)*) => {
         pub const FALLIBLE: &[&str] = &[$(name_of(stringify!($pfn))),*];
 
-        fn fallible(asked: &str, real: Function) -> Option<Function> {
+        fn fallible(requested: &str, real: Function) -> Option<Function> {
             $({
                 const CALL: Call =
                     Call { name: name_of(stringify!($pfn)), errors: &[$($error,)* UNKNOWN] };
-                // The loader's own functions look at their first argument, and serve every instance and device.
+                // The loader's functions dispatch on their first argument, and serve every instance and device.
                 static REAL: OnceLock<vk::$pfn> = OnceLock::new();
                 unsafe extern "system" fn stand_in($($parameter: $type),*) -> vk::Result {
                     if let Some(error) = shim::fails(CALL) {
                         return error;
                     }
-                    let real = REAL.get().expect("it was asked for before it is called");
-                    // SAFETY: the caller keeps to the rules of the function that this stands for.
+                    let real = REAL.get().expect("it was looked up before it is called");
+                    // SAFETY: X
                     let result = unsafe { real($($parameter),*) };
                     shim::has_returned(CALL.name, result);
                     // SAFETY: success means that the handle was written.
                     $(if result == vk::Result::SUCCESS { shim::is_made(unsafe { *$made }) })?
                     result
                 }
-                if asked == CALL.name {
-                    // SAFETY: it has the type of its name; as in `answer`.
+                if requested == CALL.name {
+                    // SAFETY: it has the type of its name; as in `resolve`.
                     unsafe {
                         REAL.get_or_init(|| transmute::<Function, vk::$pfn>(real));
                         return Some(transmute::<vk::$pfn, Function>(stand_in));
@@ -88,23 +88,23 @@ macro_rules! fallible {
     };
 }
 
-/// Stand-ins for functions that end an object, of a parent or by itself.
-macro_rules! ending {
+/// Stand-ins for functions that destroy an object, with or without a parent.
+macro_rules! destroying {
     ($($pfn:ident($($parent:ty)? => $handle:ty);)*) => {
-        fn ending(asked: &str, real: Function) -> Option<Function> {
+        fn destroying(requested: &str, real: Function) -> Option<Function> {
             $({
                 const NAME: &str = name_of(stringify!($pfn));
                 static REAL: OnceLock<vk::$pfn> = OnceLock::new();
                 unsafe extern "system" fn stand_in(
                     $(parent: $parent,)? handle: $handle, allocator: Allocator<'_>
                 ) {
-                    shim::is_ended(NAME, handle);
-                    let real = REAL.get().expect("it was asked for before it is called");
-                    // SAFETY: the caller keeps to the rules of the function that this stands for.
+                    shim::is_destroyed(NAME, handle);
+                    let real = REAL.get().expect("it was looked up before it is called");
+                    // SAFETY: X
                     unsafe { real($({ let parent: $parent = parent; parent },)? handle, allocator) }
                 }
-                if asked == NAME {
-                    // SAFETY: it has the type of its name; as in `answer`.
+                if requested == NAME {
+                    // SAFETY: it has the type of its name; as in `resolve`.
                     unsafe {
                         REAL.get_or_init(|| transmute::<Function, vk::$pfn>(real));
                         return Some(transmute::<vk::$pfn, Function>(stand_in));
@@ -207,7 +207,7 @@ fallible! {
     ) [HOST, DEVICE, LOST, TIMEOUT];
 }
 
-ending! {
+destroying! {
     PFN_vkDestroyInstance(=> vk::Instance);
     PFN_vkDestroyDebugUtilsMessengerEXT(vk::Instance => vk::DebugUtilsMessengerEXT);
     PFN_vkDestroyDevice(=> vk::Device);

@@ -1,8 +1,8 @@
-//! Faults: whichever call of Vulkan's fails, and in whichever way, the library tells which and how, leaves the caller's
-//! data alone and nothing behind, and goes on where the device does.
+//! Injected faults: when any call of Vulkan fails in any way, the library reports the call and the error, leaves the
+//! caller's data unchanged, leaks nothing, and continues where the device does.
 //!
-//! Each phase is done once to learn its calls, and then again for every call, for everything that it may return, and for
-//! a fault that passes as for one that lasts. No failure is one that the library may keep to itself.
+//! Each phase runs once to record its calls, and then once for every call, every error that it may return, and a
+//! transient and a lasting fault. The library must report every failure.
 
 mod functions;
 mod pipelines;
@@ -28,31 +28,31 @@ pub fn trials(is_validated: bool) -> Vec<Trial> {
         PHASES.iter().map(|phase| Trial::test(format!("faults: {}", phase.name), move || every_fault(phase)));
     let mut trials: Vec<_> = phases.collect();
     trials.extend([
-        trial("validation finds nothing amiss afterwards", |_| under_validation())
+        trial("validation reports nothing after a fault", |_| under_validation())
             .with_ignored_flag(!is_validated),
         trial("every function that can fail is called", every_function),
         trial("each pipeline is created once and freed with its last plan", |_| pipelines::once()),
-        trial("data of a pipeline cache that is rejected is left out", |_| pipelines::rejected_data()),
-        trial("what is forgotten, what must fail and what comes too soon is noticed", |_| armed()),
+        trial("data of a rejected pipeline cache is dropped", |_| pipelines::rejected_data()),
+        trial("a leaked object, an injected failure and an early destruction are reported", |_| canaries()),
     ]);
     trials
 }
 
 fn every_fault(phase: &Phase) -> Result<(), Failed> {
     let mut device = None;
-    for (index, call) in tried(undisturbed(phase, false)?) {
+    for (index, call) in selected(without_fault(phase, false)?) {
         for &result in call.errors {
             for lasts in [false, true] {
-                device = disturbed(phase, device, Fault { index, result, lasts }, false)?;
+                device = with_fault(phase, device, Fault { index, result, lasts }, false)?;
             }
         }
     }
     close(device)
 }
 
-/// The calls that are made to fail, with their indices: in the short suite the first and the last of each function in a
-/// phase, for each takes all that is before it once more.
-fn tried(calls: Vec<Call>) -> Vec<(usize, Call)> {
+/// The calls that are made to fail, with their indices: in the short suite the first and the last call of each function
+/// in a phase, since each runs the phase again.
+fn selected(calls: Vec<Call>) -> Vec<(usize, Call)> {
     let of_name = |call: Call| move |other: &&Call| other.name == call.name;
     let is_taken = |&(index, call): &(usize, Call)| {
         let (before, after) = (&calls[..index], &calls[index + 1..]);
@@ -61,19 +61,19 @@ fn tried(calls: Vec<Call>) -> Vec<(usize, Call)> {
     calls.iter().copied().enumerate().filter(is_taken).collect()
 }
 
-/// Each function once, in the full suite in every phase, and once more where it may lose the device: what is destroyed, and in which order,
-/// does not depend on more.
+/// Under validation, one fault of each function, in the full suite in every phase, and a second one where it may lose
+/// the device. The order of destruction does not depend on other errors.
 fn under_validation() -> Result<(), Failed> {
     let mut seen = BTreeSet::new();
     for phase in PHASES {
         if is_full() {
             seen.clear();
         }
-        for (index, call) in undisturbed(phase, true)?.into_iter().enumerate() {
+        for (index, call) in without_fault(phase, true)?.into_iter().enumerate() {
             let lost = call.errors.iter().find(|&&result| result == vk::Result::ERROR_DEVICE_LOST);
             let results = call.errors[..1].iter().chain(lost);
             for &result in results.filter(|_| !seen.contains(call.name)) {
-                close(disturbed(phase, None, Fault { index, result, lasts: false }, true)?)?;
+                close(with_fault(phase, None, Fault { index, result, lasts: false }, true)?)?;
             }
             seen.insert(call.name);
         }
@@ -81,8 +81,8 @@ fn under_validation() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Does the work of a phase when nothing fails, and tells its calls.
-fn undisturbed(phase: &Phase, is_validated: bool) -> Result<Vec<Call>, Failed> {
+/// Runs the work of a phase without a fault, and returns its calls.
+fn without_fault(phase: &Phase, is_validated: bool) -> Result<Vec<Call>, Failed> {
     let device = phase.open(is_validated)?;
     let (ended, calls) = shim::during(None, || (phase.work)(&device));
     ended??;
@@ -90,8 +90,9 @@ fn undisturbed(phase: &Phase, is_validated: bool) -> Result<Vec<Call>, Failed> {
     Ok(calls)
 }
 
-/// Does the work of a phase with a fault, and holds it to its promises. Returns the device if it is as it was.
-fn disturbed(
+/// Runs the work of a phase with a fault, and checks the library's guarantees. Returns the device if it can be used
+/// again.
+fn with_fault(
     phase: &Phase,
     device: Option<Opened>,
     fault: Fault,
@@ -103,22 +104,22 @@ fn disturbed(
     };
     let before = shim::alive();
     let (ended, calls) = shim::during(Some(fault), || {
-        // What lasts is met again.
+        // A lasting fault must fail the work twice.
         let times = if fault.lasts { 2 } else { 1 };
         (0..times).map(|_| (phase.work)(&device)).collect::<Result<Vec<_>, _>>()
     });
     let call = *calls.get(fault.index).ok_or("there are fewer calls than before")?;
     let survived = ended.and_then(|ended| {
-        expect_told(&ended, call, fault)?;
-        if is_given_up(call, fault) {
-            return give_up(phase, device);
+        expect_error(&ended, call, fault)?;
+        if is_abandoned(call, fault) {
+            return check_abandoned(phase, device);
         }
         expect_alive(&before)?;
-        // However a function fails, what comes after is the same: one way will do.
+        // The work after a fault does not depend on the error: one error suffices.
         if !fault.lasts && fault.result == call.errors[0] {
-            (phase.work)(&device)?.map_err(|error| format!("it does not work again: {error:?}"))?;
+            (phase.work)(&device)?.map_err(|error| format!("the work fails after the fault: {error:?}"))?;
         }
-        // A lost device stays lost, and one that has kept something, such as a plan, has it already.
+        // A lost device stays lost, and a device that keeps a new object, such as a plan, is not in its first state.
         if fault.result == vk::Result::ERROR_DEVICE_LOST || shim::alive() != before {
             close(Some(device))?;
             return Ok(None);
@@ -135,57 +136,61 @@ fn disturbed(
     })
 }
 
-/// Holds the errors to what went wrong.
-fn expect_told(ends: &[subsweep::Result<()>], call: Call, fault: Fault) -> Result<(), Failed> {
+/// Fails unless the work returned the error of the fault, each time.
+fn expect_error(ends: &[subsweep::Result<()>], call: Call, fault: Fault) -> Result<(), Failed> {
     match &ends[0] {
-        Err(error) if tells(error, call.name, fault.result) => {}
-        Err(error) => return Err(format!("it was told as {error:?}").into()),
-        Ok(()) => return Err("it was not told".into()),
+        Err(error) if is_error_of(error, call.name, fault.result) => {}
+        Err(error) => return Err(format!("the fault was reported as {error:?}").into()),
+        Ok(()) => return Err("the fault was not reported".into()),
     }
-    if ends.iter().any(Result::is_ok) { Err("it was not told the second time".into()) } else { Ok(()) }
+    if ends.iter().any(Result::is_ok) {
+        Err("the fault was not reported the second time".into())
+    } else {
+        Ok(())
+    }
 }
 
-/// Whether an error is the right one for what a function returned.
-fn tells(error: &Error, function: &str, returned: vk::Result) -> bool {
+/// Whether an error is the right one for a function's result.
+fn is_error_of(error: &Error, function: &str, returned: vk::Result) -> bool {
     use vk::Result as R;
     match (error, returned) {
         (Error::DeviceLost { during }, R::ERROR_DEVICE_LOST) => *during == function,
         (Error::TimedOut { during, .. }, R::TIMEOUT) => *during == function,
         (Error::OutOfHostMemory { what, .. }, R::ERROR_OUT_OF_HOST_MEMORY) => *what == function,
-        // That says more than the function, and how much.
+        // This error names the object and its size instead of the function.
         (Error::OutOfDeviceMemory { needed: Some(_), what }, R::ERROR_OUT_OF_DEVICE_MEMORY) => {
             *what == "a buffer" && ["vkCreateBuffer", "vkAllocateMemory"].contains(&function)
         }
         (Error::OutOfDeviceMemory { what, .. }, R::ERROR_OUT_OF_DEVICE_MEMORY) => *what == function,
-        // What loaders say where there are drivers, but none that works.
+        // Loaders return these where no installed driver works.
         (Error::NoDevice, R::ERROR_INCOMPATIBLE_DRIVER) => true,
         (Error::NoDevice, R::ERROR_INITIALIZATION_FAILED) => function == "vkEnumeratePhysicalDevices",
         (Error::Vulkan { during, result }, _) => {
-            let has_its_own = [
+            let has_own_variant = [
                 R::ERROR_OUT_OF_HOST_MEMORY,
                 R::ERROR_OUT_OF_DEVICE_MEMORY,
                 R::ERROR_DEVICE_LOST,
                 R::TIMEOUT,
             ];
-            *during == function && *result == returned && !has_its_own.contains(result)
+            *during == function && *result == returned && !has_own_variant.contains(result)
         }
         _ => false,
     }
 }
 
-/// Whether nobody can know when the device is done with its work.
-fn is_given_up(call: Call, fault: Fault) -> bool {
+/// Whether the end of the device's work cannot be known.
+fn is_abandoned(call: Call, fault: Fault) -> bool {
     let lasts = fault.lasts && fault.result != vk::Result::ERROR_DEVICE_LOST;
     call.name == "vkWaitForFences" && (lasts || fault.result == vk::Result::TIMEOUT)
 }
 
-/// Such a device takes no more work, and says so at once; what it may be at work on is left alone.
-fn give_up(phase: &Phase, device: Opened) -> Result<Option<Opened>, Failed> {
+/// An abandoned device refuses all further work without a call, and keeps the objects that it may use.
+fn check_abandoned(phase: &Phase, device: Opened) -> Result<Option<Opened>, Failed> {
     for work in [phase.work, work::planning] {
         let (again, calls) = shim::during(None, || work(&device));
         let again = again?;
         if !again.as_ref().is_err_and(Error::is_fatal) || !calls.is_empty() {
-            return Err(format!("the device is not given up, but {again:?} after {calls:?}").into());
+            return Err(format!("the device is not abandoned: {again:?} after {calls:?}").into());
         }
     }
     drop(device);
@@ -194,7 +199,7 @@ fn give_up(phase: &Phase, device: Opened) -> Result<Option<Opened>, Failed> {
     Ok(None)
 }
 
-/// Drops the device, which leaves nothing.
+/// Drops the device, and fails if an object is alive.
 fn close(device: Option<Opened>) -> Result<(), Failed> {
     device.map_or(Ok(()), Opened::close)?;
     expect_alive(&BTreeMap::new())
@@ -203,7 +208,7 @@ fn close(device: Option<Opened>) -> Result<(), Failed> {
 fn expect_alive(expected: &BTreeMap<vk::ObjectType, usize>) -> Result<(), Failed> {
     let alive = shim::alive();
     if alive != *expected {
-        return Err(format!("alive: {alive:?}, and not {expected:?}").into());
+        return Err(format!("alive: {alive:?}, expected {expected:?}").into());
     }
     match &shim::take_offences()[..] {
         [] => Ok(()),
@@ -211,14 +216,14 @@ fn expect_alive(expected: &BTreeMap<vk::ObjectType, usize>) -> Result<(), Failed
     }
 }
 
-/// Nothing is in the tables that the phases do not try.
+/// The phases call every function of the tables.
 fn every_function(is_validated: bool) -> Result<(), Failed> {
     let mut called = BTreeSet::new();
     for phase in PHASES {
-        called.extend(undisturbed(phase, is_validated)?.iter().map(|call| call.name));
+        called.extend(without_fault(phase, is_validated)?.iter().map(|call| call.name));
     }
     let mut known: BTreeSet<_> = FALLIBLE.iter().copied().collect();
-    // Messages are asked for only with validation.
+    // The messenger is created only with validation.
     if !is_validated {
         known.remove("vkCreateDebugUtilsMessengerEXT");
         known.remove("vkSetDebugUtilsObjectNameEXT");
@@ -227,16 +232,16 @@ fn every_function(is_validated: bool) -> Result<(), Failed> {
     Ok(())
 }
 
-fn armed() -> Result<(), Failed> {
+fn canaries() -> Result<(), Failed> {
     let opened = Opened::new(false, WHOLE)?;
     let before = shim::alive();
     let device = opened.gpu.device().raw();
     let info = vk::BufferCreateInfo::default().size(4).usage(vk::BufferUsageFlags::TRANSFER_SRC);
     // SAFETY: the device is alive.
-    let forgotten = unsafe { device.create_buffer(&info, None) }?;
+    let leaked = unsafe { device.create_buffer(&info, None) }?;
     assert!(expect_alive(&before).is_err());
     // SAFETY: nothing uses it.
-    unsafe { device.destroy_buffer(forgotten, None) };
+    unsafe { device.destroy_buffer(leaked, None) };
     expect_alive(&before)?;
 
     let fault = Fault { index: 1, result: vk::Result::ERROR_OUT_OF_HOST_MEMORY, lasts: false };
@@ -248,8 +253,8 @@ fn armed() -> Result<(), Failed> {
     let [Ok(first), Err(vk::Result::ERROR_OUT_OF_HOST_MEMORY), Ok(second)] = results else {
         return Err(format!("{results:?}").into());
     };
-    // SAFETY: family 0 computes on the drivers of the matrix. The fences are not in use, as far as the driver can know:
-    // the shim waits before it does what must not be done.
+    // SAFETY: family 0 computes on the drivers of the matrix. The fences are not in use when the driver destroys them:
+    // the shim waits before an early destruction.
     unsafe {
         device.queue_submit(device.get_device_queue(0, 0), &[], first)?;
         device.destroy_fence(first, None);
@@ -257,8 +262,7 @@ fn armed() -> Result<(), Failed> {
     }
     assert_eq!(shim::take_offences(), ["vkDestroyFence while the device may be at work"]);
 
-    // What is not in the tables is not there.
-    // SAFETY: the device is alive, and the name ends in a zero.
+    // Functions outside the tables do not exist. SAFETY: the device is alive, and the name ends in a zero.
     let unknown = unsafe { shim::get_device_proc_addr(device.handle(), c"vkCreateImage".as_ptr()) };
     assert!(unknown.is_none());
     close(Some(opened))

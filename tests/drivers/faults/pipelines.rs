@@ -1,4 +1,4 @@
-//! The registry of pipelines, by the calls that reach the driver.
+//! The registry of pipelines, checked by the calls that reach the driver.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use subsweep::sort::SortPlan;
 use super::shim;
 use super::work::{Opened, WHOLE, sort_config};
 
-/// Plans of one configuration share every pipeline, whichever threads make them.
+/// Plans of one configuration share every pipeline, on any threads.
 pub fn once() -> Result<(), Failed> {
     let opened = Opened::new(false, WHOLE)?;
     let device = opened.gpu.device();
@@ -24,11 +24,11 @@ pub fn once() -> Result<(), Failed> {
     let first = first?;
     assert_eq!(created, distinct(&first));
     let (second, created) = creations(|| SortPlan::new(device, config));
-    assert_eq!(created, 0, "the second plan has the pipelines of the first");
+    assert_eq!(created, 0, "the second plan shares the pipelines of the first");
     let second = second?;
     assert!(first.pipelines().zip(second.pipelines()).all(|(first, second)| first.is_same(second)));
     drop(first);
-    assert!(shim::alive() != before, "the second plan holds them");
+    assert!(shim::alive() != before, "the second plan keeps the pipelines alive");
     drop(second);
     super::expect_alive(&before)?;
 
@@ -46,7 +46,7 @@ pub fn once() -> Result<(), Failed> {
     super::close(Some(opened))
 }
 
-/// Data that the driver rejects is left out; whatever it says without the data is told.
+/// Data that the driver rejects is dropped; the driver's error without data is reported.
 pub fn rejected_data() -> Result<(), Failed> {
     const CREATE: &str = "vkCreatePipelineCache";
     let data = Opened::new(false, WHOLE)?.gpu.device().pipeline_cache_data()?;
@@ -55,7 +55,8 @@ pub fn rejected_data() -> Result<(), Failed> {
     let (opened, calls) = shim::during(None, || open(&data));
     opened?;
     let of_cache = |calls: &[shim::Call]| calls.iter().filter(|call| call.name == CREATE).count();
-    let index = calls.iter().position(|call| call.name == CREATE).ok_or("it is not called")?;
+    let index =
+        calls.iter().position(|call| call.name == CREATE).ok_or("vkCreatePipelineCache is not called")?;
     let fault = |lasts| Some(shim::Fault { index, result: vk::Result::ERROR_UNKNOWN, lasts });
     for (data, lasts, is_opened, count) in
         [(&data[..], false, true, 2), (&data[..], true, false, 2), (&[][..], false, false, 1)]
@@ -63,22 +64,21 @@ pub fn rejected_data() -> Result<(), Failed> {
         let (opened, calls) = shim::during(fault(lasts), || open(data));
         assert_eq!((opened.is_ok(), of_cache(&calls)), (is_opened, count));
         if let Err(error) = opened {
-            let told = Error::Vulkan { during: CREATE, result: vk::Result::ERROR_UNKNOWN };
-            assert_eq!(error, told);
+            assert_eq!(error, Error::Vulkan { during: CREATE, result: vk::Result::ERROR_UNKNOWN });
         }
         super::expect_alive(&BTreeMap::new())?;
     }
     Ok(())
 }
 
-/// Pipelines of a plan, each counted once.
+/// The number of distinct pipelines of a plan.
 fn distinct(plan: &SortPlan) -> usize {
     let all: Vec<_> = plan.pipelines().collect();
     let is_first = |index: &usize| all[..*index].iter().all(|earlier| !earlier.is_same(all[*index]));
     (0..all.len()).filter(is_first).count()
 }
 
-/// How often `work` has the driver create a pipeline.
+/// Runs `work`, and counts its calls of `vkCreateComputePipelines`.
 fn creations<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let (done, calls) = shim::during(None, work);
     (done, calls.iter().filter(|call| call.name == "vkCreateComputePipelines").count())

@@ -1,9 +1,10 @@
-//! A Vulkan loader between the library and the system's, which fails when it is told to, and counts what is alive.
+//! A Vulkan loader between the library and the system's loader, which injects faults and tracks the objects that are
+//! alive.
 //!
-//! `ash` asks for each function by its name, and [`functions`] knows what to answer. A function that is not known there
-//! does not exist: when the library calls it all the same, `ash` says its name and ends the process.
+//! `ash` looks each function up by its name, and [`functions`] returns a stand-in. A function that is not in its tables
+//! does not exist: a call of it makes `ash` print its name and abort.
 //!
-//! What is told to fail fails without asking the driver. There is one shim in the process.
+//! An injected failure does not reach the driver. The process has one shim.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
@@ -14,20 +15,20 @@ use subsweep::ash::{self, vk};
 
 use super::functions;
 
-/// A call of a function that can fail, and what it may return then.
+/// A call of a function that can fail, and the errors that it may return.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {
     pub name: &'static str,
     pub errors: &'static [vk::Result],
 }
 
-/// What goes wrong, and when.
+/// An injected fault.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
-    /// Which call fails, of those that can, counted from 0.
+    /// The index of the failing call among the calls that can fail.
     pub index: usize,
     pub result: vk::Result,
-    /// Whether every later call that may fail in this way does.
+    /// Whether every later call that may return the error fails too.
     pub lasts: bool,
 }
 
@@ -35,10 +36,10 @@ struct State {
     /// Calls since [`during`] began; `None` outside of it.
     calls: Option<Vec<Call>>,
     fault: Option<Fault>,
-    /// By type and handle, in the order in which they were made.
+    /// Type and handle of each object, in order of creation.
     alive: Vec<(vk::ObjectType, u64)>,
-    /// Whether the device may be at work, as far as the caller can know.
-    is_at_work: bool,
+    /// Whether the device may be busy, from the results that the caller has seen.
+    is_busy: bool,
     offences: Vec<String>,
 }
 
@@ -47,7 +48,7 @@ fn state() -> MutexGuard<'static, State> {
         calls: None,
         fault: None,
         alive: Vec::new(),
-        is_at_work: false,
+        is_busy: false,
         offences: Vec::new(),
     });
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -60,8 +61,8 @@ static LOADER: LazyLock<ash::Entry> = LazyLock::new(|| {
 
 /// The shim.
 pub fn entry() -> ash::Entry {
-    // SAFETY: it answers as the loader does, but for the errors, which Vulkan allows, and for functions that are not
-    // there, which `ash` can bear.
+    // SAFETY: it behaves as the loader does, except for errors that Vulkan allows and for missing functions, which
+    // `ash` handles.
     unsafe { ash::Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr }) }
 }
 
@@ -72,7 +73,7 @@ pub unsafe extern "system" fn get_instance_proc_addr(
     // SAFETY: as the caller promises.
     let (name, real) =
         unsafe { (CStr::from_ptr(name), (LOADER.static_fn().get_instance_proc_addr)(instance, name)) };
-    functions::answer(name, real?)
+    functions::resolve(name, real?)
 }
 
 pub unsafe extern "system" fn get_device_proc_addr(
@@ -80,11 +81,11 @@ pub unsafe extern "system" fn get_device_proc_addr(
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     let instance = state().newest();
-    // SAFETY: a device is asked for, so its instance is alive; the name is as the caller promises.
+    // SAFETY: the device's instance is alive; the name is as the caller promises.
     unsafe { get_instance_proc_addr(instance, name) }
 }
 
-/// Does `work`, in which `fault` comes to pass, and tells the calls that can fail.
+/// Runs `work` with `fault`, and returns its calls of functions that can fail.
 pub fn during<T>(fault: Option<Fault>, work: impl FnOnce() -> T) -> (T, Vec<Call>) {
     /// Ends the fault, even if the work panics.
     struct Guard;
@@ -110,12 +111,13 @@ pub fn alive() -> BTreeMap<vk::ObjectType, usize> {
     counts
 }
 
-/// What was done since the last call that must not be done: with what is not alive, or while the device is at work.
+/// The errors since the last call: uses of objects that are not alive, or calls that are forbidden while the device is
+/// busy.
 pub fn take_offences() -> Vec<String> {
     std::mem::take(&mut state().offences)
 }
 
-/// Notes a call, and tells whether it is to fail.
+/// Records a call, and returns the error to inject, if any.
 pub fn fails(call: Call) -> Option<vk::Result> {
     let mut state = state();
     if matches!(call.name, "vkResetCommandPool" | "vkResetFences") {
@@ -130,30 +132,30 @@ pub fn fails(call: Call) -> Option<vk::Result> {
         return None;
     }
     if fault.result == vk::Result::ERROR_DEVICE_LOST {
-        // A lost device does no more work.
+        // A lost device is idle.
         state.settle();
     }
     Some(fault.result)
 }
 
-/// Notes what the driver has returned.
+/// Records the driver's result of a call.
 pub fn has_returned(name: &str, result: vk::Result) {
     if result == vk::Result::SUCCESS {
         match name {
-            "vkQueueSubmit" => state().is_at_work = true,
-            "vkWaitForFences" => state().is_at_work = false,
+            "vkQueueSubmit" => state().is_busy = true,
+            "vkWaitForFences" => state().is_busy = false,
             _ => {}
         }
     }
 }
 
-/// Notes a new object.
+/// Records a new object.
 pub fn is_made<H: Handle>(handle: H) {
     state().alive.push((H::TYPE, handle.as_raw()));
 }
 
-/// Notes that `name` is about to end an object.
-pub fn is_ended<H: Handle>(name: &str, handle: H) {
+/// Records that `name` is about to destroy an object.
+pub fn is_destroyed<H: Handle>(name: &str, handle: H) {
     let ended = (H::TYPE, handle.as_raw());
     if ended.1 == 0 {
         return;
@@ -162,25 +164,25 @@ pub fn is_ended<H: Handle>(name: &str, handle: H) {
     state.touch(name);
     match state.alive.iter().rposition(|alive| *alive == ended) {
         Some(index) => _ = state.alive.remove(index),
-        None => state.offences.push(format!("{name} for what is not alive")),
+        None => state.offences.push(format!("{name} of an object that is not alive")),
     }
 }
 
 impl State {
-    /// Notes that `name` is about to do what it must not while the device is at work.
+    /// Records that `name`, which is forbidden while the device is busy, is about to be called.
     fn touch(&mut self, name: &str) {
-        if self.is_at_work {
-            self.offences.push(format!("{name} while the device may be at work"));
+        if self.is_busy {
+            self.offences.push(format!("{name} while the device may be busy"));
             self.settle();
         }
     }
 
-    /// Waits until the device is done.
+    /// Waits until the device is idle.
     fn settle(&mut self) {
-        if std::mem::take(&mut self.is_at_work)
+        if std::mem::take(&mut self.is_busy)
             && let Some(device) = self.device()
         {
-            // SAFETY: the device is alive, and its queue is used by one thread. If this fails, nothing is at work.
+            // SAFETY: the device is alive, and its queue is used by one thread. If this fails, the device is idle.
             let _ = unsafe { device.device_wait_idle() };
         }
     }
@@ -205,10 +207,10 @@ impl State {
         Some(unsafe { ash::Device::load(instance.fp_v1_0(), device) })
     }
 
-    /// Ends an object.
+    /// Destroys an object.
     fn end(&self, (kind, handle): (vk::ObjectType, u64)) {
         use vk::ObjectType as Type;
-        // SAFETY: the object is alive, what was made of it is not, and nothing uses it.
+        // SAFETY: the object is alive, its children are not, and nothing uses it.
         unsafe {
             match (kind, self.instance(), self.device()) {
                 (Type::INSTANCE, Some(instance), _) => instance.destroy_instance(None),
@@ -230,7 +232,7 @@ impl State {
     }
 }
 
-/// Ends whatever is alive, the newest first, when the device is done: nobody else will.
+/// Destroys all objects that are alive, the newest first, once the device is idle.
 pub fn clear() {
     let mut state = state();
     state.settle();

@@ -1,4 +1,4 @@
-//! What is tried: pieces of work with the library, each of which keeps its promises to the caller's data by itself.
+//! The phases: pieces of work with the library, each of which checks the caller's data itself.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -23,18 +23,18 @@ use super::shim;
 /// A kind of work.
 pub struct Phase {
     pub name: &'static str,
-    /// Whether it is done once before anything fails, so that plans and memory are there.
+    /// Whether the work runs once before a fault, so that plans and memory exist.
     is_warm: bool,
     submission_limit: Duration,
-    /// Does it, and tells how it ended; fails if the caller's data is not what it may be then.
+    /// Runs the work and returns its result; fails if the caller's data is wrong for that result.
     pub work: Work,
 }
 
 type Work = fn(&Opened) -> Result<Result<()>, Failed>;
 
-/// Limits with which nothing is cut, and everything. What lies between depends on how fast the device is.
+/// Submission limits that split nothing, and everything. A limit between them depends on the device's speed.
 pub const WHOLE: Duration = Duration::from_secs(3600);
-const CUT: Duration = Duration::ZERO;
+const SPLIT: Duration = Duration::ZERO;
 
 const fn cold(name: &'static str, work: Work) -> Phase {
     Phase { name, is_warm: false, submission_limit: WHOLE, work }
@@ -56,7 +56,7 @@ pub const PHASES: &[Phase] = &[
     cold("reading the pipeline cache", |opened| Ok(opened.gpu.device().pipeline_cache_data().map(drop))),
     warm("copying in chunks", WHOLE, copying),
     warm("scanning", WHOLE, scanning),
-    warm("scanning in several submissions", CUT, scanning),
+    warm("scanning in several submissions", SPLIT, scanning),
     warm("sorting", WHOLE, sorting),
     warm("sorting pairs", WHOLE, sorting_pairs),
     warm("sorting segments", WHOLE, sorting_segments),
@@ -65,7 +65,7 @@ pub const PHASES: &[Phase] = &[
 ];
 
 impl Phase {
-    /// A device on which the phase can be tried.
+    /// Opens a device for the phase.
     pub fn open(&self, validation: bool) -> Result<Opened, Failed> {
         let opened = Opened::new(validation, self.submission_limit)?;
         if self.is_warm {
@@ -75,7 +75,7 @@ impl Phase {
     }
 }
 
-/// A device that was opened through the shim.
+/// A device opened through the shim.
 pub struct Opened {
     // Dropped before the instance.
     pub gpu: Gpu,
@@ -87,7 +87,7 @@ impl Opened {
         Self::on(&Arc::new(Instance::from_entry(shim::entry(), validation)?), submission_limit)
     }
 
-    /// With what a pipeline cache held.
+    /// Opens a device with data of a pipeline cache.
     pub fn with_cache(pipeline_cache_data: Vec<u8>) -> Result<Self> {
         let instance = Arc::new(Instance::from_entry(shim::entry(), false)?);
         Self::for_work(&instance, WorkOptions { pipeline_cache_data, ..WorkOptions::default() })
@@ -101,61 +101,61 @@ impl Opened {
         let mut candidates = instance.candidates()?;
         let best = DeviceSelector::Best.position(&candidates)?;
         let gpu = Gpu::open_candidate(candidates.swap_remove(best), work)?;
-        // Calls come in one order.
+        // One thread, so that calls come in a fixed order.
         gpu.device().set_pipeline_threads(NonZeroUsize::MIN);
         Ok(Self { gpu, instance: Arc::clone(instance) })
     }
 
-    /// Drops everything, and fails if validation has said anything since it was opened.
+    /// Drops everything, and fails if validation has reported anything since the device was opened.
     pub fn close(self) -> Result<(), Failed> {
         drop(self.gpu);
-        expect_silence(&self.instance)
+        expect_no_messages(&self.instance)
     }
 }
 
-fn expect_silence(instance: &Instance) -> Result<(), Failed> {
+fn expect_no_messages(instance: &Instance) -> Result<(), Failed> {
     match complaint(instance.take_messages()) {
         None => Ok(()),
         Some(message) => Err(format!("validation: {message}").into()),
     }
 }
 
-/// Opens another device beside the one that there is.
+/// Opens a second device.
 fn opening(opened: &Opened) -> Result<Result<()>, Failed> {
     let instance = match Instance::from_entry(shim::entry(), opened.gpu.is_validated()) {
         Ok(instance) => Arc::new(instance),
         Err(error) => return Ok(Err(error)),
     };
     let other = Opened::on(&instance, WHOLE).map(drop);
-    expect_silence(&instance)?;
+    expect_no_messages(&instance)?;
     Ok(other)
 }
 
-/// Allocates more than memory is taken for at a time, so that it is taken anew.
+/// Allocates more than a block of memory, so that a new one is allocated.
 fn allocating(opened: &Opened) -> Result<Result<()>, Failed> {
     Ok(opened.gpu.allocate(300 << 20).map(drop))
 }
 
-/// Makes a plan that no warm phase has made.
+/// Creates a plan that no warm phase creates.
 pub fn planning(opened: &Opened) -> Result<Result<()>, Failed> {
     Ok(scan_plan(&opened.gpu, PolicyName::Default))
 }
 
-/// Several chunks of what is staged at a time.
+/// Several chunks of the staging buffer.
 static LARGE: LazyLock<Vec<u32>> = LazyLock::new(|| random(1, (16 << 18) + 1000));
 static POISON: LazyLock<Vec<u32>> = LazyLock::new(|| vec![0xdead_beef; LARGE.len()]);
-/// Several tiles, and several levels of them in a scan.
+/// Several tiles, and several levels of a scan.
 static SMALL: LazyLock<Vec<u32>> = LazyLock::new(|| random(2, 20_000));
 static SCANNED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::inclusive_scan(&SMALL, 1));
 static SORTED: LazyLock<Vec<u32>> = LazyLock::new(|| oracle::sort(&SMALL, 0..32));
-/// Keys, and behind them each one's place.
+/// Keys, followed by their indices.
 static PAIRS: LazyLock<Vec<u32>> =
     LazyLock::new(|| [SMALL.clone(), (0..SMALL.len() as u32).collect()].concat());
 static SORTED_PAIRS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let mut pairs: Vec<_> = SMALL.iter().copied().zip(0..).collect();
     oracle::sort_pairs(&mut pairs, 0..32, false);
-    let (keys, places): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
-    [keys, places].concat()
+    let (keys, indices): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
+    [keys, indices].concat()
 });
 
 fn copying(opened: &Opened) -> Result<Result<()>, Failed> {
@@ -164,23 +164,23 @@ fn copying(opened: &Opened) -> Result<Result<()>, Failed> {
         opened.gpu.upload(&buffer, 0, &LARGE)?;
         opened.gpu.download(&buffer, words)
     };
-    right_or_untouched(&POISON, &LARGE, copy)
+    right_or_unchanged(&POISON, &LARGE, copy)
 }
 
 fn scanning(opened: &Opened) -> Result<Result<()>, Failed> {
     let config = scan_config(&opened.gpu, PolicyName::Seed);
-    right_or_untouched(&SMALL, &SCANNED, |words| opened.gpu.scan(config, words))
+    right_or_unchanged(&SMALL, &SCANNED, |words| opened.gpu.scan(config, words))
 }
 
 fn sorting(opened: &Opened) -> Result<Result<()>, Failed> {
     let config = sort_config(&opened.gpu, PolicyName::Seed);
-    right_or_untouched(&SMALL, &SORTED, |words| opened.gpu.sort(config, words))
+    right_or_unchanged(&SMALL, &SORTED, |words| opened.gpu.sort(config, words))
 }
 
-/// The whole is one segment behind an empty one.
+/// An empty segment, and one of all keys.
 fn sorting_segments(opened: &Opened) -> Result<Result<()>, Failed> {
     let config = segmented_sort_config(&opened.gpu);
-    right_or_untouched(&SMALL, &SORTED, |words| opened.gpu.segmented_sort(config, words, &[0, 0]))
+    right_or_unchanged(&SMALL, &SORTED, |words| opened.gpu.segmented_sort(config, words, &[0, 0]))
 }
 
 fn segmented_sort_plan(gpu: &Gpu) -> Result<()> {
@@ -206,12 +206,12 @@ fn gather_plan(gpu: &Gpu) -> Result<()> {
     gpu.gather_plan(GatherConfig::elements(4).counts_on_device()).map(drop)
 }
 
-/// Keys and values are sorted, or neither are.
+/// Keys and values are both sorted, or both unchanged.
 fn sorting_pairs(opened: &Opened) -> Result<Result<()>, Failed> {
     let config = SortConfig::pairs(ElementType::U32, ValueSize::B4);
     let capabilities = opened.gpu.capabilities();
     let config = config.policy(PolicyName::Small.sort(capabilities, SortAlgorithm::Radix4Bit, &config));
-    right_or_untouched(&PAIRS, &SORTED_PAIRS, |words| {
+    right_or_unchanged(&PAIRS, &SORTED_PAIRS, |words| {
         let (keys, values) = words.split_at_mut(words.len() / 2);
         opened.gpu.sort_pairs(config, keys, values)
     })
@@ -236,8 +236,8 @@ fn sort_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
     gpu.sort_plan(sort_config(gpu, policy)).map(drop)
 }
 
-/// Has work done in place: the words must become what is right, or stay what they were when it fails.
-fn right_or_untouched(
+/// Runs work in place: the words must become the right result, or stay unchanged when the work fails.
+fn right_or_unchanged(
     before: &[u32],
     right: &[u32],
     work: impl FnOnce(&mut [u32]) -> Result<()>,
@@ -250,7 +250,7 @@ fn right_or_untouched(
 
 /// The workload of a case, with memory, guards and poison.
 fn workload(gpu: &Gpu) -> Result<Workload<'_>> {
-    // The full table is long, and each fault asks anew.
+    // The full table is long, and every fault uses the case.
     static CASE: OnceLock<harness::Case> = OnceLock::new();
     let case = CASE.get_or_init(|| {
         let mut cases = verify_cases(Effort::Full, gpu.capabilities()).into_iter();

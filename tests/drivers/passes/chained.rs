@@ -1,4 +1,4 @@
-//! The single pass, with workgroups that publish and workgroups that are stalled, and the fixed tree.
+//! Pass check of the chained scan, with stalled tiles, and with the fixed tree.
 
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
@@ -8,32 +8,32 @@ use subsweep::reference::{Add, Element as _, Max, Min, Mul, Row};
 
 use super::numbers::TestRow;
 use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random};
-use super::scan::{Order, Shape};
+use super::scan::{Order, TileShape};
 
-/// Words of the state before those of the tiles.
+/// Words of the state before the tiles' descriptors.
 const TICKET_WORDS: usize = 4;
 
-/// Of the workgroups of which every Nth is stalled; 0 for none. A build that counts takes them.
+/// Every Nth tile is stalled; 0 for none. Only `_counted` variants stall tiles.
 const STALL_EVERY: [usize; 3] = [0, 3, 1];
 
-/// Small tiles, and the chained kernel in them.
+/// The chained kernel, specialized, in small tiles.
 #[derive(Clone, Copy)]
 struct Chained<'g> {
     gpu: &'g Gpu,
     kernel: &'static Kernel,
-    shape: Shape,
+    shape: TileShape,
     access: Access,
     exclusive: bool,
     fixed_tree: bool,
-    /// In reverse, it begins with an initial value as well: a pipeline takes time.
+    /// Reverse scans also have an initial value, to save pipelines.
     order: Order,
     stall_every: usize,
 }
 
-/// What a dispatch has written.
+/// The output of a dispatch.
 struct Written {
     destination: Vec<u32>,
-    /// Of `tile_room` tiles, and behind them of groups.
+    /// The ticket, then descriptors of `tile_room` tiles and of groups.
     state: Vec<u32>,
     tile_room: usize,
     /// Windows, spins, fallbacks, and the longest look-back.
@@ -42,7 +42,7 @@ struct Written {
 
 impl<'g> Chained<'g> {
     fn new(gpu: &'g Gpu, kernel: &'static Kernel) -> Self {
-        let shape = Shape::small(gpu, 2, 1);
+        let shape = TileShape::small(gpu, 2, 1);
         let (access, order) = (Access::Quads, Order::Forward);
         let (exclusive, fixed_tree) = (false, false);
         Self { gpu, kernel, shape, access, exclusive, fixed_tree, order, stall_every: 0 }
@@ -75,7 +75,7 @@ impl<'g> Chained<'g> {
         R::input(5, 1)
     }
 
-    /// Scans `words`. Where the device knows the tiles, there is room for more.
+    /// Scans `words`. With a GPU-resident count, the state has room for more tiles.
     fn run<R: TestRow>(
         &self,
         rig: &Rig<'_>,
@@ -120,7 +120,7 @@ impl<'g> Chained<'g> {
         })
     }
 
-    /// Holds what `count` rows come to against the model.
+    /// Compares a scan of `count` rows with the model.
     fn check<R: TestRow>(&self, rig: &Rig<'_>, count: usize, on_device: bool) -> Result<(), Failed> {
         let Self { access, order, exclusive, fixed_tree, stall_every, .. } = *self;
         let case = format!(
@@ -149,7 +149,7 @@ impl<'g> Chained<'g> {
         self.check_counts(&case, expected.tiles.len(), &written.counts)
     }
 
-    /// Holds what tiles and groups have published against the model.
+    /// Compares the descriptors of tiles and groups with the model.
     fn check_state<R: TestRow>(
         &self,
         case: &str,
@@ -160,7 +160,7 @@ impl<'g> Chained<'g> {
         let (ticket, statuses) = written.state.split_at(TICKET_WORDS);
         let statuses: Vec<&[u32]> = statuses.chunks(2 * R::WORDS).collect();
         let (of_tiles, of_groups) = statuses.split_at(written.tile_room);
-        // As `glsl/common/look_back.glsl` packs them.
+        // By the packing of `glsl/common/look_back.glsl`.
         let packed = |descriptor: &Descriptor<R>| -> Vec<u32> {
             let (status, value) = match descriptor {
                 Descriptor::Aggregate(value) => (1 << 30, value),
@@ -171,7 +171,7 @@ impl<'g> Chained<'g> {
         let is_empty = |status: &[u32]| status.iter().all(|&word| word == 0);
         for (tile, descriptor) in tiles.iter().enumerate() {
             let (got, expected) = (of_tiles[tile], packed(descriptor));
-            // In place of a stalled tile, the next one publishes its aggregate, if there is a next one.
+            // The next tile, if any, publishes the aggregate of a stalled tile.
             let is_right = match self.is_stalled(tile) {
                 false => got == expected,
                 true => tile + 1 == tiles.len() || got[0] >> 30 == 1,
@@ -180,7 +180,7 @@ impl<'g> Chained<'g> {
                 return Err(format!("{case}: tile {tile} has published {got:x?}, not {expected:x?}").into());
             }
         }
-        // The first group has nothing before it. A stalled tile publishes no group's prefix.
+        // The first group has no prefix. A stalled tile does not publish a group's prefix.
         for (group, descriptor) in (1..).zip(groups) {
             let (got, expected) = (of_groups[group], packed(descriptor));
             if got != expected && !(self.stall_every > 0 && is_empty(got)) {
@@ -189,7 +189,7 @@ impl<'g> Chained<'g> {
         }
         let is_clear = of_tiles[tiles.len()..].iter().all(|status| is_empty(status));
         if !is_clear || !is_empty(&ticket[1..]) {
-            return Err(format!("{case}: state that is no tile's has been written").into());
+            return Err(format!("{case}: a word outside the descriptors has been written").into());
         }
         Ok(())
     }
@@ -211,17 +211,17 @@ impl<'g> Chained<'g> {
     }
 }
 
-/// What is specialized: access, exclusive, fixed tree, order, and which tiles of a build that counts are stalled.
-const WAYS: [(Access, bool, bool, Order, usize); 3] = [
+/// Specializations: access, exclusive, fixed tree, order, and in `_counted` variants every Nth stalled tile.
+const SPECIALIZATIONS: [(Access, bool, bool, Order, usize); 3] = [
     (Access::Words, true, false, Order::Reverse, 3),
     (Access::Quads, false, false, Order::Forward, 0),
     (Access::Quads, false, true, Order::Forward, 1),
 ];
 
-/// Holds one way of a chained scan to the pass model of a row type.
+/// Compares one specialization of the chained scan with the pass model of a row type.
 type Check = fn(Chained<'_>) -> Result<(), Failed>;
 
-/// A kernel on the rows of its variant.
+/// Checks a variant on its row types.
 pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
     let checks: &[Check] = match variant {
@@ -232,7 +232,7 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
         _ => return Err("no rows for this variant".into()),
     };
     for (index, (access, exclusive, fixed_tree, order, stalled)) in
-        selection.first(WAYS.len(), WAYS).into_iter().enumerate()
+        selection.first(SPECIALIZATIONS.len(), SPECIALIZATIONS).into_iter().enumerate()
     {
         let chained = Chained { access, exclusive, fixed_tree, order, ..Chained::new(gpu, kernel) };
         let is_short = selection != Selection::Full;
@@ -241,7 +241,7 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
             true if is_short => &[stalled],
             true => &STALL_EVERY,
         };
-        // By turns from one type to the next.
+        // The type alternates from one specialization to the next.
         let checks = if is_short { &checks[index % checks.len()..][..1] } else { checks };
         for &stall_every in stalls {
             checks.iter().try_for_each(|check| check(Chained { stall_every, ..chained }))?;
@@ -253,7 +253,7 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
 fn check<R: TestRow>(chained: Chained<'_>) -> Result<(), Failed> {
     let rig = chained.rig::<R>()?;
     let tile_items = chained.shape.tile_items::<R>();
-    // One tile, several windows of tiles or groups, and a rest.
+    // One tile, two tiles, several, and several look-back windows of tiles and groups with a partial tile.
     let many = 175 * tile_items + 5;
     for count in [1, tile_items, tile_items + 1, 7 * tile_items - 3, many] {
         chained.check::<R>(&rig, count, false)?;
@@ -262,13 +262,13 @@ fn check<R: TestRow>(chained: Chained<'_>) -> Result<(), Failed> {
     chained.check::<R>(&rig, many, true)
 }
 
-/// With the fixed tree, sums of floats are the same to the bit, stalled tiles or not.
+/// With the fixed tree, sums of floats have equal bits, with stalled tiles or without.
 fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     type Sum = Row<Add, f32, 1>;
     let chained = Chained { fixed_tree: true, ..Chained::new(gpu, kernel) };
     let tile_items = chained.shape.tile_items::<Sum>();
     let count = 137 * tile_items + 9;
-    // Of every size and both signs, so that hardly a sum is exact.
+    // Numbers of every size and both signs, so that few sums are exact.
     let number = |word: &u32| (*word as i32 as f32) * 2f32.powi((*word % 41) as i32 - 20);
     let words: Vec<u32> = random(7, count).iter().map(|word| number(word).to_bits()).collect();
     let elements = Sum::of_words(&words);
@@ -276,7 +276,7 @@ fn fixed_tree(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
     let forward = totals.iter().fold(Sum::IDENTITY, |sum, &total| sum.combine(total));
     let from_the_end = totals.iter().rev().fold(Sum::IDENTITY, |sum, &total| total.combine(sum));
     if forward == from_the_end {
-        return Err("sums of these numbers do not show the order of additions".into());
+        return Err("sums of these numbers do not depend on the order of additions".into());
     }
     let mut first = None;
     for stall_every in selection.first(3, [0, 1, 32, 3]) {

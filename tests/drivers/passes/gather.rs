@@ -1,4 +1,4 @@
-//! The kernel of a gather.
+//! The pass check of the gather.
 
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
@@ -9,7 +9,7 @@ use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random, 
 
 /// The specialization constants of the kernel.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct TileShape {
     unit_words: usize,
     units_per_element: usize,
     tile_elements: usize,
@@ -17,8 +17,8 @@ struct Shape {
     units_per_invocation: usize,
 }
 
-impl Shape {
-    /// For elements of `units_per_element` units, which are moved whole.
+impl TileShape {
+    /// The shape for elements of `units_per_element` units.
     fn new(unit_words: usize, units_per_element: usize, workgroup_size: usize) -> Self {
         let units_per_invocation = 2;
         let workgroup_units = workgroup_size * units_per_invocation;
@@ -31,8 +31,8 @@ impl Shape {
         }
     }
 
-    /// Elements for each size of access: such as fill an invocation, that do not divide a workgroup, and that take
-    /// several.
+    /// For each access width: elements that fill an invocation, that do not divide a workgroup, and that need several
+    /// workgroups.
     fn all(workgroup_size: usize) -> Vec<Self> {
         let units = 2 * workgroup_size;
         let few = [(1, 3), (2, units + 1), (4, 1), (1, 3 * units - 5)];
@@ -47,7 +47,7 @@ impl Shape {
 
 pub fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu) as usize;
-    for shape in selection.first(4, Shape::all(workgroup_size)) {
+    for shape in selection.first(4, TileShape::all(workgroup_size)) {
         let element_words = shape.units_per_element * shape.unit_words;
         let constants = [
             ("UNIT_WORDS", shape.unit_words),
@@ -64,7 +64,7 @@ pub fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
         for (index, count) in counts.into_iter().enumerate() {
             let tiles = Tiles::new(count, tile);
             let source_count = count + 2;
-            // There is more than the kernel is to take.
+            // The array is longer than the count given to the kernel.
             let input = random(count, (source_count + 3) * element_words);
             let mut index_input: Vec<u32> =
                 random(count + 1, count).iter().map(|word| word % (source_count as u32 + 3)).collect();
@@ -76,23 +76,23 @@ pub fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
             let indices = Memory::of(gpu, &index_input, Access::Words)?;
             let destination = Memory::poisoned(gpu, expected.len(), access)?;
             let on_device = Memory::of(gpu, &tiles.words(), Access::Words)?;
-            // Where the device knows the tiles, the host does not.
-            let knows = index % 2 == 1;
+            // With a GPU-resident count, the host's numbers are wrong.
+            let is_on_device = index % 2 == 1;
             let Tiles { tile_count, last_extent } =
-                if knows { Tiles { tile_count: 7, last_extent: 0 } } else { tiles };
+                if is_on_device { Tiles { tile_count: 7, last_extent: 0 } } else { tiles };
             rig.run(
                 &[
                     ("source", Value::Pointer(&source)),
                     ("indices", Value::Pointer(&indices)),
                     ("destination", Value::Pointer(&destination)),
-                    ("tiles_on_device", Value::pointer_if(knows, &on_device)),
+                    ("tiles_on_device", Value::pointer_if(is_on_device, &on_device)),
                     ("tile_count", Value::Number(tile_count)),
                     ("last_extent", Value::Number(last_extent)),
                     ("source_count", Value::Number(source_count)),
                 ],
                 tiles.tile_count * shape.parts_per_element,
             )?;
-            let case = format!("{}, {count} elements, on the device: {knows}, {shape:?}", kernel.name);
+            let case = format!("{}, {count} elements, on the device: {is_on_device}, {shape:?}", kernel.name);
             compare(&case, "source", &source, &input)?;
             compare(&case, "indices", &indices, &index_input)?;
             compare(&case, "destination", &destination, &expected)?;

@@ -1,9 +1,9 @@
-//! What prepares a scan on the device: heads from offsets, and the dispatch arguments of the levels.
+//! Pass checks of the preparation of a scan: heads from offsets, and dispatch arguments of the levels.
 
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
-use subsweep::reference::passes::scan::{LevelArgs, level_args};
+use subsweep::reference::passes::scan::{self as scan_model, LevelArgs};
 use subsweep::reference::passes::segmented_scan as model;
 
 use super::rig::{self, Access, Memory, Rig, Selection, Value, compare, random, small_workgroup};
@@ -34,7 +34,7 @@ pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
     Ok(())
 }
 
-pub fn prepare(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+pub fn level_args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
     for (count, max_count, tile_items, level_count, column_count, max_row) in [
         (0, 5, 128, 1, 1, 65_535),
@@ -44,7 +44,7 @@ pub fn prepare(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), F
         (100_000, u32::MAX, 128, 5, 3, 1000),
         (u32::MAX, u32::MAX, 4096, 3, 1, 65_535),
     ] {
-        let levels = level_args(count, max_count, tile_items, level_count, column_count, max_row);
+        let levels = scan_model::level_args(count, max_count, tile_items, level_count, column_count, max_row);
         let words = |level: &LevelArgs| {
             let LevelArgs { workgroups: [x, y, z], tile_count, last_extent } = *level;
             [x, y, z, tile_count, last_extent, rig::POISON, rig::POISON, rig::POISON]

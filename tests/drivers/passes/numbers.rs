@@ -1,4 +1,5 @@
-//! Rows of every type and operator, and inputs of which floats keep every bit, so that no order of operations shows.
+//! Rows of every type and operator, with inputs whose float results are exact, so that they do not depend on the order
+//! of operations.
 
 use subsweep::kernels::Kernel;
 use subsweep::reference::{self, Element, Operator, Row};
@@ -18,13 +19,13 @@ pub trait TestRow: Element {
         _ => 4,
     };
 
-    /// Whether kernels hold it as another number, of the same order among unsigned ones.
+    /// Whether kernels map it to an unsigned number of the same order.
     const IS_MAPPED: bool;
 
-    /// What a kernel specializes for it, if it is of any operator.
+    /// The specialization constants of its type and operator, if the kernel has them.
     fn constants(kernel: &Kernel) -> Vec<(&'static str, u32)>;
 
-    /// Words to test it on, `count` elements of them.
+    /// Input words of `count` elements.
     fn input(seed: usize, count: usize) -> Vec<u32>;
 
     fn of_words(words: &[u32]) -> Vec<Self>;
@@ -34,7 +35,7 @@ pub trait TestRow: Element {
     fn name() -> String;
 }
 
-/// A marker's operator.
+/// The operator of a marker type.
 pub trait Named {
     const OPERATOR: ScanOperator;
 }
@@ -59,7 +60,7 @@ impl<O: Operator<N> + Named, N: Number, const C: usize> TestRow for Row<O, N, C>
         if kernel.spec_constants.iter().all(|constant| constant.name != "OPERATOR") {
             return Vec::new();
         }
-        // As `glsl/operator/names.glsl` has them.
+        // By the numbers of `glsl/operator/names.glsl`.
         let operator = ScanOperator::ALL.iter().position(|&operator| operator == O::OPERATOR);
         let numbers = match N::TYPE {
             ElementType::I32 | ElementType::I64 => 1,
@@ -95,37 +96,37 @@ impl<O: Operator<N> + Named, N: Number, const C: usize> TestRow for Row<O, N, C>
     }
 }
 
-/// The bits of number `i` of `count`, from random ones.
+/// The bits of number `i` of `count`, derived from random bits.
 fn number(element: ElementType, operator: ScanOperator, i: usize, count: usize, bits: u64) -> u64 {
-    let is_seldom = bits.is_multiple_of(16);
+    let is_rare = bits.is_multiple_of(16);
     let of_float = |value: f64| match element {
         ElementType::F32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     };
     match (operator, element.is_float()) {
-        // Whole numbers, and so few that their sums stay exact.
+        // Small whole numbers, whose sums stay exact.
         (ScanOperator::Add, true) => of_float(f64::from((bits >> 32) as i32 >> 28)),
-        // Signs, and a power of two with its inverse behind it.
+        // Powers of two and their inverses, with either sign.
         (ScanOperator::Mul, true) => {
             let magnitude = [2.0, 1.0, 1.0, 0.5][i / 16 % 4];
             of_float(if bits & 1 == 0 { magnitude } else { -magnitude })
         }
         (ScanOperator::And, _) => {
-            if is_seldom {
+            if is_rare {
                 !(1 << (bits >> 32 & 63))
             } else {
                 !0
             }
         }
         (ScanOperator::Or, _) => {
-            if is_seldom {
+            if is_rare {
                 1 << (bits >> 32 & 63)
             } else {
                 0
             }
         }
         (ScanOperator::Mul, false) => bits | 1,
-        // Numbers of every size and sign, and a NaN behind the middle.
+        // Numbers of every size and sign, and one NaN.
         (_, true) => {
             let infinity = of_float(f64::INFINITY);
             let is_nan = |bits: u64| bits & infinity == infinity;

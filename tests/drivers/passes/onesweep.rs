@@ -1,4 +1,4 @@
-//! The kernels around the passes of a sort, and the pass that is one kernel.
+//! Pass checks of the digit histogram, onesweep, and the copy of a sort.
 
 use libtest_mimic::Failed;
 use subsweep::device::AddressRange;
@@ -12,22 +12,23 @@ use super::rig::{
     Access, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
 use super::sort::{
-    key_pointers, moved, nth_buffers, nth_order, order_constants, pass_args, subgroup_count, value_pointers,
-    widths,
+    key_pointers, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
+    value_pointers, widths,
 };
 
 const RADIX_BITS: u32 = 8;
 const RADIX: usize = 1 << RADIX_BITS;
-/// Workgroups in a row of a dispatch: so few that dispatches come in several rows.
+/// Workgroups in a row of a dispatch: few, so that dispatches have several rows.
 const MAX_ROW: usize = 3;
 
-/// `count` keys that agree in some bits, so that passes are left out: in all but the lowest, the highest, none, all.
+/// `count` keys with constant bits, so that passes are skipped: all bits but the lowest byte, all but the highest,
+/// none, or all.
 fn keys(index: usize, count: usize, key_words: usize) -> Vec<u32> {
     let (kept, common) = [(0xff, 0x0600_0300), (0xff00_0000, 5), (u32::MAX, 0), (0, u32::MAX)][index % 4];
     random(count, count * key_words).into_iter().map(|word| word & kept | common).collect()
 }
 
-/// The words of offsets, as bins have them: the low ones, and behind them the high ones of 64-bit offsets.
+/// Offsets as bins store them: the low words, followed by the high words of 64-bit offsets.
 fn offset_words(offsets: &[u64], is_wide: bool) -> Vec<u32> {
     let low = offsets.iter().map(|&offset| offset as u32);
     let high = offsets.iter().filter(|_| is_wide).map(|&offset| (offset >> 32) as u32);
@@ -42,20 +43,20 @@ struct Histogram<'g> {
     order: KeyOrder,
     bits: std::ops::Range<u32>,
     pass_count: u32,
-    /// Whether bins are of 64-bit offsets.
+    /// Whether bins hold 64-bit offsets.
     is_wide: bool,
 }
 
-/// Keys that an invocation of the histogram takes.
+/// Keys per invocation of the histogram.
 const HISTOGRAM_ITEMS: u32 = 3;
 
 pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_bits, has_bins) = (32 * widths(kernel).0 as u32, kernel.name.ends_with("_bins"));
-    // All bits, some of them that passes cannot share out evenly, and none; by turns with bins of 64-bit offsets.
+    // All bits, a range that is no multiple of the radix, and none; alternately with bins of 64-bit offsets.
     let all_bits = [0..key_bits, key_bits - 13..key_bits - 2, 7..7];
-    let ways = (0..6).map(|index| (all_bits[index % 3].clone(), index % 2 == 1));
-    let ways = ways.filter(|(_, is_wide)| has_bins || !is_wide);
-    for (index, (bits, is_wide)) in selection.first(2, ways).into_iter().enumerate() {
+    let specializations = (0..6).map(|index| (all_bits[index % 3].clone(), index % 2 == 1));
+    let specializations = specializations.filter(|(_, is_wide)| has_bins || !is_wide);
+    for (index, (bits, is_wide)) in selection.first(2, specializations).into_iter().enumerate() {
         let order = nth_order(index + key_bits as usize / 32);
         let pass_count = bits.len().div_ceil(RADIX_BITS as usize).max(1) as u32;
         let mut constants = order_constants(order);
@@ -83,12 +84,12 @@ impl Histogram<'_> {
         for (trial, count) in sizes(tile_items).into_iter().enumerate() {
             self.check(output, trial, count, Tiles::new(count, tile_items))?;
         }
-        // At last full tiles, as many others as take their keys beyond 2^32, and one that is not full.
-        let beyond = Tiles { tile_count: (1 << 32) / tile_items + 5, last_extent: workgroup_size + 1 };
-        self.check(output, sizes(tile_items).len(), 3 * tile_items, beyond)
+        // Tiles of more than 2^32 keys, of which memory holds the last, full tiles and a partial one.
+        let large = Tiles { tile_count: (1 << 32) / tile_items + 5, last_extent: workgroup_size + 1 };
+        self.check(output, sizes(tile_items).len(), 3 * tile_items, large)
     }
 
-    /// Of `count` keys, which are the last of `tiles`.
+    /// Checks `count` keys, the last keys of `tiles`.
     fn check(&self, output: Output, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
         let Self { gpu, kernel, order, is_wide, .. } = *self;
         let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
@@ -96,7 +97,7 @@ impl Histogram<'_> {
         let tile_items = workgroup_size * HISTOGRAM_ITEMS as usize;
         let keys = keys(trial, count, key_words);
         let all_count = (tiles.tile_count - 1) * tile_items + tiles.last_extent;
-        // Two more of a digit, and the low word of its bin runs over.
+        // With two more keys of a digit, the low word of its bin overflows.
         let of_each_digit = if is_wide { (1 << 32) - 2 } else { 0 };
         let counted = Counted { keys: (all_count - count) as u64, of_each_digit };
         let others = tiles.tile_count - count.div_ceil(tile_items);
@@ -141,7 +142,7 @@ impl Histogram<'_> {
         let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Access::Quads)?;
         let args_memory = Memory::poisoned(gpu, args.len(), Access::Quads)?;
         let bins_memory = Memory::of(gpu, &bins_before, Access::Quads)?;
-        // In half of the trials the host knows nothing that is right.
+        // In half of the trials the count is GPU-resident, and the host's numbers are wrong.
         let is_on_device = trial % 2 == 1;
         let on_device = Memory::of(gpu, &tiles.words(), Access::Words)?;
         let of_host = if is_on_device { Tiles { tile_count: 77, last_extent: 1 } } else { tiles };
@@ -162,14 +163,14 @@ impl Histogram<'_> {
                 ("max_row", Value::Number(MAX_ROW)),
                 ("result", Value::Number(output as usize)),
             ],
-            // One more is left alone, where it is of no tile.
+            // The rig dispatches one surplus workgroup. Where other tiles exist, it is one of the tiles.
             tiles.tile_count - others - usize::from(others > 0),
         )?;
-        let case = format!("{}, {count} keys behind {counted:?}, {order:?}, {config:?}", kernel.name);
+        let case = format!("{}, {count} keys after {counted:?}, {order:?}, {config:?}", kernel.name);
         compare(&case, "keys", &keys_memory, &keys)?;
         compare(&case, "state", &state_memory, &state)?;
         compare(&case, "bins", &bins_memory, &expected_bins)?;
-        // The extent of a dispatch that is left out is undefined.
+        // The extent of a skipped dispatch is undefined.
         let got = args_memory.read().map_err(|why| format!("{case}: dispatch_args{why}"))?;
         for (words, got) in args.chunks_mut(8).zip(got.chunks(8)) {
             if words[3] == 0 {
@@ -180,20 +181,19 @@ impl Histogram<'_> {
     }
 }
 
-/// Words before the descriptors: the next tile of even and of odd passes, and two that are unused.
+/// Words before the descriptors: the tickets of even and of odd passes, and two unused words.
 const TICKET_WORDS: usize = 4;
 
-/// The status of a tile's own keys of a bin, and of those and all earlier ones.
+/// Statuses of a descriptor: a tile's own count of a digit, and its inclusive prefix.
 const AGGREGATE: u32 = 1 << 30;
 const PREFIX: u32 = 2 << 30;
 
-/// What the highest bits of descriptors are flipped by.
+/// The mask that flips the highest bits of descriptors.
 fn flip(parity: u32) -> u32 {
     parity << 31
 }
 
-/// Descriptors as passes before have left them: the prefixes of the last one, and where it knows a tile to be stalled,
-/// aggregates.
+/// Descriptors as earlier passes leave them: prefixes of the last pass, and aggregates of stalled tiles.
 fn descriptors_before(parity: u32, count: usize) -> Vec<u32> {
     let left = |(index, word): (usize, u32)| {
         let status = if index % 5 == 0 { AGGREGATE } else { PREFIX };
@@ -202,14 +202,14 @@ fn descriptors_before(parity: u32, count: usize) -> Vec<u32> {
     random(11, count).into_iter().enumerate().map(left).collect()
 }
 
-/// Small tiles, and the pass in them.
+/// The onesweep kernel, specialized, in small tiles.
 struct Sweep<'g> {
     gpu: &'g Gpu,
     kernel: &'static Kernel,
     rig: Rig<'g>,
     order: KeyOrder,
     tile_items: usize,
-    /// The tile of all keys with which memory begins. Where that is not 0, offsets are of 64 bits.
+    /// The index of the first tile in memory. Unless it is 0, offsets have 64 bits.
     base_tile: usize,
     stall_every: usize,
 }
@@ -218,13 +218,13 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     let (workgroup_size, items) = (2 * small_workgroup(gpu), 3);
     let tile_items = (workgroup_size * items) as usize;
     let (key_words, value_words) = widths(kernel);
-    // Some of the keys lie, and some go, before index 2^32, and all others behind it.
+    // Some keys are read from, and some written to, indices below 2^32, and the others above.
     let seam = (1 << 32) / tile_items - 3;
     let is_counted = kernel.name.ends_with("_counted");
-    // As matching, and whether the tile is exchanged: the plain way, early counts, and shared masks, of lanes that have bits
-    // in a word, and enough of them to be worth it.
+    // Shared masks, early counts, and the exchange of the tile through shared memory. Shared masks need at most 32
+    // lanes, and pay off from 16.
     let (late, early) = ([false, false, true], [false, true, false]);
-    let ways = match is_counted {
+    let specializations = match is_counted {
         true => selection.first(
             4,
             [(3, 0, late), (1, seam, early), (0, 0, early), (0, seam, late), (3, seam, early), (1, 0, late)],
@@ -232,13 +232,14 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
         false => {
             let lanes = gpu.capabilities().subgroup_size;
             let masks = [true, true, true];
-            let ways = [(0, 0, late), (0, seam, early), (0, 0, masks), (0, seam, [true, false, false])];
+            let all = [(0, 0, late), (0, seam, early), (0, 0, masks), (0, seam, [true, false, false])];
             let has_masks = (16..=32).contains(&lanes);
-            let ways = ways.into_iter().filter(|(.., way)| has_masks || !way[0]);
-            selection.first(if has_masks { 3 } else { 2 }, ways)
+            let all = all.into_iter().filter(|(.., flags)| has_masks || !flags[0]);
+            selection.first(if has_masks { 3 } else { 2 }, all)
         }
     };
-    for (index, (stall_every, base_tile, [masks, early, exchange])) in ways.into_iter().enumerate() {
+    for (index, (stall_every, base_tile, [masks, early, exchange])) in specializations.into_iter().enumerate()
+    {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
         constants.extend([
@@ -267,7 +268,7 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
 }
 
 impl Sweep<'_> {
-    /// The keys as the second of two portions, behind one tile of the first, whose keys go to the front.
+    /// Checks the keys as the second of two portions, after at most one tile of the first portion.
     fn check(&self, keys: &[u32], digit: Digit, trial: usize) -> Result<(), Failed> {
         let Self { gpu, order, tile_items, stall_every, .. } = *self;
         let (key_words, value_words) = widths(self.kernel);
@@ -275,7 +276,7 @@ impl Sweep<'_> {
         let tiles = Tiles::new(digits.len(), tile_items);
         let tiles_before = trial % 2;
         let before = tiles_before * tile_items;
-        // Keys that would lie before those in memory.
+        // Keys before those in memory.
         let base = self.base_tile as u64 * tile_items as u64;
         let is_wide = base > 0;
         let totals = model::tile_counts(&digits, RADIX, digits.len());
@@ -283,17 +284,17 @@ impl Sweep<'_> {
         let bins: Vec<u64> = firsts.iter().map(|&first| base + before as u64 + u64::from(first)).collect();
         let Swept { indices, inclusive_counts, next_bins } = model::onesweep(&digits, &bins, tile_items);
 
-        // The first portion has been here, and stays what it is.
+        // The first portion is already scattered, and must not change.
         let all_keys = [random(1, before * key_words), keys.to_vec()].concat();
         let all_values = random(3, (before + digits.len()) * value_words);
         let own: Vec<u32> = (0..(before + digits.len()) as u32).collect();
         let from_indices = value_words == 1 && trial.is_multiple_of(3) && !is_wide;
         let buffers = nth_buffers(trial, from_indices);
-        let moved = |words: &[u32], size: usize| {
+        let scattered = |words: &[u32], size: usize| {
             let mut all = vec![POISON; before * size];
             let indices: Vec<u32> =
                 indices.iter().map(|index| (index - base) as u32 - before as u32).collect();
-            all.extend(moved(&words[before * size..], size, &indices));
+            all.extend(scattered(&words[before * size..], size, &indices));
             all
         };
 
@@ -316,10 +317,10 @@ impl Sweep<'_> {
         let state = Memory::of(gpu, &[&tickets[..], &descriptors].concat(), Access::Quads)?;
         let args = pass_args(gpu, buffers, tiles)?;
         let counts = Memory::of(gpu, &[0; 4], Access::Quads)?;
-        let hands_on = trial % 4 != 3;
+        let has_next_bins = trial % 4 != 3;
         let mut push = vec![
             ("bins", Value::Pointer(&bins_memory)),
-            ("next_bins", Value::pointer_if(hands_on, &next_memory)),
+            ("next_bins", Value::pointer_if(has_next_bins, &next_memory)),
             ("state", Value::Pointer(&state)),
             ("dispatch_args", Value::Pointer(&args)),
             ("first_tile", Value::Number(self.base_tile + tiles_before)),
@@ -327,33 +328,34 @@ impl Sweep<'_> {
             ("digit_mask", Value::Number(digit.mask as usize)),
             ("counts", Value::Pointer(&counts)),
         ];
-        // So far before memory do the arrays begin.
-        let behind = |(name, value), words: usize| match value {
+        // Arrays begin `base` elements before their memory.
+        let shifted = |(name, value), words: usize| match value {
             Value::Pointer(memory) => (name, Value::Range(earlier(memory, base * words as u64 * 4))),
             value => (name, value),
         };
-        push.extend(key_pointers(buffers, &keys_memory, Some(&sorted)).map(|key| behind(key, key_words)));
+        push.extend(key_pointers(buffers, &keys_memory, Some(&sorted)).map(|key| shifted(key, key_words)));
         let values_before = (value_words > 0).then_some(&values);
         let values_pointers = value_pointers(buffers, values_before, &sorted_values);
-        push.extend(values_pointers.map(|value| behind(value, value_words)));
+        push.extend(values_pointers.map(|value| shifted(value, value_words)));
         self.rig.run(&push, tiles.tile_count)?;
 
         let case = format!(
-            "{}, {} keys behind {base} + {before}, {digit:?}, {buffers:?}, stalled: every {stall_every}, {order:?}",
+            "{}, {} keys after {base} + {before}, {digit:?}, {buffers:?}, stalled: every {stall_every}, {order:?}",
             self.kernel.name,
             digits.len()
         );
         compare(&case, "keys", &keys_memory, &all_keys)?;
-        compare(&case, "sorted", &sorted, &moved(&all_keys, key_words))?;
+        compare(&case, "sorted", &sorted, &scattered(&all_keys, key_words))?;
         if value_words > 0 {
             compare(&case, "values", &values, &all_values)?;
-            let expected = moved(if from_indices { &own } else { &all_values }, value_words);
+            let expected = scattered(if from_indices { &own } else { &all_values }, value_words);
             compare(&case, "sorted values", &sorted_values, &expected)?;
         }
         compare(&case, "bins", &bins_memory, &bins)?;
-        let next_bins = if hands_on { offset_words(&next_bins, is_wide) } else { vec![POISON; bins.len()] };
+        let next_bins =
+            if has_next_bins { offset_words(&next_bins, is_wide) } else { vec![POISON; bins.len()] };
         compare(&case, "next bins", &next_memory, &next_bins)?;
-        // In place of a stalled tile others publish its counts, as far as they need them.
+        // Other tiles publish the counts of a stalled tile, as far as they need them.
         let is_stalled = |tile: usize| stall_every > 0 && tile.is_multiple_of(stall_every);
         let got = state.read().map_err(|why| format!("{case}: descriptors{why}"))?;
         let published = |count: &u32| (PREFIX | count) ^ flip(buffers.parity);
@@ -365,7 +367,7 @@ impl Sweep<'_> {
                 return Err(format!("{case}: tile {tile} has published {got:x?}, not {expected:x?}").into());
             }
         }
-        // The next pass begins with tile 0; more workgroups than there are tiles have taken a ticket, one at least.
+        // The next pass's ticket is 0; at least one surplus workgroup has taken a ticket.
         let has_taken = got[parity] as usize > tiles.tile_count;
         tickets[parity] = got[parity];
         tickets[1 - parity] = 0;
@@ -380,13 +382,13 @@ impl Sweep<'_> {
     }
 }
 
-/// The memory as an array that begins so many bytes earlier, whose end it is.
+/// The range of an array that ends with the memory and begins `bytes` earlier.
 fn earlier(memory: &Memory<'_>, bytes: u64) -> AddressRange {
     let AddressRange { address, size, .. } = memory.range();
     AddressRange::new(address.wrapping_sub(bytes), size)
 }
 
-/// A copy is its source.
+/// The destination of a copy equals its source.
 pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let (workgroup_size, tile_items) = (64, 100);
     let rig = Rig::new(gpu, kernel, workgroup_size, &[("TILE_ITEMS", tile_items)])?;
@@ -417,10 +419,10 @@ pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Fail
             )?;
             let case =
                 format!("{}, {count} keys of {key_words} words and {value_words} of values", kernel.name);
-            compare(&case, "keys aside", &before[0], keys_alt)?;
+            compare(&case, "keys_alt", &before[0], keys_alt)?;
             compare(&case, "keys", &after[0], keys_alt)?;
             if has_values {
-                compare(&case, "values aside", &before[1], values_alt)?;
+                compare(&case, "values_alt", &before[1], values_alt)?;
                 compare(&case, "values", &after[1], values_alt)?;
             }
         }

@@ -1,18 +1,19 @@
-//! The variants of reduce and downsweep: which rows each is tried on.
+//! The variants of reduce and downsweep, each with the row types that it is checked on.
 
 use libtest_mimic::Failed;
 use subsweep::reference::{Add, And, Max, Min, Mul, Or, Row, Xor};
 
-use super::scan::{Tried, Way, check};
+use super::scan::{KernelUnderTest, Specialization, check};
 
-/// The rows of a variant.
+/// The row types of a variant.
 pub struct Rows {
     pub column_count: usize,
-    /// One for each type and operator. [`Selection`](super::rig::Selection) says how many are taken, of `Short` three.
+    /// One check for each type and operator. [`Selection`](super::rig::Selection) limits their number, `Short` to
+    /// three.
     pub checks: Vec<Check>,
 }
 
-type Check = fn(&Tried<'_>, Way) -> Result<(), Failed>;
+type Check = fn(&KernelUnderTest<'_>, Specialization) -> Result<(), Failed>;
 
 macro_rules! checks {
     ($row_columns:literal: $($operator:ident $number:ident),+) => {
@@ -21,7 +22,7 @@ macro_rules! checks {
 }
 
 impl Rows {
-    /// A workgroup scan by a network of the textbooks.
+    /// Whether the variant scans a workgroup by a textbook network.
     pub fn is_network(variant: &str) -> bool {
         ["kogge_stone", "kogge_stone_double_buffered", "brent_kung", "sklansky", "sequential"]
             .contains(&variant)
@@ -34,7 +35,7 @@ impl Rows {
             "u32x3" => (1, checks!(3: Add u32)),
             "u32x4" => (1, checks!(4: Add u32)),
             _ if Self::is_network(variant) => (1, checks!(1: Add u32)),
-            // The first three of all variants together are of every operator and of every type.
+            // The first three checks of all variants together cover every operator and every type.
             "words32x1" => (
                 1,
                 checks!(1: Add u32, Max i32, Mul f32, Mul u32, Min u32, Max u32, And u32, Or u32, Xor u32,

@@ -1,4 +1,5 @@
-//! A kernel and its memory: poisoned where it is to be written, and between guard words or in a buffer of its own.
+//! The rig of a pass check: a kernel and its arrays. Outputs are poisoned, and every array lies between guard words or
+//! in its own buffer.
 
 use std::sync::OnceLock;
 
@@ -8,38 +9,38 @@ use subsweep::harness::Layout;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::kernels::{self, Kernel};
 
-/// Stands where nothing has been written yet.
+/// Fills unwritten memory.
 pub const POISON: u32 = 0xdead_beef;
-/// Stands on both sides of every array. A kernel that reads it goes wrong, one that writes it is caught.
+/// Guard word on both sides of every array. A load of it gives a wrong result; a store to it is reported.
 const GUARD: u32 = 0x600d_600d;
 const GUARD_WORDS: usize = 64;
 
-/// The process's: every trial of a row lays its arrays out in one way.
+/// The layout of arrays in this process.
 static LAYOUT: OnceLock<Layout> = OnceLock::new();
 
-/// Says how [`Memory::of`] lays arrays out.
-pub fn lay_out(layout: Layout) {
+/// Sets the layout of [`Memory::of`].
+pub fn set_layout(layout: Layout) {
     LAYOUT.get_or_init(|| layout);
 }
 
-/// What [`lay_out`] said.
+/// The layout from [`set_layout`].
 pub fn layout() -> Layout {
     LAYOUT.get().copied().unwrap_or_default()
 }
 
-/// How an array lies in memory, and by which variant it may be accessed.
+/// The alignment of an array, and the access that it allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// At a multiple of 16 bytes.
+    /// Aligned to 16 bytes.
     Quads,
-    /// One word behind such a multiple.
+    /// One word after an aligned address.
     Words,
 }
 
 impl Access {
     pub const ALL: [Self; 2] = [Self::Quads, Self::Words];
 
-    /// The constants of the variant. Counts are any number, so that quads are mixed with words.
+    /// The specialization constants of the access. Counts are arbitrary, so that quads are mixed with words.
     pub fn constants(self) -> [(&'static str, u32); 2] {
         [("QUAD_ACCESS", u32::from(self == Self::Quads)), ("MIXED_ACCESS", u32::from(self == Self::Quads))]
     }
@@ -52,26 +53,27 @@ impl Access {
     }
 }
 
-/// How many of its specializations a kernel is tried in: a pipeline takes time.
+/// How many specializations of a kernel are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
-    /// The first.
+    /// The first specialization.
     One,
-    /// The first few, in small tiles: in each module every way to access memory, each end, each source of heads.
+    /// The first few, in small tiles: in each module every access, each direction, each kind of heads.
     Short,
-    /// All that the checks know.
+    /// All specializations of the check.
     Full,
 }
 
 impl Selection {
-    /// All of `ways`, or the first `count` of them, among which each choice must occur, or the first alone.
-    pub fn first<T>(self, count: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
+    /// All of `specializations`, the first `count` of them, which must include every value of every option, or the
+    /// first alone.
+    pub fn first<T>(self, count: usize, specializations: impl IntoIterator<Item = T>) -> Vec<T> {
         let count = match self {
             Self::One => count.min(1),
             Self::Short => count,
             Self::Full => usize::MAX,
         };
-        ways.into_iter().take(count).collect()
+        specializations.into_iter().take(count).collect()
     }
 }
 
@@ -89,13 +91,13 @@ impl Tiles {
         Self { tile_count, last_extent: count - (tile_count - 1) * tile_items }
     }
 
-    /// The words that say so on the device.
+    /// The words of a GPU-resident count of tiles.
     pub fn words(self) -> [u32; 2] {
         [self.tile_count as u32, self.last_extent as u32]
     }
 }
 
-/// A workgroup of several subgroups, and no larger than it must be.
+/// The size of a small workgroup of at least two subgroups.
 pub fn small_workgroup(gpu: &Gpu) -> u32 {
     2 * gpu.capabilities().max_subgroup_size.max(16)
 }
@@ -140,7 +142,7 @@ impl<'g> Memory<'g> {
         AddressRange::new(address, self.count as u64 * 4)
     }
 
-    /// What is in the array now, or which guard word is gone.
+    /// The contents of the array, or an error for an overwritten guard word.
     pub fn read(&self) -> Result<Vec<u32>, String> {
         let word_count = (self.buffer.range().size / 4) as usize;
         let guarded = self.gpu.read(&self.buffer, word_count).map_err(|error| error.to_string())?;
@@ -154,7 +156,7 @@ impl<'g> Memory<'g> {
     }
 }
 
-/// Fails unless `memory`, which the kernel calls `name`, holds `expected` between untouched guard words.
+/// Fails unless `memory`, the kernel's array `name`, holds `expected` between intact guard words.
 pub fn compare(case: &str, name: &str, memory: &Memory<'_>, expected: &[u32]) -> Result<(), Failed> {
     let got = memory.read().map_err(|why| format!("{case}: {name}{why}"))?;
     let differs = |i: &usize| got[*i] != expected[*i];
@@ -172,21 +174,21 @@ pub fn compare(case: &str, name: &str, memory: &Memory<'_>, expected: &[u32]) ->
 /// One push constant.
 pub enum Value<'a> {
     Pointer(&'a Memory<'a>),
-    /// For a pointer into what the rig did not make.
+    /// A pointer to memory outside the rig's arrays.
     Range(AddressRange),
-    /// For a pointer that the variant does not use.
+    /// A pointer that the variant does not use.
     Null,
     Number(usize),
 }
 
 impl<'a> Value<'a> {
-    /// A pointer where there is something to point to.
-    pub fn pointer_if(is_there: bool, memory: &'a Memory<'a>) -> Self {
-        if is_there { Self::Pointer(memory) } else { Self::Null }
+    /// A pointer to `memory`, or null.
+    pub fn pointer_if(is_used: bool, memory: &'a Memory<'a>) -> Self {
+        if is_used { Self::Pointer(memory) } else { Self::Null }
     }
 }
 
-/// Push constants by name, laid out as reflection found them in the kernel.
+/// Push constants by name, laid out by the kernel's reflection.
 pub struct Push(PushBlock);
 
 // SAFETY: the block is laid out by the kernel's own table.
@@ -215,7 +217,7 @@ impl<'g> Rig<'g> {
         Ok(Self { gpu, pipeline: Pipeline::new(gpu.device(), kernel, options)? })
     }
 
-    /// Runs the kernel on so many tiles, and on one more, as a dispatch in two dimensions may: it is left alone.
+    /// Runs the kernel on `tile_count` tiles and one surplus workgroup, as a two-dimensional dispatch may have.
     pub fn run(&self, push: &[(&str, Value<'_>)], tile_count: usize) -> Result<(), Failed> {
         let push = self.push(push)?;
         // SAFETY: every array is alive until `submit` has waited.
@@ -237,7 +239,7 @@ impl<'g> Rig<'g> {
         Ok(Push(block))
     }
 
-    /// One of the dispatches that [`Self::run`] makes.
+    /// Records the dispatch of [`Self::run`].
     pub fn dispatch(
         &self,
         recorder: &mut Recorder<'_>,
@@ -248,7 +250,7 @@ impl<'g> Rig<'g> {
     }
 }
 
-/// Part of a tile, one more or less, several and a rest.
+/// Counts around one tile, a part of a tile, and several tiles with a partial one.
 pub fn sizes(tile: usize) -> [usize; 6] {
     [1, tile / 2 + 3, tile - 1, tile, tile + 1, 3 * tile + tile / 3 + 1]
 }

@@ -1,4 +1,4 @@
-//! Reduce and downsweep, of whole rows, of columns and of segments, from either end.
+//! Pass checks of reduce and downsweep: rows, columns and segments, in either direction.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ use super::numbers::TestRow;
 use super::operators::Rows;
 use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, sizes, small_workgroup};
 
-/// How a workgroup goes through its tile.
+/// The shape of a tile.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub struct TileShape {
     pub workgroup_size: u32,
     pub runs_per_invocation: u32,
     pub packs_per_run: u32,
 }
 
-impl Shape {
-    /// Runs and packs in a small workgroup.
+impl TileShape {
+    /// A tile of a small workgroup.
     pub fn small(gpu: &Gpu, runs_per_invocation: u32, packs_per_run: u32) -> Self {
         Self { workgroup_size: small_workgroup(gpu), runs_per_invocation, packs_per_run }
     }
@@ -37,51 +37,51 @@ impl Shape {
     }
 }
 
-/// Which tiles.
+/// The choice of a tile shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Tiling {
+enum ShapeChoice {
     Small {
         runs: u32,
         packs: u32,
     },
-    /// The default policy's items, in one run.
+    /// The default policy's items in one run per invocation.
     LongRun,
-    /// The same, in runs of one pack.
+    /// The default policy's items in runs of one pack.
     ShortRuns,
 }
 
-impl Tiling {
-    fn shape<R: TestRow>(self, gpu: &Gpu, is_segmented: bool) -> Shape {
+impl ShapeChoice {
+    fn shape<R: TestRow>(self, gpu: &Gpu, is_segmented: bool) -> TileShape {
         let config = ScanConfig::inclusive().columns(R::WORDS as u32);
-        // An invocation has fewer rows where it has a bit for each.
+        // In segmented scans an invocation has fewer rows, one bit for each.
         let config = if is_segmented { config.segments(SegmentsBy::Flags) } else { config };
         let ScanPolicy { workgroup_size, items_per_invocation, .. } =
             ScanPolicy::choose(gpu.capabilities(), &config).policy;
         let packs = items_per_invocation / R::PACK_ITEMS as u32;
         match self {
-            Self::Small { runs, packs } => Shape::small(gpu, runs, packs),
-            Self::LongRun => Shape { workgroup_size, runs_per_invocation: 1, packs_per_run: packs },
-            Self::ShortRuns => Shape { workgroup_size, runs_per_invocation: packs, packs_per_run: 1 },
+            Self::Small { runs, packs } => TileShape::small(gpu, runs, packs),
+            Self::LongRun => TileShape { workgroup_size, runs_per_invocation: 1, packs_per_run: packs },
+            Self::ShortRuns => TileShape { workgroup_size, runs_per_invocation: packs, packs_per_run: 1 },
         }
     }
 }
 
-/// From which end a kernel goes, and where it finds its tiles: both at once, for a pipeline takes time.
+/// The direction of a scan, and the source of its tile count: combined, to save pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// In push constants.
+    /// Forward, with the tile count in push constants.
     Forward,
-    /// In words on the device.
+    /// Reverse, with a GPU-resident tile count.
     Reverse,
 }
 
 impl Order {
-    /// The constant `REVERSE` of the variant.
+    /// The specialization constant `REVERSE`.
     pub fn constant(self) -> (&'static str, u32) {
         ("REVERSE", u32::from(self == Self::Reverse))
     }
 
-    /// Rows in the order of the scan.
+    /// Rows in scan order.
     pub fn of<E: Element>(self, rows: Vec<E>, tile_items: usize) -> Vec<E> {
         match self {
             Self::Forward => rows,
@@ -89,7 +89,7 @@ impl Order {
         }
     }
 
-    /// The way back, of `count` rows.
+    /// The inverse of [`Self::of`], for `count` rows.
     pub fn undo<E>(self, mut rows: Vec<E>, count: usize) -> Vec<E> {
         if self == Self::Reverse {
             rows.reverse();
@@ -99,10 +99,10 @@ impl Order {
     }
 }
 
-/// What is specialized, beside the operator.
+/// The specialization of a kernel, except the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Way {
-    tiling: Tiling,
+pub struct Specialization {
+    shape_choice: ShapeChoice,
     access: Access,
     order: Order,
     heads: Option<Heads>,
@@ -111,14 +111,20 @@ pub struct Way {
     has_initial: bool,
 }
 
-impl Way {
-    fn plain(tiling: Tiling, access: Access, order: Order, exclusive: bool, has_carry: bool) -> Self {
-        Self { tiling, access, order, heads: None, exclusive, has_carry, has_initial: false }
+impl Specialization {
+    fn plain(
+        shape_choice: ShapeChoice,
+        access: Access,
+        order: Order,
+        exclusive: bool,
+        has_carry: bool,
+    ) -> Self {
+        Self { shape_choice, access, order, heads: None, exclusive, has_carry, has_initial: false }
     }
 
-    /// Each choice once, in small tiles.
+    /// Each value of each option once, in small tiles.
     fn small() -> Vec<Self> {
-        let small = |runs, packs| Tiling::Small { runs, packs };
+        let small = |runs, packs| ShapeChoice::Small { runs, packs };
         vec![
             Self::plain(small(2, 1), Access::Quads, Order::Forward, false, true),
             Self::plain(small(1, 2), Access::Words, Order::Forward, true, false),
@@ -126,48 +132,53 @@ impl Way {
         ]
     }
 
-    /// The same with one run an invocation, for the networks of the textbooks.
+    /// The same with one run per invocation, for the textbook networks.
     fn of_networks() -> Vec<Self> {
-        let small = |packs| Tiling::Small { runs: 1, packs };
+        let small = |packs| ShapeChoice::Small { runs: 1, packs };
         vec![
             Self::plain(small(2), Access::Quads, Order::Forward, false, true),
             Self::plain(small(1), Access::Words, Order::Forward, true, false),
-            Self::plain(Tiling::LongRun, Access::Quads, Order::Forward, false, true),
+            Self::plain(ShapeChoice::LongRun, Access::Quads, Order::Forward, false, true),
         ]
     }
 
-    /// The product in the default's tiles, and half of it in the others.
+    /// All combinations of kind and carry in default tiles of one run, and half of them in tiles of short runs.
     fn in_default_tiles() -> Vec<Self> {
-        let mut ways = Vec::new();
-        for (tiling, kinds) in [
-            (Tiling::LongRun, &[(false, true), (true, false), (false, false), (true, true)][..]),
-            (Tiling::ShortRuns, &[(false, true), (true, false)]),
+        let mut specializations = Vec::new();
+        for (shape_choice, kinds) in [
+            (ShapeChoice::LongRun, &[(false, true), (true, false), (false, false), (true, true)][..]),
+            (ShapeChoice::ShortRuns, &[(false, true), (true, false)]),
         ] {
             for (access, order) in [
                 (Access::Quads, Order::Forward),
                 (Access::Words, Order::Forward),
                 (Access::Quads, Order::Reverse),
             ] {
-                let ways_of =
-                    |&(exclusive, has_carry)| Self::plain(tiling, access, order, exclusive, has_carry);
-                ways.extend(kinds.iter().map(ways_of).filter(|way| order == Order::Forward || way.has_carry));
+                let of_kind =
+                    |&(exclusive, has_carry)| Self::plain(shape_choice, access, order, exclusive, has_carry);
+                specializations.extend(
+                    kinds
+                        .iter()
+                        .map(of_kind)
+                        .filter(|specialization| order == Order::Forward || specialization.has_carry),
+                );
             }
         }
-        ways
+        specializations
     }
 
-    /// Every kind of heads in each order, and what else there is by turns; and two of them in the default's tiles.
+    /// Every kind of heads in each order, with the other options alternating.
     fn of_segments() -> Vec<Self> {
-        let mut ways = Vec::new();
+        let mut specializations = Vec::new();
         for (index, heads) in Heads::ALL.into_iter().enumerate() {
             for order in [Order::Forward, Order::Reverse] {
-                // The levels above are scanned forward.
+                // The levels above the first are scanned forward.
                 if heads == Heads::Tiles && order == Order::Reverse {
                     continue;
                 }
-                let number = ways.len();
-                ways.push(Self {
-                    tiling: Tiling::Small { runs: 1 + number as u32 % 2, packs: 1 },
+                let number = specializations.len();
+                specializations.push(Self {
+                    shape_choice: ShapeChoice::Small { runs: 1 + number as u32 % 2, packs: 1 },
                     access: Access::ALL[index % 2],
                     order,
                     heads: Some(heads),
@@ -177,28 +188,32 @@ impl Way {
                 });
             }
         }
-        ways
+        specializations
     }
 
-    fn shape<R: TestRow>(self, gpu: &Gpu) -> Shape {
-        self.tiling.shape::<R>(gpu, self.heads.is_some())
+    fn shape<R: TestRow>(self, gpu: &Gpu) -> TileShape {
+        self.shape_choice.shape::<R>(gpu, self.heads.is_some())
     }
 
-    fn rig<'g, R: TestRow>(self, tried: &Tried<'g>, more: &[(&'static str, u32)]) -> Result<Rig<'g>, Failed> {
-        let shape = self.shape::<R>(tried.gpu);
+    fn rig<'g, R: TestRow>(
+        self,
+        subject: &KernelUnderTest<'g>,
+        more: &[(&'static str, u32)],
+    ) -> Result<Rig<'g>, Failed> {
+        let shape = self.shape::<R>(subject.gpu);
         let mut constants = shape.constants().to_vec();
         constants.extend(self.access.constants());
         constants.push(self.order.constant());
         if let Some(heads) = self.heads {
             constants.push(("HEADS", heads as u32));
         }
-        constants.extend(R::constants(tried.kernel));
+        constants.extend(R::constants(subject.kernel));
         constants.extend(more);
-        Rig::new(tried.gpu, tried.kernel, shape.workgroup_size, &constants)
+        Rig::new(subject.gpu, subject.kernel, shape.workgroup_size, &constants)
     }
 }
 
-/// Words that say where segments of `count` rows begin: many short ones, one long one, few.
+/// Head words of segments in `count` rows: many short segments, a long one, and a few longer ones.
 fn head_words(heads: Heads, count: usize) -> Vec<u32> {
     let begins = |row: usize| match 3 * row / count {
         0 => row.is_multiple_of(5),
@@ -223,68 +238,76 @@ fn head_words(heads: Heads, count: usize) -> Vec<u32> {
     }
 }
 
-/// A kernel on the device, and how many columns its workgroups share.
-pub struct Tried<'g> {
+/// A kernel and the number of columns of its rows.
+pub struct KernelUnderTest<'g> {
     gpu: &'g Gpu,
     kernel: &'static Kernel,
     column_count: usize,
 }
 
-/// Reduce or downsweep, on the rows of its variant.
+/// Checks reduce or downsweep on the row types of its variant.
 pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (stem, variant) = kernel.name.split_once(':').unwrap_or((kernel.name, ""));
     let Rows { column_count, checks } = Rows::of(variant).ok_or("no rows for this variant")?;
-    let tried = Tried { gpu, kernel, column_count };
-    let mut ways = match variant {
+    let subject = KernelUnderTest { gpu, kernel, column_count };
+    let mut specializations = match variant {
         _ if variant.ends_with("_segmented") => {
-            let mut ways = Way::of_segments();
-            // By turns from one module to the next.
+            let mut specializations = Specialization::of_segments();
+            // Each module starts at other specializations.
             let of_stem = |name: &str| name.starts_with(stem) && name.ends_with("_segmented");
             let modules = kernels::ALL.iter().map(|kernel| kernel.name).filter(|name| of_stem(name));
             let number = modules.take_while(|&name| name != kernel.name).count();
-            let count = ways.len();
-            ways.rotate_left(3 * number % count);
-            let default = ways[..2].iter().map(|&way| Way { tiling: Tiling::LongRun, ..way });
-            ways.extend(default.collect::<Vec<_>>());
-            ways
+            let count = specializations.len();
+            specializations.rotate_left(3 * number % count);
+            let default = specializations[..2].iter().map(|&specialization| Specialization {
+                shape_choice: ShapeChoice::LongRun,
+                ..specialization
+            });
+            specializations.extend(default.collect::<Vec<_>>());
+            specializations
         }
-        _ if Rows::is_network(variant) => Way::of_networks(),
-        _ => [Way::small(), Way::in_default_tiles()].concat(),
+        _ if Rows::is_network(variant) => Specialization::of_networks(),
+        _ => [Specialization::small(), Specialization::in_default_tiles()].concat(),
     };
-    for way in &mut ways {
+    for specialization in &mut specializations {
         if variant.contains("_strided") {
-            way.access = Access::Words;
+            specialization.access = Access::Words;
         }
         if stem == "scan/reduce" {
-            (way.exclusive, way.has_carry, way.has_initial) = (false, false, false);
+            (specialization.exclusive, specialization.has_carry, specialization.has_initial) =
+                (false, false, false);
         }
     }
-    // What differed in nothing else is one way now.
+    // Removes duplicates.
     let mut seen = HashSet::new();
-    ways.retain(|&way| seen.insert(way));
-    let first_ways = selection.first(if Rows::is_network(variant) { 2 } else { 3 }, ways.clone());
+    specializations.retain(|&specialization| seen.insert(specialization));
+    let first = selection.first(if Rows::is_network(variant) { 2 } else { 3 }, specializations.clone());
     if selection != Selection::Full {
-        // By turns from one operator to the next.
-        return first_ways
+        // The operator alternates from one specialization to the next.
+        return first
             .into_iter()
             .zip(checks.iter().cycle())
-            .try_for_each(|(way, check)| check(&tried, way));
+            .try_for_each(|(specialization, check)| check(&subject, specialization));
     }
     for (index, check) in checks.iter().enumerate() {
-        let is_whole = index == 0 || ways[0].heads.is_some();
-        let ways = if is_whole { &ways[..] } else { &ways[index % 3..][..1] };
-        ways.iter().try_for_each(|&way| check(&tried, way))?;
+        let is_whole = index == 0 || specializations[0].heads.is_some();
+        let specializations =
+            if is_whole { &specializations[..] } else { &specializations[index % 3..][..1] };
+        specializations.iter().try_for_each(|&specialization| check(&subject, specialization))?;
     }
     Ok(())
 }
 
-pub fn check<R: TestRow>(tried: &Tried<'_>, way: Way) -> Result<(), Failed> {
-    let check = if tried.kernel.name.starts_with("scan/reduce:") {
-        Tried::reduce::<R>
+pub fn check<R: TestRow>(
+    subject: &KernelUnderTest<'_>,
+    specialization: Specialization,
+) -> Result<(), Failed> {
+    let check = if subject.kernel.name.starts_with("scan/reduce:") {
+        KernelUnderTest::reduce::<R>
     } else {
-        Tried::downsweep::<R>
+        KernelUnderTest::downsweep::<R>
     };
-    check(tried, way)
+    check(subject, specialization)
 }
 
 /// The column of a table whose rows are `column_count` elements.
@@ -292,13 +315,13 @@ fn column<R: TestRow>(words: &[u32], column_count: usize, column: usize) -> Vec<
     R::of_words(words).into_iter().skip(column).step_by(column_count).collect()
 }
 
-/// The way back from [`column`].
+/// The inverse of [`column`].
 fn table<R: TestRow>(columns: &[Vec<R>]) -> Vec<u32> {
     let rows = columns.first().map_or(0, Vec::len);
     (0..rows).flat_map(|row| columns.iter().flat_map(move |column| column[row].words())).collect()
 }
 
-/// A kernel's tiles, where a kernel finds them.
+/// A kernel's tile count, in push constants or GPU-resident.
 struct TilesMemory<'g> {
     tiles: Tiles,
     on_device: Option<Memory<'g>>,
@@ -312,7 +335,7 @@ impl<'g> TilesMemory<'g> {
 
     fn push(&self) -> [(&'static str, Value<'_>); 3] {
         let Self { tiles, on_device } = self;
-        // What the device knows, the host does not.
+        // With a GPU-resident count, the host's numbers are wrong.
         let (tile_count, last_extent, pointer) = match on_device {
             Some(memory) => (3, 1, Value::Pointer(memory)),
             None => (tiles.tile_count, tiles.last_extent, Value::Null),
@@ -325,7 +348,7 @@ impl<'g> TilesMemory<'g> {
     }
 }
 
-/// `count` rows to try a kernel on.
+/// The input of a check: `count` rows.
 struct Input<R> {
     tiles: Tiles,
     words: Vec<u32>,
@@ -335,61 +358,62 @@ struct Input<R> {
 }
 
 impl<R: TestRow> Input<R> {
-    fn new(way: Way, count: usize, column_count: usize, tile_items: usize) -> Self {
+    fn new(specialization: Specialization, count: usize, column_count: usize, tile_items: usize) -> Self {
         let words = R::input(count, count * column_count);
-        let (head_words, heads) = match way.heads {
+        let (head_words, heads) = match specialization.heads {
             None => (Vec::new(), vec![false; count]),
             Some(heads) => {
                 let words = head_words(heads, count);
-                let of_rows = heads.of(&words, count, way.order == Order::Reverse);
+                let of_rows = heads.of(&words, count, specialization.order == Order::Reverse);
                 (words, of_rows)
             }
         };
         let in_order = |index| {
             let values = column::<R>(&words, column_count, index);
             let rows = values.into_iter().zip(&heads).map(|(value, &is_head)| Headed { value, is_head });
-            way.order.of(rows.collect(), tile_items)
+            specialization.order.of(rows.collect(), tile_items)
         };
         let columns = (0..column_count).map(in_order).collect();
         Self { tiles: Tiles::new(count, tile_items), words, head_words, columns }
     }
 }
 
-impl Tried<'_> {
-    fn case<R: TestRow>(&self, way: Way, count: usize) -> String {
-        format!("{} of {}, {count} rows, {way:?}", self.kernel.name, R::name())
+impl KernelUnderTest<'_> {
+    fn case<R: TestRow>(&self, specialization: Specialization, count: usize) -> String {
+        format!("{} of {}, {count} rows, {specialization:?}", self.kernel.name, R::name())
     }
 
-    fn reduce<R: TestRow>(&self, way: Way) -> Result<(), Failed> {
+    fn reduce<R: TestRow>(&self, specialization: Specialization) -> Result<(), Failed> {
         let (gpu, column_count) = (self.gpu, self.column_count);
-        let rig = way.rig::<R>(self, &[])?;
-        let tile_items = way.shape::<R>(gpu).tile_items::<R>();
+        let rig = specialization.rig::<R>(self, &[])?;
+        let tile_items = specialization.shape::<R>(gpu).tile_items::<R>();
         for count in sizes(tile_items) {
             let Input { tiles, words, head_words, columns } =
-                Input::<R>::new(way, count, column_count, tile_items);
+                Input::<R>::new(specialization, count, column_count, tile_items);
             let totals: Vec<_> = columns.iter().map(|rows| model::tile_totals(rows, tile_items)).collect();
             let values = |totals: &Vec<Headed<R>>| totals.iter().map(|total| total.value).collect();
             let expected: Vec<Vec<R>> = totals.iter().map(values).collect();
             let expected_heads: Vec<_> = totals[0].iter().map(|total| u32::from(total.is_head)).collect();
 
-            let source = Memory::of(gpu, &words, way.access)?;
+            let source = Memory::of(gpu, &words, specialization.access)?;
             let heads = Memory::of(gpu, &head_words, Access::Words)?;
-            let sums = Memory::poisoned(gpu, tiles.tile_count * column_count * R::WORDS, way.access)?;
+            let sums =
+                Memory::poisoned(gpu, tiles.tile_count * column_count * R::WORDS, specialization.access)?;
             let sum_heads = Memory::poisoned(gpu, tiles.tile_count, Access::Words)?;
-            let on_device = TilesMemory::new(gpu, tiles, way.order)?;
+            let on_device = TilesMemory::new(gpu, tiles, specialization.order)?;
             let mut push = vec![
                 ("source", Value::Pointer(&source)),
                 ("sums", Value::Pointer(&sums)),
-                ("heads", Value::pointer_if(way.heads.is_some(), &heads)),
-                ("sum_heads", Value::pointer_if(way.heads.is_some(), &sum_heads)),
+                ("heads", Value::pointer_if(specialization.heads.is_some(), &heads)),
+                ("sum_heads", Value::pointer_if(specialization.heads.is_some(), &sum_heads)),
                 ("column_count", Value::Number(column_count)),
             ];
             push.extend(on_device.push());
             rig.run(&push, tiles.tile_count * column_count)?;
-            let case = self.case::<R>(way, count);
+            let case = self.case::<R>(specialization, count);
             compare(&case, "source", &source, &words)?;
             compare(&case, "sums", &sums, &table(&expected))?;
-            if way.heads.is_some() {
+            if specialization.heads.is_some() {
                 compare(&case, "heads", &heads, &head_words)?;
                 compare(&case, "sum_heads", &sum_heads, &expected_heads)?;
             }
@@ -397,11 +421,11 @@ impl Tried<'_> {
         Ok(())
     }
 
-    fn downsweep<R: TestRow>(&self, way: Way) -> Result<(), Failed> {
-        let rig = way.rig::<R>(self, &[("EXCLUSIVE", way.exclusive.into())])?;
-        for count in sizes(way.shape::<R>(self.gpu).tile_items::<R>()) {
+    fn downsweep<R: TestRow>(&self, specialization: Specialization) -> Result<(), Failed> {
+        let rig = specialization.rig::<R>(self, &[("EXCLUSIVE", specialization.exclusive.into())])?;
+        for count in sizes(specialization.shape::<R>(self.gpu).tile_items::<R>()) {
             for in_place in [false, true] {
-                self.downsweep_of::<R>(&rig, way, count, in_place)?;
+                self.downsweep_of::<R>(&rig, specialization, count, in_place)?;
             }
         }
         Ok(())
@@ -410,52 +434,56 @@ impl Tried<'_> {
     fn downsweep_of<R: TestRow>(
         &self,
         rig: &Rig<'_>,
-        way: Way,
+        specialization: Specialization,
         count: usize,
         in_place: bool,
     ) -> Result<(), Failed> {
         let (gpu, column_count) = (self.gpu, self.column_count);
-        let tile_items = way.shape::<R>(gpu).tile_items::<R>();
+        let tile_items = specialization.shape::<R>(gpu).tile_items::<R>();
         let Input { tiles, words, head_words, columns } =
-            Input::<R>::new(way, count, column_count, tile_items);
+            Input::<R>::new(specialization, count, column_count, tile_items);
         let carry_words = R::input(count + 1, tiles.tile_count * column_count);
         let initial_words = R::input(count + 2, column_count);
         let results_of = |(index, rows): (usize, &Vec<Headed<R>>)| {
             let carries = column::<R>(&carry_words, column_count, index);
             let carries: Vec<_> = carries.into_iter().map(|value| Headed { value, is_head: false }).collect();
-            // By way of the operator, which makes one NaN of all.
-            let initial = match way.has_initial {
+            // Combined with the identity, since the operator canonicalizes NaNs.
+            let initial = match specialization.has_initial {
                 true => R::IDENTITY.combine(column::<R>(&initial_words, column_count, index)[0]),
                 false => R::IDENTITY,
             };
-            let scanned =
-                model::scan_tiles(rows, tile_items, way.exclusive, way.has_carry.then_some(&*carries));
-            let result = |(&scanned, row): (&Headed<R>, &Headed<R>)| match way.heads {
-                Some(heads) => heads.result(initial, scanned, row.is_head, way.exclusive),
+            let scanned = model::scan_tiles(
+                rows,
+                tile_items,
+                specialization.exclusive,
+                specialization.has_carry.then_some(&*carries),
+            );
+            let result = |(&scanned, row): (&Headed<R>, &Headed<R>)| match specialization.heads {
+                Some(heads) => heads.result(initial, scanned, row.is_head, specialization.exclusive),
                 None => scanned.value,
             };
-            way.order.undo(scanned.iter().zip(rows).map(result).collect(), count)
+            specialization.order.undo(scanned.iter().zip(rows).map(result).collect(), count)
         };
         let expected: Vec<_> = columns.iter().enumerate().map(results_of).collect();
 
-        let source = Memory::of(gpu, &words, way.access)?;
-        let destination = Memory::poisoned(gpu, words.len(), way.access)?;
+        let source = Memory::of(gpu, &words, specialization.access)?;
+        let destination = Memory::poisoned(gpu, words.len(), specialization.access)?;
         let destination = if in_place { &source } else { &destination };
-        let carries = Memory::of(gpu, &carry_words, way.access)?;
+        let carries = Memory::of(gpu, &carry_words, specialization.access)?;
         let initial = Memory::of(gpu, &initial_words, Access::Words)?;
         let heads = Memory::of(gpu, &head_words, Access::Words)?;
-        let on_device = TilesMemory::new(gpu, tiles, way.order)?;
+        let on_device = TilesMemory::new(gpu, tiles, specialization.order)?;
         let mut push = vec![
             ("source", Value::Pointer(&source)),
             ("destination", Value::Pointer(destination)),
-            ("carries", Value::pointer_if(way.has_carry, &carries)),
-            ("heads", Value::pointer_if(way.heads.is_some(), &heads)),
-            ("initial", Value::pointer_if(way.has_initial, &initial)),
+            ("carries", Value::pointer_if(specialization.has_carry, &carries)),
+            ("heads", Value::pointer_if(specialization.heads.is_some(), &heads)),
+            ("initial", Value::pointer_if(specialization.has_initial, &initial)),
             ("column_count", Value::Number(column_count)),
         ];
         push.extend(on_device.push());
         rig.run(&push, tiles.tile_count * column_count)?;
-        let case = format!("{}, in place: {in_place}", self.case::<R>(way, count));
+        let case = format!("{}, in place: {in_place}", self.case::<R>(specialization, count));
         if !in_place {
             compare(&case, "source", &source, &words)?;
         }

@@ -1,4 +1,4 @@
-//! The kernels of a sort of segments.
+//! Pass checks of the kernels of a segmented sort.
 
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
@@ -8,16 +8,16 @@ use subsweep::reference::passes::segmented_sort::{self as model, Capacities, Cla
 use subsweep::reference::passes::sort::Digit;
 
 use super::rig::{Access, Memory, POISON, Rig, Selection, Value, compare, random, small_workgroup};
-use super::sort::{moved, nth_order, order_constants, subgroup_count, widths};
+use super::sort::{nth_order, order_constants, scattered, subgroup_count, widths};
 
-/// Small enough that a few thousand keys have segments of every class.
+/// Size classes so small that a few thousand keys form segments of each.
 const MAX_EXTENTS: [u32; 3] = [12, 40, 100];
 const TILE_ITEMS: u32 = 32;
 
-/// Words of a dispatch's arguments, of which the kernels read some.
+/// Words of a dispatch's arguments.
 const ARGS_WORDS: usize = 8;
 
-/// Begins of segments in `count` keys, some empty, behind some keys that are in none.
+/// Begins of segments in `count` keys, some of them empty, after some keys of no segment.
 fn begins(count: u32) -> Vec<u32> {
     let mut begins = vec![5, 5];
     for word in random(9, 1000) {
@@ -27,12 +27,12 @@ fn begins(count: u32) -> Vec<u32> {
     begins
 }
 
-/// Segments of up to `max` keys that share no keys, and leave some out, in an order of the device's kind.
+/// Disjoint segments of up to `max` keys with gaps, in an arbitrary order, as in a queue.
 fn queued(count: u32, max: u32) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut begin = 3;
     for word in random(max as usize, count as usize) {
-        // About as many as there may be, none, and whatever lies between.
+        // The largest extents, any extent, and 1.
         let extent = [max, max - 1, word % (max + 1), 1][word as usize >> 30];
         if begin + extent > count {
             break;
@@ -44,7 +44,7 @@ fn queued(count: u32, max: u32) -> Vec<Segment> {
     segments
 }
 
-/// The words of a queue, and one entry more, which none should take.
+/// The words of a queue, with a surplus entry that no workgroup may take.
 fn words_of(segments: &[Segment]) -> Vec<u32> {
     let words = segments.iter().flat_map(|segment| [segment.begin, segment.extent]);
     words.chain([0, 2]).collect()
@@ -56,22 +56,22 @@ fn words_of_long(long: &[LongSegment]) -> Vec<u32> {
     long.iter().flat_map(words).collect()
 }
 
-/// What a kernel reads of a dispatch's arguments.
+/// Dispatch arguments with the count that a kernel reads.
 fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
     let mut words = [POISON; ARGS_WORDS];
     words[3] = count as u32;
     Memory::of(gpu, &words, Access::Words)
 }
 
-/// Begins that rise, that fall, with queues that are too short, and with more tiles than 32 bits count.
+/// Ascending and descending begins, queues that are too short, and more tiles than 32 bits count.
 pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    // What is watched takes its time with each of the segments.
+    // Validation takes long for each segment.
     let count = if selection == Selection::One { 2_000 } else { 20_000 };
     let rising = begins(count);
     let falling: Vec<_> = rising.iter().rev().copied().collect();
-    let beyond = [&rising[..50], &[u32::MAX; 3]].concat();
-    // Every other one is of all keys.
-    let endless: Vec<_> = (0..64).map(|index| if index % 2 == 0 { 0 } else { u32::MAX }).collect();
+    let past_the_end = [&rising[..50], &[u32::MAX; 3]].concat();
+    // Every other segment holds all keys.
+    let overlapping: Vec<_> = (0..64).map(|index| if index % 2 == 0 { 0 } else { u32::MAX }).collect();
     for (min_extent, inputs) in [
         (
             2,
@@ -81,13 +81,13 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
             1,
             [
                 (&rising, count, u32::MAX),
-                (&beyond, 1_234, u32::MAX),
-                (&endless, u32::MAX, u32::MAX),
+                (&past_the_end, 1_234, u32::MAX),
+                (&overlapping, u32::MAX, u32::MAX),
                 (&vec![0], 3_000, u32::MAX),
             ],
         ),
     ] {
-        // One specialization accesses what the other does.
+        // Both specializations make the same accesses.
         if min_extent == 1 && selection == Selection::One {
             continue;
         }
@@ -117,7 +117,7 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     nothing_classified(gpu, kernel)
 }
 
-/// One input, of counts that the host knows, and of counts that the device does.
+/// Checks one input with the host's counts and with GPU-resident counts.
 fn classify_once(
     gpu: &Gpu,
     rig: &Rig<'_>,
@@ -134,7 +134,7 @@ fn classify_once(
     let segments = Memory::of(gpu, begins, Access::Words)?;
     let exactly = [count, begins.len() as u32];
     for (known, [element_count, segment_count]) in [
-        // By the host; by the device, which has room for more; and by the device, which has not.
+        // The host's counts; GPU-resident counts below the maximum, and above.
         (None, exactly),
         (Some(exactly), [u32::MAX, exactly[1] + 9]),
         (Some([u32::MAX; 2]), exactly),
@@ -175,7 +175,7 @@ fn classify_once(
             begins.len()
         );
         compare(&case, "segments", &segments, begins)?;
-        // Extents and buffers are no concern of segments.
+        // The words of extents and buffers are not used here.
         let words = expected
             .args
             .iter()
@@ -192,7 +192,7 @@ fn classify_once(
         }
         let got = entries::<4>(&long)?;
         if expected.args[3][3] > 0 {
-            // By their first tiles they lie side by side, whoever was first.
+            // First tiles are consecutive, in any order of the segments.
             let mut next = 0;
             let mut by_tile = got.clone();
             by_tile.sort_unstable_by_key(|&[.., first_tile, _]| first_tile);
@@ -210,7 +210,7 @@ fn classify_once(
     Ok(())
 }
 
-/// Where the device knows that there are no segments, a workgroup that runs nonetheless writes nothing.
+/// With a GPU-resident count of no segments, a surplus workgroup writes nothing.
 fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
     let segments = Memory::of(gpu, &[0, 0], Access::Words)?;
@@ -239,7 +239,7 @@ fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> 
     Ok(())
 }
 
-/// What was written of a queue, in order.
+/// The written entries of a queue, sorted.
 fn entries<const N: usize>(memory: &Memory<'_>) -> Result<Vec<[u32; N]>, String> {
     let words = memory.read()?;
     let (entries, _) = words.as_chunks();
@@ -248,7 +248,7 @@ fn entries<const N: usize>(memory: &Memory<'_>) -> Result<Vec<[u32; N]>, String>
     Ok(entries)
 }
 
-/// Long segments of `count` keys, in an order of their tiles that is not that of their keys.
+/// Long segments of `count` keys, in another order than their tiles.
 fn long_queue(count: u32, tile_items: u32) -> Vec<LongSegment> {
     let mut first_tile = 0;
     let long = |segment: Segment| {
@@ -265,7 +265,7 @@ fn long_queue(count: u32, tile_items: u32) -> Vec<LongSegment> {
 
 pub fn queue_tiles(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
-    // Some of more tiles than the workgroup has invocations.
+    // A segment of more tiles than the workgroup has invocations.
     let huge = LongSegment {
         segment: Segment { begin: 0, extent: 5_000 * TILE_ITEMS },
         first_tile: 0,
@@ -298,7 +298,7 @@ struct InPlace<'a> {
 }
 
 impl InPlace<'_> {
-    /// In place, with values and as an argsort.
+    /// Checks a sort in place, with values and as an argsort.
     fn check(&self, keys: &[u32], indices: &[u32], bits: Vec<(&'static str, usize)>) -> Result<(), Failed> {
         let (gpu, kernel) = (self.gpu, self.kernel);
         let (key_words, value_words) = widths(kernel);
@@ -326,11 +326,11 @@ impl InPlace<'_> {
             self.rig.run(&push, self.segments.len().div_ceil(self.per_workgroup))?;
             let case =
                 format!("{}, {} segments, {bits:?}, argsort: {is_argsort}", kernel.name, self.segments.len());
-            let sorted = if is_argsort { keys.to_vec() } else { moved(keys, key_words, indices) };
+            let sorted = if is_argsort { keys.to_vec() } else { scattered(keys, key_words, indices) };
             compare(&case, "keys", &keys_memory, &sorted)?;
             if has_values {
                 let before = if is_argsort { &own } else { &all_values };
-                compare(&case, "values", &values, &moved(before, value_words, indices))?;
+                compare(&case, "values", &values, &scattered(before, value_words, indices))?;
             }
         }
         Ok(())
@@ -349,8 +349,8 @@ pub fn short_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) 
     let (key_words, value_words) = widths(kernel);
     let lanes = gpu.capabilities().min_subgroup_size;
     let key_bits = 32 * key_words as u32;
-    let ways = [(4, 3), (lanes, 2), (1, 2), (2, 16)];
-    for (index, (lanes, items)) in selection.first(2, ways).into_iter().enumerate() {
+    let shapes = [(4, 3), (lanes, 2), (1, 2), (2, 16)];
+    for (index, (lanes, items)) in selection.first(2, shapes).into_iter().enumerate() {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
         constants.extend([("CLUSTER_LANES", lanes), ("ITEMS_PER_INVOCATION", items)]);
@@ -375,7 +375,7 @@ fn mask_of(bits: std::ops::Range<u32>) -> u64 {
     below(bits.end) & !below(bits.start)
 }
 
-/// A workgroup a segment.
+/// The sort of one segment by one workgroup.
 pub fn small_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let key_bits = 32 * key_words as u32;
@@ -398,7 +398,7 @@ pub fn small_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) 
     Ok(())
 }
 
-/// Counts and moves of tiles of long segments, the one kernel or the other.
+/// The count or the scatter of the tiles of long segments.
 pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let is_count = kernel.name.starts_with("sort/count_bins");
@@ -470,23 +470,28 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
                 continue;
             }
             let indices = model::scatter(&digits, &offsets, radix, tile_items as usize, &long);
-            compare(&case, "sorted", &sorted, &scattered(&keys, key_words, &indices))?;
+            compare(&case, "sorted", &sorted, &scattered_some(&keys, key_words, &indices))?;
             if value_words > 0 {
                 let before = if is_argsort { &own } else { &values };
-                compare(&case, "sorted values", &sorted_values, &scattered(before, value_words, &indices))?;
+                compare(
+                    &case,
+                    "sorted values",
+                    &sorted_values,
+                    &scattered_some(before, value_words, &indices),
+                )?;
             }
         }
     }
     Ok(())
 }
 
-/// Elements of `size` words, each at its index if it has one.
-fn scattered(words: &[u32], size: usize, indices: &[Option<u32>]) -> Vec<u32> {
-    let mut scattered = vec![POISON; words.len()];
+/// Scatters elements of `size` words to their indices, if any.
+fn scattered_some(words: &[u32], size: usize, indices: &[Option<u32>]) -> Vec<u32> {
+    let mut scattered_some = vec![POISON; words.len()];
     for (element, index) in words.chunks_exact(size).zip(indices) {
         if let Some(index) = index {
-            scattered[*index as usize * size..][..size].copy_from_slice(element);
+            scattered_some[*index as usize * size..][..size].copy_from_slice(element);
         }
     }
-    scattered
+    scattered_some
 }

@@ -1,4 +1,4 @@
-//! The passes of a sort, and the sort in one workgroup.
+//! Pass checks of the passes of a sort, and of the sort in one workgroup.
 
 use libtest_mimic::Failed;
 use subsweep::ElementType;
@@ -13,7 +13,7 @@ use super::rig::{
     Access, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
 };
 
-/// Digits of a radix: the first, the last, one of a single bit that may be of two words, and one without bits.
+/// Digits of a radix: the first, the last, one across two words or of a single bit, and one without bits.
 fn digits(radix_bits: u32, key_bits: u32) -> [Digit; 4] {
     let mask = (1 << radix_bits) - 1;
     [
@@ -24,16 +24,16 @@ fn digits(radix_bits: u32, key_bits: u32) -> [Digit; 4] {
     ]
 }
 
-/// Elements of `size` words, each at its index.
-pub fn moved(words: &[u32], size: usize, indices: &[u32]) -> Vec<u32> {
-    let mut moved = vec![POISON; words.len()];
+/// Scatters elements of `size` words to their indices.
+pub fn scattered(words: &[u32], size: usize, indices: &[u32]) -> Vec<u32> {
+    let mut scattered = vec![POISON; words.len()];
     for (element, &index) in words.chunks_exact(size).zip(indices) {
-        moved[index as usize * size..][..size].copy_from_slice(element);
+        scattered[index as usize * size..][..size].copy_from_slice(element);
     }
-    moved
+    scattered
 }
 
-/// The words of a key and of a value, which a variant is named for: `key2_value1`, or `key1` without values.
+/// The words of a key and of a value, from the variant's name: `key2_value1`, or `key1` without values.
 pub fn widths(kernel: &Kernel) -> (usize, usize) {
     let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
     let width = |name: &str| {
@@ -43,7 +43,7 @@ pub fn widths(kernel: &Kernel) -> (usize, usize) {
     (width("key"), width("value"))
 }
 
-/// How keys are ordered in the `index`th of a few trials.
+/// The order of keys in trial `index`.
 pub fn nth_order(index: usize) -> KeyOrder {
     let numbers = [Numbers::Unsigned, Numbers::Float, Numbers::Signed, Numbers::Float][index % 4];
     KeyOrder { numbers, is_descending: index % 4 >= 2 }
@@ -58,24 +58,24 @@ pub fn subgroup_count(gpu: &Gpu, workgroup_size: u32) -> u32 {
     workgroup_size.div_ceil(gpu.capabilities().subgroup_size)
 }
 
-/// How a kernel counts or ranks a tile, beside the order of its keys.
+/// The specialization of a kernel that counts or ranks a tile, except the order of keys.
 #[derive(Debug, Clone, Copy)]
-struct Way {
+struct Specialization {
     radix_bits: u32,
     workgroup_size: u32,
     items_per_invocation: u32,
     access: Access,
 }
 
-impl Way {
+impl Specialization {
     fn tuned(gpu: &Gpu, algorithm: SortAlgorithm, access: Access) -> Self {
         let SortPolicy { workgroup_size, items_per_invocation, .. } =
             SortPolicy::tuned(algorithm, gpu.capabilities(), &SortConfig::keys(ElementType::U32));
         Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, access }
     }
 
-    /// Counters in registers, of either radix at either access: each once in small tiles, then in the default's. The
-    /// product is for words alone: of wider keys and of values only the loads and stores know.
+    /// Counters in registers: each radix and access once in small tiles, then in default tiles. The full product is for
+    /// one-word keys alone, since wider keys and values differ only in loads and stores.
     fn by_counters(gpu: &Gpu, is_plain: bool) -> Vec<Self> {
         let small = |radix_bits, items_per_invocation, access| Self {
             radix_bits,
@@ -83,20 +83,20 @@ impl Way {
             items_per_invocation,
             access,
         };
-        let mut ways = vec![small(4, 4, Access::Quads), small(2, 8, Access::Words)];
+        let mut specializations = vec![small(4, 4, Access::Quads), small(2, 8, Access::Words)];
         for (algorithm, access) in [
             (SortAlgorithm::Radix4Bit, Access::Quads),
             (SortAlgorithm::Radix2Bit, Access::Words),
             (SortAlgorithm::Radix4Bit, Access::Words),
             (SortAlgorithm::Radix2Bit, Access::Quads),
         ] {
-            ways.push(Self::tuned(gpu, algorithm, access));
+            specializations.push(Self::tuned(gpu, algorithm, access));
         }
-        ways.truncate(if is_plain { 6 } else { 4 });
-        ways
+        specializations.truncate(if is_plain { 6 } else { 4 });
+        specializations
     }
 
-    /// Lanes that match digits.
+    /// Ranking by matching digits across lanes.
     fn by_match(gpu: &Gpu, is_plain: bool) -> Vec<Self> {
         let small = Self {
             radix_bits: 8,
@@ -108,18 +108,19 @@ impl Way {
         [small].into_iter().chain(tuned).take(if is_plain { 3 } else { 2 }).collect()
     }
 
-    /// The seed's chunks.
+    /// The seed's ranking by ballots.
     fn by_ballot(gpu: &Gpu) -> Vec<Self> {
-        let ways = [(SortAlgorithm::Radix4Bit, Access::Quads), (SortAlgorithm::Radix2Bit, Access::Words)];
+        let specializations =
+            [(SortAlgorithm::Radix4Bit, Access::Quads), (SortAlgorithm::Radix2Bit, Access::Words)];
         let seed = |(algorithm, access): (SortAlgorithm, _)| {
             let SortPolicy { workgroup_size, items_per_invocation, .. } =
                 SortPolicy::seed(algorithm, gpu.capabilities());
             Self { radix_bits: algorithm.radix_bits(), workgroup_size, items_per_invocation, access }
         };
-        ways.map(seed).to_vec()
+        specializations.map(seed).to_vec()
     }
 
-    /// Those of a kernel, and how many the short selection takes.
+    /// The specializations of a kernel, and how many the short selection takes.
     fn of(gpu: &Gpu, kernel: &Kernel) -> (usize, Vec<Self>) {
         let is_plain = widths(kernel) == (1, 0);
         match kernel.name.split_once(':') {
@@ -136,7 +137,7 @@ struct Pass<'g> {
     gpu: &'g Gpu,
     kernel: &'static Kernel,
     rig: Rig<'g>,
-    way: Way,
+    specialization: Specialization,
     order: KeyOrder,
 }
 
@@ -145,9 +146,9 @@ pub fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
     if kernel.name != "sort/count:key1" {
         return Ok(());
     }
-    // So many keys of one digit that the highest bits of bytes and halves come into play.
-    let tuned = Way::tuned(gpu, SortAlgorithm::Radix4Bit, Access::Words);
-    let pass = Pass::new(gpu, kernel, Way { items_per_invocation: 128, ..tuned }, nth_order(0))?;
+    // Tiles of one digit, whose counts set the highest bits of bytes and halves.
+    let tuned = Specialization::tuned(gpu, SortAlgorithm::Radix4Bit, Access::Words);
+    let pass = Pass::new(gpu, kernel, Specialization { items_per_invocation: 128, ..tuned }, nth_order(0))?;
     let keys: Vec<u32> = (0..16).flat_map(|digit| vec![digit; pass.tile_items()]).collect();
     pass.count(&keys, Digit { shift: 0, mask: 15 })
 }
@@ -157,12 +158,12 @@ pub fn scatter(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
     if kernel.name != "sort/scatter:key1" {
         return Ok(());
     }
-    // The largest tile that the device's shared memory has room for: prefixes of more bits than the default's.
-    let tuned = Way::tuned(gpu, SortAlgorithm::Radix4Bit, Access::Words);
+    // The largest tile that fits in shared memory: prefixes need more bits than in the default tile.
+    let tuned = Specialization::tuned(gpu, SortAlgorithm::Radix4Bit, Access::Words);
     let tables = 4 * (16 + tuned.workgroup_size / 4 + 1);
     let room = (gpu.capabilities().shared_memory_size - tables) / (16 * tuned.workgroup_size);
-    let way = Way { items_per_invocation: 4 * room.min(15), ..tuned };
-    let pass = Pass::new(gpu, kernel, way, nth_order(0))?;
+    let specialization = Specialization { items_per_invocation: 4 * room.min(15), ..tuned };
+    let pass = Pass::new(gpu, kernel, specialization, nth_order(0))?;
     let tile_items = pass.tile_items();
     let keys: Vec<u32> = (0..tile_items as u32).rev().map(|i| i / 8).collect();
     pass.scatter(&keys, Digit { shift: 0, mask: 1 })?;
@@ -176,14 +177,14 @@ fn all_passes<'g>(
     check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
-    let (short_count, ways) = Way::of(gpu, kernel);
-    for (index, way) in selection.first(short_count, ways).into_iter().enumerate() {
-        let pass = Pass::new(gpu, kernel, way, nth_order(index + key_words + value_words))?;
-        for digit in digits(way.radix_bits, 32 * key_words as u32) {
+    let (short_count, specializations) = Specialization::of(gpu, kernel);
+    for (index, specialization) in selection.first(short_count, specializations).into_iter().enumerate() {
+        let pass = Pass::new(gpu, kernel, specialization, nth_order(index + key_words + value_words))?;
+        for digit in digits(specialization.radix_bits, 32 * key_words as u32) {
             for count in sizes(pass.tile_items()) {
                 check(&pass, &random(count, count * key_words), digit)?;
                 if (key_words, value_words) == (1, 0) {
-                    // One digit alone fills its counters, and the last digit lies at the end of every packed word.
+                    // Keys of one digit fill its counters; the last digit is in the highest bits of every packed word.
                     check(&pass, &vec![u32::MAX; count], digit)?;
                 }
             }
@@ -193,26 +194,34 @@ fn all_passes<'g>(
 }
 
 impl<'g> Pass<'g> {
-    fn new(gpu: &'g Gpu, kernel: &'static Kernel, way: Way, order: KeyOrder) -> Result<Self, Failed> {
+    fn new(
+        gpu: &'g Gpu,
+        kernel: &'static Kernel,
+        specialization: Specialization,
+        order: KeyOrder,
+    ) -> Result<Self, Failed> {
         let has = |name| kernel.spec_constants.iter().any(|constant| constant.name == name);
         let items = if has("BATCHES_PER_CHUNK") { "BATCHES_PER_CHUNK" } else { "ITEMS_PER_INVOCATION" };
         let mut constants = order_constants(order);
-        constants.extend([("RADIX_BITS", way.radix_bits), (items, way.items_per_invocation)]);
+        constants.extend([
+            ("RADIX_BITS", specialization.radix_bits),
+            (items, specialization.items_per_invocation),
+        ]);
         if has("MAX_SUBGROUPS") {
-            constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, way.workgroup_size)));
+            constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, specialization.workgroup_size)));
         } else if has("QUAD_ACCESS") {
-            constants.extend(way.access.constants());
+            constants.extend(specialization.access.constants());
         }
-        let rig = Rig::new(gpu, kernel, way.workgroup_size, &constants)?;
-        Ok(Self { gpu, kernel, rig, way, order })
+        let rig = Rig::new(gpu, kernel, specialization.workgroup_size, &constants)?;
+        Ok(Self { gpu, kernel, rig, specialization, order })
     }
 
     fn tile_items(&self) -> usize {
-        (self.way.workgroup_size * self.way.items_per_invocation) as usize
+        (self.specialization.workgroup_size * self.specialization.items_per_invocation) as usize
     }
 
     fn counts(&self, digits: &[usize]) -> Vec<u32> {
-        model::tile_counts(digits, 1 << self.way.radix_bits, self.tile_items())
+        model::tile_counts(digits, 1 << self.specialization.radix_bits, self.tile_items())
     }
 
     fn case(&self, keys: &[u32], digit: Digit) -> String {
@@ -222,7 +231,7 @@ impl<'g> Pass<'g> {
             keys.len(),
             keys[0],
             self.order,
-            self.way
+            self.specialization
         )
     }
 
@@ -230,8 +239,8 @@ impl<'g> Pass<'g> {
         let digits = self.order.digits(keys, widths(self.kernel).0, digit);
         let expected = self.counts(&digits);
 
-        let keys_memory = Memory::of(self.gpu, keys, self.way.access)?;
-        let counts = Memory::poisoned(self.gpu, expected.len(), self.way.access)?;
+        let keys_memory = Memory::of(self.gpu, keys, self.specialization.access)?;
+        let counts = Memory::poisoned(self.gpu, expected.len(), self.specialization.access)?;
         let buffers = nth_buffers(digit.shift as usize, false);
         let mut pointers = vec![("counts", Value::Pointer(&counts))];
         pointers.extend(key_pointers(buffers, &keys_memory, None));
@@ -246,14 +255,14 @@ impl<'g> Pass<'g> {
         let digits = self.order.digits(keys, key_words, digit);
         let offsets = oracle::exclusive_scan(&self.counts(&digits), 1);
         let indices = model::scatter(&digits, &offsets, self.tile_items());
-        let moved = |words: &[u32], size: usize| moved(words, size, &indices);
+        let scattered = |words: &[u32], size: usize| scattered(words, size, &indices);
 
-        // Values, and where they are of one word also the keys' own indices.
+        // Values; if they have one word, also the indices of the keys.
         let values = random(3, digits.len() * value_words);
         let own: Vec<u32> = (0..digits.len() as u32).collect();
         let from_indices = if value_words == 1 { &[false, true][..] } else { &[false] };
         for &from_indices in from_indices {
-            let access = self.way.access;
+            let access = self.specialization.access;
             let keys_memory = Memory::of(self.gpu, keys, access)?;
             let sorted = Memory::poisoned(self.gpu, keys.len(), access)?;
             let values_memory = Memory::of(self.gpu, &values, Access::Words)?;
@@ -268,10 +277,10 @@ impl<'g> Pass<'g> {
             let case = self.case(keys, digit);
             compare(&case, "keys", &keys_memory, keys)?;
             compare(&case, "offsets", &offsets_memory, &offsets)?;
-            compare(&case, "sorted", &sorted, &moved(keys, key_words))?;
+            compare(&case, "sorted", &sorted, &scattered(keys, key_words))?;
             if value_words > 0 {
                 compare(&case, "values", &values_memory, &values)?;
-                let expected = moved(if from_indices { &own } else { &values }, value_words);
+                let expected = scattered(if from_indices { &own } else { &values }, value_words);
                 compare(&case, "sorted values", &sorted_values, &expected)?;
             }
         }
@@ -287,7 +296,7 @@ impl<'g> Pass<'g> {
     ) -> Result<(), Failed> {
         let tiles = Tiles::new(count, self.tile_items());
         let args = pass_args(self.gpu, buffers, tiles)?;
-        // No longer than the arguments live.
+        // A lifetime no longer than that of the arguments.
         let mut push: Vec<(&str, Value<'_>)> = pointers;
         push.extend([
             ("dispatch_args", Value::Pointer(&args)),
@@ -298,7 +307,7 @@ impl<'g> Pass<'g> {
     }
 }
 
-/// The buffers of one of the passes of a sort, by turns.
+/// The ping-pong buffers of pass `index` of a sort.
 pub fn nth_buffers(index: usize, from_indices: bool) -> PingPong {
     let there = (Buffer::Primary, Buffer::Alternate);
     let back = (Buffer::Alternate, Buffer::Primary);
@@ -312,7 +321,7 @@ pub fn nth_buffers(index: usize, from_indices: bool) -> PingPong {
     PingPong { keys: [there, back, once_more, and_back][index % 4], values, parity: index as u32 / 2 % 2 }
 }
 
-/// The arguments of a pass, as the device finds them.
+/// The dispatch arguments of a pass in device memory.
 pub fn pass_args(gpu: &Gpu, buffers: PingPong, tiles: Tiles) -> Result<Memory<'_>, Failed> {
     let Tiles { tile_count, last_extent } = tiles;
     let mut words = PassArgs { tile_count, last_extent, buffers }.words(tile_count, 1).to_vec();
@@ -320,7 +329,7 @@ pub fn pass_args(gpu: &Gpu, buffers: PingPong, tiles: Tiles) -> Result<Memory<'_
     Memory::of(gpu, &words, Access::Quads)
 }
 
-/// The buffers of keys: those that the pass goes between, and none else.
+/// The buffers of keys: the pass's source and destination, and null for the others.
 pub fn key_pointers<'a>(
     buffers: PingPong,
     before: &'a Memory<'a>,
@@ -334,7 +343,7 @@ pub fn key_pointers<'a>(
     })
 }
 
-/// The buffers of values, if there are any.
+/// The buffers of values, or null for none.
 pub fn value_pointers<'a>(
     buffers: PingPong,
     before: Option<&'a Memory<'a>>,
@@ -348,7 +357,7 @@ pub fn value_pointers<'a>(
     })
 }
 
-/// In place and apart, as an argsort and with values, by bits of every kind.
+/// Checks sorts in place and out of place, as argsorts and with values, by various ranges of bits.
 pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
     let policy = SortPolicy::tuned(
@@ -359,14 +368,16 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
     let default = policy.single_workgroup.expect("the algorithm has one");
     let default = (default.workgroup_size, default.items_per_invocation);
     let small = small_workgroup(gpu);
-    let ways = [
+    let specializations = [
         ((small, 4), Access::Quads),
         ((small, 8), Access::Words),
         (default, Access::Quads),
         (default, Access::Words),
     ];
     let key_bits = 32 * key_words as u32;
-    for (index, ((workgroup_size, items), access)) in selection.first(2, ways).into_iter().enumerate() {
+    for (index, ((workgroup_size, items), access)) in
+        selection.first(2, specializations).into_iter().enumerate()
+    {
         let order = nth_order(index + key_words + value_words);
         let mut constants = order_constants(order);
         constants.extend([("RADIX_BITS", policy.algorithm.radix_bits()), ("ITEMS_PER_INVOCATION", items)]);
@@ -379,16 +390,16 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
                 let indices = model::stable_order(&order.all(&keys, key_words), bits.clone());
                 let values = random(5, count * value_words);
                 let keys_memory = Memory::of(gpu, &keys, access)?;
-                let apart = Memory::poisoned(gpu, keys.len(), access)?;
+                let separate = Memory::poisoned(gpu, keys.len(), access)?;
                 let values_memory = Memory::of(gpu, &values, Access::Words)?;
                 let is_argsort = value_words == 1 && count % 2 == 1;
                 let has_values = value_words > 0 && !is_argsort;
                 let keeps_keys = is_argsort || bits.end == key_bits;
-                // The device knows of more than are taken, or, where more might be, of these.
+                // A GPU-resident count: more than the maximum, or a smaller count than the maximum.
                 let is_on_device = [2, tile - 1, tile].contains(&count);
                 let on_device =
                     Memory::of(gpu, &[if count == tile { u32::MAX } else { count as u32 }], Access::Words)?;
-                let sorted = if keeps_keys { &apart } else { &keys_memory };
+                let sorted = if keeps_keys { &separate } else { &keys_memory };
                 rig.run(
                     &[
                         ("keys", Value::Pointer(&keys_memory)),
@@ -407,12 +418,12 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
                     compare(&case, "keys", &keys_memory, &keys)?;
                 }
                 if !is_argsort {
-                    compare(&case, "sorted", sorted, &moved(&keys, key_words, &indices))?;
+                    compare(&case, "sorted", sorted, &scattered(&keys, key_words, &indices))?;
                 }
                 if value_words > 0 {
                     let own: Vec<u32> = (0..count as u32).collect();
                     let before = if is_argsort { &own } else { &values };
-                    compare(&case, "values", &values_memory, &moved(before, value_words, &indices))?;
+                    compare(&case, "values", &values_memory, &scattered(before, value_words, &indices))?;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The textbooks' scans and the seed's: steps that go over everything, and tables that are scanned in place.
+//! Pass checks of the textbook scans and of the seed's scan in place.
 
 use libtest_mimic::Failed;
 use subsweep::headless::Gpu;
@@ -9,22 +9,22 @@ use subsweep::scan::ScanPolicy;
 
 use super::numbers::TestRow;
 use super::rig::{Access, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup};
-use super::scan::Shape;
+use super::scan::TileShape;
 
 type Sums = Row<Add, u32, 1>;
 
-/// Runs of several packs and of one, at either access.
-fn shapes(gpu: &Gpu, selection: Selection) -> Vec<(Shape, Access)> {
+/// Tile shapes of several packs a run and of one, at either access.
+fn shapes(gpu: &Gpu, selection: Selection) -> Vec<(TileShape, Access)> {
     let workgroup_size = gpu.capabilities().max_workgroup_invocations.min(256);
-    let largest = Shape { workgroup_size, runs_per_invocation: 1, packs_per_run: 2 };
-    let small = [(Shape::small(gpu, 1, 2), Access::Quads), (Shape::small(gpu, 2, 1), Access::Words)];
+    let largest = TileShape { workgroup_size, runs_per_invocation: 1, packs_per_run: 2 };
+    let small = [(TileShape::small(gpu, 1, 2), Access::Quads), (TileShape::small(gpu, 2, 1), Access::Words)];
     selection.first(2, small.into_iter().chain([(largest, Access::Quads)]))
 }
 
 fn rig<'g>(
     gpu: &'g Gpu,
     kernel: &'static Kernel,
-    shape: &Shape,
+    shape: &TileShape,
     constants: &[(&'static str, u32)],
 ) -> Result<Rig<'g>, Failed> {
     let all: Vec<_> = shape.constants().iter().chain(constants).copied().collect();
@@ -101,11 +101,11 @@ pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Re
 }
 
 pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
-    // An element an invocation.
+    // One element per invocation.
     let tile_items = small_workgroup(gpu) as usize;
     for from_source in [true, false] {
         let rig = Rig::new(gpu, kernel, tile_items as u32, &[("FROM_SOURCE", from_source.into())])?;
-        // Blocks within a tile, of a tile, and of several; a last block that is cut short, and one that is alone.
+        // Blocks within a tile, of a tile, and of several; a partial last block, and an unpaired one.
         let tile_bits = tile_items.ilog2();
         let all_bits = if from_source { 0..=0 } else { 0..=tile_bits + 3 };
         for block_bits in all_bits {
@@ -116,8 +116,8 @@ pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
                 model::double_blocks(&mut expected, block_bits);
 
                 let source = Memory::of(gpu, &input, Access::Words)?;
-                let apart = Memory::poisoned(gpu, count, Access::Words)?;
-                let destination = if from_source { &apart } else { &source };
+                let separate = Memory::poisoned(gpu, count, Access::Words)?;
+                let destination = if from_source { &separate } else { &source };
                 rig.run(
                     &[
                         ("source", Value::Pointer(&source)),
@@ -141,7 +141,7 @@ pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
 }
 
 pub fn strided(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
-    // No power of two: the kernel asks for none.
+    // No power of two: the kernel does not require one.
     let tile_items = 3 * small_workgroup(gpu) as usize;
     for suffix in [false, true] {
         let rig = Rig::new(gpu, kernel, tile_items as u32, &[("SUFFIX", suffix.into())])?;
@@ -174,7 +174,7 @@ pub fn strided(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), F
     Ok(())
 }
 
-/// The table's rows themselves, entries of no level, and those of the level above the rows.
+/// Strides of the rows, of no level, and of the level above the rows.
 const STRIDES: [usize; 3] = [1, 3, 256];
 
 pub fn chunk_sum<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
@@ -189,7 +189,7 @@ pub fn chunk_sum<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selectio
                 model::chunk_sum(&mut expected, stride, chunk_items, chunk_count);
 
                 let table = Memory::of(gpu, &words, access)?;
-                // Every chunk is full: the kernel does not look at `last_extent`.
+                // Every chunk is full: the kernel does not read `last_extent`.
                 let chunks = Tiles { tile_count: chunk_count, last_extent: 0 };
                 rig.run(&chunk_push(&table, stride, chunks), chunk_count)?;
                 let case = format!("{}, {chunk_count} chunks, stride {stride}, {access:?}", kernel.name);
