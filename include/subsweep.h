@@ -22,46 +22,42 @@
 #include <vulkan/vulkan_core.h>
 
 /**
- * What the header is of: it grows by one when a program that was compiled with an older header has to be
- * compiled anew.
+ * The ABI version of the header. It increases when programs compiled with an older header must be recompiled.
  */
 #define SUBSWEEP_ABI_VERSION 1
 
 /**
- * A pointer, a handle or an address is null that must not be.
+ * A required pointer, handle or address is null.
  */
 #define SUBSWEEP_ERROR_NULL -2000000001
 
 /**
- * A structure's struct_size is of no version of it, or a newer version's fields are used that this library
- * does not have.
+ * struct_size matches no version of the structure, or fields of a newer version than this library's are not 0.
  */
 #define SUBSWEEP_ERROR_STRUCT_SIZE -2000000002
 
 /**
- * A number that stands for something does not, or a name: SUBSWEEP_ELEMENT_TYPE_... and the like, flags,
- * algorithms.
+ * An unknown enumerator, flag or algorithm name: SUBSWEEP_ELEMENT_TYPE_... and the like.
  */
 #define SUBSWEEP_ERROR_UNKNOWN_VALUE -2000000003
 
 /**
- * A function of Vulkan's is not there that is needed: the instance or the device was made for an older
- * version.
+ * A required Vulkan function is missing: the instance or the device was created for an older version.
  */
 #define SUBSWEEP_ERROR_MISSING_FUNCTION -2000000004
 
 /**
- * A configuration that no plan can carry out, or memory that does not go with the plan's.
+ * No plan supports the configuration, or the memory does not match the plan's configuration.
  */
 #define SUBSWEEP_ERROR_UNSUPPORTED -2000000005
 
 /**
- * An algorithm that carries out another configuration, or takes more than this device has.
+ * The algorithm does not support the configuration, or exceeds the limits of the device.
  */
 #define SUBSWEEP_ERROR_INVALID_POLICY -2000000006
 
 /**
- * More elements than the plan takes.
+ * More elements than the plan supports.
  */
 #define SUBSWEEP_ERROR_TOO_MANY_ELEMENTS -2000000007
 
@@ -76,74 +72,73 @@
 #define SUBSWEEP_ERROR_RANGE_TOO_SMALL -2000000009
 
 /**
- * An address or an offset is no multiple of what it must be.
+ * An address or an offset is not a multiple of its alignment.
  */
 #define SUBSWEEP_ERROR_MISALIGNED -2000000010
 
 /**
- * Two ranges share memory that must not.
+ * Two ranges overlap that must be disjoint.
  */
 #define SUBSWEEP_ERROR_OVERLAP -2000000011
 
 /**
- * What is of one device was given to another.
+ * An object of one device was passed to another.
  */
 #define SUBSWEEP_ERROR_FOREIGN_DEVICE -2000000012
 
 /**
- * A range goes beyond the last address, or the last offset.
+ * A range exceeds the last address or the last offset.
  */
 #define SUBSWEEP_ERROR_INVALID_RANGE -2000000013
 
 /**
- * A buffer was made without a usage that is needed of it, as its range says.
+ * A buffer range lacks a required usage flag.
  */
 #define SUBSWEEP_ERROR_MISSING_USAGE -2000000014
 
 /**
- * The library has a bug, which it has told on the standard error stream as well. What the call was to make or
- * to record is not, or not whole: do not submit the command buffer.
+ * A bug in the library, also reported on standard error. The object was not created, or the recording is
+ * incomplete: do not submit the command buffer.
  */
 #define SUBSWEEP_ERROR_PANIC -2000000100
 
 /**
- * A VkDevice of the caller's, that plans are made for.
+ * An adopted VkDevice. Plans are made for it.
  */
 typedef struct SubsweepDevice SubsweepDevice;
 
 /**
- * A gather, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
+ * A gather plan, recorded any number of times. Immutable; holds pipelines and no memory.
  */
 typedef struct SubsweepGatherPlan SubsweepGatherPlan;
 
 /**
- * What to enable when a VkDevice is created, found by subsweep_requirements_query.
+ * The features and extensions to enable when a VkDevice is created, found by subsweep_requirements_query.
  */
 typedef struct SubsweepRequirements SubsweepRequirements;
 
 /**
- * A scan, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
+ * A scan plan, recorded any number of times. Immutable; holds pipelines and no memory.
  */
 typedef struct SubsweepScanPlan SubsweepScanPlan;
 
 /**
- * A sort of segments, ready to be recorded any number of times. It never changes, and holds pipelines and no
- * memory.
+ * A segmented sort plan, recorded any number of times. Immutable; holds pipelines and no memory.
  */
 typedef struct SubsweepSegmentedSortPlan SubsweepSegmentedSortPlan;
 
 /**
- * A sort, ready to be recorded any number of times. It never changes, and holds pipelines and no memory.
+ * A sort plan, recorded any number of times. Immutable; holds pipelines and no memory.
  */
 typedef struct SubsweepSortPlan SubsweepSortPlan;
 
 /**
- * What a device was, or will be, created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
+ * Features and extensions that a device is created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
  */
 typedef uint32_t SubsweepFeatureFlags;
 
 /**
- * What subsweep_device_create adopts.
+ * The parameters of subsweep_device_create.
  */
 typedef struct SubsweepDeviceCreateInfo {
     /**
@@ -151,12 +146,12 @@ typedef struct SubsweepDeviceCreateInfo {
      */
     uint32_t struct_size;
     /**
-     * What `device` was created with, and nothing else: Vulkan lets nobody ask. Those of
-     * subsweep_requirements_features, if they were merged by subsweep_requirements_merge_features.
+     * The features that `device` was created with, and no others: Vulkan offers no query for them. After
+     * subsweep_requirements_merge_features these are those of subsweep_requirements_features.
      */
     SubsweepFeatureFlags features;
     /**
-     * The loader's, by which Vulkan is called.
+     * The loader's vkGetInstanceProcAddr. All Vulkan functions are loaded through it.
      */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     /**
@@ -164,7 +159,7 @@ typedef struct SubsweepDeviceCreateInfo {
      */
     VkInstance instance;
     /**
-     * What `device` was created from.
+     * The physical device that `device` was created from.
      */
     VkPhysicalDevice physical_device;
     /**
@@ -172,23 +167,23 @@ typedef struct SubsweepDeviceCreateInfo {
      */
     VkDevice device;
     /**
-     * What pipelines are made with; VK_NULL_HANDLE for none.
+     * The pipeline cache that pipelines are created with; VK_NULL_HANDLE for none.
      */
     VkPipelineCache pipeline_cache;
 } SubsweepDeviceCreateInfo;
 
 /**
- * What else a plan for scans is to do: several of SUBSWEEP_SCAN_..._BIT, or 0.
+ * Options of a scan plan: several of SUBSWEEP_SCAN_..._BIT, or 0.
  */
 typedef uint32_t SubsweepScanFlags;
 
 /**
- * Whether an element's result counts the element itself: one of SUBSWEEP_SCAN_KIND_....
+ * Whether a result includes its own element: one of SUBSWEEP_SCAN_KIND_....
  */
 typedef uint32_t SubsweepScanKind;
 
 /**
- * From which end a scan begins: one of SUBSWEEP_SCAN_DIRECTION_....
+ * The direction of a scan: one of SUBSWEEP_SCAN_DIRECTION_....
  */
 typedef uint32_t SubsweepScanDirection;
 
@@ -198,18 +193,19 @@ typedef uint32_t SubsweepScanDirection;
 typedef uint32_t SubsweepElementType;
 
 /**
- * What elements are combined by: one of SUBSWEEP_SCAN_OPERATOR_....
+ * The operator that combines elements: one of SUBSWEEP_SCAN_OPERATOR_....
  */
 typedef uint32_t SubsweepScanOperator;
 
 /**
- * What says where segments begin, each of which is scanned by itself: one of SUBSWEEP_SEGMENTS_BY_.... The
- * first row begins one in any case.
+ * The representation of segments, each scanned separately: one of SUBSWEEP_SEGMENTS_BY_.... The first row
+ * always begins a segment.
  */
 typedef uint32_t SubsweepSegmentsBy;
 
 /**
- * What a plan for scans is to do. All 0 but struct_size: the inclusive sums of single uint32_t.
+ * The parameters of subsweep_scan_plan_create. With all fields 0 but struct_size: the inclusive sum of
+ * uint32_t.
  */
 typedef struct SubsweepScanPlanCreateInfo {
     /**
@@ -217,7 +213,7 @@ typedef struct SubsweepScanPlanCreateInfo {
      */
     uint32_t struct_size;
     /**
-     * What else it is to do.
+     * Options.
      */
     SubsweepScanFlags flags;
     /**
@@ -225,7 +221,7 @@ typedef struct SubsweepScanPlanCreateInfo {
      */
     SubsweepScanKind kind;
     /**
-     * From which end.
+     * Forward or reverse.
      */
     SubsweepScanDirection direction;
     /**
@@ -233,28 +229,28 @@ typedef struct SubsweepScanPlanCreateInfo {
      */
     SubsweepElementType element_type;
     /**
-     * What elements are combined by.
+     * The operator.
      */
     SubsweepScanOperator scan_operator;
     /**
-     * Elements of a row, 1 to 16, each column being scanned for itself; 0 is taken as 1.
+     * Elements of a row, 1 to 16; each column is scanned separately. 0 means 1.
      */
     uint32_t column_count;
     /**
-     * What says where segments begin.
+     * The representation of segments.
      */
     SubsweepSegmentsBy segments_by;
     /**
-     * One of "reduce-then-scan", "reduce-then-scan/kogge-stone",
+     * The algorithm: one of "reduce-then-scan", "reduce-then-scan/kogge-stone",
      * "reduce-then-scan/kogge-stone-double-buffered", "reduce-then-scan/brent-kung",
      * "reduce-then-scan/sklansky", "reduce-then-scan/sequential", "scan-then-propagate", "chained",
-     * "block-doubling" and "strided"; null for what suits the device. It is read during the call alone.
+     * "block-doubling" and "strided"; null to choose by device. Read only during the call.
      */
     const char *algorithm;
 } SubsweepScanPlanCreateInfo;
 
 /**
- * The scratch memory that a recording needs.
+ * The scratch requirements of a recording.
  */
 typedef struct SubsweepScratchRequirements {
     /**
@@ -262,52 +258,52 @@ typedef struct SubsweepScratchRequirements {
      */
     VkDeviceSize size;
     /**
-     * What the address of the range must be a multiple of, bytes.
+     * Alignment of the range's address, in bytes.
      */
     VkDeviceSize alignment;
     /**
-     * What the buffer must have been made with.
+     * Usage flags that the buffer must be created with.
      */
     VkBufferUsageFlags usage;
 } SubsweepScratchRequirements;
 
 /**
- * Stages, and what they do to memory: one side of a barrier of the caller's.
+ * Pipeline stages with their accesses: one scope of the caller's barrier.
  */
 typedef struct SubsweepAccess {
     /**
-     * The stages of the pipeline.
+     * The pipeline stages.
      */
     VkPipelineStageFlags stages;
     /**
-     * Their accesses.
+     * The accesses of these stages.
      */
     VkAccessFlags access;
 } SubsweepAccess;
 
 /**
- * How many elements there are, and who knows it.
+ * A count of elements, on the host or in device memory.
  */
 typedef struct SubsweepCount {
     /**
-     * Where the device finds the count when the commands run, a uint32_t, at a multiple of 4: for plans that
-     * were made for counts on the device. 0 if the count is known while recording.
+     * The address of an indirect count, a uint32_t at a multiple of 4, read when the commands run: for plans
+     * made with counts on the device. 0 if the count is known when recording.
      */
     VkDeviceAddress address;
     /**
-     * The count; of one on the device the most that it may be, which memory is there for: at most 2^32 - 1,
-     * and a larger one is taken as this.
+     * The count. Of an indirect count the maximum, for which memory is sized: at most 2^32 - 1; a larger
+     * indirect count is clamped to it.
      */
     uint64_t count;
 } SubsweepCount;
 
 /**
- * A range of device memory, by its address: what is read or written. Its buffer was made with
+ * A range of device memory, by its address. Its buffer was created with
  * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
  */
 typedef struct SubsweepAddressRange {
     /**
-     * Of its first byte: vkGetBufferDeviceAddress, plus an offset.
+     * The address of the first byte: vkGetBufferDeviceAddress, plus an offset.
      */
     VkDeviceAddress address;
     /**
@@ -317,7 +313,7 @@ typedef struct SubsweepAddressRange {
 } SubsweepAddressRange;
 
 /**
- * A range of a buffer, by its handle and its address: scratch.
+ * A range of a buffer, by handle and address. Used for scratch.
  */
 typedef struct SubsweepBufferRange {
     /**
@@ -325,7 +321,7 @@ typedef struct SubsweepBufferRange {
      */
     VkBuffer buffer;
     /**
-     * Where the range begins in the buffer, bytes: a multiple of 4.
+     * Offset of the range in the buffer, in bytes: a multiple of 4.
      */
     VkDeviceSize offset;
     /**
@@ -333,11 +329,12 @@ typedef struct SubsweepBufferRange {
      */
     VkDeviceSize size;
     /**
-     * Of its first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
+     * The address of the first byte: vkGetBufferDeviceAddress of the buffer, plus `offset`.
      */
     VkDeviceAddress address;
     /**
-     * What the buffer was made with, as far as it matters: Vulkan cannot be asked.
+     * The usage flags that the buffer was created with, as far as the library needs them: Vulkan offers no
+     * query.
      */
     VkBufferUsageFlags usage;
 } SubsweepBufferRange;
@@ -355,57 +352,58 @@ typedef struct SubsweepScanInfo {
      */
     uint32_t flags;
     /**
-     * How many rows.
+     * The count of rows.
      */
     struct SubsweepCount count;
     /**
-     * What is scanned.
+     * The rows to scan.
      */
     struct SubsweepAddressRange source;
     /**
-     * Where the results go; the same range as `source` to scan in place.
+     * The results; the same range as `source` to scan in place.
      */
     struct SubsweepAddressRange destination;
     /**
-     * As subsweep_scan_plan_scratch_requirements says.
+     * Scratch, as subsweep_scan_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
     /**
-     * For a plan with segments, which says what is in it. Of offsets there are size / 4; of flags and keys
-     * there may be more than the rows need. Else 0.
+     * For a plan with segments: the flags, keys or offsets of its segments_by. Offsets are as many as size /
+     * 4; flags and keys may be more than the rows need. Otherwise 0.
      */
     struct SubsweepAddressRange segments;
     /**
-     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in memory of the device, such as the last row of
-     * another scan's results. 0 if it is the host's, or if there is none.
+     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in device memory, such as the last row of another
+     * scan's results. 0 if the initial value is on the host, or if there is none.
      */
     struct SubsweepAddressRange initial_on_device;
     /**
-     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row, at a multiple of 4 bytes, which is read during
-     * the call alone. Null if it is the device's, or if there is none.
+     * For a plan with SUBSWEEP_SCAN_INITIAL_VALUE_BIT: a row in host memory, at a multiple of 4 bytes, read
+     * only during the call. Null if the initial value is on the device, or if there is none.
      */
     const void *initial_on_host;
     /**
-     * Bytes there: those of a row.
+     * Bytes at `initial_on_host`: those of a row.
      */
     size_t initial_on_host_size;
 } SubsweepScanInfo;
 
 /**
- * What else a plan for sorts is to do: several of SUBSWEEP_SORT_..._BIT, or 0.
+ * Options of a sort plan: several of SUBSWEEP_SORT_..._BIT, or 0.
  */
 typedef uint32_t SubsweepSortFlags;
 
 /**
- * What goes with each key: one of SUBSWEEP_SORT_VALUES_....
+ * The values of a sort: one of SUBSWEEP_SORT_VALUES_....
  */
 typedef uint32_t SubsweepSortValues;
 
 /**
- * What a plan for sorts, or for segmented sorts, is to do. All 0 but struct_size: single uint32_t, ascending.
+ * The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
+ * struct_size: keys of uint32_t, ascending.
  *
  * Floats are ordered by their bits: NaNs of negative sign, minus infinity, ..., -0, +0, ..., infinity, NaNs of
- * positive sign. Keys that compare equal keep the order in which they came.
+ * positive sign. The sort is stable.
  */
 typedef struct SubsweepSortPlanCreateInfo {
     /**
@@ -413,7 +411,7 @@ typedef struct SubsweepSortPlanCreateInfo {
      */
     uint32_t struct_size;
     /**
-     * What else it is to do.
+     * Options.
      */
     SubsweepSortFlags flags;
     /**
@@ -421,20 +419,20 @@ typedef struct SubsweepSortPlanCreateInfo {
      */
     SubsweepElementType key_type;
     /**
-     * What goes with each key.
+     * Keys alone, pairs or argsort.
      */
     SubsweepSortValues values;
     /**
-     * With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; else 0.
+     * With SUBSWEEP_SORT_BIT_RANGE_BIT the first bit to sort by; otherwise 0.
      */
     uint32_t begin_bit;
     /**
-     * With SUBSWEEP_SORT_BIT_RANGE_BIT the bit behind the last; else 0.
+     * With SUBSWEEP_SORT_BIT_RANGE_BIT one past the last bit; otherwise 0.
      */
     uint32_t end_bit;
     /**
-     * One of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null for what suits
-     * the device. It is read during the call alone.
+     * The algorithm: one of "onesweep", "radix-8bit", "radix-4bit", "radix-2bit" and "single-workgroup"; null
+     * to choose by device. Read only during the call.
      */
     const char *algorithm;
 } SubsweepSortPlanCreateInfo;
@@ -452,44 +450,45 @@ typedef struct SubsweepSortInfo {
      */
     uint32_t flags;
     /**
-     * How many keys.
+     * The count of keys.
      */
     struct SubsweepCount count;
     /**
-     * The keys, before and, but for an argsort, after.
+     * The keys, sorted in place; unchanged by an argsort.
      */
     struct SubsweepAddressRange keys;
     /**
-     * The values, before and after, or an argsort's permutation, after; 0 of a sort of keys alone.
+     * The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
+     * alone.
      */
     struct SubsweepAddressRange values;
     /**
-     * As subsweep_sort_plan_scratch_requirements says.
+     * Scratch, as subsweep_sort_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
 } SubsweepSortInfo;
 
 /**
- * Where the result of a sort lies.
+ * The ranges of a sort's result.
  */
 typedef struct SubsweepSortResult {
     /**
-     * The keys; of an argsort as they were.
+     * The keys; unchanged by an argsort.
      */
     struct SubsweepAddressRange keys;
     /**
-     * The values, or the places; of keys alone 0.
+     * The values, or the indices of an argsort; 0 for keys alone.
      */
     struct SubsweepAddressRange values;
 } SubsweepSortResult;
 
 /**
- * What else a plan for gathers is to do: several of SUBSWEEP_GATHER_..._BIT, or 0.
+ * Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
  */
 typedef uint32_t SubsweepGatherFlags;
 
 /**
- * What a plan for gathers is to do.
+ * The parameters of subsweep_gather_plan_create.
  */
 typedef struct SubsweepGatherPlanCreateInfo {
     /**
@@ -497,12 +496,12 @@ typedef struct SubsweepGatherPlanCreateInfo {
      */
     uint32_t struct_size;
     /**
-     * What else it is to do.
+     * Options.
      */
     SubsweepGatherFlags flags;
     /**
-     * Words of 32 bits of an element, 1 to 2^28: a number, a row of a table, or anything else whose size is a
-     * multiple of 4 bytes.
+     * Size of an element in 32-bit words, 1 to 2^28: a number, a row of a table, or any other type whose size
+     * is a multiple of 4 bytes.
      */
     uint32_t words_per_element;
 } SubsweepGatherPlanCreateInfo;
@@ -520,23 +519,23 @@ typedef struct SubsweepGatherInfo {
      */
     uint32_t flags;
     /**
-     * How many elements are gathered.
+     * The count of indices, and of elements gathered.
      */
     struct SubsweepCount count;
     /**
-     * What is gathered from: as many whole elements as the range holds.
+     * The elements to gather from: as many whole ones as the range holds.
      */
     struct SubsweepAddressRange source;
     /**
-     * Which element of the source comes where, uint32_t.
+     * The source index of each destination element, uint32_t.
      */
     struct SubsweepAddressRange indices;
     /**
-     * Where they go.
+     * The gathered elements.
      */
     struct SubsweepAddressRange destination;
     /**
-     * As subsweep_gather_plan_scratch_requirements says.
+     * Scratch, as subsweep_gather_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
 } SubsweepGatherInfo;
@@ -554,29 +553,29 @@ typedef struct SubsweepSegmentedSortInfo {
      */
     uint32_t flags;
     /**
-     * How many keys.
+     * The count of keys.
      */
     struct SubsweepCount count;
     /**
-     * How many segments.
+     * The count of segments.
      */
     struct SubsweepCount segment_count;
     /**
-     * The keys, before and, but for an argsort, after.
+     * The keys, sorted in place; unchanged by an argsort.
      */
     struct SubsweepAddressRange keys;
     /**
-     * The values, before and after, or an argsort's places, after; 0 of a sort of keys alone.
+     * The values, moved with their keys, or the indices that an argsort writes; 0 for a sort of keys alone.
      */
     struct SubsweepAddressRange values;
     /**
-     * Where segments begin, a uint32_t for each of them, in rising order. A segment ends where the next
-     * begins, and the last with the keys; of two that begin at the same key, the first is empty. Keys before
-     * the first are in none.
+     * Segment offsets: the first key of each segment, uint32_t, in ascending order. A segment ends where the
+     * next begins, and the last with the keys; of two equal offsets the first segment is empty. Keys before
+     * the first offset belong to no segment.
      */
     struct SubsweepAddressRange segments;
     /**
-     * As subsweep_segmented_sort_plan_scratch_requirements says.
+     * Scratch, as subsweep_segmented_sort_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
 } SubsweepSegmentedSortInfo;
@@ -612,7 +611,7 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_ELEMENT_TYPE_F64 5
 
 /**
- * The feature bufferDeviceAddress, which is needed.
+ * The feature bufferDeviceAddress. Required.
  */
 #define SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT 1
 
@@ -622,9 +621,9 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT 2
 
 /**
- * The same extension's computeFullSubgroups: pipelines require full subgroups. Without it no rule of Vulkan
- * says that a driver fills each subgroup before it begins the next, as the kernels take for granted; every
- * driver known to us does.
+ * computeFullSubgroups of the same extension: pipelines require full subgroups. Without it Vulkan does not
+ * guarantee that a driver fills each subgroup before the next, which the kernels rely on; every known driver
+ * does.
  */
 #define SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT 4
 
@@ -634,18 +633,18 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT 8
 
 /**
- * No feature of the device: its instance was created with VK_EXT_debug_utils, so that recordings are labelled
- * and pipelines named. subsweep_requirements_query cannot know it; a program adds it that has it.
+ * Not a device feature: the instance was created with VK_EXT_debug_utils. Recordings are then labelled and
+ * pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
  */
 #define SUBSWEEP_FEATURE_DEBUG_UTILS_BIT 16
 
 /**
- * Each result counts its own element.
+ * Each result includes its own element.
  */
 #define SUBSWEEP_SCAN_KIND_INCLUSIVE 0
 
 /**
- * No result counts its own element: the first is the operator's identity, or the initial value.
+ * No result includes its own element: the first is the operator's identity, or the initial value.
  */
 #define SUBSWEEP_SCAN_KIND_EXCLUSIVE 1
 
@@ -655,57 +654,57 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_SCAN_DIRECTION_FORWARD 0
 
 /**
- * From the last row to the first: what a scan of the rows in reverse order gives, in reverse order.
+ * From the last row to the first: the scan of the reversed rows, reversed.
  */
 #define SUBSWEEP_SCAN_DIRECTION_REVERSE 1
 
 /**
- * The sum; of whole numbers it wraps. Identity 0.
+ * The sum; of integers modulo 2^32 or 2^64. Identity 0.
  */
 #define SUBSWEEP_SCAN_OPERATOR_ADD 0
 
 /**
- * The product; of whole numbers it wraps. Identity 1.
+ * The product; of integers modulo 2^32 or 2^64. Identity 1.
  */
 #define SUBSWEEP_SCAN_OPERATOR_MUL 1
 
 /**
- * The minimum; a NaN if there is one. Identity: the greatest number, infinity of floats.
+ * The minimum; a NaN if there is one. Identity: the greatest number, infinity for floats.
  */
 #define SUBSWEEP_SCAN_OPERATOR_MIN 2
 
 /**
- * The maximum; a NaN if there is one. Identity: the least number, minus infinity of floats.
+ * The maximum; a NaN if there is one. Identity: the least number, minus infinity for floats.
  */
 #define SUBSWEEP_SCAN_OPERATOR_MAX 3
 
 /**
- * The bits that are in all. Identity: all bits. Not of floats.
+ * Bitwise and. Identity: all bits. Integers only.
  */
 #define SUBSWEEP_SCAN_OPERATOR_AND 4
 
 /**
- * The bits that are in any. Identity 0. Not of floats.
+ * Bitwise or. Identity 0. Integers only.
  */
 #define SUBSWEEP_SCAN_OPERATOR_OR 5
 
 /**
- * The bits that are in an odd number. Identity 0. Not of floats.
+ * Bitwise exclusive or. Identity 0. Integers only.
  */
 #define SUBSWEEP_SCAN_OPERATOR_XOR 6
 
 /**
- * Nothing says it: all rows are one segment.
+ * No segments: all rows are one.
  */
 #define SUBSWEEP_SEGMENTS_BY_NONE 0
 
 /**
- * A uint32_t for each row: not 0 where a segment begins.
+ * Head flags: a uint32_t for each row, nonzero where a segment begins.
  */
 #define SUBSWEEP_SEGMENTS_BY_FLAGS 1
 
 /**
- * A key of 32 bits for each row: a segment is a run of equal ones, bit for bit.
+ * A key of 32 bits for each row: a segment is a run of bitwise equal keys.
  */
 #define SUBSWEEP_SEGMENTS_BY_KEYS32 2
 
@@ -715,82 +714,83 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_SEGMENTS_BY_KEYS64 3
 
 /**
- * The rows at which segments begin, as uint32_t, in any order, as many as the range holds. Equal ones are one;
- * those beyond the last row are none.
+ * Segment offsets: the first row of each segment, as uint32_t, in any order, as many as the range holds.
+ * Duplicates count once; offsets beyond the last row are ignored.
  */
 #define SUBSWEEP_SEGMENTS_BY_OFFSETS 4
 
 /**
- * Every recording brings an initial value: what comes before the first row, or the first of each segment.
+ * Every recording has an initial value: the carry-in of the first row, or of the first row of each segment.
  */
 #define SUBSWEEP_SCAN_INITIAL_VALUE_BIT 1
 
 /**
- * Recordings may take their count from the device.
+ * Recordings may have an indirect count, read from device memory.
  */
 #define SUBSWEEP_SCAN_COUNTS_ON_DEVICE_BIT 2
 
 /**
- * A promise that source and destination never overlap, which lets the plan take the single pass. A recording
- * in place is refused then.
+ * A promise that source and destination never overlap, which permits the single-pass algorithm. Recordings in
+ * place are then refused.
  */
 #define SUBSWEEP_SCAN_OUT_OF_PLACE_BIT 4
 
 /**
- * No values go with the keys.
+ * Keys alone.
  */
 #define SUBSWEEP_SORT_VALUES_NONE 0
 
 /**
- * A value of 4 bytes, in memory of its own.
+ * Pairs with a value of 4 bytes, in a separate range.
  */
 #define SUBSWEEP_SORT_VALUES_4_BYTES 1
 
 /**
- * A value of 8 bytes, in memory of its own.
+ * Pairs with a value of 8 bytes, in a separate range.
  */
 #define SUBSWEEP_SORT_VALUES_8_BYTES 2
 
 /**
- * No values go with the keys, which stay as they are: the sort tells where they would come from. The values
- * are a permutation of uint32_t, in which the first is the place of the least key.
+ * Argsort: keys are unchanged, and the values receive the permutation that sorts them, as uint32_t: the first
+ * is the index of the least key.
  */
 #define SUBSWEEP_SORT_VALUES_ARGSORT 3
 
 /**
- * From the greatest key to the least; equal ones still in the order in which they came.
+ * Descending order; still stable.
  */
 #define SUBSWEEP_SORT_DESCENDING_BIT 1
 
 /**
- * Only by the bits from begin_bit up to, and not with, end_bit, the lowest being bit 0, of the unsigned number
- * that is ordered as the key is: the key itself, signed ones with the sign bit flipped, floats with all bits
- * flipped if they are negative and else the sign bit. Fewer bits are fewer passes. Without the flag it is by
- * all bits.
+ * Sort by the bits [begin_bit, end_bit) only, bit 0 being the lowest, of the key's order-preserving unsigned
+ * image: unsigned keys themselves, signed keys with the sign bit flipped, floats with all bits flipped if
+ * negative and the sign bit flipped otherwise. Fewer bits take fewer passes. Without this flag all bits are
+ * sorted by.
  */
 #define SUBSWEEP_SORT_BIT_RANGE_BIT 2
 
 /**
- * Recordings may take their count from the device.
+ * Recordings may have an indirect count, read from device memory.
  */
 #define SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT 4
 
 /**
- * The result stays where the last pass leaves it, which subsweep_sort_plan_result tells: in the caller's
- * memory or in scratch. Then every pass runs, even one in whose digit all keys agree. An argsort's places are
- * always the caller's.
+ * Double-buffered output: the result stays in the buffer of the last pass, the caller's memory or scratch,
+ * which subsweep_sort_plan_result returns. Then every pass runs, even one in whose digit all keys agree. The
+ * indices of an argsort are always written to the caller's memory.
  */
 #define SUBSWEEP_SORT_ANYWHERE_BIT 8
 
 /**
- * Recordings may have 2^32 keys and more, whose places take two words: a few instructions more for each key. It
- * takes "onesweep", which is chosen then. Counts on the device are uint32_t nevertheless. Neither with
- * SUBSWEEP_SORT_VALUES_ARGSORT, whose places are uint32_t, nor for segments, which begin at such.
+ * Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key. Requires
+ * "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
+ * SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
+ * uint32_t.
  */
 #define SUBSWEEP_SORT_LARGE_COUNTS_BIT 16
 
 /**
- * Recordings may take their count from the device.
+ * Recordings may have an indirect count, read from device memory.
  */
 #define SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT 1
 
@@ -799,38 +799,38 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * What the library is of: SUBSWEEP_ABI_VERSION of its own header.
+ * The ABI version of the library: the SUBSWEEP_ABI_VERSION of its own header.
  *
  * Threads: any, at any time.
  */
 uint32_t subsweep_abi_version(void);
 
 /**
- * The library's version, such as "0.1.0". The text is the library's, and stays.
+ * The library's version, such as "0.1.0". A static string, owned by the library.
  *
  * Threads: any, at any time.
  */
 const char *subsweep_version(void);
 
 /**
- * Why the calling thread's last call that failed did: one line, with numbers, and with advice; "" if none has
- * failed. The text is the library's. It stays until the thread's next call that fails, or its end.
+ * The message of the calling thread's last failed call: one line with numbers and advice; "" if none has
+ * failed. The string is owned by the library and valid until the thread's next failure, or its end.
  *
- * Threads: any, at any time; each has a text of its own.
+ * Threads: any, at any time; each has its own message.
  */
 const char *subsweep_last_error(void);
 
 /**
- * Asks whether `physical_device` can run every kernel, and which optional features it has, and makes a
- * SubsweepRequirements of it, for subsweep_requirements_destroy.
+ * Queries whether `physical_device` can run every kernel, and which optional features it has. Creates a
+ * SubsweepRequirements, to be freed by subsweep_requirements_destroy.
  *
- * Needed: Vulkan 1.2, the feature bufferDeviceAddress, subgroups of 4 to 128 lanes, and their operations
- * basic, vote, arithmetic, ballot and shuffle in compute shaders. `instance` was created for Vulkan 1.2 or
- * later, and `physical_device` is one of its devices. Vulkan is called through `get_instance_proc_addr` alone,
- * which is the loader's that made `instance`.
+ * Required: Vulkan 1.2, the feature bufferDeviceAddress, subgroups of 4 to 128 lanes, and the subgroup
+ * operations basic, vote, arithmetic, ballot and shuffle in compute shaders. `instance` was created for Vulkan
+ * 1.2 or later, and `physical_device` is one of its devices. Vulkan is called only through
+ * `get_instance_proc_addr`, of the loader that created `instance`.
  *
- * Returns VK_ERROR_FEATURE_NOT_PRESENT if the device lacks something, which subsweep_last_error names;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*requirements` is null then.
+ * Returns VK_ERROR_FEATURE_NOT_PRESENT if the device lacks a requirement, which subsweep_last_error names;
+ * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_MISSING_FUNCTION, or Vulkan's own error. `*requirements` is null then.
  *
  * Threads: any, at any time.
  *
@@ -843,26 +843,26 @@ VkResult subsweep_requirements_query(PFN_vkGetInstanceProcAddr get_instance_proc
                                      struct SubsweepRequirements **requirements);
 
 /**
- * Frees `requirements`, which may be null, with the texts and structures that it has given.
+ * Frees `requirements`, which may be null, with all strings and structures it has returned.
  *
  * Threads: any, while no other thread uses `requirements`.
  *
  * # Safety
- * `requirements` is null, or of subsweep_requirements_query and not freed yet, and nothing that it has given
- * is in use.
+ * `requirements` is null, or was created by subsweep_requirements_query and is not freed yet, and nothing it
+ * has returned is in use.
  */
 void subsweep_requirements_destroy(struct SubsweepRequirements *requirements);
 
 /**
- * The least VkApplicationInfo::apiVersion that the instance must be made for: VK_API_VERSION_1_2.
+ * The minimum VkApplicationInfo::apiVersion of the instance: VK_API_VERSION_1_2.
  *
  * Threads: any, at any time.
  */
 uint32_t subsweep_required_api_version(void);
 
 /**
- * The features to enable: what is needed, and everything that the device has and that makes the kernels faster
- * or lets them do more. Give what was enabled to subsweep_device_create. 0 if `requirements` is null.
+ * The features to enable: the required ones, and every feature of the device that makes the kernels faster or
+ * more capable. Pass the enabled ones to subsweep_device_create. 0 if `requirements` is null.
  *
  * Threads: any, while no other thread changes `requirements`.
  *
@@ -872,23 +872,22 @@ uint32_t subsweep_required_api_version(void);
 SubsweepFeatureFlags subsweep_requirements_features(const struct SubsweepRequirements *requirements);
 
 /**
- * Leaves out the optional features that are not in `features`: what is told and merged after this call is
- * without them. What is needed stays, and what the device has not got stays out.
+ * Removes the optional features that are not in `features` from later queries and merges. Required features
+ * stay; features that the device lacks are not added.
  *
  * Returns SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_UNKNOWN_VALUE.
  *
  * Threads: any, while no other thread uses `requirements`.
  *
  * # Safety
- * `requirements` is null or alive, and nothing that it has given is in use.
+ * `requirements` is null or alive, and nothing it has returned is in use.
  */
 VkResult subsweep_requirements_limit_features(struct SubsweepRequirements *requirements,
                                               SubsweepFeatureFlags features);
 
 /**
- * The device extensions to enable, beside the caller's own: `*count` names, of which none is the caller's to
- * free. They stay until `requirements` is freed or limited. Null and 0 if `requirements` is null; `count` must
- * not be.
+ * The device extensions to enable, beside the caller's own: `*count` names, owned by `requirements` and valid
+ * until it is freed or limited. Null and 0 if `requirements` is null; `count` must not be null.
  *
  * Threads: any, while no other thread changes `requirements`.
  *
@@ -899,82 +898,82 @@ const char *const *subsweep_requirements_extensions(const struct SubsweepRequire
                                                     uint32_t *count);
 
 /**
- * Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. They are turned on,
- * and nothing is turned off, in the structures of its chain that have them: VkPhysicalDeviceFeatures2,
- * VkPhysicalDeviceVulkan12Features, VkPhysicalDeviceVulkan13Features, or a feature's own. For those that no
- * structure has, structures are put in front of the chain; they lie in `requirements`, as does the copy of
- * `info->pEnabledFeatures` that takes its place where core features are needed. Call it when the program's own
- * chain is complete, and for one VkDeviceCreateInfo at a time. Extensions are the caller's to add, by
+ * Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. Structures of its
+ * chain that hold these features are modified: VkPhysicalDeviceFeatures2, VkPhysicalDeviceVulkan12Features,
+ * VkPhysicalDeviceVulkan13Features, or a feature's own; features are set and never cleared. Structures for the
+ * other features are prepended to the chain. They are owned by `requirements`, as is the copy that replaces
+ * `info->pEnabledFeatures` where core features are needed. Call it when the program's own chain is complete,
+ * and for one VkDeviceCreateInfo at a time. The caller adds the extensions of
  * subsweep_requirements_extensions.
  *
- * Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` holds what an earlier call has put there:
- * fill it anew, its chain too, before it is merged into again. `info` is unchanged then.
+ * Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNSUPPORTED if `info` already holds structures of an earlier
+ * call: initialise it and its chain again before another merge. `info` is unchanged then.
  *
  * Threads: any, while no other thread uses `requirements` or `info`.
  *
  * # Safety
- * `requirements` and `info` are null or alive; so is all that `info` chains, which may be written.
- * `requirements` lives, and is neither limited nor merged into another `info`, until `info` is used no more.
+ * `requirements` and `info` are null or alive; so is all that `info` chains, which must be writable.
+ * `requirements` lives, and is neither limited nor merged into another `info`, while `info` is in use.
  */
 VkResult subsweep_requirements_merge_features(struct SubsweepRequirements *requirements,
                                               VkDeviceCreateInfo *info);
 
 /**
- * Adopts a VkDevice that the caller made, and makes a SubsweepDevice of it, for subsweep_device_destroy.
- * Nothing is created on the device; it is never destroyed, waited for or submitted to.
+ * Creates a SubsweepDevice from the caller's VkDevice, to be freed by subsweep_device_destroy. Creates nothing
+ * on the VkDevice, and never destroys it, waits for it or submits to it.
  *
- * Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks what subsweep_requirements_query asks for,
- * or a feature that `info` has, or if `info` lacks one that is needed: subsweep_last_error names it;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
- * SUBSWEEP_ERROR_MISSING_FUNCTION, or what Vulkan says. `*device` is null then.
+ * Returns VK_ERROR_FEATURE_NOT_PRESENT if the physical device lacks a requirement of
+ * subsweep_requirements_query or a feature of `info`, or if `info` lacks a required feature:
+ * subsweep_last_error names it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE,
+ * SUBSWEEP_ERROR_MISSING_FUNCTION, or Vulkan's own error. `*device` is null then.
  *
  * Threads: any, at any time.
  *
  * # Safety
- * What stands in `info` is as its comments say. The VkDevice, its instance and the pipeline cache outlive the
- * SubsweepDevice and all plans that are made for it.
+ * The fields of `info` are as their comments say. The VkDevice, its instance and the pipeline cache outlive
+ * the SubsweepDevice and all plans made for it.
  */
 VkResult subsweep_device_create(const struct SubsweepDeviceCreateInfo *info,
                                 struct SubsweepDevice **device);
 
 /**
- * Lets plans that are made for `device` from now on compile their pipelines on up to `count` threads, that of the
- * caller among them: 1 as long as nobody calls this. With more than 1 the pipeline cache, if there is one, must be
- * internally synchronised: made without VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The threads end
- * before the plan is returned.
+ * Sets the number of threads that compile the pipelines of each plan made for `device` from now on, the
+ * calling thread included. The default is 1. With more than 1 the pipeline cache, if there is one, must be
+ * internally synchronised: created without VK_PIPELINE_CACHE_CREATE_EXTERNALLY_SYNCHRONIZED_BIT. The threads
+ * end before the plan is returned.
  *
  * Returns SUBSWEEP_ERROR_NULL; SUBSWEEP_ERROR_UNKNOWN_VALUE if `count` is 0.
  *
  * Threads: any, at any time.
  *
  * # Safety
- * `device` is of subsweep_device_create and not freed.
+ * `device` is null, or was created by subsweep_device_create and is not freed.
  */
-VkResult subsweep_device_set_pipeline_threads(const struct SubsweepDevice *device,
-                                              uint32_t count);
+VkResult subsweep_device_set_pipeline_threads(const struct SubsweepDevice *device, uint32_t count);
 
 /**
- * Frees `device`, which may be null. Plans that were made for it stay good; the VkDevice is the caller's to
- * destroy, when they are gone.
+ * Frees `device`, which may be null. Plans made for it remain valid. The caller destroys the VkDevice after
+ * them.
  *
  * Threads: any, while no other thread uses `device`.
  *
  * # Safety
- * `device` is null, or of subsweep_device_create and not freed yet.
+ * `device` is null, or was created by subsweep_device_create and is not freed yet.
  */
 void subsweep_device_destroy(struct SubsweepDevice *device);
 
 /**
- * Makes a plan for scans on `device`, with every pipeline that any recording may need, for
- * subsweep_scan_plan_destroy. It may take the driver's compiler seconds.
+ * Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
+ * subsweep_scan_plan_destroy. Pipeline compilation may take seconds.
  *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bits of floats;
- * VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 where the device was not
- * created with shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not carry this scan out;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
- * is null then.
+ * Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
+ * VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
+ * shaderFloat64; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` does not support the configuration;
+ * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error.
+ * `*plan` is null then.
  *
- * Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+ * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+ * synchronised.
  *
  * # Safety
  * `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
@@ -989,16 +988,16 @@ VkResult subsweep_scan_plan_create(const struct SubsweepDevice *device,
  * Threads: any, while no other thread uses `plan`.
  *
  * # Safety
- * `plan` is null, or of subsweep_scan_plan_create and not freed yet, and all work that it was recorded into is
- * done.
+ * `plan` is null, or was created by subsweep_scan_plan_create and is not freed yet, and all work that it was
+ * recorded into has completed.
  */
 void subsweep_scan_plan_destroy(struct SubsweepScanPlan *plan);
 
 /**
- * The scratch that subsweep_cmd_scan needs for up to `max_count` rows: a row per tile, two for the chained
- * scan, by default less than 1/128 of the source; none for a single tile or block doubling; for the strided
- * scan as much as the source. A scan of segments takes 4 bytes per tile more, and by offsets a bit per row; an
- * initial value takes a row, and a count on the device 32 bytes for each level of tiles.
+ * The scratch of subsweep_cmd_scan for up to `max_count` rows: a row per tile, two for the chained scan, by
+ * default less than 1/128 of the source; none for a single tile or block doubling; as much as the source for
+ * the strided scan. Segments take another 4 bytes per tile, and by offsets a bit per row; an initial value
+ * takes a row; an indirect count takes 32 bytes for each level of tiles.
  *
  * Returns SUBSWEEP_ERROR_NULL.
  *
@@ -1012,8 +1011,8 @@ VkResult subsweep_scan_plan_scratch_requirements(const struct SubsweepScanPlan *
                                                  struct SubsweepScratchRequirements *requirements);
 
 /**
- * Who touches memory before the first barrier of a recording: what stands as destination in the caller's
- * barrier before it. 0 if `plan` is null.
+ * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+ * it. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1023,8 +1022,8 @@ VkResult subsweep_scan_plan_scratch_requirements(const struct SubsweepScanPlan *
 struct SubsweepAccess subsweep_scan_plan_first_access(const struct SubsweepScanPlan *plan);
 
 /**
- * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
- * behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
+ * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+ * by indirect dispatches have completed before these. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1034,8 +1033,8 @@ struct SubsweepAccess subsweep_scan_plan_first_access(const struct SubsweepScanP
 struct SubsweepAccess subsweep_scan_plan_last_access(const struct SubsweepScanPlan *plan);
 
 /**
- * How the plan goes about it, in words for people: algorithm, workgroup size and so on. The text is the
- * plan's, and lives as long. "" if `plan` is null.
+ * The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
+ * `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1045,8 +1044,8 @@ struct SubsweepAccess subsweep_scan_plan_last_access(const struct SubsweepScanPl
 const char *subsweep_scan_plan_policy(const struct SubsweepScanPlan *plan);
 
 /**
- * The most operations that an element goes through on its way into any result of `count` rows. A sum of floats
- * is off by at most 1.01 d u of the sum of the magnitudes, where d is this and u is 2^-24 for
+ * The maximum number of operations between an element and any result of `count` rows. The error of a float sum
+ * is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
  * SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null.
  *
  * Threads: any, at any time.
@@ -1060,55 +1059,55 @@ uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepScanPlan *plan,
 /**
  * Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
  *
- * 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
- * 2. Memory: `source` and `destination` of at least as many bytes as the rows have, at multiples of 4 (faster
- *    at multiples of 16); they are the same range or do not overlap. So with `segments`, of 4 bytes for each
- *    row (8 of keys of 64 bits; of offsets all of the range), an initial value on the device, of a row, and a
- *    count on the device, of 4 bytes: at multiples of 4, and apart from `destination`. `scratch` as
- *    subsweep_scan_plan_scratch_requirements says, its content of no matter, apart from all of these, and used
- *    by nothing else until the work is done.
+ * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+ * 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at multiples
+ *    of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64 bits; all of
+ *    the range for offsets), an initial value on the device has the size of a row, an indirect count 4 bytes:
+ *    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_scan_plan_scratch_requirements
+ *    says, its contents undefined, disjoint from all of these, not used by other work until this work has
+ *    completed.
  * 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
- *    first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is
- *    COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
- *    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE
- *    of `destination`, and the last access to `scratch` is COMPUTE_SHADER, with a count on the device also
- *    DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no
- *    other state.
- * 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
- *    maximum is taken as that. At most 2^32 - 1 tiles, or as many as a dispatch of the device has
- *    workgroups in two dimensions; 2^32 - 1 rows with segments.
+ *    first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The first
+ *    access is COMPUTE_SHADER / SHADER_READ of `source`, `segments`, initial value and count, and TRANSFER /
+ *    TRANSFER_WRITE or COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of
+ *    `destination`. The last access to `scratch` is COMPUTE_SHADER, with an indirect count also DRAW_INDIRECT
+ *    / INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+ * 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
+ *    maximum is clamped to it. At most 2^32 - 1 tiles, or the two-dimensional dispatch limit of the device in
+ *    workgroups; 2^32 - 1 rows with segments.
  * 5. Result: in `destination`; `source` is unchanged unless it is the same range.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
  * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
  * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the plan does not scan in place, and if an
- * initial value, segments or a count on the device are given to a plan that was not made for them, or not to
- * one that was; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
+ * initial value, segments or an indirect count are given to a plan made without them, or missing for a plan
+ * made with them; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing is
  * recorded then.
  *
- * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
- * same time.
+ * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+ * concurrently.
  *
  * # Safety
- * `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
- * recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
- * of the device, made with the usage named above, when the commands run. The caller orders their accesses with
- * what comes before and after.
+ * `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+ * in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+ * device memory with the required usage when the commands run. The caller synchronises their accesses with
+ * other work.
  */
 VkResult subsweep_cmd_scan(const struct SubsweepScanPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepScanInfo *info);
 
 /**
- * Makes a plan for sorts on `device`, with every pipeline that any recording may need, for
- * subsweep_sort_plan_destroy. It may take the driver's compiler seconds.
+ * Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
+ * subsweep_sort_plan_destroy. Pipeline compilation may take seconds.
  *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for a range of bits outside of the key, and for an argsort with wide
- * counts; SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` takes more than the device has, or has no wide counts;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
- * is null then.
+ * Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
+ * SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
+ * counts; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own
+ * error. `*plan` is null then.
  *
- * Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+ * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+ * synchronised.
  *
  * # Safety
  * `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
@@ -1123,15 +1122,15 @@ VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
  * Threads: any, while no other thread uses `plan`.
  *
  * # Safety
- * `plan` is null, or of subsweep_sort_plan_create and not freed yet, and all work that it was recorded into is
- * done.
+ * `plan` is null, or was created by subsweep_sort_plan_create and is not freed yet, and all work that it was
+ * recorded into has completed.
  */
 void subsweep_sort_plan_destroy(struct SubsweepSortPlan *plan);
 
 /**
- * The scratch that subsweep_cmd_sort needs for up to `max_count` keys: as many keys again; as many values
- * again, of pairs; of an argsort twice as many keys, and their places; and small change for each pass and
- * tile. None for what one workgroup sorts.
+ * The scratch of subsweep_cmd_sort for up to `max_count` keys: the alternate keys, and the alternate values of
+ * pairs; for an argsort twice the keys, and alternate indices; and a small amount for each pass and tile. None
+ * if one workgroup sorts all keys.
  *
  * Returns SUBSWEEP_ERROR_NULL.
  *
@@ -1145,9 +1144,8 @@ VkResult subsweep_sort_plan_scratch_requirements(const struct SubsweepSortPlan *
                                                  struct SubsweepScratchRequirements *requirements);
 
 /**
- * The most keys of a recording: 2^32 - 1, or fewer where the algorithm's tiles are small; of
- * "single-workgroup" what one workgroup holds; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. 0 if
- * `plan` is null.
+ * The maximum count of keys: 2^32 - 1, or fewer with the algorithm's small tiles; for "single-workgroup" the
+ * capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1157,8 +1155,8 @@ VkResult subsweep_sort_plan_scratch_requirements(const struct SubsweepSortPlan *
 uint64_t subsweep_sort_plan_max_count(const struct SubsweepSortPlan *plan);
 
 /**
- * Who touches memory before the first barrier of a recording: what stands as destination in the caller's
- * barrier before it. 0 if `plan` is null.
+ * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+ * it. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1168,8 +1166,8 @@ uint64_t subsweep_sort_plan_max_count(const struct SubsweepSortPlan *plan);
 struct SubsweepAccess subsweep_sort_plan_first_access(const struct SubsweepSortPlan *plan);
 
 /**
- * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
- * behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
+ * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+ * by indirect dispatches have completed before these. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1179,8 +1177,8 @@ struct SubsweepAccess subsweep_sort_plan_first_access(const struct SubsweepSortP
 struct SubsweepAccess subsweep_sort_plan_last_access(const struct SubsweepSortPlan *plan);
 
 /**
- * How the plan goes about it, in words for people: algorithm, workgroup size and so on. The text is the
- * plan's, and lives as long. "" if `plan` is null.
+ * The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
+ * `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1190,11 +1188,11 @@ struct SubsweepAccess subsweep_sort_plan_last_access(const struct SubsweepSortPl
 const char *subsweep_sort_plan_policy(const struct SubsweepSortPlan *plan);
 
 /**
- * Where the result of subsweep_cmd_sort with the same `info` lies: in `keys` and `values`, unless
- * SUBSWEEP_SORT_ANYWHERE_BIT lets an odd number of passes leave it in `scratch`. It is the same for every
- * count on the device with one maximum.
+ * The ranges of the result of subsweep_cmd_sort with the same `info`: `keys` and `values`, or ranges of
+ * `scratch` if SUBSWEEP_SORT_ANYWHERE_BIT is set and the number of passes is odd. The ranges do not depend on
+ * the value of an indirect count, only on its maximum.
  *
- * Returns what subsweep_cmd_sort does.
+ * Returns the errors of subsweep_cmd_sort.
  *
  * Threads: any, at any time.
  *
@@ -1208,51 +1206,52 @@ VkResult subsweep_sort_plan_result(const struct SubsweepSortPlan *plan,
 /**
  * Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or allocated.
  *
- * 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
- * 2. Memory: `keys` and `values` of at least as many bytes as the count says, at multiples of 4 (faster with
- *    keys at a multiple of 16), apart from one another; a count on the device is 4 bytes at a multiple of 4,
- *    apart from all that is written. `scratch` as subsweep_sort_plan_scratch_requirements says, its content of
- *    no matter, and used by nothing else until the work is done.
- * 3. Commands: dispatches, direct and indirect ones, a fill of `scratch` where more than one workgroup sorts,
- *    and the barriers between them; none before the first or behind the last. With
- *    SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The first access is COMPUTE_SHADER / SHADER_READ
- *    of `keys`, `values` and count, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
- *    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort), `values` and
- *    `scratch`, whose last accesses are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
- *    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and touches no other state.
- * 4. Limits: a count of 0 or 1, and an empty range of bits, record nothing; but an argsort tells the places of
- *    keys that stay. A count on the device that is 0 moves nothing, and one above its maximum is taken as
- *    that. At most subsweep_sort_plan_max_count keys.
- * 5. Result: in `keys` and `values`, or where subsweep_sort_plan_result says; of an argsort in `values`, and
- *    `keys` are as they were. Keys that agree in the bits to sort by keep their order.
+ * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+ * 2. Memory: `keys` and `values` at least as large as the count requires, at multiples of 4 (faster with keys
+ *    at a multiple of 16), disjoint; an indirect count is 4 bytes at a multiple of 4, disjoint from all ranges
+ *    that are written. `scratch` as subsweep_sort_plan_scratch_requirements says, its contents undefined, not
+ *    used by other work until this work has completed.
+ * 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
+ *    the barriers between them; none before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT
+ *    the commands are in labels. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and
+ *    count, COMPUTE_SHADER / SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of
+ *    `scratch`; ends with COMPUTE_SHADER / SHADER_WRITE of `keys` (except for an argsort), `values` and
+ *    `scratch`. The last accesses to `scratch` are also COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
+ *    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
+ * 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
+ *    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
+ *    subsweep_sort_plan_max_count keys.
+ * 5. Result: in `keys` and `values`, or in the ranges of subsweep_sort_plan_result; for an argsort in
+ *    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
  * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
- * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
- * was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
- * is recorded then.
+ * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+ * with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+ * Nothing is recorded then.
  *
- * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
- * same time.
+ * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+ * concurrently.
  *
  * # Safety
- * `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
- * recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
- * of the device, made with the usage named above, when the commands run. The caller orders their accesses with
- * what comes before and after.
+ * `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+ * in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+ * device memory with the required usage when the commands run. The caller synchronises their accesses with
+ * other work.
  */
 VkResult subsweep_cmd_sort(const struct SubsweepSortPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepSortInfo *info);
 
 /**
- * Makes a plan for gathers on `device`, with every pipeline that any recording may need, for
+ * Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
  * subsweep_gather_plan_destroy.
  *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of no words or more than 2^28; SUBSWEEP_ERROR_NULL,
- * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan` is null then.
+ * Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
+ * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
  *
- * Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+ * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+ * synchronised.
  *
  * # Safety
  * `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
@@ -1267,14 +1266,14 @@ VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
  * Threads: any, while no other thread uses `plan`.
  *
  * # Safety
- * `plan` is null, or of subsweep_gather_plan_create and not freed yet, and all work that it was recorded into
- * is done.
+ * `plan` is null, or was created by subsweep_gather_plan_create and is not freed yet, and all work that it was
+ * recorded into has completed.
  */
 void subsweep_gather_plan_destroy(struct SubsweepGatherPlan *plan);
 
 /**
- * The scratch that subsweep_cmd_gather needs for any count: none, or, if the plan was made for counts on the
- * device, the 32 bytes that each of those takes.
+ * The scratch of subsweep_cmd_gather for any count: none, or 32 bytes for each indirect count if the plan was
+ * made with counts on the device.
  *
  * Returns SUBSWEEP_ERROR_NULL.
  *
@@ -1287,8 +1286,8 @@ VkResult subsweep_gather_plan_scratch_requirements(const struct SubsweepGatherPl
                                                    struct SubsweepScratchRequirements *requirements);
 
 /**
- * Who touches memory before the first barrier of a recording: what stands as destination in the caller's
- * barrier before it. 0 if `plan` is null.
+ * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+ * it. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1298,8 +1297,8 @@ VkResult subsweep_gather_plan_scratch_requirements(const struct SubsweepGatherPl
 struct SubsweepAccess subsweep_gather_plan_first_access(const struct SubsweepGatherPlan *plan);
 
 /**
- * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
- * behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
+ * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+ * by indirect dispatches have completed before these. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1309,8 +1308,7 @@ struct SubsweepAccess subsweep_gather_plan_first_access(const struct SubsweepGat
 struct SubsweepAccess subsweep_gather_plan_last_access(const struct SubsweepGatherPlan *plan);
 
 /**
- * How the plan goes about it, in words for people. The text is the plan's, and lives as long. "" if `plan` is
- * null.
+ * The policy in use, as text. The string is owned by the plan. "" if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1323,55 +1321,54 @@ const char *subsweep_gather_plan_policy(const struct SubsweepGatherPlan *plan);
  * Records the gather of `info->count` elements into `command_buffer`. Nothing is submitted, waited for or
  * allocated.
  *
- * 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
- * 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` of at least as
- *    many bytes as the count says; at multiples of 4, faster at multiples of 16 with elements of such a size.
- *    A count on the device is 4 bytes at a multiple of 4. `scratch` as
- *    subsweep_gather_plan_scratch_requirements says, its content of no matter, and used by nothing else until
- *    the work is done. `destination` and `scratch` share memory with nothing; what is read may lie anywhere
- *    else.
- * 3. Commands: one dispatch; before it, for a count on the device, another one and a barrier to indirect
- *    dispatches. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in a label. The first access is
- *    COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of
- *    `scratch`; it ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after.
- *    The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ.
- *    Leaves a compute pipeline and push constants bound, and touches no other state.
- * 4. Limits: a count of 0 records nothing; one on the device that is 0 runs no workgroups, and one above its
- *    maximum is taken as that. At most 2^32 - 1 workgroups, or as many as a dispatch of the
- *    device has in two dimensions. Indices name the first 2^32 - 1 elements of `source`: what lies behind is not
- *    reached.
- * 5. Result: in `destination`, where an index beyond `source` has given zeros; no other memory is read for it.
+ * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+ * 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` at least as
+ *    large as the count requires; all at multiples of 4, faster at multiples of 16 with an element size that
+ *    is a multiple of 16. An indirect count is 4 bytes at a multiple of 4. `scratch` as
+ *    subsweep_gather_plan_scratch_requirements says, its contents undefined, not used by other work until this
+ *    work has completed. `destination` and `scratch` overlap no other range; the ranges that are read may
+ *    overlap each other.
+ * 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
+ *    With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in a label. The first access is COMPUTE_SHADER /
+ *    SHADER_READ of `source`, `indices` and count, and COMPUTE_SHADER / SHADER_WRITE of `scratch`; ends with
+ *    COMPUTE_SHADER / SHADER_WRITE of `destination`, with no barrier before or after. The last access to
+ *    `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Leaves a compute
+ *    pipeline and push constants bound, and changes no other state.
+ * 4. Limits: a count of 0 records nothing; an indirect count of 0 runs no workgroups, and one above its
+ *    maximum is clamped to it. At most 2^32 - 1 workgroups, or the two-dimensional dispatch limit of the
+ *    device. Indices address only the first 2^32 - 1 elements of `source`.
+ * 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
  * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
- * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
- * was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
- * is recorded then.
+ * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+ * with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+ * Nothing is recorded then.
  *
- * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
- * same time.
+ * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+ * concurrently.
  *
  * # Safety
- * `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
- * recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
- * of the device, made with the usage named above, when the commands run. The caller orders their accesses with
- * what comes before and after.
+ * `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+ * in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+ * device memory with the required usage when the commands run. The caller synchronises their accesses with
+ * other work.
  */
 VkResult subsweep_cmd_gather(const struct SubsweepGatherPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepGatherInfo *info);
 
 /**
- * Makes a plan for sorts of segments on `device`, with every pipeline that any recording may need, for
- * subsweep_segmented_sort_plan_destroy. It may take the driver's compiler seconds. `info` is what is done with
- * each segment; its algorithm must be null, and neither SUBSWEEP_SORT_ANYWHERE_BIT nor
- * SUBSWEEP_SORT_LARGE_COUNTS_BIT be among its flags. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT is for both counts.
+ * Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
+ * subsweep_segmented_sort_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
+ * each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_ANYWHERE_BIT or
+ * SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
  *
- * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a range of bits outside of the key;
- * SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or what Vulkan says. `*plan`
- * is null then.
+ * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
+ * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
  *
- * Threads: any, at any time; several may make plans for one device, but its pipeline cache must take that.
+ * Threads: any, at any time; if several create plans for one device, its pipeline cache must be internally
+ * synchronised.
  *
  * # Safety
  * `device` is null or alive, `info` is null or as its comments say, and `plan` may be written.
@@ -1386,15 +1383,15 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
  * Threads: any, while no other thread uses `plan`.
  *
  * # Safety
- * `plan` is null, or of subsweep_segmented_sort_plan_create and not freed yet, and all work that it was
- * recorded into is done.
+ * `plan` is null, or was created by subsweep_segmented_sort_plan_create and is not freed yet, and all work
+ * that it was recorded into has completed.
  */
 void subsweep_segmented_sort_plan_destroy(struct SubsweepSegmentedSortPlan *plan);
 
 /**
- * The scratch that subsweep_cmd_segmented_sort needs for up to `max_count` keys in up to `max_segment_count`
- * segments: at most 40 bytes for each segment; and where one may be longer than a workgroup holds, what a sort
- * of all keys needs.
+ * The scratch of subsweep_cmd_segmented_sort for up to `max_count` keys in up to `max_segment_count` segments:
+ * at most 40 bytes for each segment, and the scratch of a sort of all keys where a segment may exceed one
+ * workgroup.
  *
  * Returns SUBSWEEP_ERROR_NULL.
  *
@@ -1409,8 +1406,8 @@ VkResult subsweep_segmented_sort_plan_scratch_requirements(const struct Subsweep
                                                            struct SubsweepScratchRequirements *requirements);
 
 /**
- * The most keys of a recording: 2^32 - 1, or fewer where tiles are small. Segments are at most 2^32 - 1. 0 if
- * `plan` is null.
+ * The maximum count of keys: 2^32 - 1, or fewer with small tiles. The maximum count of segments is 2^32 - 1. 0
+ * if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1420,8 +1417,8 @@ VkResult subsweep_segmented_sort_plan_scratch_requirements(const struct Subsweep
 uint64_t subsweep_segmented_sort_plan_max_count(const struct SubsweepSegmentedSortPlan *plan);
 
 /**
- * Who touches memory before the first barrier of a recording: what stands as destination in the caller's
- * barrier before it. 0 if `plan` is null.
+ * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+ * it. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1431,8 +1428,8 @@ uint64_t subsweep_segmented_sort_plan_max_count(const struct SubsweepSegmentedSo
 struct SubsweepAccess subsweep_segmented_sort_plan_first_access(const struct SubsweepSegmentedSortPlan *plan);
 
 /**
- * Who touches memory behind the last barrier of a recording: what stands as source in the caller's barrier
- * behind it. What an indirect dispatch has read is read by then, too. 0 if `plan` is null.
+ * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+ * by indirect dispatches have completed before these. 0 if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1442,8 +1439,7 @@ struct SubsweepAccess subsweep_segmented_sort_plan_first_access(const struct Sub
 struct SubsweepAccess subsweep_segmented_sort_plan_last_access(const struct SubsweepSegmentedSortPlan *plan);
 
 /**
- * How the plan goes about it, in words for people. The text is the plan's, and lives as long. "" if `plan` is
- * null.
+ * The policy in use, as text. The string is owned by the plan. "" if `plan` is null.
  *
  * Threads: any, at any time.
  *
@@ -1456,41 +1452,41 @@ const char *subsweep_segmented_sort_plan_policy(const struct SubsweepSegmentedSo
  * Records the sort of `info->count` keys, each of `info->segment_count` segments by itself, into
  * `command_buffer`. Nothing is submitted, waited for or allocated.
  *
- * 1. Device: what subsweep_requirements_query asks for; a queue that can compute.
- * 2. Memory: `keys`, `values` and `segments` of at least as many bytes as the counts say, at multiples of 4,
- *    apart from one another; counts on the device are 4 bytes at a multiple of 4, apart from all that is
- *    written. `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its content of no matter,
- *    and used by nothing else until the work is done.
- * 3. Commands: a fill of `scratch`, dispatches, most of them indirect ones, and the barriers between them;
- *    none before the first or behind the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT they stand in labels. The
- *    first access is COMPUTE_SHADER / SHADER_READ of `keys`,
- *    `values`, `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of
- *    `scratch`, which COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ are the last to access; it ends
- *    with COMPUTE_SHADER / SHADER_WRITE of `keys` (but for an argsort) and `values`. Leaves a compute pipeline
- *    and push constants bound, and touches no other state.
- * 4. Limits: no keys, no segments, a single key and an empty range of bits record nothing; but an argsort
- *    tells the places of keys that stay. A count on the device that is 0 moves nothing, and one above its
- *    maximum is taken as that. A segment that begins at or beyond the count is empty. Of segments that do not
- *    begin in rising order, any may be left unsorted, and what they share be lost, come twice or be mixed of
- *    two; no other memory is touched for it.
- * 5. Result: in `keys` and `values`; of an argsort in `values`, and `keys` are as they were. A place is one
- *    among all keys, not those of its segment. Keys that agree in the bits to sort by keep their order. What
- *    is in no segment stays as it is.
+ * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
+ * 2. Memory: `keys`, `values` and `segments` at least as large as the counts require, at multiples of 4,
+ *    disjoint; indirect counts are 4 bytes at a multiple of 4, disjoint from all ranges that are written.
+ *    `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its contents undefined, not used by
+ *    other work until this work has completed.
+ * 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
+ *    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The
+ *    first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`, `segments` and counts, COMPUTE_SHADER /
+ *    SHADER_WRITE of `values` for an argsort, and TRANSFER / TRANSFER_WRITE of `scratch`. The last accesses to
+ *    `scratch` are COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ; ends with COMPUTE_SHADER /
+ *    SHADER_WRITE of `keys` (except for an argsort) and `values`. Leaves a compute pipeline and push constants
+ *    bound, and changes no other state.
+ * 4. Limits: no keys, no segments, a single key and an empty bit range record nothing, except that an argsort
+ *    writes the indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. A
+ *    segment that begins at or beyond the count is empty. If offsets are not ascending, any segment may be
+ *    left unsorted, and keys in overlapping segments may be lost, duplicated or mixed; no other memory is
+ *    accessed.
+ * 5. Result: in `keys` and `values`; for an argsort in `values`, and `keys` are unchanged. Indices count from
+ *    the first of all keys, not from the start of a segment. The sort is stable: keys equal in the bit range
+ *    keep their order. Keys and values outside of all segments are unchanged.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
  * SUBSWEEP_ERROR_SCRATCH_TOO_SMALL, SUBSWEEP_ERROR_MISSING_USAGE, SUBSWEEP_ERROR_TOO_MANY_ELEMENTS,
- * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if a count on the device is given to a plan that
- * was not made for it; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE. Nothing
- * is recorded then.
+ * SUBSWEEP_ERROR_INVALID_RANGE; SUBSWEEP_ERROR_UNSUPPORTED if the count is indirect and the plan was not made
+ * with counts on the device; SUBSWEEP_ERROR_NULL, SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE.
+ * Nothing is recorded then.
  *
- * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan at the
- * same time.
+ * Threads: any, while no other thread uses `command_buffer` or its pool; several may record one plan
+ * concurrently.
  *
  * # Safety
- * `plan` is null or alive, and stays until the work is done. `command_buffer` is of the plan's device, in the
- * recording state outside of a render pass. `info` is null or as its comments say; its ranges are live memory
- * of the device, made with the usage named above, when the commands run. The caller orders their accesses with
- * what comes before and after.
+ * `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device,
+ * in the recording state outside of a render pass. `info` is null or as its comments say; its ranges are live
+ * device memory with the required usage when the commands run. The caller synchronises their accesses with
+ * other work.
  */
 VkResult subsweep_cmd_segmented_sort(const struct SubsweepSegmentedSortPlan *plan,
                                      VkCommandBuffer command_buffer,
