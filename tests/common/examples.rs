@@ -7,8 +7,9 @@ use std::time::SystemTime;
 
 /// A command that starts an example.
 ///
-/// # Panics If the example is not built, or older than its sources: `cargo test` builds examples, but `cargo test
-/// --test NAME` does not.
+/// # Panics
+/// If the example is not built, or older than its sources: `cargo test` builds examples, but `cargo test --test NAME` does
+/// not.
 pub fn example(name: &str) -> Command {
     let test = std::env::current_exe().expect("the path of the test");
     let folder =
