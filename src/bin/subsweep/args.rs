@@ -154,7 +154,7 @@ pub enum PolicyKind {
 
 /// List the devices and their policies
 ///
-/// For each: driver, versions, UUIDs, the limits and features in use, and the chosen policies with the reason. An
+/// For each: driver, versions, UUIDs, the relevant limits and features, and the chosen policies with the reason. An
 /// unusable device is listed with the requirements that it lacks.
 #[derive(Debug, Args)]
 pub struct DevicesArgs {
@@ -405,7 +405,7 @@ pub struct InspectArgs {
 ///
 /// With --static, and always with --device gpu:NAME, nothing runs. Shapes are ranked by compiled instructions per key
 /// or element and pass, doubled where a compute unit cannot hold two workgroups; shapes that spill to memory are
-/// excluded. Rare branches count as all others. The static ranking does not compare algorithms, nor ways of the tile
+/// excluded. Rare branches count as all others. The static ranking does not compare algorithms, nor variants of the tile
 /// scatter: the table or --algorithm decides those. Exits with 3 where a driver reports nothing.
 #[derive(Debug, Args)]
 pub struct TuneArgs {

@@ -94,7 +94,7 @@ impl Comparison {
             median_ns: measurement.time.median_ns,
         });
         let table = self.tables.entry(case.group()).or_default();
-        table.entry(way(case)).or_default().insert(case.count, cell);
+        table.entry(variant(case)).or_default().insert(case.count, cell);
     }
 
     /// The cell of a variant in any table; primitives share no algorithm names.
@@ -113,7 +113,7 @@ fn cell(table: &Table, name: &str, count: u64) -> Option<Cell> {
 }
 
 /// The name of a case's variant: its algorithm, and its tuning unless it is the default.
-pub fn way(case: &Case) -> String {
+pub fn variant(case: &Case) -> String {
     let (algorithm, policy) = match &case.work {
         Work::Scan(scan) => (scan.algorithm.name(), scan.policy),
         Work::Sort(sort) => (sort.algorithm.name(), sort.policy),
@@ -133,10 +133,10 @@ impl fmt::Display for Comparison {
     /// Tables, each sorted by the largest count, fastest first; then speedups of the claims; then the reasons of
     /// cases without a time.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ways = || self.tables.values().flatten();
-        let counts: BTreeSet<u64> = ways().flat_map(|(_, cells)| cells.keys()).copied().collect();
+        let variants = || self.tables.values().flatten();
+        let counts: BTreeSet<u64> = variants().flat_map(|(_, cells)| cells.keys()).copied().collect();
         let (heading, claim_heading) = ("elements", "times as fast");
-        let names = ways().map(|(name, _)| name.as_str());
+        let names = variants().map(|(name, _)| name.as_str());
         let names = names.chain(self.claims.iter().map(|claim| claim.text)).chain([heading]);
         let name_width = names.map(str::len).max().unwrap_or(0);
         let write_heading = |f: &mut fmt::Formatter<'_>, heading| {
@@ -182,7 +182,7 @@ impl fmt::Display for Comparison {
             }
             writeln!(f)?;
         }
-        for (name, cells) in ways() {
+        for (name, cells) in variants() {
             for (count, cell) in cells {
                 if let Err(outcome) = cell {
                     writeln!(f, "  {name}, {count} elements: {outcome}")?;

@@ -6,7 +6,7 @@ use std::fmt;
 use subsweep::harness::units::duration;
 use subsweep::harness::{Case, LinearFit, Measurement, Outcome};
 
-use super::comparison::way;
+use super::comparison::variant;
 
 /// Counts and median times in nanoseconds, by primitive and variant.
 #[derive(Debug, Default)]
@@ -20,10 +20,12 @@ impl Scaling {
     pub fn add(&mut self, case: &Case, outcome: &Result<Measurement, Outcome>) {
         match outcome {
             Ok(measurement) => {
-                let times = self.times.entry((case.group(), way(case))).or_default();
+                let times = self.times.entry((case.group(), variant(case))).or_default();
                 times.push((case.count as f64, measurement.time.median_ns));
             }
-            Err(outcome) => self.failures.push(format!("{}, {} elements: {outcome}", way(case), case.count)),
+            Err(outcome) => {
+                self.failures.push(format!("{}, {} elements: {outcome}", variant(case), case.count))
+            }
         }
     }
 }
@@ -31,8 +33,8 @@ impl Scaling {
 impl fmt::Display for Scaling {
     /// The fit of each variant and its worst deviation; then the reasons of cases without a time.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |(group, way): &(String, String)| {
-            if group == way { way.clone() } else { format!("{group}, {way}") }
+        let name = |(group, variant): &(String, String)| {
+            if group == variant { variant.clone() } else { format!("{group}, {variant}") }
         };
         let width = self.times.keys().map(|key| name(key).len()).max().unwrap_or(0);
         writeln!(f, "\n  {:width$}     fixed  per element  off by at most  counts", "")?;
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn two_counts_determine_the_fit() {
-        let key = |group: &str, way: &str| (group.to_owned(), way.to_owned());
+        let key = |group: &str, variant: &str| (group.to_owned(), variant.to_owned());
         let scaling = Scaling {
             times: BTreeMap::from([
                 (key("sort:keys", "onesweep"), vec![(1e3, 12e3), (1e6, 2.01e6)]),

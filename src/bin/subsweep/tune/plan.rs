@@ -144,7 +144,7 @@ impl Plan {
     }
 
     /// Options of the first, short measurement of every shape.
-    pub const fn glance(&self) -> BenchOptions {
+    pub const fn short_run(&self) -> BenchOptions {
         BenchOptions {
             block_count: 1,
             warm_up_count: 0,
@@ -164,7 +164,7 @@ impl Plan {
             samples_per_block: 3,
             max_checked_blocks: 2,
             budget: Duration::from_secs(3),
-            ..self.glance()
+            ..self.short_run()
         }
     }
 }

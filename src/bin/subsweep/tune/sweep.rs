@@ -142,7 +142,7 @@ impl<'a> Sweep<'a> {
         let capabilities = self.measure.capabilities();
         let current = self.plan.current(capabilities);
         let all = self.plan.shapes(capabilities);
-        let mut seen = self.measure(&all, 0, self.plan.glance(), "all shapes")?;
+        let mut seen = self.measure(&all, 0, self.plan.short_run(), "all shapes")?;
         seen.sort_by(|a, b| b.score.total_cmp(&a.score));
         let mut figures = match self.measure {
             Measure::Run(..) => {
