@@ -1,4 +1,4 @@
-//! GPUs that compile and run nothing: Mesa's drivers over `drm-shim`, which answers the kernel's ioctls.
+//! Compile-only GPUs: Mesa's drivers over `drm-shim`, which answers the kernel's ioctls. They compile and run nothing.
 //!
 //! `tools/setup gpus` unpacks the drivers with the glibc that they were built for. A driver opens its device only in a
 //! process that was started by that glibc's loader with the shim of the device preloaded: [`CompileOnlyGpu::command`].
@@ -13,28 +13,28 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A GPU whose compiler is here and whose hardware need not be.
+/// A GPU with a compiler and without hardware.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CompileOnlyGpu {
     /// The name that `--device gpu:NAME` takes.
     pub name: &'static str,
-    /// The architecture, in its vendor's words, and the product or chip that the shim stands for.
+    /// The architecture in its vendor's words, and the product or chip that the shim emulates.
     pub what: &'static str,
     /// The driver, and its shader compiler.
     pub driver: &'static str,
-    /// The manifest's name, without its ending; the driver's library has it, too.
+    /// The manifest's name without its extension; also part of the name of the driver's library.
     manifest: &'static str,
-    /// The folder of the shim, from the folder of GPUs on, and its name there.
+    /// The shim's folder, relative to the folder of GPUs, and its file name.
     shim: (&'static str, &'static str),
-    /// What tells driver and shim which chip to be.
+    /// Environment variables that select the chip for driver and shim.
     environment: &'static [(&'static str, &'static str)],
 }
 
-/// Why a compile-only GPU cannot be opened.
+/// The reason why a compile-only GPU cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotSetUp {
-    /// It lacks files.
+    /// A file is missing.
     #[error("gpu:{name} is not set up ({} is missing); run tools/setup gpus{}", missing.display(), note(missing))]
     Missing {
         /// The GPU's name.
@@ -42,7 +42,7 @@ pub enum NotSetUp {
         /// The first file that was not found.
         missing: PathBuf,
     },
-    /// The folder of GPUs cannot stand in the lists of paths that loaders take.
+    /// The path of the folder of GPUs contains a separator of path lists.
     #[error("gpu:{name}: loaders cannot take ':' or ';' in {}; set SUBSWEEP_GPUS_DIR to another folder", folder.display())]
     Separator {
         /// The GPU's name.
@@ -52,7 +52,7 @@ pub enum NotSetUp {
     },
 }
 
-/// Debian has every shim but Intel's, and set-up goes on without it.
+/// A note about Intel's shim: Debian has every other shim, and the set-up continues without it.
 fn note(missing: &Path) -> &'static str {
     if missing.ends_with(INTEL_SHIM) { ", which names what it needs to build Intel's shim" } else { "" }
 }
@@ -62,7 +62,7 @@ const INTEL: &str = "intel";
 const INTEL_SHIM: &str = "libintel_noop_drm_shim.so";
 const LOADER: &str = "ld-linux-x86-64.so.2";
 
-/// A driver of Mesa's, and the shim that it opens its devices by.
+/// A Mesa driver, and the shim for its devices.
 struct Driver {
     name: &'static str,
     manifest: &'static str,
@@ -101,7 +101,7 @@ const fn gpu(
     CompileOnlyGpu { name, what, driver, manifest, shim, environment }
 }
 
-/// NVK's name for its consent to hardware that it does not support yet, or no more.
+/// NVK's opt-in to hardware that it does not support yet, or no longer.
 const UNSUPPORTED_HARDWARE: (&str, &str) = ("NVK_I_WANT_A_BROKEN_VULKAN_DRIVER", "1");
 
 const ALL: &[CompileOnlyGpu] = &[
@@ -120,8 +120,8 @@ const ALL: &[CompileOnlyGpu] = &[
     gpu(HONEYKRISP, "apple-m1", "Apple M1, G13G", &[]),
 ];
 
-/// What would lead the Vulkan loader to other drivers, RADV to a device without the shim, or the loader of programs to
-/// other libraries.
+/// Variables that would lead the Vulkan loader to other drivers, RADV to a device without the shim, or the program
+/// loader to other libraries.
 const CLEARED: [&str; 9] = [
     "VK_ICD_FILENAMES",
     "VK_ADD_DRIVER_FILES",
@@ -135,20 +135,20 @@ const CLEARED: [&str; 9] = [
 ];
 
 impl CompileOnlyGpu {
-    /// Every one that is known, in the order of `--list-gpus`.
+    /// All compile-only GPUs, in the order of `--list-gpus`.
     pub const fn all() -> &'static [Self] {
         ALL
     }
 
-    /// The one of this name, whatever its case.
+    /// The GPU with this name, in any case.
     pub fn find(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|gpu| gpu.name.eq_ignore_ascii_case(name))
     }
 
-    /// Whether all of its files are there.
+    /// Checks that all files of the GPU exist.
     ///
     /// # Errors
-    /// [`NotSetUp`], with the first that is missing.
+    /// [`NotSetUp`], with the first missing file.
     pub fn check(&self) -> Result<(), NotSetUp> {
         let (name, folder) = (self.name, folder().unwrap_or_default());
         if folder.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b':' | b';')) {
@@ -158,12 +158,11 @@ impl CompileOnlyGpu {
         missing.map_or(Ok(()), |missing| Err(NotSetUp::Missing { name, missing }))
     }
 
-    /// A command that starts `executable`, an ELF file for x86-64 Linux, in a process whose one Vulkan driver opens this
-    /// GPU. Arguments of the executable are added to the command, and there is no shell on the way.
+    /// A command that starts `executable`, an ELF file for x86-64 Linux, in a process whose only Vulkan driver opens
+    /// this GPU. Arguments of the executable are added to the command; no shell is involved.
     ///
-    /// The shim accepts what the process submits and executes nothing. Mesa's shader cache is off, so that statistics are of what
-    /// the process itself has compiled. Shim and driver write lines to standard error that are of no use to a reader: see
-    /// [`is_noise`].
+    /// The shim accepts submissions and executes nothing. Mesa's shader cache is off, so that statistics are those of
+    /// the process's own compilation. Shim and driver write noise to standard error: see [`is_noise`].
     ///
     /// # Errors
     /// [`NotSetUp`].
@@ -176,7 +175,8 @@ impl CompileOnlyGpu {
         path.push(":");
         path.push(folder.join(INTEL));
         command.arg("--library-path").arg(path);
-        // Preloaded files stand in a list with spaces between: a name alone is looked for in the path, which may hold them.
+        // The list of preloaded files is separated by spaces; a bare name is searched in the library path, which may
+        // have them.
         command.arg("--preload").arg(self.shim.1).arg(executable);
         CLEARED.iter().for_each(|name| {
             command.env_remove(name);
@@ -184,7 +184,7 @@ impl CompileOnlyGpu {
         command.env("VK_DRIVER_FILES", folder.join(self.manifest_path()));
         // Layers of the system may reorder devices, and are built for another C library.
         command.env("VK_LOADER_LAYERS_DISABLE", "~implicit~").env("MESA_SHADER_CACHE_DISABLE", "true");
-        // NAK panics where it does not know what to do: its message is one line.
+        // NAK panics on unsupported code; its message has one line.
         command.env("RUST_BACKTRACE", "0");
         command.envs(self.environment.iter().copied());
         Ok(command)
@@ -194,7 +194,7 @@ impl CompileOnlyGpu {
         PathBuf::from("icd").join(self.manifest).with_extension("json")
     }
 
-    /// What [`Self::command`] and the manifest name, from the folder on.
+    /// The files that [`Self::command`] and the manifest name, relative to the folder.
     fn files(&self) -> [PathBuf; 4] {
         let libraries = Path::new(LIBRARIES);
         let driver = libraries.join(format!("libvulkan_{}.so", self.manifest));
@@ -203,19 +203,19 @@ impl CompileOnlyGpu {
     }
 }
 
-/// Whether a line of standard error is a shim's remark about an ioctl that it does not know, which drivers do without, or a
-/// driver's about its conformance.
+/// Whether a line of standard error is a shim's message about an ioctl that it does not know, or a driver's about its
+/// conformance.
 pub fn is_noise(line: &str) -> bool {
     ["DRM_SHIM: ", "Unknown DRM_IOCTL", "Unknown drm_"].iter().any(|start| line.starts_with(start))
         || line.contains("is not a conformant Vulkan implementation")
 }
 
-/// `SUBSWEEP_CACHE`, as for the scripts in `tools/`, or `subsweep/` in the user's cache folder; none where there is neither.
+/// `SUBSWEEP_CACHE`, as for the scripts in `tools/`, or `subsweep/` in the user's cache folder; none if both are unset.
 pub fn cache_folder() -> Option<PathBuf> {
     set("SUBSWEEP_CACHE").or_else(|| Some(dirs::cache_dir()?.join("subsweep")))
 }
 
-/// A path in the environment, if it is not empty.
+/// A path from an environment variable that is not empty.
 fn set(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
@@ -223,7 +223,7 @@ fn set(name: &str) -> Option<PathBuf> {
 /// `SUBSWEEP_GPUS_DIR`, or `gpus/` in [`cache_folder`].
 fn folder() -> Option<PathBuf> {
     let folder = set("SUBSWEEP_GPUS_DIR").or_else(|| Some(cache_folder()?.join("gpus")))?;
-    // The Vulkan loader takes relative paths of manifests from elsewhere.
+    // The Vulkan loader resolves relative paths of manifests against another folder.
     std::path::absolute(folder).ok()
 }
 
@@ -239,7 +239,7 @@ mod tests {
                 ALL[..at].iter().all(|other| other.name != gpu.name && other.what != gpu.what),
                 "{gpu:?}"
             );
-            // What --device reads as a list, or as all of them.
+            // `--device` reads a comma as a list, and `all` as all GPUs.
             assert!(!gpu.name.contains(',') && gpu.name != "all", "{gpu:?}");
         }
         assert_eq!(CompileOnlyGpu::find("nvidia"), None);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn remarks_are_told_from_words() {
+    fn messages_of_shims_are_recognized() {
         for line in [
             "DRM_SHIM: unhandled core DRM ioctl 0x2D (0xc00c642d)",
             "Unknown DRM_IOCTL_MSM_GET_PARAM 21",

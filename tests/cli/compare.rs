@@ -1,13 +1,13 @@
-//! `compare`: reports in, verdicts out, and no device.
+//! `compare`: reports in, verdicts out, without a device.
 
 use ::subsweep::harness::{Measurement, Report, Summary, VerifiedCase};
 
 use super::*;
 
-/// The fewest cases that there are, each with a copy beside it.
+/// The smallest set of cases, each with a copy beside it.
 const FILTER: &str = "scan*columns=1*policy=default*n=65536;";
 
-/// A report as `bench` writes it, in which each sample is `factor` times as long, and a hundredth apart from the next.
+/// A report of `bench` with synthetic samples: `factor` times as long, a hundredth apart.
 fn steady(report: &[u8], factor: f64) -> Vec<u8> {
     let mut report = Report::from_json(report).unwrap();
     for measured in report.devices.iter_mut().flat_map(|device| &mut device.measured) {
@@ -18,7 +18,7 @@ fn steady(report: &[u8], factor: f64) -> Vec<u8> {
     report.to_json().unwrap()
 }
 
-/// Makes all that follows from the samples follow from them again.
+/// Recomputes all values that follow from the samples.
 fn sum_up(measured: &mut Measurement) {
     measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
     let seconds = measured.time.median_ns / 1e9;
@@ -34,7 +34,7 @@ fn bench(more: &[&str]) -> Vec<u8> {
     ended.stdout
 }
 
-/// Compares where there is no driver.
+/// Runs `compare` without any driver.
 fn compare(arguments: &[&str]) -> Ended {
     run(without_drivers(&mut subsweep([&["compare"], arguments].concat())))
 }
@@ -73,7 +73,7 @@ fn reports_are_compared_case_by_case() {
         for case in cases {
             assert_eq!(case["verdict"], verdict, "{case}");
         }
-        // A line each, one for their group, one above it, and one that says what SAME is.
+        // A line for each case, one for their group, one above it, and one that explains SAME.
         assert_eq!(text.matches(verdict).count(), ids.len() + 2 + usize::from(verdict == "SAME"), "{text}");
         assert_eq!(comparison["groups"][0]["verdict"], verdict);
         if code == 1 {
@@ -85,10 +85,10 @@ fn reports_are_compared_case_by_case() {
             assert_eq!(ended.stderr.lines().count(), 1);
         }
     }
-    // Slower, but not by so much.
+    // Slower, but within 25 %.
     assert_eq!(compare(&[&base, &slower, "--fail-on-regression", "25"]).code, 0);
     assert_eq!(compare(&[&base, &slower, "--tolerance", "25", "--fail-on-regression", "10"]).code, 1);
-    // One with each of the others; and the report on standard output, where words give way.
+    // The base with each of the others; with the report on standard output the text goes to standard error.
     let ended = compare(&[&base, &same, &slower, "--json", "-"]);
     let document: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!(document["comparisons"].as_array().unwrap().len(), 2);
@@ -107,10 +107,10 @@ fn reports_are_compared_case_by_case() {
 }
 
 #[test]
-fn an_artificial_slow_down_is_called_so() {
+fn an_artificial_slow_down_is_a_regression() {
     let folder = Folder::new();
     let base = folder.file("base.json", bench(&[]));
-    // Beyond whatever else this machine does.
+    // More than the noise of any machine.
     let new = folder.file("new.json", bench(&["--slow-down", "100000"]));
     let ended = compare(&[&base, &new, "--fail-on-regression", "20"]);
     ended.refused_with_words(1, "cases are slower by more than 20 %");
@@ -121,9 +121,9 @@ fn failed(id: String) -> VerifiedCase {
     VerifiedCase { id, outcome: "fail".into(), reason, wrong: None, reproduce: None }
 }
 
-/// A gate is for what is there no more, too.
+/// The gate also fails on cases and devices that are missing.
 #[test]
-fn what_has_become_wrong_is_told_and_passes_no_gate() {
+fn wrong_or_missing_cases_are_printed_and_fail_the_gate() {
     let folder = Folder::new();
     let measured = steady(&bench(&[]), 1.0);
     let base = folder.file("base.json", &measured);
@@ -161,7 +161,7 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
     let fewer = changed("fewer.json", |report| drop(report.devices[0].measured.pop()));
     compare(&[&base, &fewer, "--fail-on-regression", "10"])
         .refused_with_words(2, "the new report has no time for 1 of the base's cases, such as scan:");
-    // However much slower.
+    // Too few samples for a verdict, however much slower.
     let few = changed("few.json", |report| {
         for measured in &mut report.devices[0].measured {
             measured.block_lengths = vec![20];
@@ -171,7 +171,7 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
     let slow = folder.file("slow.json", steady(&measured, 10.0));
     assert_eq!(compare(&[&base, &slow, "--fail-on-regression", "10"]).code, 1);
     compare(&[&few, &slow, "--fail-on-regression", "10"]).refused_with_words(2, "have too few samples");
-    // What is certain comes before what is missing.
+    // A wrong result comes before missing cases.
     let wrong_and_cut = changed("both.json", |report| {
         let device = &mut report.devices[0];
         device.verified.push(failed(device.measured.remove(0).id));
@@ -195,9 +195,9 @@ fn what_has_become_wrong_is_told_and_passes_no_gate() {
     assert_eq!(compare(&[&base, &two, "--fail-on-regression", "10"]).code, 0);
 }
 
-/// Of several devices each is compared with its like; one alone with any.
+/// Several devices are compared with those of the same driver; a single one with any.
 #[test]
-fn a_gate_takes_no_device_for_another() {
+fn a_gate_pairs_devices_by_driver() {
     let folder = Folder::new();
     let measured = steady(&bench(&[]), 1.0);
     let with = |name, others: &[&str]| {
@@ -216,7 +216,7 @@ fn a_gate_takes_no_device_for_another() {
     assert_eq!(compare(&[&base, &base, "--fail-on-regression", "10"]).code, 0);
     compare(&[&base, &other, "--fail-on-regression", "10"])
         .refused_with_words(2, "other.json: has no device of the driver of RADV, but NVK");
-    // Devices of one report are other devices by design, and the first that has times is the base.
+    // Devices of one report differ by design; the first with times is the base.
     let mut report = Report::from_json(&folder.read("base.json")).unwrap();
     assert_eq!(compare(&[&base, "--fail-on-regression", "10"]).code, 0);
     let device = &mut report.devices[0];
@@ -229,7 +229,7 @@ fn a_gate_takes_no_device_for_another() {
     compare(&[&wrong_alone, &base]).refused(2, "alone.json: has no measurements");
 }
 
-/// Noise in which no case is certain, but all of them together are; of two reports the worse is named.
+/// Noise in which each case is ambiguous, but all together are slower; of two reports the worse is named.
 #[test]
 fn cases_are_slower_together() {
     let folder = Folder::new();
@@ -241,7 +241,7 @@ fn cases_are_slower_together() {
         device.measured = (0..40)
             .map(|at| {
                 let mut one = Measurement { id: format!("{};case={at}", first.id), ..first.clone() };
-                // The same ten times in every case, in rounds of another order each.
+                // The same ten times in every case, in another order of rounds.
                 let time = |round: u32| 0.4 + 1.2 * f64::from((step * round + at) % 10) / 9.0;
                 one.samples_ns = (0..10).map(|round| factor * 1e6 * time(round)).collect();
                 one.block_lengths = vec![1; 10];
@@ -262,7 +262,7 @@ fn cases_are_slower_together() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused() {
+fn reports_that_cannot_be_compared_are_refused() {
     let folder = Folder::new();
     let whole = bench(&[]);
     let good = folder.file("good.json", &whole);
@@ -288,7 +288,7 @@ fn what_cannot_be_compared_is_refused() {
         (&[&good], "there is one report of one device"),
         (&["-", "-"], "only one report can come from standard input"),
         (&[&good, &good, "--json", &good], "good.json: is also the input"),
-        (&[&good, &good, "--json", &nowhere, "--html", &nowhere], "--json and --html lead to one place"),
+        (&[&good, &good, "--json", &nowhere, "--html", &nowhere], "--json and --html name the same file"),
         (&[&good, &good, "--tolerance", "-1"], "it is a number of percent from 0"),
         (&[&good, &good, "--fail-on-regression", "NaN"], "it is a number of percent from 0"),
         (&[&good, &good, "--device", "0"], "compare opens no device"),

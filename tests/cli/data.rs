@@ -1,4 +1,4 @@
-//! Right results, in the formats that they came in.
+//! Results of scans and gathers, in the format of the input.
 
 use ::subsweep::scan::{ScanAlgorithm, ScanConfig};
 
@@ -45,7 +45,7 @@ fn tables_are_scanned_by_column() {
     }
 }
 
-/// A file of numbers, scanned by `--op` and by a plain loop, in a table of 5 columns.
+/// Scans a table of 5 columns with `--op`, and compares with a sequential loop.
 macro_rules! scans_of {
     ($type:ident, $descr:literal, $value:expr, $($op:literal: $combine:expr),+) => {{
         let value: fn(u32) -> $type = $value;
@@ -74,13 +74,13 @@ fn every_type_is_scanned_by_its_operators() {
         "add": u64::wrapping_add, "mul": u64::wrapping_mul, "max": Ord::max, "or": |a, b| a | b);
     scans_of!(i64, "<i8", |word| i64::from(word as i32) << 20,
         "add": i64::wrapping_add, "min": Ord::min, "max": Ord::max, "xor": |a, b| a ^ b);
-    // Whole numbers, whose sums are exact in any order.
+    // Small integers, so that sums are exact in any order.
     scans_of!(f32, "<f4", |word| ((word >> 20) as i32 - 2048) as f32,
         "add": |a, b| a + b, "min": f32::min, "max": f32::max);
     scans_of!(f64, "<f8", |word| (f64::from(word) - 2e9) / 1024.0, "min": f64::min, "max": f64::max);
 }
 
-/// What `scan` makes of rows of `columns` i32: a plain loop over the segments that begin at `starts`.
+/// Reference of a segmented scan of rows of `columns` i32; segments begin at `starts`.
 fn scanned_in_segments(
     rows: &[i32],
     columns: usize,
@@ -180,7 +180,7 @@ fn every_algorithm_of_a_scan_gives_the_same() {
     }
 }
 
-/// `rows[indices]`, of rows of so many words.
+/// `rows[indices]`, for rows of `row_words` words.
 fn gathered(rows: &[u32], row_words: usize, indices: &[u32]) -> Vec<u32> {
     indices.iter().flat_map(|&index| rows[index as usize * row_words..][..row_words].to_vec()).collect()
 }
@@ -222,7 +222,7 @@ fn raw_elements_are_gathered_by_indices_from_a_pipe() {
 }
 
 #[test]
-fn nothing_is_gathered_to_nothing() {
+fn a_gather_without_indices_is_empty() {
     let folder = Folder::new();
     let indices = folder.file("indices", npy("<u4", "(0,)", b""));
     let grid = npy("<f4", "(2, 3)", &[0; 24]);
@@ -231,14 +231,14 @@ fn nothing_is_gathered_to_nothing() {
     let none = npy("<u4", "(0,)", b"");
     let stdout = run_with(&mut subsweep(["gather", "-", "--indices", &indices]), &none).done();
     assert_eq!(stdout, none);
-    // What a program has left that failed.
+    // An empty raw file is probably the output of a program that failed.
     let empty = folder.file("empty", b"");
     let mut command = subsweep(["gather", "-", "--indices", &empty]);
     run_with(&mut command, &grid).refused(2, "is empty; give it indices");
 }
 
 #[test]
-fn nothing_is_scanned_and_sorted_to_nothing() {
+fn scans_and_sorts_of_no_elements_are_empty() {
     let folder = Folder::new();
     let empty = folder.file("empty", b"");
     for command in ["scan", "sort"] {

@@ -1,4 +1,4 @@
-//! What devices say, and how one is meant.
+//! Properties of devices, and their selection.
 
 use ::subsweep::scan::ScanAlgorithm;
 
@@ -29,8 +29,8 @@ fn devices_are_listed_for_people_and_for_programs() {
     }
     let workarounds = device["workarounds"].as_array().unwrap();
     let names: Vec<_> = workarounds.iter().map(|name| name.as_str().unwrap()).collect();
-    let told = if names.is_empty() { vec!["none known"] } else { names };
-    assert!(told.iter().all(|name| text.contains(name)), "{told:?}: {text}");
+    let expected = if names.is_empty() { vec!["none known"] } else { names };
+    assert!(expected.iter().all(|name| text.contains(name)), "{expected:?}: {text}");
     for label in [
         "subgroups",
         "workarounds",
@@ -47,19 +47,19 @@ fn devices_are_listed_for_people_and_for_programs() {
     }
     let policies = &device["policies"];
     assert!(policies["scan"]["policy"].as_str().unwrap().starts_with("reduce-then-scan: "), "{policies}");
-    // Which of the two it is, is the device's.
+    // The choice depends on the device.
     let apart = policies["scan_out_of_place"]["policy"].as_str().unwrap();
     assert!(apart.starts_with("chained: ") || apart.starts_with("reduce-then-scan: "), "{policies}");
     assert!(policies["gather"]["policy"].as_str().unwrap().starts_with("gather: workgroup "), "{policies}");
-    for place in ["scan", "scan_out_of_place", "sort", "gather"] {
-        assert!(policies[place]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policies}");
+    for name in ["scan", "scan_out_of_place", "sort", "gather"] {
+        assert!(policies[name]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policies}");
     }
     assert!(device["limits"]["shared_memory_size"].as_u64().unwrap() >= 16 << 10);
     assert!(device["subgroups"]["operations"].as_array().unwrap().contains(&"arithmetic".into()));
 }
 
 #[test]
-fn the_policy_that_options_lead_to_is_shown() {
+fn the_policy_of_the_options_is_printed() {
     let ended = run(&mut subsweep(["devices", "--algorithm", "radix-2bit", "--policy", "seed", "--json"]));
     let devices: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     let policies = &devices[0]["policies"];
@@ -71,7 +71,7 @@ fn the_policy_that_options_lead_to_is_shown() {
 }
 
 #[test]
-fn a_device_is_meant_by_index_name_uuid_or_driver() {
+fn a_device_is_selected_by_index_name_uuid_or_driver() {
     let device = device();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let (name, uuid, driver) =
@@ -116,7 +116,7 @@ fn the_environment_names_a_device_and_an_option_wins() {
 }
 
 #[test]
-fn algorithms_are_listed_wherever_it_is_asked() {
+fn algorithms_are_listed_with_or_without_a_command() {
     let positions: [&[&str]; 5] = [
         &["--list-algorithms"],
         &["scan", "--list-algorithms"],
@@ -152,7 +152,7 @@ fn help_names_every_command_and_code() {
     assert_eq!(ended.stdout, format!("subsweep {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
 }
 
-/// lavapipe can be told to have subgroups of two lanes, for which the kernels have no room.
+/// lavapipe can be configured to subgroups of two lanes, which the kernels do not support.
 #[test]
 fn a_device_with_too_few_lanes_is_listed_and_refused() {
     let two_lanes = |arguments: &[&str]| {
@@ -173,8 +173,8 @@ fn a_device_with_too_few_lanes_is_listed_and_refused() {
     two_lanes(&["sort", &input, "--type", "u32", "--device", "driver:llvmpipe"]).refused(3, "4 to 128 lanes");
 }
 
-/// Mesa's shader cache of another width of vectors is a folder of its own, for commands that run drivers, unless the user
-/// wants none.
+/// Mesa's shader cache for another vector width has a folder of its own, for commands that run drivers, unless the user
+/// disables it.
 #[test]
 fn a_shader_cache_is_made_where_drivers_compile_for_another_width() {
     let made = |arguments: &[&str]| {
@@ -196,7 +196,7 @@ fn a_shader_cache_is_made_where_drivers_compile_for_another_width() {
     assert_eq!(made(&[&devices[..], &["--no-pipeline-cache"]].concat()).1, nothing);
 }
 
-/// lavapipe with vectors of 1024 bits says that it has 32 lanes, of which the last 16 take part in little.
+/// lavapipe with vectors of 1024 bits reports 32 lanes; the last 16 are broken.
 #[test]
 fn a_broken_driver_fails_its_self_test() {
     let mut command = subsweep(["devices", "--json", "--device", "driver:llvmpipe"]);

@@ -1,4 +1,4 @@
-//! GPUs that compile and run nothing, by `--device gpu:NAME`, and inspections side by side.
+//! Compile-only GPUs, by `--device gpu:NAME`, and comparison of inspections.
 
 use ::subsweep::harness::gpus::CompileOnlyGpu;
 use ::subsweep::harness::{PipelineSet, PlanConfig};
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::children::is_gate_on;
 use super::*;
 
-/// One GPU for each of the five drivers, its driver (Honeykrisp by its first name, which the bindings have), and the names that its driver has for instructions and registers.
+/// A GPU of each of the five drivers; the driver (Honeykrisp by its first name, as in the bindings); its names for
+/// instructions and registers.
 const DRIVERS: [(&str, &str, &str, &str); 5] = [
     ("nvidia-ampere", "MESA_NVK", "Instruction count", "Number of GPRs"),
     ("amd-rdna3", "MESA_RADV", "Instructions", "VGPRs"),
@@ -20,7 +21,8 @@ const DRIVERS: [(&str, &str, &str, &str); 5] = [
     ("apple-m1", "MESA_AGXV", "Instructions", "GPRs"),
 ];
 
-/// Whether a GPU is set up; where it is not that is said, and fails the gate: but for Intel's shim, which must be built.
+/// Whether a GPU is set up. A missing one is reported, and fails where drivers are required, except for Intel's, whose
+/// shim must be built.
 fn is_here(name: &str) -> bool {
     let gpu = CompileOnlyGpu::find(name).unwrap_or_else(|| panic!("{name}"));
     match gpu.check() {
@@ -43,7 +45,7 @@ fn text(ended: &Ended) -> String {
     String::from_utf8(ended.stdout.clone()).unwrap()
 }
 
-/// A run that finds no GPU set up.
+/// A run without any GPU set up.
 fn without_gpus(arguments: &[&str]) -> Ended {
     run(without_drivers(&mut subsweep(arguments)).env("SUBSWEEP_GPUS_DIR", "/nowhere"))
 }
@@ -93,7 +95,7 @@ fn an_unknown_gpu_is_refused_with_those_that_are_known() {
 }
 
 #[test]
-fn commands_that_run_kernels_take_no_such_gpu() {
+fn commands_that_run_kernels_take_no_compile_only_gpu() {
     let folder = Folder::new();
     let input = folder.file("keys", bytes(&[3, 1, 2]));
     for arguments in [
@@ -116,10 +118,10 @@ fn commands_that_run_kernels_take_no_such_gpu() {
 }
 
 #[test]
-fn the_compilers_of_five_vendors_tell() {
+fn compilers_of_five_vendors_report_statistics() {
     for (name, driver, instructions, registers) in DRIVERS.into_iter().filter(|(name, ..)| is_here(name)) {
         let device = format!("gpu:{name}");
-        // From the environment as from the command line.
+        // The variable selects the device as the option does.
         let mut command = subsweep(["inspect", "--filter", "scan/reduce:u32x1", "--json"]);
         let devices = parse(&run(command.env("SUBSWEEP_DEVICE", &device)));
         let [device] = &devices.as_array().unwrap()[..] else { panic!("{devices}") };
@@ -131,22 +133,22 @@ fn the_compilers_of_five_vendors_tell() {
             assert_eq!(pipeline["kernel"], "scan/reduce:u32x1");
             let summary = &pipeline["summary"];
             let statistics = pipeline["executables"][0]["statistics"].as_array().unwrap();
-            let told = |name: &str| {
+            let reported = |name: &str| {
                 let found = statistics.iter().find(|statistic| statistic["name"] == name);
                 found.unwrap_or_else(|| panic!("{name}: {pipeline}"))["value"].as_u64().unwrap()
             };
-            assert_eq!(summary["instructions"], told(instructions), "{pipeline}");
-            assert_eq!(summary["registers"], told(registers), "{pipeline}");
-            assert!(told(instructions) > 0 && told(registers) > 0, "{pipeline}");
+            assert_eq!(summary["instructions"], reported(instructions), "{pipeline}");
+            assert_eq!(summary["registers"], reported(registers), "{pipeline}");
+            assert!(reported(instructions) > 0 && reported(registers) > 0, "{pipeline}");
             assert_eq!(summary["spills"], 0, "{pipeline}");
-            // ANV tells nothing of how many fit.
+            // ANV reports no occupancy.
             let workgroups = summary["workgroups"].as_u64();
             assert_eq!(workgroups.is_some_and(|count| count > 0), driver != "INTEL_OPEN_SOURCE_MESA");
         }
     }
 }
 
-/// Of a driver from Debian, and of Intel's, whose shim lies apart.
+/// Tries a driver from Debian, and Intel's, whose shim is in another folder.
 #[test]
 #[cfg(unix)]
 fn the_path_of_gpus_may_have_spaces_but_no_separators_of_lists() {
@@ -181,7 +183,7 @@ fn the_path_of_gpus_may_have_spaces_but_no_separators_of_lists() {
 }
 
 #[test]
-fn several_gpus_come_in_their_order() {
+fn several_gpus_are_printed_in_the_given_order() {
     let names = ["apple-m1", "nvidia-turing", "amd-gcn5"];
     if !names.into_iter().all(is_here) {
         return;
@@ -197,13 +199,13 @@ fn several_gpus_come_in_their_order() {
     for (block, name) in blocks.iter().zip(names) {
         assert!(block.starts_with(&format!("gpu:{name}: ")) && block.contains("gather/gather"), "{table}");
     }
-    // What one of them lacks takes nothing from the others, but of all of them it is the end.
+    // A pipeline that one GPU lacks is no failure, but one that all lack is.
     let ended = run(&mut subsweep(["inspect", "--filter", "no such kernel", "--device", &device]));
     ended.refused_with_words(2, "gpu:apple-m1: no pipeline's name has 'no such kernel' in it");
 }
 
 #[test]
-fn a_gpu_that_is_not_here_shows_its_limits_and_policies() {
+fn a_compile_only_gpu_prints_its_limits_and_policies() {
     if !is_here("apple-m1") {
         return;
     }
@@ -211,7 +213,7 @@ fn a_gpu_that_is_not_here_shows_its_limits_and_policies() {
     let devices = parse(&run(&mut subsweep(arguments.iter().chain(&["--json"]))));
     let [device] = &devices.as_array().unwrap()[..] else { panic!("{devices}") };
     assert_eq!((&device["gpu"], &device["usable"]), (&json!("apple-m1"), &json!(true)));
-    // It would run.
+    // The self-test would run kernels.
     assert!(device["self_test"].is_null(), "{device}");
     for policy in ["scan", "scan_u64", "sort", "sort_pairs", "sort_u64"] {
         assert!(!device["policies"][policy]["policy"].as_str().unwrap().is_empty(), "{device}");
@@ -224,9 +226,9 @@ fn a_gpu_that_is_not_here_shows_its_limits_and_policies() {
     assert!(!text.contains("self-test"), "{text}");
 }
 
-/// A kernel as a module of somebody else, with the constants of a pipeline of ours.
+/// Inspects a kernel as a foreign module, with the constants of a pipeline of ours.
 #[test]
-fn a_module_is_inspected_as_a_kernel_is() {
+fn a_module_of_a_kernel_has_the_statistics_of_the_kernel() {
     if !is_here("nvidia-ampere") {
         return;
     }
@@ -260,7 +262,7 @@ fn a_module_is_inspected_as_a_kernel_is() {
     );
 }
 
-/// A folder of GPUs whose loader is a script, in place of the child.
+/// A folder of GPUs with a script as the loader, which replaces the child.
 #[cfg(unix)]
 fn gpus_by(script: &str) -> Folder {
     use std::os::unix::fs::PermissionsExt as _;
@@ -282,7 +284,7 @@ fn gpus_by(script: &str) -> Folder {
 
 #[test]
 #[cfg(unix)]
-fn a_child_has_ended_as_it_is_told() {
+fn the_exit_of_a_child_is_reported() {
     let children = |script: &str, arguments: &[&str]| {
         let gpus = gpus_by(script);
         run(without_drivers(&mut subsweep(arguments)).env("SUBSWEEP_GPUS_DIR", gpus.path("")))
@@ -299,7 +301,7 @@ fn a_child_has_ended_as_it_is_told() {
         ("kill -KILL $$", 4, "gpu:apple-m1: its driver crashed (signal: 9 (SIGKILL))"),
     ] {
         children(script, &one).refused(code, what);
-        // What one has printed is all that is printed; of several a refusal is a part.
+        // A single child's output is printed as it is; with several GPUs the output includes the reason.
         let printing = format!("printf '[half'; {script}");
         for arguments in [&one[..], &[&one[..], &["--json"]].concat()] {
             let ended = children(&printing, arguments);
@@ -323,7 +325,8 @@ fn a_child_has_ended_as_it_is_told() {
     }
 }
 
-/// A loader that the system does not start is set up again; what else is wrong is told as it is. Neither ends the others.
+/// A loader that does not start suggests the set-up; other errors are printed as they are. Neither stops the other
+/// GPUs.
 #[test]
 #[cfg(unix)]
 fn a_child_that_does_not_start_says_why() {
@@ -386,13 +389,13 @@ fn a_child_without_a_device_says_what_to_run() {
     run(command.env("SUBSWEEP_GPUS_DIR", gpus.path(""))).refused(3, "libvulkan_asahi.so is missing); run");
 }
 
-/// The processes whose parent a process is.
+/// The child processes of a process.
 #[cfg(target_os = "linux")]
 fn children_of(parent: u32) -> Vec<u32> {
     let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-        // Behind the name, which may hold anything: the state and the parent.
+        // After the name, which may contain anything: the state and the parent.
         let found = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse() == Ok(parent);
         found.then_some(id)
     });
@@ -405,7 +408,7 @@ fn a_child_ends_with_its_parent() {
     let (folder, module) = (Folder::new(), kernels::GATHER_GATHER.spirv);
     let pipe = folder.argument("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    // This very program, for which no module comes.
+    // The child is this program, and waits for a module that never comes.
     let gpus = gpus_by(&format!("shift 4; exec \"$@\" <>'{pipe}'"));
     let file = folder.file("module.spv", module);
     for signal in ["-KILL", "-TERM"] {
@@ -427,12 +430,12 @@ fn a_child_ends_with_its_parent() {
         let id = parent.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
         parent.wait().unwrap();
-        // One that has ended has no program, whoever is to wait for it.
+        // A process that has ended has no executable, even before it is reaped.
         until(&|| children.iter().all(|id| program(*id).is_none()));
     }
 }
 
-/// A module from a pipe can be read once, and each of the children needs it.
+/// A module from a pipe can be read only once, and every child needs it.
 #[test]
 #[cfg(unix)]
 fn a_module_from_a_pipe_reaches_every_child() {
@@ -447,9 +450,9 @@ fn a_module_from_a_pipe_reaches_every_child() {
         command
     };
     let (one, two) = ("gpu:apple-m1", "gpu:apple-m1,gpu:nvidia-turing");
-    for (device, told) in [(one, "the same\n"), (two, "the same\n\nthe same\n")] {
+    for (device, expected) in [(one, "the same\n"), (two, "the same\n\nthe same\n")] {
         for path in ["-", "/dev/stdin"] {
-            assert_eq!(text(&run_with(&mut inspect(path, device), module)), told);
+            assert_eq!(text(&run_with(&mut inspect(path, device), module)), expected);
         }
         let pipe = folder.argument("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -457,18 +460,18 @@ fn a_module_from_a_pipe_reaches_every_child() {
             scope.spawn(|| std::fs::write(&pipe, module).unwrap());
             run(&mut inspect(&pipe, device))
         });
-        assert_eq!(text(&ended), told);
+        assert_eq!(text(&ended), expected);
         std::fs::remove_file(&pipe).unwrap();
     }
     run_with(&mut inspect("-", two), b"no module").refused(2, "standard input: is no SPIR-V module");
-    // A child that reads nothing takes nothing from its end.
-    let deaf = gpus_by("echo deaf");
-    let ended = run_with(inspect("-", one).env("SUBSWEEP_GPUS_DIR", deaf.path("")), module);
-    assert_eq!(text(&ended), "deaf\n");
+    // A child that does not read its input ends normally.
+    let not_reading = gpus_by("echo ended");
+    let ended = run_with(inspect("-", one).env("SUBSWEEP_GPUS_DIR", not_reading.path("")), module);
+    assert_eq!(text(&ended), "ended\n");
 }
 
 #[test]
-fn what_is_no_module_is_refused_before_a_device_is_opened() {
+fn invalid_modules_are_refused_before_a_device_is_opened() {
     let folder = Folder::new();
     let module = kernels::GATHER_GATHER.spirv;
     let whole = folder.file("whole.spv", module);
@@ -486,7 +489,7 @@ fn what_is_no_module_is_refused_before_a_device_is_opened() {
         ("odd.spv", module[..module.len() - 1].to_vec(), "its length is no multiple of 4 bytes"),
         ("head.spv", module[..16].to_vec(), "it ends in its header"),
         ("future.spv", future, "its version is not 1.0 to 1.6"),
-        ("bound.spv", bound, "its bound on ids is 0 or beyond"),
+        ("bound.spv", bound, "its bound on ids is 0 or above"),
         ("short.spv", module[..module.len() - 4].to_vec(), "is cut off or damaged: "),
         ("half.spv", module[..module.len() / 8 * 4].to_vec(), "is cut off or damaged: "),
         (
@@ -494,14 +497,14 @@ fn what_is_no_module_is_refused_before_a_device_is_opened() {
             words(&[&header[..], &[0]].concat()),
             "is cut off or damaged: the instruction at byte 0x00000014 has",
         ),
-        // A function that begins with nothing, and its end.
+        // The end of a function without its begin.
         ("none.spv", words(&[&header[..], &[0x1_0038]].concat()), "has no entry point for compute"),
     ] {
         let file = folder.file(name, bytes);
         let ended = without_gpus(&["inspect", "--spirv", &file]);
         ended.refused(2, what);
         assert!(ended.stderr.contains(name), "{}", ended.stderr);
-        // Once, and not by each child.
+        // The error is printed once, not by each child.
         without_gpus(&["inspect", "--spirv", &file, "--device", "gpu:all"]).refused(2, what);
     }
     let nowhere = folder.argument("nowhere.spv");
@@ -522,9 +525,9 @@ fn what_is_no_module_is_refused_before_a_device_is_opened() {
     }
 }
 
-/// What the filter leaves out is not compiled. Drivers of the CPU do not tell, but count.
+/// Pipelines outside the filter are not compiled. Drivers of the CPU report no statistics, but pipelines are counted.
 #[test]
-fn only_what_is_wanted_is_compiled() {
+fn only_filtered_pipelines_are_compiled() {
     let gpu = Gpu::open(GpuOptions::default()).unwrap();
     let device = gpu.device();
     let plans = [
@@ -546,7 +549,7 @@ fn only_what_is_wanted_is_compiled() {
         assert!(name.starts_with("scan/reduce"), "{name}");
         begun.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     });
-    // The device was not made to tell.
+    // The device was created without pipeline statistics.
     assert!(matches!(ended, Err(::subsweep::Error::Unsupported { .. })), "{ended:?}");
     assert_eq!(begun.into_inner(), wanted);
     assert_eq!(device.pipeline_counts().created - before, wanted as u64);
@@ -570,7 +573,7 @@ fn inspection(gpu: Option<&str>, pipelines: &[(&str, &str, u64)]) -> String {
 }
 
 #[test]
-fn inspections_are_set_side_by_side() {
+fn inspections_are_compared_pipeline_by_pipeline() {
     let folder = Folder::new();
     let base = inspection(
         Some("apple-m1"),
@@ -621,7 +624,7 @@ fn inspections_are_set_side_by_side() {
             assert!(documented.contains(&format!("`{field}`")), "{field}");
         }
     }
-    // The devices of one inspection, and one that has no other.
+    // A single inspection with two devices, and a device without a counterpart.
     let other = inspection(Some("amd-gcn5"), &[("sort/a", "WORKGROUP_SIZE=64", 50)]);
     let both: Vec<Value> = [std::fs::read_to_string(&base).unwrap(), other]
         .iter()
@@ -635,15 +638,15 @@ fn inspections_are_set_side_by_side() {
     assert!(String::from_utf8_lossy(&ended.stdout).contains(words), "{}", ended.stderr);
 }
 
-/// Modules of somebody else have the names of their files. Of the second pair the driver tells nothing about spills.
+/// Foreign modules are named after their files. In the second pair the driver reports no spills.
 #[test]
-fn two_modules_are_a_pair_whatever_their_names() {
+fn two_modules_are_paired_under_any_names() {
     let folder = Folder::new();
     let of = |kernel, instructions| inspection(None, &[(kernel, "main 0=64", instructions)]);
-    let silent = |text: String| text.replace("\"spills\":", "\"cycles\":");
+    let without_spills = |text: String| text.replace("\"spills\":", "\"cycles\":");
     for (name, [base, new], spills) in [
-        ("told", [of("a.spv", 900), of("b.spv", 1800)], "; 0 → 1 spill\n"),
-        ("silent", [of("a.spv", 900), of("b.spv", 1800)].map(silent), "geometric mean\n"),
+        ("with_spills", [of("a.spv", 900), of("b.spv", 1800)], "; 0 → 1 spill\n"),
+        ("without_spills", [of("a.spv", 900), of("b.spv", 1800)].map(without_spills), "geometric mean\n"),
     ] {
         let base = folder.file(&format!("{name}-base.json"), base);
         let new = folder.file(&format!("{name}-new.json"), new);
@@ -651,7 +654,7 @@ fn two_modules_are_a_pair_whatever_their_names() {
         let row = table.lines().find(|line| line.starts_with("* a.spv → b.spv "));
         assert!(row.is_some_and(|row| row.contains("900 → 1800")), "{table}");
         assert!(table.contains("1 pipeline in both, 1 changed (*)") && table.contains(spills), "{table}");
-        assert_eq!(table.contains(" spill\n"), name == "told", "{table}");
+        assert_eq!(table.contains(" spill\n"), name == "with_spills", "{table}");
     }
 }
 
@@ -682,7 +685,7 @@ fn inspections_that_cannot_be_compared_are_refused() {
     }
 }
 
-/// What RADV has compiled is kept, and taken again. Its results are wrong, since the shim does nothing that is submitted.
+/// Pipelines that RADV has compiled are kept and loaded again. Results are wrong, as the shim executes nothing.
 #[test]
 #[cfg(unix)]
 fn pipelines_that_radv_has_compiled_are_kept_whole_or_not_at_all() {
@@ -704,7 +707,7 @@ fn pipelines_that_radv_has_compiled_are_kept_whole_or_not_at_all() {
         let ended = run(&mut command);
         assert_eq!(ended.code, 1, "{}", ended.stderr);
     };
-    // The one file, what is in it, and which file it is: it is never written in place.
+    // The only file: its path, its content and its inode, which changes when the file is replaced.
     let kept = || {
         let files: Vec<_> = std::fs::read_dir(folder.path("pipelines")).expect("a folder").collect();
         let [Ok(file)] = &files[..] else { panic!("{files:?}") };
@@ -729,7 +732,7 @@ fn pipelines_that_radv_has_compiled_are_kept_whole_or_not_at_all() {
     verify(chained, &[]);
     assert!(kept() == again, "RADV has not taken what was written anew");
 
-    // Its entries are padded: some bytes more are no pipeline.
+    // RADV's cache entries are padded, so a few bytes more are no new pipeline.
     verify(others, &[]);
     assert!(kept().0 == first.0 && kept().1.len() > first.1.len() + 1000, "other pipelines are added");
 }

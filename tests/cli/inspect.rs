@@ -1,4 +1,4 @@
-//! What drivers tell of the kernels. RADV compiles for a GPU that is not there; drivers of the CPU tell nothing.
+//! `inspect`: statistics of the kernels. RADV compiles for a GPU that is not installed; drivers of the CPU report none.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use super::*;
 
 type Environment = Result<Vec<(&'static str, OsString)>, Missing>;
 
-/// `inspect` with one driver and no other; nothing where it is missing, which is said, or a failure in the gate.
+/// Runs `inspect` with only one driver. A missing driver is reported as a skip, or fails where drivers are required.
 fn inspect<'a>(environment: Environment, arguments: impl IntoIterator<Item = &'a str>) -> Option<Ended> {
     match environment {
         Ok(environment) => {
@@ -36,7 +36,7 @@ fn parse(ended: &Ended) -> serde_json::Value {
 }
 
 #[test]
-fn registers_are_told_without_hardware() {
+fn registers_are_reported_without_hardware() {
     let Some(ended) = inspect(radv(), ["--json"]) else { return };
     let devices = parse(&ended);
     let [device] = &devices.as_array().unwrap()[..] else { panic!("{devices}") };
@@ -55,8 +55,8 @@ fn registers_are_told_without_hardware() {
         assert_eq!((number("spills"), number("scratch_size")), (0, 0), "{pipeline}");
         assert!([32, 64].contains(&pipeline["lanes"].as_u64().unwrap()), "{pipeline}");
         let statistics = pipeline["executables"][0]["statistics"].as_array().unwrap();
-        let told = statistics.iter().find(|statistic| statistic["name"] == "VGPRs").unwrap();
-        assert_eq!(told["value"].as_u64(), Some(number("registers")), "{pipeline}");
+        let statistic = statistics.iter().find(|statistic| statistic["name"] == "VGPRs").unwrap();
+        assert_eq!(statistic["value"].as_u64(), Some(number("registers")), "{pipeline}");
         keys.push((&pipeline["kernel"], &pipeline["specialization"], &pipeline["lanes"]));
     }
     for kernel in
@@ -78,7 +78,7 @@ fn registers_are_told_without_hardware() {
 }
 
 #[test]
-fn a_table_is_headed_by_device_and_driver_and_says_what_spills() {
+fn a_table_has_a_heading_and_a_line_about_spills() {
     let Some(ended) = inspect(radv(), ["--algorithm", "block-doubling"]) else { return };
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let text = String::from_utf8(ended.stdout).unwrap();
@@ -97,7 +97,7 @@ fn a_table_is_headed_by_device_and_driver_and_says_what_spills() {
 }
 
 #[test]
-fn the_seeds_pipelines_are_told_on_demand() {
+fn pipelines_of_the_seed_are_inspected_on_demand() {
     let arguments = [
         "--policy",
         "seed-bin-by-bin",
@@ -120,7 +120,7 @@ fn the_seeds_pipelines_are_told_on_demand() {
 }
 
 #[test]
-fn a_pattern_of_no_pipeline_is_bad_usage() {
+fn a_pattern_without_a_pipeline_is_an_error_of_usage() {
     let Some(ended) = inspect(radv(), ["--algorithm", "strided", "--filter", "no such kernel"]) else {
         return;
     };
@@ -141,7 +141,7 @@ fn contradictions_are_refused_before_a_device_is_opened() {
 }
 
 #[test]
-fn drivers_that_do_not_tell_are_refused_in_one_line() {
+fn drivers_without_statistics_are_refused_on_one_line() {
     for environment in [software::lavapipe(), software::swiftshader()] {
         for arguments in [&[][..], &["--json"]] {
             let copy = match &environment {

@@ -1,7 +1,7 @@
-//! What the command line promises, tried from outside: files, streams, words and exit codes.
+//! Tests of the command-line program from outside: files, streams, messages and exit codes.
 //!
-//! Results are compared with plain loops that are written here. Everything runs on the best device of this machine;
-//! tests/drivers is where devices differ.
+//! Results are compared with sequential loops in these files. Everything runs on the best device of this machine;
+//! tests/drivers covers different devices.
 
 #![cfg(feature = "cli")]
 
@@ -33,7 +33,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug)]
 struct Ended {
     code: i32,
@@ -48,12 +48,12 @@ fn subsweep<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -
     command
 }
 
-/// Takes every driver away, so that opening a device must fail.
+/// Removes every driver, so that opening a device fails.
 fn without_drivers(command: &mut Command) -> &mut Command {
     command.env("VK_DRIVER_FILES", "/nowhere").env("VK_ICD_FILENAMES", "/nowhere")
 }
 
-/// Runs to the end.
+/// Runs the command to its end.
 fn run(command: &mut Command) -> Ended {
     let output = command.output().expect("the program starts");
     Ended {
@@ -63,13 +63,13 @@ fn run(command: &mut Command) -> Ended {
     }
 }
 
-/// Runs to the end, with `input` in a pipe as standard input.
+/// Runs the command to its end, with `input` in a pipe as standard input.
 fn run_with(command: &mut Command, input: &[u8]) -> Ended {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut stdin = child.stdin.take().expect("it is piped");
     std::thread::scope(|scope| {
-        // It may have seen enough before the end.
+        // The program may close the pipe before its end.
         scope.spawn(move || drop(stdin.write_all(input)));
         let output = child.wait_with_output().expect("the program ends");
         Ended {
@@ -81,7 +81,7 @@ fn run_with(command: &mut Command, input: &[u8]) -> Ended {
 }
 
 impl Ended {
-    /// Expects success, and no word but the device's name.
+    /// Expects success, and nothing on standard error except the device's name.
     #[track_caller]
     fn done(self) -> Vec<u8> {
         assert_eq!(self.code, 0, "{}", self.stderr);
@@ -93,7 +93,7 @@ impl Ended {
         self.stderr.starts_with("subsweep: on device ") && self.stderr.lines().count() == 1
     }
 
-    /// Expects this code, nothing on standard output, and one line that holds `what`.
+    /// Expects this code, nothing on standard output, and one line that contains `what`.
     #[track_caller]
     fn refused(&self, code: i32, what: &str) {
         assert_eq!(self.code, code, "{}", self.stderr);
@@ -102,14 +102,14 @@ impl Ended {
         assert!(self.stderr.starts_with("subsweep: ") && self.stderr.contains(what), "{}", self.stderr);
     }
 
-    /// Expects this code and one line that holds `what`, whatever is on standard output.
+    /// Expects this code and one line that contains `what`, with any standard output.
     #[track_caller]
     fn refused_with_words(&self, code: i32, what: &str) {
         Self { stdout: Vec::new(), stderr: self.stderr.clone(), ..*self }.refused(code, what);
     }
 }
 
-/// A folder with files in it, gone in the end.
+/// A temporary folder, removed when dropped.
 struct Folder(TempDir);
 
 impl Folder {
@@ -179,7 +179,7 @@ fn npy(descr: &str, shape: &str, payload: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Sums up each of `columns` columns, in order.
+/// Reference of a scan: sums of each of `columns` columns, in order.
 fn scanned(input: &[u32], columns: usize, is_exclusive: bool) -> Vec<u32> {
     let mut sums = vec![0_u32; columns];
     let mut output = Vec::new();

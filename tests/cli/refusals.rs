@@ -1,8 +1,8 @@
-//! What is refused: with which exit code, in one line, before a device is opened, and with nothing lost.
+//! Refusals: the exit code, one line, before a device is opened, and without loss of an existing output.
 
 use super::*;
 
-/// Expects a refusal of input or options: it comes although there is no driver, and an existing output survives.
+/// Expects a refusal of input or options without any driver; an existing output is unchanged.
 #[track_caller]
 fn refused(folder: &Folder, arguments: &[&str], what: &str) {
     let output = folder.file("out", "before");
@@ -35,14 +35,14 @@ fn inputs_that_are_no_table() {
         for command in ["scan", "sort"] {
             refused(&folder, &[command, &input], what);
         }
-        // The same from a pipe, whose length nobody tells.
+        // The same from a pipe, whose length is unknown.
         let mut command = subsweep(["scan", "-"]);
         run_with(without_drivers(&mut command), bytes).refused(2, what);
     }
 }
 
 #[test]
-fn raw_inputs_that_do_not_fit_their_type() {
+fn raw_inputs_of_a_size_that_does_not_fit_the_type() {
     let folder = Folder::new();
     let input = folder.file("in", [0; 15]);
     refused(&folder, &["scan", &input, "--type", "u32"], "no multiple of the 4 bytes of a u32");
@@ -82,7 +82,7 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
 }
 
 #[test]
-fn operators_of_what_they_do_not_take() {
+fn operators_of_unsupported_types() {
     let folder = Folder::new();
     let floats = folder.file("in.npy", npy("<f8", "(2,)", &[0; 16]));
     for operator in ["and", "or", "xor"] {
@@ -97,7 +97,7 @@ fn operators_of_what_they_do_not_take() {
 }
 
 #[test]
-fn segments_of_sorts_that_do_not_fit() {
+fn invalid_segments_of_sorts() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
     let files: [(&[u8], &str); 5] = [
@@ -131,7 +131,7 @@ fn segments_of_sorts_that_do_not_fit() {
 }
 
 #[test]
-fn initial_values_and_segments_that_do_not_fit() {
+fn invalid_initial_values_and_segments() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
     let floats = folder.file("floats.npy", npy("<f4", "(4,)", &[0; 16]));
@@ -177,13 +177,13 @@ fn initial_values_and_segments_that_do_not_fit() {
 }
 
 #[test]
-fn indices_that_do_not_fit() {
+fn invalid_indices() {
     let folder = Folder::new();
     let table = folder.file("in.npy", npy("<f8", "(4, 2)", &[0; 64]));
     let files: [(&[u8], &str); 8] = [
-        (&bytes(&[0, 3, 4, 9]), "index 4 at place 2 is of no row, and there are 4; leave it out"),
-        (&bytes(&[u32::MAX]), "index 4294967295 at place 0 is of no row"),
-        (&npy("<u4", "(2,)", &bytes(&[3, 8])), "index 8 at place 1 is of no row"),
+        (&bytes(&[0, 3, 4, 9]), "index 4 at position 2 is out of range: the table has 4 rows; leave it out"),
+        (&bytes(&[u32::MAX]), "index 4294967295 at position 0 is out of range"),
+        (&npy("<u4", "(2,)", &bytes(&[3, 8])), "index 8 at position 1 is out of range"),
         (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
         (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
         (&npy("<i4", "(1,)", &[0; 4]), "elements of type <i4, and u32 is taken"),
@@ -202,7 +202,7 @@ fn indices_that_do_not_fit() {
     refused(
         &folder,
         &["gather", &none, "--indices", &zero],
-        "index 0 at place 0 is of no row, and there are 0",
+        "index 0 at position 0 is out of range: the table has 0 rows",
     );
     refused(&folder, &["gather", &zero, "--indices", &zero], "is not an .npy file");
     let gather = ["gather", &table, "--indices", &zero];
@@ -218,7 +218,7 @@ fn indices_that_do_not_fit() {
 }
 
 #[test]
-fn values_that_do_not_go_with_their_keys() {
+fn values_that_do_not_match_their_keys() {
     let folder = Folder::new();
     let keys = folder.file("keys.npy", npy("<u4", "(4,)", &[0; 16]));
     let values_output = folder.file("values_out", "before");
@@ -241,7 +241,7 @@ fn values_that_do_not_go_with_their_keys() {
     for (bytes, what) in files {
         with(&folder.file("values", bytes), what);
     }
-    // A pipe is read no further than it can be meant.
+    // A pipe is read only as far as its content could be valid.
     let arguments = ["sort", &keys, "--values", "-", "--values-output", &values_output];
     for (size, what) in [(12, "holds 12 bytes, and"), (36, "holds 32 bytes and more, and")] {
         run_with(without_drivers(&mut subsweep(arguments)), &vec![0; size]).refused(2, what);
@@ -251,7 +251,7 @@ fn values_that_do_not_go_with_their_keys() {
 }
 
 #[test]
-fn options_of_a_sort_that_do_not_fit() {
+fn invalid_options_of_a_sort() {
     let folder = Folder::new();
     let keys = folder.file("keys.npy", npy("<u4", "(4,)", &[0; 16]));
     let values = folder.file("values", [0; 16]);
@@ -259,8 +259,8 @@ fn options_of_a_sort_that_do_not_fit() {
     let other = folder.argument("other");
     let output = folder.argument("out");
     let cases: [(&[&str], &str); 9] = [
-        (&[&keys, "--bits", "0:33"], "--bits 0:33 goes beyond the 32 bits of a u32"),
-        (&[&values, "--type", "f32", "--bits", "8:64"], "--bits 8:64 goes beyond the 32 bits of a f32"),
+        (&[&keys, "--bits", "0:33"], "--bits 0:33 exceeds the 32 bits of a u32"),
+        (&[&values, "--type", "f32", "--bits", "8:64"], "--bits 8:64 exceeds the 32 bits of a f32"),
         (&[&keys, "--values", &values], "name a file with --values-output"),
         (&[&keys, "--values-output", &other], "name a file with --values"),
         (&[&keys, "--argsort", "--values", &values], "--argsort makes the values"),
@@ -272,7 +272,7 @@ fn options_of_a_sort_that_do_not_fit() {
     for (arguments, what) in cases {
         refused(&folder, &[&["sort"], arguments].concat(), what);
     }
-    // Without a driver, which is missed when all is well until then.
+    // A valid command fails only because there is no driver.
     let mut command = subsweep(["sort", &wide, "--bits", "33:64", "-o", &output]);
     run(without_drivers(&mut command)).refused(3, "no Vulkan device");
 
@@ -282,7 +282,7 @@ fn options_of_a_sort_that_do_not_fit() {
     for name in ["out", "./out", "../{folder}/out"] {
         let folder_name = folder.path("").file_name().unwrap().to_owned();
         let name = name.replace("{folder}", folder_name.to_str().unwrap());
-        // There already, and not yet.
+        // With and without an existing file.
         for is_there in [true, false] {
             if is_there {
                 folder.file("out", "before");
@@ -290,16 +290,16 @@ fn options_of_a_sort_that_do_not_fit() {
                 std::fs::remove_file(folder.path("out")).unwrap();
             }
             let mut command = subsweep(pairs.iter().chain(&[&*folder.argument(&name), "-o", &output]));
-            run(without_drivers(&mut command)).refused(2, "-o and --values-output lead to one place");
+            run(without_drivers(&mut command)).refused(2, "-o and --values-output name the same file");
         }
     }
-    // One pipe for both, which nobody reads.
+    // One pipe for both, without a reader.
     #[cfg(unix)]
     {
         let pipe = folder.argument("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let mut command = subsweep(pairs.iter().chain(&[&*pipe, "-o", &pipe]));
-        run(without_drivers(&mut command)).refused(2, "-o and --values-output lead to one place");
+        run(without_drivers(&mut command)).refused(2, "-o and --values-output name the same file");
         std::fs::remove_file(&pipe).unwrap();
         let to_null = ["/dev/null", "-o", "/dev/null"];
         run(&mut subsweep(pairs.iter().chain(&to_null))).done();
@@ -356,7 +356,7 @@ fn options_that_contradict_each_other() {
 }
 
 #[test]
-fn usage_that_cannot_be_meant() {
+fn invalid_command_lines() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "Usage: subsweep"),
         (&["--device", "0"], "a command is missing"),
@@ -384,7 +384,7 @@ fn usage_that_cannot_be_meant() {
         assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.stderr);
         assert_eq!(ended.stdout, b"", "{arguments:?}");
         assert!(ended.stderr.contains(what), "{arguments:?}: {}", ended.stderr);
-        // Help alone goes on for long.
+        // Help without arguments has many lines.
         let is_refusal = !arguments.is_empty();
         assert!(!is_refusal || ended.stderr.lines().count() == 1, "{arguments:?}: {}", ended.stderr);
         assert_eq!(ended.stderr.starts_with("subsweep: "), is_refusal, "{arguments:?}: {}", ended.stderr);
@@ -400,7 +400,7 @@ fn outputs_that_cannot_be_written() {
         ("directory", "is a directory"),
         ("in", "is also the input"),
         ("directory/../in", "is also the input"),
-        ("nowhere/out", "no file can be made in its directory (no such directory); see that it is there"),
+        ("nowhere/out", "no file can be made in its directory (no such directory); check that it exists"),
         ("nowhere/", "nowhere/: ends with / and names no file; name a file in it"),
         ("directory/", "is a directory"),
         ("in/out", "cannot be reached"),
@@ -419,7 +419,7 @@ fn outputs_that_cannot_be_written() {
 }
 
 #[test]
-fn devices_that_are_not_there() {
+fn missing_devices() {
     let folder = Folder::new();
     let input = folder.file("in", bytes(&[1, 2]));
     let output = folder.file("out", "before");
@@ -440,7 +440,7 @@ fn devices_that_are_not_there() {
     assert_eq!(folder.names(), ["in", "out"]);
 }
 
-/// A file of that length, which takes no room on the disk. Skips loudly where the file system has none.
+/// A sparse file of this length, which needs no disk space. A file system without sparse files is reported as a skip.
 fn sparse_file(folder: &Folder, size: u64) -> Option<String> {
     let path = folder.file("sparse", b"");
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -466,7 +466,7 @@ fn more_elements_than_this_machine_has_memory() {
 }
 
 #[test]
-fn more_elements_than_an_option_takes() {
+fn more_elements_than_an_option_supports() {
     let folder = Folder::new();
     let Some(input) = sparse_file(&folder, 4 << 32) else { return };
     let segments = folder.file("segments", bytes(&[0]));
@@ -487,7 +487,7 @@ fn more_elements_than_an_option_takes() {
 #[test]
 fn more_elements_than_the_device_has_memory() {
     let swiftshader = std::env::var_os("SUBSWEEP_SWIFTSHADER_ICD");
-    // SwiftShader's limit is the smallest, so it costs the least to go beyond it.
+    // SwiftShader has the smallest limit, which is the cheapest to exceed.
     let on_device = |command: &mut Command| {
         if let Some(manifest) = &swiftshader {
             command.env("VK_DRIVER_FILES", manifest).env("VK_ICD_FILENAMES", manifest);

@@ -1,4 +1,4 @@
-//! `bench --json`, `--csv`, `--markdown` and `--html`: which may stand together, and what is in each.
+//! `bench --json`, `--csv`, `--markdown` and `--html`: valid combinations, and the content of each.
 
 use ::subsweep::harness::Report;
 
@@ -11,7 +11,7 @@ const NAMES: [(&str, &str); 4] = [
     ("--html", "report.html"),
 ];
 
-/// Every format, each in a file of `folder`.
+/// `bench` with every format, each in a file of `folder`.
 fn bench_into(folder: &Folder, arguments: &[&str]) -> Command {
     let mut command = subsweep(["bench"]);
     command.args(arguments);
@@ -26,7 +26,7 @@ fn text(folder: &Folder, name: &str) -> String {
 }
 
 #[test]
-fn every_format_tells_the_same() {
+fn every_format_has_the_same_measurements() {
     let folder = Folder::new();
     let filter = "scan*columns=1*place=out*n=65536;";
     let ended = run(&mut bench_into(&folder, &["--quick", "--filter", filter]));
@@ -58,13 +58,13 @@ fn one_format_may_take_standard_output() {
         let ended = run(&mut subsweep(arguments));
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         assert!(ended.stdout.starts_with(start.as_bytes()), "{option}");
-        // The table goes where words go.
+        // The table goes to standard error.
         assert!(ended.stderr.contains("1 measured, 0 wrong"), "{}", ended.stderr);
     }
 }
 
 #[test]
-fn two_formats_do_not_share_a_place() {
+fn two_formats_do_not_share_a_file() {
     let folder = Folder::new();
     let [here, there] = ["report", "./report"].map(|name| folder.argument(name));
     let refused = |arguments: &[&str], what: &str| {
@@ -76,20 +76,20 @@ fn two_formats_do_not_share_a_place() {
         "standard output takes one report; name a file for one of --json and --html",
     );
     refused(&["--csv", "-", "--markdown", "/dev/stdout"], "standard output takes one report");
-    refused(&["--csv", &here, "--html", &there], "--csv and --html lead to one place; give each its own");
+    refused(&["--csv", &here, "--html", &there], "--csv and --html name the same file; give each its own");
     assert!(folder.names().is_empty());
     folder.file("report", "before");
-    refused(&["--json", &here, "--markdown", &there], "--json and --markdown lead to one place");
+    refused(&["--json", &here, "--markdown", &there], "--json and --markdown name the same file");
     refused(&["--html", &folder.argument("nowhere/page.html")], "no file can be made in its directory");
     assert_eq!(folder.read("report"), b"before");
 }
 
 #[test]
-fn whoever_ends_a_run_has_what_was_measured_in_every_format() {
+fn an_interrupted_run_keeps_its_measurements_in_every_format() {
     let folder = Folder::new();
     let mut command = bench_into(&folder, &["--full", "--filter", "scan*columns=1"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    // The page is the last to be written.
+    // The page is written last.
     while !folder.path("report.html").exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

@@ -1,9 +1,9 @@
-//! Sorts of segments, from files to files, held to sorts of the standard library.
+//! Segmented sorts of files, compared with sorts of the standard library.
 
 use super::sorts::{Keys, TYPES};
 use super::{Folder, bytes, npy, random, run, run_with, subsweep, words};
 
-/// Begins in a file of the tests of sorts: segments of every class, empty ones, and keys in none.
+/// Segment offsets: segments of every size class, empty ones, and keys before the first.
 fn begins(count: usize) -> Vec<u32> {
     let mut begins = vec![3, 3];
     let mut begin = 3;
@@ -18,41 +18,41 @@ fn begins(count: usize) -> Vec<u32> {
     begins
 }
 
-/// The places of keys, each segment in order; `compare` two of them.
-fn places(count: usize, begins: &[u32], compare: impl Fn(usize, usize) -> std::cmp::Ordering) -> Vec<usize> {
-    let mut places: Vec<_> = (0..count).collect();
+/// The permutation of keys, sorted within each segment; `compare` orders two indices.
+fn indices(count: usize, begins: &[u32], compare: impl Fn(usize, usize) -> std::cmp::Ordering) -> Vec<usize> {
+    let mut indices: Vec<_> = (0..count).collect();
     let ends = begins.iter().skip(1).copied().chain([count as u32]);
     for (&begin, end) in begins.iter().zip(ends) {
-        places[begin as usize..end as usize].sort_by(|&a, &b| compare(a, b));
+        indices[begin as usize..end as usize].sort_by(|&a, &b| compare(a, b));
     }
-    places
+    indices
 }
 
-fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
-    places.iter().flat_map(|&place| &payload[place * size..][..size]).copied().collect()
+fn gathered(payload: &[u8], size: usize, indices: &[usize]) -> Vec<u8> {
+    indices.iter().flat_map(|&index| &payload[index * size..][..size]).copied().collect()
 }
 
-/// Keys in an array, where their segments begin, and their places in order.
+/// Keys in an array, their segment offsets, and their permutation.
 fn keys_in_segments(keys: &Keys, is_descending: bool) -> (Vec<u8>, Vec<u32>, Vec<usize>) {
     let payload = keys.payload();
     let count = payload.len() / keys.size;
     let begins = begins(count);
-    let key = |place: usize| &payload[place * keys.size..][..keys.size];
-    let places = places(count, &begins, |a, b| {
+    let key = |index: usize| &payload[index * keys.size..][..keys.size];
+    let indices = indices(count, &begins, |a, b| {
         let order = (keys.compare)(key(a), key(b));
         if is_descending { order.reverse() } else { order }
     });
-    (payload, begins, places)
+    (payload, begins, indices)
 }
 
-// Sorts of segments take seconds to compile, and tests/drivers tries all: one of keys of one word, and one of two.
+// Segmented sorts take seconds to compile, and tests/drivers covers all types: here one of one word and one of two.
 
 #[test]
-fn values_go_with_the_keys_of_their_segment() {
+fn values_move_with_the_keys_of_their_segment() {
     let folder = Folder::new();
     let keys = &TYPES[0];
-    let (payload, begins, places) = keys_in_segments(keys, false);
-    let count = places.len();
+    let (payload, begins, indices) = keys_in_segments(keys, false);
+    let count = indices.len();
     let shape = format!("({count},)");
     let input = folder.file("keys", npy(keys.descr, &shape, &payload));
     let starts = folder.file("starts", bytes(&begins));
@@ -61,19 +61,19 @@ fn values_go_with_the_keys_of_their_segment() {
     let (output, values_output) = (folder.argument("out"), folder.argument("values_out"));
     let mut command = subsweep(["sort", &input, "--segments", &starts, "--values", &values_path]);
     run(command.args(["-o", &output, "--values-output", &values_output])).done();
-    assert!(folder.read("out") == npy(keys.descr, &shape, &gathered(&payload, keys.size, &places)));
-    assert!(folder.read("values_out") == npy("<i4", &shape, &gathered(&values, 4, &places)));
+    assert!(folder.read("out") == npy(keys.descr, &shape, &gathered(&payload, keys.size, &indices)));
+    assert!(folder.read("values_out") == npy("<i4", &shape, &gathered(&values, 4, &indices)));
 }
 
 #[test]
-fn places_of_descending_keys_are_told_by_segment() {
+fn a_descending_argsort_is_segment_by_segment() {
     let folder = Folder::new();
     let keys = &TYPES[5];
-    let (payload, begins, places) = keys_in_segments(keys, true);
-    let shape = format!("({},)", places.len());
+    let (payload, begins, indices) = keys_in_segments(keys, true);
+    let shape = format!("({},)", indices.len());
     let starts = folder.file("starts", npy("<u4", &format!("({},)", begins.len()), &bytes(&begins)));
     let mut command = subsweep(["sort", "-", "--descending", "--segments", &starts, "--argsort"]);
-    let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
+    let permutation: Vec<_> = indices.iter().map(|&index| index as u32).collect();
     let stdout = run_with(&mut command, &npy(keys.descr, &shape, &payload)).done();
     assert!(stdout == npy("<u4", &shape, &bytes(&permutation)));
 }
@@ -84,9 +84,9 @@ fn part_of_a_key_sorts_segments_too() {
     let keys = random(6_000);
     let begins = begins(keys.len());
     let starts = folder.file("starts", bytes(&begins));
-    let part = |place: usize| keys[place] >> 7 & 0x1f;
-    let places = places(keys.len(), &begins, |a, b| part(a).cmp(&part(b)));
-    let expected: Vec<_> = places.iter().map(|&place| keys[place]).collect();
+    let part = |index: usize| keys[index] >> 7 & 0x1f;
+    let indices = indices(keys.len(), &begins, |a, b| part(a).cmp(&part(b)));
+    let expected: Vec<_> = indices.iter().map(|&index| keys[index]).collect();
     let mut command = subsweep(["sort", "-", "--type", "u32", "--bits", "7:12", "--segments", &starts]);
     assert!(words(&run_with(&mut command, &bytes(&keys)).done()) == expected);
 }

@@ -1,4 +1,4 @@
-//! Sorts: keys of every type, values beside them, and permutations.
+//! Sorts of keys of every type and of pairs, and argsorts.
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ fn keys_are_sorted() {
 }
 
 #[test]
-fn keys_are_sorted_by_some_bits_and_keep_their_order_else() {
+fn keys_are_sorted_by_a_range_of_bits_and_stable() {
     let input = random(COUNT);
     for (begin, end) in [(8, 16), (0, 1), (31, 32), (5, 5), (0, 32)] {
         let mask = ((1_u64 << (end - begin)) - 1) as u32;
@@ -32,7 +32,7 @@ fn keys_are_sorted_by_some_bits_and_keep_their_order_else() {
     }
 }
 
-/// Keys of a type, as they lie in a file, and how two of them compare.
+/// A key type: its bytes in a file, and its order.
 pub struct Keys {
     pub descr: &'static str,
     pub size: usize,
@@ -66,7 +66,7 @@ impl Keys {
         format!("({COUNT},)")
     }
 
-    /// Numbers of which many are equal: their topmost bytes are random, and the others mostly the same.
+    /// Keys with many duplicates: the topmost byte is random, and the others are mostly the same.
     pub fn payload(&self) -> Vec<u8> {
         let key = |word: u32| {
             let mut key = vec![(word >> 30) as u8; self.size];
@@ -76,38 +76,38 @@ impl Keys {
         random(COUNT).into_iter().flat_map(key).collect()
     }
 
-    /// Where the keys come from, once sorted.
-    fn places(&self, payload: &[u8], is_descending: bool) -> Vec<usize> {
-        let key = |place: usize| &payload[place * self.size..][..self.size];
-        let mut places: Vec<_> = (0..COUNT).collect();
-        places.sort_by(|&a, &b| {
+    /// The permutation that sorts the keys.
+    fn indices(&self, payload: &[u8], is_descending: bool) -> Vec<usize> {
+        let key = |index: usize| &payload[index * self.size..][..self.size];
+        let mut indices: Vec<_> = (0..COUNT).collect();
+        indices.sort_by(|&a, &b| {
             let order = (self.compare)(key(a), key(b));
             if is_descending { order.reverse() } else { order }
         });
-        places
+        indices
     }
 }
 
-/// Elements of `size` bytes, in this order.
-fn gathered(payload: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
-    places.iter().flat_map(|&place| &payload[place * size..][..size]).copied().collect()
+/// Elements of `size` bytes, gathered by `indices`.
+fn gathered(payload: &[u8], size: usize, indices: &[usize]) -> Vec<u8> {
+    indices.iter().flat_map(|&index| &payload[index * size..][..size]).copied().collect()
 }
 
 #[test]
 fn each_type_is_sorted_as_keys_or_to_a_permutation_in_either_direction() {
-    // One of the four for each type: each takes long to compile.
+    // One of the four variants for each type, as each takes long to compile.
     let ways = [(false, false), (true, true), (false, true), (true, false)];
     for (keys, (is_argsort, is_descending)) in TYPES.into_iter().zip(ways.into_iter().cycle()) {
         let payload = keys.payload();
         let file = npy(keys.descr, &Keys::shape(), &payload);
-        let places = keys.places(&payload, is_descending);
+        let indices = keys.indices(&payload, is_descending);
         let options = [is_argsort.then_some("--argsort"), is_descending.then_some("--descending")];
         let stdout = run_with(subsweep(["sort", "-"]).args(options.into_iter().flatten()), &file).done();
         let expected = if is_argsort {
-            let permutation: Vec<_> = places.iter().map(|&place| place as u32).collect();
+            let permutation: Vec<_> = indices.iter().map(|&index| index as u32).collect();
             npy("<u4", &Keys::shape(), &bytes(&permutation))
         } else {
-            npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &places))
+            npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &indices))
         };
         assert!(stdout == expected, "{}, {options:?}", keys.descr);
     }
@@ -122,7 +122,7 @@ fn a_permutation_of_raw_keys_is_raw() {
     let mut command =
         subsweep(["sort", "-", "--type", "f64", "--argsort", "--bits", "63:64", "--descending"]);
     assert_eq!(words(&run_with(&mut command, &input).done()), [0, 2, 3, 1, 4]);
-    // Nothing to compare by, and one key: their places are told nonetheless.
+    // Without bits to compare, and with one key, the permutation is still written.
     let mut command = subsweep(["sort", "-", "--type", "f64", "--argsort", "--bits", "7:7"]);
     assert_eq!(words(&run_with(&mut command, &input).done()), [0, 1, 2, 3, 4]);
     let mut command = subsweep(["sort", "-", "--type", "f64", "--argsort"]);
@@ -132,17 +132,17 @@ fn a_permutation_of_raw_keys_is_raw() {
 }
 
 #[test]
-fn values_go_with_their_keys() {
+fn values_move_with_their_keys() {
     let folder = Folder::new();
     let keys_output = folder.file("keys_out", "before");
     for (keys, value_size) in TYPES.iter().zip([4, 8].into_iter().cycle()) {
         let payload = keys.payload();
         let input = folder.file("keys", npy(keys.descr, &Keys::shape(), &payload));
         let values: Vec<u8> =
-            (0..COUNT as u64).flat_map(|place| (place << 40 | place).to_le_bytes()).collect();
+            (0..COUNT as u64).flat_map(|index| (index << 40 | index).to_le_bytes()).collect();
         let values: Vec<u8> = values.chunks(8).flat_map(|value| &value[..value_size]).copied().collect();
-        let places = keys.places(&payload, false);
-        let moved = gathered(&values, value_size, &places);
+        let indices = keys.indices(&payload, false);
+        let moved = gathered(&values, value_size, &indices);
         let (is_array, descr) = (keys.descr != "<i8", if value_size == 4 { "<f4" } else { "<i8" });
         let file =
             |values: &[u8]| if is_array { npy(descr, &Keys::shape(), values) } else { values.to_vec() };
@@ -151,7 +151,7 @@ fn values_go_with_their_keys() {
         let arguments = ["sort", &input, "--values", &values_path, "--values-output", &values_output];
         let stdout = run(&mut subsweep(arguments.iter().chain(&["-o", &keys_output]))).done();
         assert_eq!(stdout, b"");
-        let sorted = npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &places));
+        let sorted = npy(keys.descr, &Keys::shape(), &gathered(&payload, keys.size, &indices));
         assert!(folder.read("keys_out") == sorted, "{}", keys.descr);
         assert!(folder.read("values_out") == file(&moved), "{}", keys.descr);
     }

@@ -10,7 +10,7 @@ fn a_large_table_goes_from_pipe_to_pipe() {
 }
 
 #[test]
-fn a_reader_that_has_gone_is_no_reason_for_words() {
+fn a_closed_reader_is_no_error() {
     let folder = Folder::new();
     // More than a pipe holds.
     let input = folder.file("in", bytes(&random(1 << 18)));
@@ -31,7 +31,7 @@ fn a_reader_that_has_gone_is_no_reason_for_words() {
 mod unix {
     use super::*;
 
-    /// The program as a shell starts it with this redirection, which sees the program as `$0`.
+    /// The program started by a shell line, in which it is `$0`.
     fn by_shell(line: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", line, env!("CARGO_BIN_EXE_subsweep")]).args(arguments);
@@ -99,16 +99,16 @@ mod unix {
     }
 
     #[test]
-    fn a_file_beyond_the_allowed_size_is_an_error_and_leaves_nothing() {
+    fn a_file_over_the_size_limit_is_an_error_and_leaves_nothing() {
         let folder = Folder::new();
         let input = folder.file("in", bytes(&random(1 << 20)));
         let output = folder.file("out", "before");
-        // 64 blocks, be they of 512 bytes or of 1024.
+        // 64 blocks of 512 or 1024 bytes.
         let mut command = by_shell(r#"ulimit -f 64; "$0" sort "$1" --type u32 -o "$2""#, &[&input, &output]);
         let ended = run(&mut command);
         assert_eq!(ended.code, 2, "{}", ended.stderr);
         assert!(
-            ended.stderr.trim_end().ends_with("raise the limit (ulimit -f), or choose another place"),
+            ended.stderr.trim_end().ends_with("raise the limit (ulimit -f), or name another file"),
             "{}",
             ended.stderr
         );
@@ -123,7 +123,7 @@ mod unix {
     }
 
     #[test]
-    fn what_stands_in_a_file_behind_standard_output_stays() {
+    fn earlier_output_in_a_redirected_file_is_kept() {
         let folder = Folder::new();
         let input = folder.file("in", bytes(&[1, 2]));
         let output = folder.file("out", bytes(&[7]));
@@ -147,15 +147,15 @@ mod unix {
         run(&mut help).refused(2, "standard output: could not be written");
     }
 
-    /// What does not even begin as one is not read to its end, which may never come.
+    /// An input that does not begin as JSON is not read to its end, which may never come.
     #[test]
     #[cfg(target_os = "linux")]
-    fn no_report_is_an_endless_one() {
+    fn an_endless_input_is_no_report() {
         let mut command = by_shell(r#""$0" compare /dev/zero /dev/zero"#, &[]);
         run(&mut command).refused(2, "/dev/zero: cannot be parsed as JSON");
     }
 
-    /// Not all paths are UTF-8.
+    /// Paths need not be UTF-8.
     #[test]
     #[cfg(target_os = "linux")]
     fn reports_go_to_any_path() {
@@ -169,7 +169,7 @@ mod unix {
         assert!(folder.0.path().join(name).exists());
     }
 
-    /// util-linux's `script` runs a command on a terminal of its own.
+    /// Runs a command on a terminal of its own, by `script` of util-linux.
     #[test]
     #[cfg(target_os = "linux")]
     fn elements_never_go_to_a_terminal() {
@@ -180,7 +180,7 @@ mod unix {
             command.args(["--quiet", "--return", "--command", line, "/dev/null"]).stdin(Stdio::null());
             without_drivers(&mut command).output()
         };
-        // Where there is no pseudo-terminal to be had, not even this works.
+        // Without a pseudo-terminal not even this works.
         let reason = match on_terminal("test -t 1") {
             Ok(trial) if trial.status.success() => None,
             Ok(trial) => Some(String::from_utf8_lossy(&[trial.stdout, trial.stderr].concat()).into_owned()),
@@ -189,7 +189,7 @@ mod unix {
         if let Some(reason) = reason {
             let is_ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
             assert!(!is_ci, "no terminal by script(1), and in CI there must be one: {reason}");
-            // Past the test runner's capture: a skip is to be seen.
+            // Directly to standard error, as the test runner would capture the skip.
             let name = "elements_never_go_to_a_terminal";
             let _ = writeln!(std::io::stderr(), "SKIPPED {name}: no terminal by script(1): {reason}");
             return;
@@ -198,7 +198,7 @@ mod unix {
         let output = on_terminal(&line).expect("it has just been there");
         let shown = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(2), "{shown}");
-        // On a slow machine progress comes first, and is wiped away.
+        // On a slow machine a progress line comes first, and is cleared.
         let refusal = "subsweep: standard output: is a terminal; name a file, or redirect";
         assert!(shown.trim_end().ends_with(refusal), "{shown}");
     }

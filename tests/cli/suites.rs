@@ -1,4 +1,4 @@
-//! `verify` and `bench`: their tables and reports. What they find out is the business of tests/drivers.
+//! `verify` and `bench`: their tables and reports. The results themselves are tested by tests/drivers.
 
 use ::subsweep::harness::Report;
 use ::subsweep::scan::{ScanAlgorithm, WorkgroupScan};
@@ -104,7 +104,7 @@ fn algorithms_and_policies_select_cases() {
     let mut command = subsweep(arguments.iter().chain(&["--algorithm", "radix-2bit", "--policy", "seed"]));
     let ended = run(&mut command);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    // The report has taken standard output; the table goes where words go.
+    // The report is on standard output, so the table is on standard error.
     let device = report(&ended.stdout);
     assert!(ended.stderr.contains("sort:keys"), "{}", ended.stderr);
     for case in device["verified"].as_array().unwrap() {
@@ -125,7 +125,7 @@ fn cases_are_measured() {
     let device = report(&folder.read("report.json"));
     let measured = &device["measured"][0];
     assert_eq!(measured["element_count"], 65_536);
-    // What the summary of the algorithm says: 12 bytes an element.
+    // The algorithm's summary: 12 bytes an element.
     assert_eq!(measured["traffic_size"], 12 * 65_536);
     assert!(measured["time"]["median_ns"].as_f64().unwrap() > 0.0);
     assert!(measured["samples_ns"].as_array().unwrap().len() >= 10);
@@ -133,7 +133,7 @@ fn cases_are_measured() {
 
 #[test]
 fn sorts_are_measured_by_what_they_move() {
-    // A pass reads keys twice and writes them once, and values once each; the histogram before them reads the keys.
+    // A pass reads keys twice and writes them once, and values once each; the histogram reads the keys once.
     for (work, element_size, moved) in [
         ("sort:keys:type=u32;algorithm=radix-4bit", 4, 4 + 8 * 3 * 4),
         ("sort:keys:type=u32;algorithm=radix-2bit", 4, 4 + 16 * 3 * 4),
@@ -150,11 +150,11 @@ fn sorts_are_measured_by_what_they_move() {
     }
 }
 
-/// The commands that the documentation of `SortPlan::cmd_sort` promises.
+/// The commands that the documentation of `SortPlan::cmd_sort` states.
 #[test]
 fn commands_are_counted_and_shown() {
-    // One workgroup needs no barrier. A histogram comes before passes and a copy behind them; a pass counts, scans what one
-    // workgroup scans, and scatters; each waits for what was before it, and the first for a fill.
+    // One workgroup needs no barrier. Otherwise a histogram precedes the passes and a copy follows them; a pass counts,
+    // scans and scatters in three dispatches, each after a barrier, and the first of all waits for a fill.
     for (work, dispatches, barriers, transfers) in [
         ("keys:type=u32;policy=chosen;bits=0:32*n=256;", 1, 0, 0),
         ("keys:type=u32;algorithm=single-workgroup;policy=default*n=4096;", 1, 0, 0),
@@ -188,7 +188,7 @@ fn the_textbook_preset_compares_every_scan_algorithm() {
     let text = String::from_utf8(ended.stdout).unwrap();
     let device = report(&folder.read("report.json"));
     let measured = device["measured"].as_array().unwrap();
-    // What the table must say, from the report.
+    // The expected table, by the report.
     let find = |algorithm: ScanAlgorithm, count: &str| {
         let parts = [format!(";algorithm={algorithm};"), format!(";n={count};")];
         let is_it = |case: &&serde_json::Value| {
@@ -213,8 +213,8 @@ fn the_textbook_preset_compares_every_scan_algorithm() {
         before = percents[1];
         names.push(algorithm.name());
     }
-    // What the summaries say, of 2^16 elements: the first of 16 steps of doubling moves twice what the others do, and
-    // strided steps find nothing to add before the first element, the first two, the first four, …
+    // Traffic by the summaries, for 2^16 elements: the first of 16 doubling steps moves twice as much as each other, and
+    // strided steps add nothing to the first element, the first two, the first four, …
     for (algorithm, moved) in [
         (ScanAlgorithm::ReduceThenScan(WorkgroupScan::BrentKung), 12 << 16),
         (ScanAlgorithm::ScanThenPropagate, 16 << 16),
@@ -264,8 +264,8 @@ fn the_claims_of_tutorial_13_are_measured() {
     }
 }
 
-/// lavapipe with vectors of 1024 bits is broken: its results are wrong, and that is the exit code. Scans alone: a sort
-/// would write wherever wrong offsets lead.
+/// lavapipe with vectors of 1024 bits is broken: results are wrong, and the exit code is 1. Only scans run, as a sort
+/// would write to wrong offsets.
 #[test]
 fn wrong_results_end_with_1() {
     let broken = |command: &str, filter: &str| {
@@ -287,11 +287,11 @@ fn wrong_results_end_with_1() {
     let cases = report(&verified.stdout)["verified"].clone();
     let cases = cases.as_array().unwrap();
     let failed = cases.iter().filter(|case| case["outcome"] == "fail").count();
-    // The self-test has failed as well, and counts.
+    // The failed self-test counts as well.
     let verdict = format!("{} of {} cases gave a wrong result", failed + 1, cases.len() + 1);
     assert!(failed > 0 && verified.stderr.contains(&verdict), "{verdict}: {}", verified.stderr);
 
-    // What is said of a failure leads to it again.
+    // The printed command reproduces the failure.
     let failure = cases.iter().find(|case| case["wrong"]["what"] == "result").expect("a result is wrong");
     let wrong = &failure["wrong"];
     assert_ne!(wrong["got"], wrong["expected"]);
@@ -312,7 +312,7 @@ fn wrong_results_end_with_1() {
 }
 
 #[test]
-fn nothing_to_do_is_bad_usage() {
+fn a_filter_without_a_case_is_an_error_of_usage() {
     for command in ["verify", "bench"] {
         let ended = run(&mut subsweep([command, "--filter", "no such case"]));
         assert_eq!(ended.code, 2, "{}", ended.stderr);
@@ -322,7 +322,7 @@ fn nothing_to_do_is_bad_usage() {
 }
 
 #[test]
-fn a_report_without_a_place_is_refused_and_an_old_one_survives() {
+fn a_report_that_cannot_be_written_is_refused_and_an_old_one_kept() {
     let folder = Folder::new();
     let old = folder.file("report.json", "before");
     let mut command = subsweep(["verify", "--quick", "--json", &old]);
@@ -335,7 +335,7 @@ fn a_report_without_a_place_is_refused_and_an_old_one_survives() {
 }
 
 #[test]
-fn a_report_that_was_cut_short_says_so() {
+fn a_report_of_an_interrupted_run_is_marked_incomplete() {
     let folder = Folder::new();
     let json = folder.file("report.json", "before");
     let mut command = subsweep(["verify", "--full", "--json", &json]);
@@ -351,7 +351,7 @@ fn a_report_that_was_cut_short_says_so() {
 }
 
 #[test]
-fn all_devices_have_a_section_each() {
+fn each_device_has_a_section() {
     let ended = run(&mut subsweep([
         "verify",
         "--quick",
@@ -368,7 +368,7 @@ fn all_devices_have_a_section_each() {
 }
 
 #[test]
-fn devices_are_taken_as_they_are_listed() {
+fn devices_run_in_the_given_order() {
     let filter = ["verify", "--quick", "--filter", "sort*n=257;input=uniform", "--json", "-"];
     let ended = run(&mut subsweep(filter.iter().chain(&["--device", "0, 0"])));
     assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -383,7 +383,7 @@ fn devices_are_taken_as_they_are_listed() {
 }
 
 #[test]
-fn whoever_stops_reading_does_not_change_the_verdict() {
+fn a_closed_reader_does_not_change_the_verdict() {
     let folder = Folder::new();
     let json = folder.argument("report.json");
     let mut command = subsweep(["verify", "--quick", "--filter", "columns=1*n=1;", "--json", &json]);

@@ -1,4 +1,4 @@
-//! `tune`: rows of tables, out of what is measured. What shapes are fast is the business of whoever has the device.
+//! `tune`: rows of tables from measurements. The ranking itself depends on the device.
 
 use ::subsweep::harness::TunedAxes;
 use serde_json::json;
@@ -6,12 +6,12 @@ use serde_json::json;
 use super::children::{self, Missing};
 use super::*;
 
-/// A sweep of few shapes over few elements.
+/// Runs `tune`.
 fn tune<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Ended {
     run(&mut subsweep(["tune"].into_iter().chain(arguments)))
 }
 
-fn told(ended: &Ended) -> serde_json::Value {
+fn report(ended: &Ended) -> serde_json::Value {
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     serde_json::from_slice(&ended.stdout).expect("JSON")
 }
@@ -20,11 +20,11 @@ const SCAN: [&str; 10] =
     ["scan", "--count", "4099", "--workgroup", "64,128", "--items", "8,16", "--rounds", "2", "--quick"];
 
 #[test]
-fn scans_are_swept_and_told_as_rows() {
+fn scans_are_swept_and_printed_as_rows() {
     let ended = tune(SCAN);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let text = String::from_utf8(ended.stdout).unwrap();
-    // Comments and rows: nothing else may stand in a table.
+    // Only comments and rows may be in a table.
     let code: Vec<_> = text.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect();
     let tunings = code.iter().filter(|line| line.starts_with("ScanTuning { workgroup_size: ")).count();
     let rows = code.iter().filter(|line| **line == "(").count();
@@ -35,28 +35,28 @@ fn scans_are_swept_and_told_as_rows() {
 
 #[test]
 fn scans_are_ranked_by_their_share_of_the_copy() {
-    let told = told(&tune(SCAN.into_iter().chain(["--json", "--rows", "4"])));
-    assert_eq!((&told["primitive"], told["wrong"].as_array().unwrap().len()), (&"scan".into(), 0));
-    let rows = told["rows"].as_array().unwrap();
-    // Four shapes, and what the table has now.
-    assert!((4..=5).contains(&rows.len()), "{told}");
+    let report = report(&tune(SCAN.into_iter().chain(["--json", "--rows", "4"])));
+    assert_eq!((&report["primitive"], report["wrong"].as_array().unwrap().len()), (&"scan".into(), 0));
+    let rows = report["rows"].as_array().unwrap();
+    // Four shapes, and the table's current one.
+    assert!((4..=5).contains(&rows.len()), "{report}");
     let percents: Vec<_> = rows.iter().map(|row| row["score"].as_f64().unwrap()).collect();
     assert!(percents.is_sorted_by(|a, b| a >= b), "{percents:?}");
-    assert_eq!(rows.iter().filter(|row| row["is_current"] == true).count(), 1, "{told}");
+    assert_eq!(rows.iter().filter(|row| row["is_current"] == true).count(), 1, "{report}");
     for row in rows {
         let best = &row["best"][0];
         assert_eq!((&best["element"], &best["count"]), (&"u32".into(), &4099.into()));
         let seconds = best["median_ns"].as_f64().unwrap() / 1e9;
         let rate = best["elements_per_second"].as_f64().unwrap();
         assert!((rate * seconds / 4099.0 - 1.0).abs() < 1e-6, "{best}");
-        // By the other algorithm, too.
+        // Figures of the other algorithm.
         assert_eq!(row["others"].as_array().unwrap().len(), 1, "{row}");
         assert!(row["row"].as_str().unwrap().contains("ScanTuning { workgroup_size: "), "{row}");
     }
 }
 
 #[test]
-fn sorts_are_swept_and_told_with_items_for_each_kind_of_keys() {
+fn sorts_are_swept_and_printed_with_items_for_each_kind_of_keys() {
     let arguments = [
         "sort",
         "--algorithm",
@@ -77,8 +77,8 @@ fn sorts_are_swept_and_told_with_items_for_each_kind_of_keys() {
         "2",
         "--json",
     ];
-    let told = told(&tune(arguments));
-    let rows = told["rows"].as_array().unwrap();
+    let report = report(&tune(arguments));
+    let rows = report["rows"].as_array().unwrap();
     let row = rows.iter().find(|row| row["is_current"] == false).expect("a row of 64 invocations");
     let measured: Vec<_> = row["best"].as_array().unwrap().iter().collect();
     let kinds: Vec<_> = measured
@@ -97,15 +97,16 @@ fn sorts_are_swept_and_told_with_items_for_each_kind_of_keys() {
     assert!(text.contains(&format!("counted: Some((64, [[{keys}, {pairs}, ")), "{text}");
     assert!(text.contains(&format!(", [{long_keys}, {long_pairs}, ")), "{text}");
     assert!(text.contains("items of other keys and values not tried"), "{text}");
-    // Ten keys are no multiple of four: with and without exchange on the first kind, and for each row on others.
-    let refused = told["refused"].as_array().unwrap();
-    assert_eq!(refused.len(), 1, "{told}");
-    assert!(refused[0]["reason"].as_str().unwrap().contains("a multiple of 4"), "{told}");
-    assert!(refused[0]["count"].as_u64().unwrap() >= 2, "{told}");
+    // Ten keys are not a multiple of four: refused with and without exchange on the first kind, and for each row on
+    // others.
+    let refused = report["refused"].as_array().unwrap();
+    assert_eq!(refused.len(), 1, "{report}");
+    assert!(refused[0]["reason"].as_str().unwrap().contains("a multiple of 4"), "{report}");
+    assert!(refused[0]["count"].as_u64().unwrap() >= 2, "{report}");
 }
 
 #[test]
-fn nonsense_is_refused_before_a_device_is_opened() {
+fn invalid_arguments_are_refused_before_a_device_is_opened() {
     for (arguments, what) in [
         (&["tune"][..], "<PRIMITIVE>"),
         (&["tune", "gather"], "invalid value 'gather'"),
@@ -136,10 +137,10 @@ fn nonsense_is_refused_before_a_device_is_opened() {
 }
 
 #[test]
-fn shapes_that_no_device_takes_are_refused_with_the_reason() {
+fn invalid_shapes_are_refused_with_the_reason() {
     tune(["scan", "--quick", "--count", "100", "--items", "6", "--algorithm", "chained"])
         .refused(2, "none of the shapes of --items: the policy does not fit: ");
-    // What the table has now is there to compare with.
+    // The table's current shape is kept for comparison.
     let ended = tune(["scan", "--quick", "--count", "100", "--items", "6,16", "--algorithm", "chained"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let text = String::from_utf8(ended.stdout).unwrap();
@@ -162,28 +163,28 @@ fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
         command.envs(environment.clone()).env("RADV_FORCE_FAMILY", "navi21");
         run(command.env("MESA_SHADER_CACHE_DISABLE", "true"))
     };
-    let told = told(&tune(&["--static", "--algorithm", "onesweep"]));
-    assert_eq!((&told["clock"], &told["wrong"]), (&"nothing ran".into(), &json!([])));
-    // Two workgroups, two numbers of items and four rankings, and what the table has now.
-    assert_eq!(told["tried"], 17);
-    let rows = told["rows"].as_array().unwrap();
+    let report = report(&tune(&["--static", "--algorithm", "onesweep"]));
+    assert_eq!((&report["clock"], &report["wrong"]), (&"nothing ran".into(), &json!([])));
+    // Two workgroup sizes, two numbers of items and four rankings, and the table's current shape.
+    assert_eq!(report["tried"], 17);
+    let rows = report["rows"].as_array().unwrap();
     let mut last = f64::INFINITY;
     for row in rows {
         let (best, score) = (&row["best"][0], row["score"].as_f64().unwrap());
         let instructions = best["instructions"].as_f64().unwrap();
         let fit = best["workgroups"].as_u64().unwrap().clamp(1, 2) as f64;
         assert!((score * instructions * 2.0 / fit - 1.0).abs() < 1e-9, "{row}");
-        assert!(score <= last && instructions > 20.0, "{told}");
+        assert!(score <= last && instructions > 20.0, "{report}");
         assert!(row["row"].as_str().unwrap().contains("architecture: Architecture::AmdRdna,"), "{row}");
         assert!(row["row"].as_str().unwrap().contains("derived: "), "{row}");
         last = score;
     }
     assert_eq!(rows.iter().filter(|row| row["is_current"] == true).count(), 1);
     for algorithm in TunedAxes::SORTS.map(|algorithm| algorithm.name()) {
-        let told = self::told(&tune(&["--static", "--algorithm", algorithm]));
-        assert!(told["tried"].as_u64().unwrap() >= 4, "{told}");
+        let report = self::report(&tune(&["--static", "--algorithm", algorithm]));
+        assert!(report["tried"].as_u64().unwrap() >= 4, "{report}");
         assert_eq!(
-            (&told["refused"], &told["rows"][0]["best"][0]["algorithm"]),
+            (&report["refused"], &report["rows"][0]["best"][0]["algorithm"]),
             (&json!([]), &json!(algorithm))
         );
     }
@@ -191,7 +192,7 @@ fn a_device_that_only_compiles_is_ranked_by_its_compiler() {
 }
 
 #[test]
-fn shapes_that_are_asked_for_and_all_refused_are_bad_usage() {
+fn options_without_a_valid_shape_are_an_error_of_usage() {
     for (primitive, options, words) in [
         (
             "scan",
@@ -211,7 +212,7 @@ fn shapes_that_are_asked_for_and_all_refused_are_bad_usage() {
 }
 
 #[test]
-fn drivers_that_tell_nothing_are_said() {
+fn drivers_without_statistics_are_refused() {
     let ended = tune(["scan", "--static", "--quick"]);
     ended.refused(3, "pipeline");
     let several = tune(["scan", "--device", "gpu:apple-m1,gpu:amd-gcn5"]);

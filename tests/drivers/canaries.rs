@@ -241,7 +241,7 @@ fn word_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
     let [got, expected] = [right[QUADS], wrong[QUADS]];
     assert_eq!(
         report,
-        format!("canary:  destination[{QUADS}] is {got:#010x}, not {expected:#010x}; 0 more differ")
+        format!("canary: destination[{QUADS}] is {got:#010x}, not {expected:#010x}; 0 more differ")
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What may stand on the command line. Contradictions that clap cannot see are found by the commands themselves.
+//! Command-line arguments. Each command reports the contradictions that clap cannot detect.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -14,38 +14,38 @@ use crate::policy::Algorithm;
 
 const EXAMPLES: &str = "\
 Examples:
-  subsweep devices                                     what is here, and how it would be used
-  subsweep scan counts.npy -o offsets.npy --exclusive  where each part begins, from how long it is
+  subsweep devices                                     list devices and their policies
+  subsweep scan counts.npy -o offsets.npy --exclusive  offsets of parts from their lengths
   subsweep scan values.npy -o out.npy --op max --reverse --segments starts.npy
   subsweep sort keys.npy -o sorted.npy --device 1      on the second device of the list
   subsweep sort keys.npy -o order.npy --argsort --descending
   subsweep sort keys.npy -o sorted.npy --segments starts.npy
-  subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements, by standard streams
+  subsweep sort - --type u32 <keys.bin >sorted.bin     raw elements through standard streams
   subsweep gather a.npy --indices i.npy -o b.npy       rows in another order: a[i]
-  subsweep verify --quick --device all                 is every device right?
-  subsweep bench --filter sort --json report.json      and how fast?
-  subsweep bench --quick --device all --html page.html all of them, in figures
-  subsweep compare before.json after.json              what became faster, and what slower?
-  subsweep inspect --filter onesweep                   what its driver makes of the kernels
-  subsweep inspect --device gpu:all                    and what the drivers of GPUs would that are not here
-  subsweep tune sort --device 1                        which shapes are fastest there, as rows of the tuning table
-  subsweep tune sort --device gpu:apple-m1             and which its compiler likes best where it is not here
+  subsweep verify --quick --device all                 verify every device
+  subsweep bench --filter sort --json report.json      measure the sorts
+  subsweep bench --quick --device all --html page.html measure every device and draw figures
+  subsweep compare before.json after.json              compare two reports case by case
+  subsweep inspect --filter onesweep                   registers and spills of the kernels
+  subsweep inspect --device gpu:all                    the same for GPUs that are not installed
+  subsweep tune sort --device 1                        rank tile shapes for the tuning table
+  subsweep tune sort --device gpu:apple-m1             rank them by the compiler's output alone
 
 Exit codes:
   0  done
   1  wrong result, or a regression
-  2  bad usage or input
-  3  no device that will do
+  2  invalid arguments or input
+  3  no suitable device
   4  device lost or hanging, or too little memory";
 
 /// Prefix sums and radix sorts on Vulkan devices
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES, arg_required_else_help = true)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// What every command takes.
+    /// Options of every command.
     #[command(flatten)]
     pub common: Common,
 }
@@ -57,18 +57,18 @@ pub enum Command {
     Scan(ScanArgs),
     Sort(SortArgs),
     Gather(GatherArgs),
-    /// Prove devices right, case by case
+    /// Verify devices, case by case
     ///
-    /// Every case of the table runs twice, in memory with guards around every range, and is compared with a plain loop
-    /// on the CPU. With --quick the cases are a covering set: every kernel of default plans, and every pair of values of
-    /// the parameters (type, order, in place or not, alignment, count from the device, input and others), in up to 65537
-    /// elements. Without it they are every specialization of a kernel that a policy can choose. What a device cannot do is
-    /// counted and listed. Exits with 1 if any case was wrong.
+    /// Every case of the table runs twice, in buffers with guard ranges, and is compared with a sequential loop on the
+    /// CPU. --quick takes a covering set of cases: every kernel of default plans, and every pair of values of the
+    /// parameters (type, order, in place or not, alignment, indirect count, input and others), in up to 65537 elements.
+    /// Without it the cases are every specialization of a kernel that a policy can choose. Cases that a device does not
+    /// support are counted and listed. Exits with 1 if any case is wrong.
     Verify(VerifyArgs),
     /// Measure devices, each case beside a copy of as many bytes
     ///
-    /// Each case is verified first, and is not measured if it was wrong. Times are medians of GPU time (of wall-clock
-    /// time where a device has no timestamps), with the distance of their quartiles; bytes are those of the elements
+    /// Each case is verified first, and is not measured if its result is wrong. Times are medians of GPU time, or of
+    /// wall-clock time where a device has no timestamps, with the interquartile range. Bytes are those of the elements
     /// that the algorithm has to read and write.
     Bench(BenchArgs),
     Compare(CompareArgs),
@@ -77,7 +77,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// What it is called.
+    /// The name of the command.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Compare(_) => "compare",
@@ -92,7 +92,7 @@ impl Command {
         }
     }
 
-    /// Whether it has drivers compile anything.
+    /// Whether the command makes drivers compile pipelines.
     pub fn runs_drivers(&self) -> bool {
         match self {
             Self::Compare(_) => false,
@@ -112,9 +112,9 @@ impl Command {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Common {
-    /// The device: its INDEX or a part of its NAME as `subsweep devices` lists them, uuid:… (the start of its UUID),
-    /// driver:… (a part of its driver's name) or all; or several of them, with commas between; for inspect and devices also
-    /// gpu:NAME or gpu:all, of --list-gpus, and for tune one gpu:NAME [default: the best there is]
+    /// The device: its INDEX or a part of its NAME as listed by `subsweep devices`, uuid:… (the start of its UUID),
+    /// driver:… (a part of its driver's name) or all; several are separated by commas. inspect and devices also take
+    /// gpu:NAME or gpu:all, of --list-gpus, and tune takes one gpu:NAME [default: the best device]
     #[arg(long, global = true, env = "SUBSWEEP_DEVICE", default_value = "", hide_default_value = true)]
     pub device: DeviceChoice,
 
@@ -122,76 +122,75 @@ pub struct Common {
     #[arg(long, global = true, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
 
-    /// How algorithms are tuned [default: default; in verify and bench every way]
+    /// The tuning of the algorithms [default: default; verify and bench take every tuning]
     #[arg(long, global = true, value_enum)]
     pub policy: Option<PolicyKind>,
 
-    /// Neither read nor write pipelines/ in the user's cache folder, where the results of drivers' compilers are kept; where
-    /// LP_NATIVE_VECTOR_WIDTH is set, also have Mesa keep none, unless MESA_SHADER_CACHE_DIR names a folder. A cache that a
-    /// driver keeps by itself stays in use
+    /// Neither read nor write pipelines/ in the user's cache folder, which keeps compiled pipelines. Where
+    /// LP_NATIVE_VECTOR_WIDTH is set, also disable Mesa's shader cache, unless MESA_SHADER_CACHE_DIR names a folder. A
+    /// driver's other caches stay in use
     #[arg(long, global = true)]
     pub no_pipeline_cache: bool,
 
-    /// List the algorithms and what they cost, and exit
+    /// List the algorithms and their costs, and exit
     #[arg(long, global = true)]
     pub list_algorithms: bool,
 
-    /// List the GPUs that compile and run nothing (--device gpu:NAME), and exit
+    /// List the GPUs that can compile but not run (--device gpu:NAME), and exit
     #[arg(long, global = true)]
     pub list_gpus: bool,
 }
 
-/// Where a policy comes from.
+/// The source of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PolicyKind {
-    /// For the device, as `subsweep devices` shows it
+    /// Tuned for the device, as shown by `subsweep devices`
     Default,
-    /// As the C-for-Metal tutorials 13 and 14 do it, to compare with
+    /// As in the C-for-Metal tutorials 13 and 14, for comparison
     Seed,
-    /// A sort as tutorial 13 does it, but with the bins counted one by one
+    /// A sort as in tutorial 13, with the bins counted one by one
     SeedBinByBin,
 }
 
-/// List the devices, and how each would be used
+/// List the devices and their policies
 ///
-/// For each: driver, versions, UUIDs, the limits and features that matter, and the policies that would be chosen, with
-/// the reason. A device that cannot be used is listed with what it lacks.
+/// For each: driver, versions, UUIDs, the relevant limits and features, and the chosen policies with the reason. An
+/// unusable device is listed with the requirements that it lacks.
 #[derive(Debug, Args)]
 pub struct DevicesArgs {
-    /// Print a JSON array, sizes in bytes
+    /// Print a JSON array; sizes are in bytes
     #[arg(long)]
     pub json: bool,
 }
 
-/// Sum up an array, or each column of a table; or combine it otherwise
+/// Scan an array, or each column of a table: prefix sums, or another operation
 ///
-/// The same as numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i; or what --op says,
-/// as ufunc.accumulate does. Sums and products of whole numbers wrap, and those of floats are rounded in another order
-/// than numpy's. With --reverse it is that of a[::-1], turned round again. A table of 1 to 16 columns is scanned column by column. The output has the format, type and shape of
-/// the input.
+/// Equals numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i. --op selects another
+/// operation, as ufunc.accumulate does. Integer sums and products wrap; floats are rounded in another order than
+/// numpy's. --reverse gives the scan of a[::-1], reversed again. A table has 1 to 16 columns, and each is scanned by
+/// itself. The output has the format, type and shape of the input.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
     #[command(flatten)]
     pub files: Files,
 
-    /// The operation that combines; and, or and xor take whole numbers
+    /// The operation; and, or and xor take integers only
     #[arg(long, value_enum, default_value_t)]
     pub op: Operator,
 
-    /// Leave each element out of its own result: the first is what changes nothing, such as 0 for a sum
+    /// Exclude each element from its own result: the first result is the identity, such as 0 for a sum
     #[arg(long)]
     pub exclusive: bool,
 
-    /// Begin with V, in every column and segment: a number of the elements' type
+    /// The initial value of every column and segment: a number of the elements' type
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     pub init: Option<String>,
 
-    /// Go from the last element to the first
+    /// Scan from the last element to the first
     #[arg(long)]
     pub reverse: bool,
 
-    /// Scan each segment by itself: FILE has the rows at which they begin, as u32, ascending; the first row begins one in
-    /// any case
+    /// Scan each segment by itself: FILE has the first row of each as u32, ascending; row 0 always begins a segment
     #[arg(long, value_name = "FILE")]
     pub segments: Option<OsString>,
 }
@@ -204,15 +203,15 @@ pub enum Operator {
     Add,
     /// Products
     Mul,
-    /// Minima; a NaN stays one
+    /// Minima; NaN propagates
     Min,
-    /// Maxima; a NaN stays one
+    /// Maxima; NaN propagates
     Max,
-    /// Bits that are in all
+    /// Bitwise and
     And,
-    /// Bits that are in any
+    /// Bitwise or
     Or,
-    /// Bits that are in an odd number
+    /// Bitwise exclusive or
     Xor,
 }
 
@@ -230,22 +229,22 @@ impl From<Operator> for ScanOperator {
     }
 }
 
-/// Sort an array, stable, alone or with values
+/// Sort an array, stable, keys alone or with values
 ///
-/// Keys are in the order of their numbers; floats from NaNs of negative sign over -inf, -0 and +0 to +inf and NaNs of
-/// positive sign, as Rust's total_cmp has them (numpy puts every NaN last and takes -0 for +0). Equal keys keep the order
-/// in which they came, in either direction. The output has the format and type of the input, which has one dimension.
+/// Keys are in numeric order. Floats are in the order of Rust's total_cmp: NaNs of negative sign, -inf, -0, +0, +inf,
+/// NaNs of positive sign (numpy puts every NaN last and treats -0 as +0). Equal keys keep their order in either
+/// direction. The output has the format and type of the input, which has one dimension.
 #[derive(Debug, Args)]
 pub struct SortArgs {
     #[command(flatten)]
     pub files: Files,
 
-    /// From the greatest to the least
+    /// Sort from the greatest key to the least
     #[arg(long)]
     pub descending: bool,
 
-    /// Compare bits B to E - 1 of the keys alone, bit 0 being the lowest, of the unsigned number that is ordered as the
-    /// key is; fewer bits take less time [default: all]
+    /// Compare only bits B to E - 1 of each key, bit 0 being the lowest, in the unsigned integer that has the key's
+    /// order; fewer bits take less time [default: all]
     #[arg(long, value_name = "B:E", value_parser = parse_bits)]
     pub bits: Option<Range<u32>>,
 
@@ -253,57 +252,57 @@ pub struct SortArgs {
     #[arg(long, value_name = "FILE")]
     pub values: Option<OsString>,
 
-    /// Where the values go, in the format and type that they came in; - is standard output
+    /// Write the values here, in the format and type of --values; - is standard output
     #[arg(long, value_name = "FILE")]
     pub values_output: Option<OsString>,
 
-    /// Write where each key would come from instead, as u32: a[result] is sorted
+    /// Write the permutation instead of the keys, as u32: a[result] is sorted
     #[arg(long)]
     pub argsort: bool,
 
-    /// Sort each segment by itself: FILE has the places at which they begin, as u32, ascending; keys before the first stay
-    /// as they are. With --argsort places are still those among all keys
+    /// Sort each segment by itself: FILE has the first index of each as u32, ascending; keys before the first
+    /// segment are not moved. With --argsort the result holds indices into the whole array
     #[arg(long, value_name = "FILE")]
     pub segments: Option<OsString>,
 }
 
-/// Collect rows by their indices
+/// Gather rows by their indices
 ///
-/// The same as a[indices] in numpy, for an array or a table of rows: row i of the output is row indices[i] of the input.
-/// A row may come more than once, or not at all. The output has the format, type and columns of the input, and as many
-/// rows as there are indices.
+/// Equals a[indices] in numpy, for an array or a table of rows: row i of the output is row indices[i] of the input. A
+/// row may occur more than once, or not at all. The output has the format, type and columns of the input, and a row for
+/// each index.
 #[derive(Debug, Args)]
 pub struct GatherArgs {
     #[command(flatten)]
     pub files: Files,
 
-    /// Which rows, by their place, the first being 0: an .npy file of u32, or raw u32; - is standard input
+    /// The indices of the rows, from 0: an .npy file of u32, or raw u32; - is standard input
     #[arg(long, value_name = "FILE")]
     pub indices: OsString,
 }
 
-/// Which cases, and where their report goes.
+/// The cases of a suite and the destination of its report.
 #[derive(Debug, Args)]
 pub struct SuiteArgs {
-    /// Only cases whose id holds PATTERN, in which * stands for anything: sort, columns=4, radix-2bit*n=1048576
+    /// Only cases whose id contains PATTERN, in which * matches any text: sort, columns=4, radix-2bit*n=1048576
     #[arg(long, value_name = "PATTERN")]
     pub filter: Option<String>,
 
-    /// Fewer cases: of verify a covering set of up to 65537 elements; of bench what takes less than a minute on a CPU driver
+    /// Fewer cases: verify takes a covering set of up to 65537 elements, bench less than a minute on a CPU driver
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
 
-    /// All cases, the largest as well: as long as it takes
+    /// All cases, including the largest; takes much longer
     #[arg(long)]
     pub full: bool,
 
-    /// Write a report as JSON, whole after each case and complete at the end; - is standard output
+    /// Write a report as JSON, valid after each case and complete at the end; - is standard output
     #[arg(long, value_name = "FILE")]
     pub json: Option<OsString>,
 }
 
 impl SuiteArgs {
-    /// How much is done.
+    /// The effort in use.
     pub fn effort(&self) -> Effort {
         match (self.quick, self.full) {
             (true, _) => Effort::Quick,
@@ -313,135 +312,135 @@ impl SuiteArgs {
     }
 }
 
-/// What is verified.
+/// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     #[command(flatten)]
     pub suite: SuiteArgs,
 
-    /// Print the ids of the cases, a line each, and run nothing
+    /// Print the ids of the cases, one on a line, and run nothing
     #[arg(long, conflicts_with = "json")]
     pub list: bool,
 
-    /// Measure a scan and sorts of 1048576 elements too, and end with a short table
+    /// Also measure a scan and sorts of 1048576 elements, and end with a short table
     #[arg(long, conflicts_with = "list")]
     pub measure: bool,
 }
 
-/// What is measured.
+/// Arguments of `bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     #[command(flatten)]
     pub suite: SuiteArgs,
 
-    /// Measure these cases instead, and answer a question by them
+    /// Measure the cases of a preset instead, and answer its question
     #[arg(long, value_name = "NAME", value_enum)]
     pub preset: Option<Preset>,
 
-    /// Write the measurements as CSV too, a line each, times in nanoseconds; - is standard output
+    /// Also write the measurements as CSV, one on a line, times in nanoseconds; - is standard output
     #[arg(long, value_name = "FILE")]
     pub csv: Option<OsString>,
 
-    /// Write tables as Markdown too; - is standard output
+    /// Also write tables as Markdown; - is standard output
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<OsString>,
 
-    /// Write one HTML page with figures and tables too, which needs no other file; - is standard output
+    /// Also write a self-contained HTML page with figures and tables; - is standard output
     #[arg(long, value_name = "FILE")]
     pub html: Option<OsString>,
 
-    /// Make every time PERCENT longer, to see what a comparison makes of it
+    /// Increase every time by PERCENT, to try a comparison
     #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0, value_parser = parse_percent, allow_hyphen_values = true)]
     pub slow_down: f64,
 }
 
-/// Show what a device's driver makes of the kernels: registers, spills, occupancy, code size
+/// Show registers, spills, occupancy and code size of the kernels, as reported by a device's driver
 ///
-/// Compiles the pipelines that plans take on the device, those of every algorithm among them, and prints what the driver
-/// tells of each; - is what it does not tell. Nothing runs on the device. --algorithm and --policy leave the pipelines of
-/// one. Exits with 3 where a driver tells nothing (it lacks VK_KHR_pipeline_executable_properties).
+/// Compiles the pipelines of the device's plans, for every algorithm, and prints the driver's statistics of each; -
+/// stands for a missing one. Nothing runs on the device. --algorithm and --policy select the pipelines of one. Exits
+/// with 3 where a driver reports nothing (it lacks VK_KHR_pipeline_executable_properties).
 ///
-/// Spills go to memory, and those "to registers" to registers of another kind. Occupancy is in the driver's unit (subgroups
-/// of a SIMD with RADV, warps of an SM with NVK, waves or threads of a core with Turnip and Honeykrisp), and workgroups are
-/// whole ones, by that. Cycles are the compiler's estimate of one subgroup.
+/// Spills go to memory; spills "to registers" go to registers of another kind. Occupancy is in the driver's unit:
+/// subgroups of a SIMD with RADV, warps of an SM with NVK, waves or threads of a core with Turnip and Honeykrisp.
+/// Workgroups are the whole ones that fit by it. Cycles are the compiler's estimate for one subgroup.
 ///
-/// With --device gpu:NAME the compiler of a GPU that need not be here tells (--list-gpus; tools/setup gpus fetches them).
+/// With --device gpu:NAME the compiler of a GPU that need not be installed reports (--list-gpus; tools/setup gpus
+/// fetches them).
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// Only pipelines whose kernel and specialization hold PATTERN, in which * stands for anything: sort/onesweep,
+    /// Only pipelines whose kernel and specialization contain PATTERN, in which * matches any text: sort/onesweep,
     /// scan/*REVERSE=1
     #[arg(long, value_name = "PATTERN")]
     pub filter: Option<String>,
 
-    /// Inspect the compute shader of a SPIR-V module instead, with a storage buffer, or what else the module declares, at
-    /// each of its bindings; - is standard input. The module must be valid (spirv-val): a driver may crash on another
+    /// Inspect the compute shader of a SPIR-V module instead; each of its bindings gets a storage buffer, or the type that
+    /// the module declares; - is standard input. The module must be valid (spirv-val): an invalid one may crash a driver
     #[arg(long, value_name = "FILE", conflicts_with = "filter")]
     pub spirv: Option<OsString>,
 
-    /// Which entry point of the module [default: its first for compute]
+    /// The entry point of the module [default: its first for compute]
     #[arg(long, value_name = "NAME", requires = "spirv")]
     pub entry: Option<String>,
 
-    /// Give the specialization constant with this SpecId a value, such as 0=256; once for each
+    /// Give the specialization constant with this SpecId a value, such as 0=256; repeat for each constant
     #[arg(long, value_name = "ID=VALUE", requires = "spirv", value_parser = parse_constant)]
     pub constant: Vec<(u32, String)>,
 
-    /// Ask for subgroups of N lanes [default: the driver chooses]
+    /// Require subgroups of N lanes [default: the driver chooses]
     #[arg(long, value_name = "N", requires = "spirv")]
     pub lanes: Option<u32>,
 
-    /// Print a JSON array, with every number of the driver's in its own words, sizes in bytes
+    /// Print a JSON array with every statistic under the driver's own name; sizes are in bytes
     #[arg(long)]
     pub json: bool,
 }
 
-/// Sweep the shapes that a sort or a scan can have on a device, and print rows for its tuning table
+/// Sweep the tile shapes of a sort or a scan on a device, and print rows for its tuning table
 ///
-/// Every shape is verified first: what is wrong is named and left out, and ends the command with 1. Each is measured for
-/// a moment on the first kind of keys or elements, beside a copy of as many bytes; the best are measured by turns in
-/// rounds, and for the best of their rows all other kinds. What is printed are rows of src/primitives/sort/tuning.rs or
-/// src/primitives/scan/tuning.rs, ready to be pasted, the fastest first. A kind that is not measured keeps what the table
-/// has for it. --algorithm leaves the shapes of one.
+/// Every shape is verified first; a wrong one is named and excluded, and the command exits with 1. Each is measured
+/// briefly on the first kind of keys or elements, beside a copy of as many bytes. The best are measured alternately in
+/// rounds, and the best of their rows on all other kinds. The output is rows for src/primitives/sort/tuning.rs or
+/// src/primitives/scan/tuning.rs, ready to be pasted, the fastest first. A kind that is not measured keeps its value of
+/// the table. --algorithm selects the shapes of one.
 ///
-/// With --static, as always with --device gpu:NAME, nothing runs: shapes are ranked by the instructions of a key or
-/// element and pass that the driver's compiler makes of the kernels, twice as many where a compute unit has no room for
-/// two workgroups, and those that spill to memory are left out. Branches that few tiles take count as all others. That does
-/// not compare algorithms, nor how tiles are scattered: these are the table's, or --algorithm's. Exits with 3 where a
-/// driver tells nothing.
+/// With --static, and always with --device gpu:NAME, nothing runs. Shapes are ranked by compiled instructions per key
+/// or element and pass, doubled where a compute unit cannot hold two workgroups; shapes that spill to memory are
+/// excluded. Rare branches count as all others. The static ranking does not compare algorithms, nor variants of the tile
+/// scatter: the table or --algorithm decides those. Exits with 3 where a driver reports nothing.
 #[derive(Debug, Args)]
 pub struct TuneArgs {
-    /// What is tuned
+    /// The primitive to tune
     #[arg(value_enum)]
     pub primitive: TunedPrimitive,
 
-    /// Types of the keys or elements, with commas between; rows are for one word and for two [default: u32, of a sort with
-    /// u64, but for --quick]
+    /// Types of the keys or elements, separated by commas; a row serves one word and two [default: u32, and u64 for
+    /// a sort without --quick]
     #[arg(long, value_name = "TYPES", value_enum, value_delimiter = ',', hide_possible_values = true)]
     pub element: Vec<ElementType>,
 
-    /// Bytes of the values that go with keys: 0, 4 or 8, with commas between [default: 0,4,8; with --quick 0]
+    /// Bytes of the values of each key: 0, 4 or 8, separated by commas [default: 0,4,8; with --quick 0]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = parse_value_size)]
     pub values: Vec<u32>,
 
-    /// How many keys or elements, with commas between, such as 65536 or 2^24; the first of them decides what is measured
-    /// in rounds; where nothing runs only one [default: 2^24; on a CPU 2^20; with --quick 2^16]
+    /// Counts of keys or elements, separated by commas, such as 65536 or 2^24; the first selects the shapes that
+    /// are measured in rounds; --static takes only one [default: 2^24; on a CPU 2^20; with --quick 2^16]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_count)]
     pub count: Vec<u64>,
 
-    /// Sizes of workgroups to try, with commas between [default: 128 to 1024; with --quick 128, 256 and 512]
+    /// Workgroup sizes to try, separated by commas [default: 128 to 1024; with --quick 128, 256 and 512]
     #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub workgroup: Vec<u32>,
 
-    /// Keys of an invocation to try, or of a scan words, with commas between [default: 4 to 24, of a scan 8 to 64; with
-    /// --quick two of them]
+    /// Keys per invocation to try, or words for a scan, separated by commas [default: 4 to 24, for a scan 8 to 64;
+    /// with --quick two of them]
     #[arg(long, value_name = "ITEMS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub items: Vec<u32>,
 
-    /// Rounds in which the best shapes are measured by turns [default: 5; with --quick 3]
+    /// Rounds in which the best shapes are measured alternately [default: 5; with --quick 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
 
-    /// Rows to print at most, beside the row in use
+    /// Rows to print at most, besides the row in use
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rows: u32,
 
@@ -449,20 +448,20 @@ pub struct TuneArgs {
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
 
-    /// More shapes, and every size of subgroups that the device has: as long as it takes
+    /// More shapes, and every subgroup size of the device; takes much longer
     #[arg(long)]
     pub full: bool,
 
-    /// Run nothing: rank by what the driver's compiler makes of the kernels
+    /// Run nothing: rank by the code that the driver's compiler produces
     #[arg(long = "static")]
     pub is_static: bool,
 
-    /// Print a JSON object, with every number that was measured, times in nanoseconds
+    /// Print a JSON object with every measurement, times in nanoseconds
     #[arg(long)]
     pub json: bool,
 }
 
-/// What has a table.
+/// A primitive with a tuning table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TunedPrimitive {
     /// Sorts
@@ -471,41 +470,41 @@ pub enum TunedPrimitive {
     Scan,
 }
 
-/// Cases for a question.
+/// A set of cases that answers a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
-    /// Every algorithm on u32: which scan is faster, what do fewer operations buy, or wider digits, or a single pass?
+    /// Every algorithm on u32: which scan is fastest? Do fewer operations, wider digits or a single pass pay?
     Textbook,
-    /// What tutorial 13 claims of its sort: are 4 bits faster than 2, and packed counters than bin by bin?
+    /// The claims of tutorial 13 about its sort: are 4 bits faster than 2, and packed counters than bin by bin?
     #[value(name = "tutorial-13")]
     Tutorial13,
-    /// Every algorithm from 2^8 elements on: what does a run cost at least, and what does each element add?
+    /// Every algorithm from 2^8 elements on: what are the fixed cost and the cost of each element?
     Scaling,
 }
 
 /// Compare reports of bench, case by case, or inspections, pipeline by pipeline
 ///
-/// Of files that inspect wrote with --json each pipeline is set beside itself: what was and what is, where they differ, of
-/// registers, spills, occupancy, instructions and cycles. What follows is of reports.
+/// Files that `inspect --json` wrote are compared pipeline by pipeline: registers, spills, occupancy, instructions and
+/// cycles that differ. All that follows is about reports.
 ///
-/// The first report is the base, and every other is compared with it; of one report alone the first device is the base.
-/// What differs in device, driver, machine, build, policies and samples is told first. A case is FASTER or SLOWER where
-/// its time differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both
-/// open: by a bootstrap interval, at 95 %, of the ratio of medians; and so is a group, by its geometric mean. Between runs
-/// on one machine, device and driver, what the copies' times changed by, in the middle of all, is put down to the machine.
-/// It opens no device, and takes none of --device, --algorithm and --policy.
+/// The first report is the base of every other; with a single report its first device is the base. Differences in
+/// device, driver, machine, build, policies and samples are printed first. A case is FASTER or SLOWER where its time
+/// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
+/// by a bootstrap interval, at 95 %, of the ratio of medians. A group is judged alike by its geometric mean. Between
+/// runs on one machine, device and driver, the median change of the copies' times is attributed to the machine. compare
+/// opens no device, and refuses --device, --algorithm and --policy.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Reports that bench, or inspections that inspect, wrote with --json; - is standard input
+    /// Reports of bench or inspections of inspect, written with --json; - is standard input
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<OsString>,
 
-    /// By how many percent times may differ and still be called the same [default: 5]
+    /// The difference of times, in percent, that still counts as the same [default: 5]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
     pub tolerance: Option<f64>,
 
-    /// Exit with 1 if a case has become wrong, or a case, a group or all together are slower by more than PERCENT; with 2
-    /// if a report is not complete, lacks a device or a case of the base, or has too few samples
+    /// Exit with 1 if a case has become wrong, or a case, a group or all together are slower by more than PERCENT;
+    /// with 2 if a report is incomplete, lacks a device or a case of the base, or has too few samples
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
     pub fail_on_regression: Option<f64>,
 
@@ -513,22 +512,22 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub json: Option<OsString>,
 
-    /// Write one page with the verdicts, and all reports in the same figures; - is standard output
+    /// Write a page with the verdicts, and all reports in the same figures; - is standard output
     #[arg(long, value_name = "FILE")]
     pub html: Option<OsString>,
 }
 
-/// One table in, one out.
+/// One input table, one output table.
 #[derive(Debug, Args)]
 pub struct Files {
     /// An .npy file, or raw little-endian elements with --type; - is standard input
     input: OsString,
 
-    /// Where the result goes: an existing file is replaced once all is well; - is standard output [default: -]
+    /// The output file; an existing one is replaced once the result is complete; - is standard output [default: -]
     #[arg(short, long)]
     output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file says itself: u32, i32, f32, u64, i64 or f64
+    /// The type of the elements, which an .npy file states itself: u32, i32, f32, u64, i64 or f64
     #[arg(long = "type", value_name = "TYPE", value_enum, hide_possible_values = true)]
     pub element: Option<ElementType>,
 }
@@ -539,7 +538,7 @@ impl Files {
         self.input.clone().into()
     }
 
-    /// The output, standard output if none was given.
+    /// The output; standard output by default.
     pub fn destination(&self) -> Destination {
         self.output.clone().unwrap_or_else(|| "-".into()).into()
     }

@@ -26,16 +26,16 @@ use scaling::Scaling;
 
 /// Measures devices.
 pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
-    let places = [
+    let outputs = [
         (Format::Json, &args.suite.json),
         (Format::Csv, &args.csv),
         (Format::Markdown, &args.markdown),
         (Format::Html, &args.html),
     ];
-    suite::run(&args.suite, &places, common, |suite, opened| on_device(suite, &opened.gpu, args))
+    suite::run(&args.suite, &outputs, common, |suite, opened| on_device(suite, &opened.gpu, args))
 }
 
-/// Refuses cases that this machine has too little memory for.
+/// Admits cases that fit into the machine's memory, and reports others as not supported.
 pub fn admit(gpu: &Gpu) -> impl Fn(&Case) -> Result<(), Outcome> + Copy {
     |case| match suite::lacking_memory(gpu, case) {
         Some(reason) => Err(Outcome::NotSupported(reason)),
@@ -43,7 +43,7 @@ pub fn admit(gpu: &Gpu) -> impl Fn(&Case) -> Result<(), Outcome> + Copy {
     }
 }
 
-/// `slow_down` is in percent.
+/// Options of an effort. `slow_down` is in percent.
 fn options(effort: Effort, slow_down: f64) -> BenchOptions {
     const BLOCK_COUNT: u32 = 10;
     let (warm_up_count, samples_per_block, max_checked_blocks, budget) = match effort {
@@ -62,15 +62,15 @@ fn options(effort: Effort, slow_down: f64) -> BenchOptions {
     }
 }
 
-/// Bytes of elements that are measured by turns and in rounds, where a case alone has no more. Each case has some arrays of
-/// them.
+/// Memory budget in bytes of the elements of a batch. A larger case is measured alone. Each case has several arrays
+/// of its elements.
 pub fn room(gpu: &Gpu) -> u64 {
     let of_device = (gpu.capabilities().largest_heap_size / 64).max(128 << 20);
-    // None is refused for those before it.
+    // Bounded by free memory, so that the arrays of earlier cases leave room for later ones.
     suite::room_for_elements(gpu).map_or(of_device, |of_machine| of_device.min(of_machine))
 }
 
-/// Cases that are measured by turns: those that do the same to the same elements, as many as have room beside one another.
+/// Groups of cases that are measured alternately: the same work on the same elements, up to `max_size` bytes.
 fn groups(cases: Vec<Case>, max_size: u64) -> Vec<Vec<Case>> {
     let mut groups: Vec<Vec<Case>> = Vec::new();
     for case in cases {
@@ -87,8 +87,8 @@ fn groups(cases: Vec<Case>, max_size: u64) -> Vec<Vec<Case>> {
     groups
 }
 
-/// Groups that are measured in rounds, a block of each in every one: as many as have room beside one another, so that the
-/// blocks of each are far apart in time.
+/// Batches of groups that are measured in rounds, one block of each group a round, up to `max_size` bytes: the
+/// blocks of a group are far apart in time.
 fn batches(groups: Vec<Vec<Case>>, max_size: u64) -> Vec<Vec<Vec<Case>>> {
     let size = |group: &[Case]| group.iter().map(Case::size).sum::<u64>();
     let mut batches: Vec<Vec<Vec<Case>>> = Vec::new();
@@ -109,11 +109,11 @@ fn batches(groups: Vec<Vec<Case>>, max_size: u64) -> Vec<Vec<Vec<Case>>> {
     batches
 }
 
-/// What a preset asks, and what it has heard so far.
+/// The answer to a preset's question, from the cases measured so far.
 enum Answer {
-    /// Which way is faster?
+    /// Compares algorithms.
     Comparison(Comparison),
-    /// How does time grow?
+    /// Fits time against the count.
     Scaling(Scaling),
 }
 
@@ -173,7 +173,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
                         heading = new_heading;
                     }
                     text += &lines(case, &outcome);
-                    progress.aside(|| suite.print(&text))?;
+                    progress.suspend(|| suite.print(&text))?;
                 }
             }
             count(&mut tally, &outcome);
@@ -198,8 +198,8 @@ fn count(tally: &mut Tally, measured: &Measured) {
     }
 }
 
-/// Writes down what is known of cases by now, behind so many measured and verified before them, in place of what was
-/// known of them before.
+/// Writes the current outcomes of cases to the report. `before` counts its measured and verified cases of earlier
+/// groups; all after them are replaced.
 fn note<'a>(
     suite: &mut Suite,
     gpu: &Gpu,
@@ -223,7 +223,7 @@ fn note<'a>(
     report.verified.splice(verified_before.., verified);
 }
 
-/// Measures a scan and sorts for some seconds: how they ended, and a table with a line each.
+/// Measures a scan and sorts for some seconds, and returns the tally and a table with a line for each.
 ///
 /// # Errors
 /// Those of the device.
@@ -260,7 +260,7 @@ pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
 
 const COUNT_WIDTH: usize = 10;
 
-/// The names over [`row`].
+/// Column headings of [`row`].
 fn columns() -> String {
     format!(
         "  {:>COUNT_WIDTH$}  {:>7}  {:>7}  {:>6}  {:>7}  {:>6}  {:>7}  {:>10}  {:>10}  {:>8}\n",
@@ -277,7 +277,7 @@ fn columns() -> String {
     )
 }
 
-/// How a case ended, under its heading.
+/// The lines of a case under its heading.
 fn lines(case: &Case, outcome: &Measured) -> String {
     match outcome {
         Ok(measurement) => {
@@ -312,7 +312,7 @@ fn row(measurement: &Measurement) -> String {
     )
 }
 
-/// What cases have in common that differ in size alone: the work, the input, and the policy in words.
+/// The heading of cases that differ only in size: work, input and policy.
 fn heading(case: &Case, capabilities: &Capabilities) -> String {
     let policy = match &case.work {
         Work::Scan(scan) => scan.policy(capabilities).to_string(),

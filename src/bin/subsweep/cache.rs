@@ -1,4 +1,4 @@
-//! What drivers have compiled, kept from run to run under the user's cache folder.
+//! Pipeline and shader caches of drivers, kept between runs in the user's cache folder.
 //!
 //! ```text
 //!   pipelines/NAME.bin   MAGIC, checksum of what follows, identity, data of a VkPipelineCache
@@ -25,14 +25,15 @@ const MAGIC: &[u8] = b"subsweep pipelines 1\n";
 /// Bytes of `VkPipelineCacheHeaderVersionOne`: its size and version, vendor, device, and `pipelineCacheUUID`.
 const VULKAN_HEADER_SIZE: usize = 32;
 
-/// Gives Mesa a shader cache for the width of lavapipe's vectors, or none if not `is_cached`; unless the user named one.
-/// Mesa's own does not tell widths apart, and runs code of one at another. It is left alone where no width is set.
+/// Gives Mesa a shader cache of its own for each width of lavapipe's vectors, or disables it if not `is_cached`,
+/// unless the user set one. Mesa's cache ignores the width and would run code of one width at another. Without a set
+/// width nothing changes.
 ///
 /// # Safety
 /// No other thread of the process is running.
 pub unsafe fn separate_shader_caches(is_cached: bool) {
     let is_set = |name| std::env::var_os(name).is_some();
-    // An empty one sets nothing.
+    // An empty variable sets no width.
     let width = std::env::var_os("LP_NATIVE_VECTOR_WIDTH").filter(|width| !width.is_empty());
     let Some(width) = width else { return };
     if is_set("MESA_SHADER_CACHE_DIR") || is_set("MESA_SHADER_CACHE_DISABLE") {
@@ -48,19 +49,19 @@ pub unsafe fn separate_shader_caches(is_cached: bool) {
     unsafe { std::env::set_var(name, value) };
 }
 
-/// Of a width that may hold whatever an environment can.
+/// A folder name for a width; the environment variable may hold any text.
 fn shader_cache_name(width: &OsString) -> String {
     width.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// A device whose pipelines are kept for the next run.
+/// A device whose pipeline cache is saved when dropped.
 pub struct CachedGpu {
     gpu: Gpu,
     file: Option<CacheFile>,
 }
 
 impl CachedGpu {
-    /// Opens `candidate`, with what its driver compiled in earlier runs if `is_cached`.
+    /// Opens `candidate` with the pipeline cache data of earlier runs if `is_cached`.
     ///
     /// # Errors
     /// Those of [`Gpu::open_candidate`].
@@ -70,7 +71,7 @@ impl CachedGpu {
         let is_read = !pipeline_cache_data.is_empty();
         let work = WorkOptions { pipeline_cache_data, ..WorkOptions::default() };
         let gpu = Gpu::open_candidate(candidate, work)?;
-        // Whatever the driver has rejected is written anew.
+        // Data that the driver has rejected is replaced.
         let loaded =
             if is_read { gpu.device().pipeline_cache_data().unwrap_or_default() } else { Vec::new() };
         Ok(Self { gpu, file: file.map(|file| CacheFile { loaded_size: loaded.len(), ..file }) })
@@ -93,15 +94,15 @@ impl Drop for CachedGpu {
     }
 }
 
-/// The file of one device, driver build and number of lanes.
+/// The cache file of one device, driver build and subgroup size.
 #[derive(Debug)]
 struct CacheFile {
     path: PathBuf,
-    /// Device and driver in words: a file that was renamed or is of another build is not taken.
+    /// Device and driver as text; a file with another identity is ignored.
     identity: String,
-    /// With which the driver's data begins.
+    /// Expected header of the driver's data.
     header: [u8; VULKAN_HEADER_SIZE],
-    /// Bytes that the driver had before it compiled anything.
+    /// Bytes of the driver's data before it compiled anything.
     loaded_size: usize,
 }
 
@@ -121,9 +122,9 @@ impl CacheFile {
         })
     }
 
-    /// The data for the driver; none where the file is missing, damaged or of something else.
+    /// The data for the driver; empty where the file is missing, damaged or has another identity.
     fn read(&self) -> Vec<u8> {
-        // A pipe in its place would be read until somebody writes it.
+        // Reading a named pipe would block until a writer opens it.
         let is_file = fs::metadata(&self.path).is_ok_and(|metadata| metadata.is_file());
         let bytes = is_file.then(|| fs::read(&self.path).ok()).flatten().unwrap_or_default();
         self.parse(&bytes).unwrap_or_default().to_vec()
@@ -139,12 +140,12 @@ impl CacheFile {
     fn save(&self, device: &Device) {
         let Ok(data) = device.pipeline_cache_data() else { return };
         if is_worth_keeping(data.len(), self.loaded_size) {
-            // A full disk or a folder of somebody else's takes nothing from what the command has done.
+            // A failed write (full disk, folder of another user) must not fail the command.
             let _ = self.write(&data);
         }
     }
 
-    /// Writes all of it or nothing.
+    /// Writes the whole file or nothing.
     fn write(&self, data: &[u8]) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
@@ -158,7 +159,7 @@ impl CacheFile {
     }
 }
 
-/// The header of all data that the device's driver takes.
+/// The header of all cache data that the device's driver accepts.
 fn vulkan_header(identity: &DeviceIdentity) -> [u8; VULKAN_HEADER_SIZE] {
     let version = vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32;
     let words = [VULKAN_HEADER_SIZE as u32, version, identity.vendor_id, identity.device_id];
@@ -169,12 +170,12 @@ fn vulkan_header(identity: &DeviceIdentity) -> [u8; VULKAN_HEADER_SIZE] {
     header
 }
 
-/// Whether a driver has added anything to its header and to what it was given. lavapipe and SwiftShader never do.
+/// Whether a driver has added data. lavapipe and SwiftShader never do.
 fn is_worth_keeping(size: usize, loaded_size: usize) -> bool {
     size > VULKAN_HEADER_SIZE.max(loaded_size)
 }
 
-/// FNV-1a: it finds what a disk has lost, not what somebody forged.
+/// FNV-1a; detects damage, not forgery.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -194,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Data behind the header of [`file`].
+    /// Data with the header of [`file`].
     fn compiled(text: &str) -> Vec<u8> {
         [&[7; VULKAN_HEADER_SIZE], text.as_bytes()].concat()
     }
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_pipe_in_place_of_the_file_is_not_read_but_replaced() {
+    fn a_named_pipe_is_not_read_but_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = file(folder.path(), "a device\n");
         fs::create_dir_all(file.path.parent().unwrap()).unwrap();

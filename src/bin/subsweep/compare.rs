@@ -1,4 +1,4 @@
-//! `subsweep compare`.
+//! `subsweep compare`: reports case by case, inspections pipeline by pipeline.
 
 mod inspections;
 
@@ -18,27 +18,27 @@ use subsweep::harness::{
 use crate::args::{Common, CompareArgs};
 use crate::device;
 use crate::error::Ended;
-use crate::files::output::tell;
+use crate::files::output::print_text;
 use crate::files::{Compared, Source, read_compared};
 use crate::reports::{Format, Reports};
 use crate::words::escaped;
 
-/// What `--json` writes. The names of its fields are a promise to scripts.
+/// The document of `--json`. Its field names are stable.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     /// The version of this layout.
     comparison_schema: u32,
     /// One for each pair of devices.
     comparisons: &'a [Comparison],
-    /// Reports' devices that there is nothing to compare with.
+    /// Devices without a counterpart in the other report.
     unpaired: Vec<String>,
 }
 
-/// A report's device that there is nothing to compare with.
+/// A device without a counterpart in the other report.
 #[derive(Debug)]
 struct Unpaired<'r> {
     section: Section<'r>,
-    /// The new report that has nothing like this device of the base; none where the device is of a new report itself.
+    /// The new report that lacks this device of the base; none where the device is of a new report itself.
     lacking: Option<&'r str>,
 }
 
@@ -48,7 +48,7 @@ impl Unpaired<'_> {
     }
 }
 
-/// Compares reports of one kind, which their content tells.
+/// Compares files of one kind: reports or inspections.
 pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     device::check_none("compare")?;
     if common.algorithm.is_some() || common.policy.is_some() {
@@ -80,7 +80,7 @@ pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
     }
 }
 
-/// Percent, where no option says otherwise.
+/// The default tolerance in percent.
 const TOLERANCE: f64 = 5.0;
 
 /// Compares reports of bench.
@@ -91,7 +91,7 @@ fn compare_reports(reports: &[Named], args: &CompareArgs, inputs: &[&Source]) ->
     for device in &unpaired {
         let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(&device.name()));
     }
-    tell(&text, outputs.have_stdout())?;
+    print_text(&text, outputs.have_stdout())?;
     outputs.commit_rendered(|format| match format {
         Format::Html => {
             let short = short_titles(reports);
@@ -118,7 +118,7 @@ fn compare_reports(reports: &[Named], args: &CompareArgs, inputs: &[&Source]) ->
     }
 }
 
-/// A report and where it came from.
+/// A report and its title.
 #[derive(Debug)]
 struct Named {
     title: String,
@@ -126,12 +126,12 @@ struct Named {
 }
 
 impl Named {
-    /// What was measured of each device, which a base must have.
+    /// Devices with measurements, which a base must have.
     fn base_sections(&self) -> Result<Vec<Section<'_>>, Ended> {
         self.sections(|device| !device.measured.is_empty())
     }
 
-    /// The same, and of each device that gave a wrong result, and may have nothing else.
+    /// Devices with measurements or wrong results.
     fn new_sections(&self) -> Result<Vec<Section<'_>>, Ended> {
         let is_wrong = |device: &DeviceReport| device.verified.iter().any(|case| case.outcome == "fail");
         self.sections(|device| !device.measured.is_empty() || is_wrong(device))
@@ -150,7 +150,7 @@ impl Named {
     }
 }
 
-/// What fits a figure: the names of files without folders and endings, where those do not tell them apart.
+/// Titles for figures: file names without folder and extension where those differ.
 fn short_titles(reports: &[Named]) -> Vec<String> {
     let stem = |report: &Named| {
         Path::new(&report.title).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into())
@@ -163,10 +163,9 @@ fn short_titles(reports: &[Named]) -> Vec<String> {
     }
 }
 
-/// The base beside each of the others, device by device; or, where there is one report alone, its first device beside its
-/// others.
+/// Compares the base with each other report, device by device; a single report's first device with its others.
 ///
-/// The second is what has no other.
+/// The second result holds the devices without a counterpart.
 fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Unpaired<'_>>), Ended> {
     let [base, others @ ..] = reports else { return Ok((Vec::new(), Vec::new())) };
     let (mut pairs, mut unpaired) = (Vec::new(), Vec::new());
@@ -186,13 +185,13 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Un
         let of_new = new.new_sections()?;
         let [base_devices, new_devices] = [&of_base, &of_new]
             .map(|sections| sections.iter().map(|section| section.device).collect::<Vec<_>>());
-        let places = pair_devices(&base_devices, &new_devices);
+        let indices = pair_devices(&base_devices, &new_devices);
         for (side, sections) in [&of_base, &of_new].into_iter().enumerate() {
-            let alone = (0..sections.len()).filter(|at| places.iter().all(|pair| pair[side] != *at));
+            let alone = (0..sections.len()).filter(|at| indices.iter().all(|pair| pair[side] != *at));
             let lacking = (side == 0).then_some(&new.title[..]);
             unpaired.extend(alone.map(|at| Unpaired { section: sections[at], lacking }));
         }
-        pairs.extend(places.into_iter().map(|[a, b]| [of_base[a], of_new[b]]));
+        pairs.extend(indices.into_iter().map(|[a, b]| [of_base[a], of_new[b]]));
     }
     let comparisons: Vec<_> =
         pairs.into_iter().map(|[base, new]| Comparison::new(base, new, tolerance)).collect();
@@ -203,7 +202,8 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Un
     Ok((comparisons, unpaired))
 }
 
-/// A gate: whatever the base has must be there, right, and no slower. What is certain comes first.
+/// Fails on regressions: every case of the base must be there, right, and no slower. The most certain failure is
+/// reported.
 fn refuse_regressions(comparisons: &[Comparison], unpaired: &[Unpaired<'_>], percent: f64) -> Result<()> {
     let wrong: Vec<_> = comparisons.iter().flat_map(|comparison| &comparison.wrong_in_new).collect();
     if let [first, ..] = wrong[..] {
@@ -237,13 +237,13 @@ fn refuse_regressions(comparisons: &[Comparison], unpaired: &[Unpaired<'_>], per
     }
 }
 
-/// Refuses what leaves nobody any the wiser about a case of the base.
+/// Refuses reports that leave a case of the base undecided.
 fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Result<(), Ended> {
     let refused = |text| Err(Ended::usage(text));
     let sides = comparisons.iter().flat_map(|comparison| [&comparison.new, &comparison.base]);
     if let Some(side) = sides.into_iter().find(|side| !side.complete) {
         return refused(format!(
-            "{}: is not complete, so nobody knows what is slower; measure again",
+            "{}: is not complete, so a regression may be missing; measure again",
             side.report
         ));
     }
@@ -251,7 +251,7 @@ fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Resu
     if let Some((report, device)) = lacking {
         return refused(format!("{report}: lacks the base's device {device}; measure it as well"));
     }
-    // A single device may be compared with any other, but of several each with its like.
+    // A single device may be compared with any other; several devices only with those of the same driver.
     let is_of_another_driver = |one: &&Comparison| {
         one.base.report != one.new.report && one.differences.iter().any(|it| it.what == "driver")
     };
@@ -282,7 +282,7 @@ fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Resu
     Ok(())
 }
 
-/// All of a comparison, for people.
+/// A comparison as text.
 fn text(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (label, side) in [("base", &comparison.base), ("new", &comparison.new)] {
@@ -305,7 +305,7 @@ fn text(comparison: &Comparison) -> String {
     text
 }
 
-/// Device, driver and all else that is another thing in both, before any number.
+/// Writes the differences in device, driver and setup, before any number.
 fn differences(text: &mut String, comparison: &Comparison) {
     let differences = &comparison.differences;
     if differences.is_empty() {
@@ -328,7 +328,7 @@ fn differences(text: &mut String, comparison: &Comparison) {
 
 const COUNT_WIDTH: usize = 10;
 
-/// The names over [`row`].
+/// Column headings of [`row`].
 fn columns() -> String {
     format!(
         "  {:>COUNT_WIDTH$}  {:>8}  {:>8}  {:>6}  {:>14}  verdict",
@@ -349,7 +349,7 @@ fn row(case: &CaseComparison) -> String {
     )
 }
 
-/// The verdicts of each group, and what they mean.
+/// Writes the verdicts of each group, and a legend.
 fn groups(text: &mut String, comparison: &Comparison) {
     let Comparison { wrong_in_new, only_in_base, only_in_new, tolerance_percent, .. } = comparison;
     let rows = comparison.rows();
@@ -397,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_tells_ratio_interval_and_verdict() {
+    fn a_row_holds_ratio_interval_and_verdict() {
         let case = CaseComparison {
             id: "a:n=8".into(),
             element_count: 8,

@@ -1,4 +1,4 @@
-//! The devices that `--device` means.
+//! Device selection: `--device` and `SUBSWEEP_DEVICE`.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use crate::error::Ended;
 use crate::files::memory;
 use crate::{gpus, words};
 
-/// What `--device` or `SUBSWEEP_DEVICE` says.
+/// The value of `--device` or `SUBSWEEP_DEVICE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// Nothing, or nothing but an empty word.
-    Unsaid,
-    /// Every device for itself.
+    /// No value, or an empty one.
+    Unset,
+    /// Every device, one at a time.
     All,
     /// Compile-only GPUs, one or more.
     Gpus(Vec<&'static CompileOnlyGpu>),
-    /// The best that matches.
+    /// The best device that matches.
     One(DeviceSelector),
-    /// A text with commas: a name that holds them, or else a list.
+    /// A text with commas: the name of one device, or a list.
     Listed {
-        /// All of it.
+        /// The whole text as a name.
         name: DeviceSelector,
-        /// What is between the commas.
+        /// The parts between commas.
         list: Vec<DeviceSelector>,
     },
 }
@@ -40,7 +40,7 @@ impl FromStr for DeviceChoice {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.is_empty() {
-            return Ok(Self::Unsaid);
+            return Ok(Self::Unset);
         }
         let is_all = |text: &str| text.trim().eq_ignore_ascii_case("all");
         if is_all(text) {
@@ -70,7 +70,7 @@ fn gpu_name(text: &str) -> Option<&str> {
     prefix.eq_ignore_ascii_case("gpu").then(|| name.trim())
 }
 
-/// `gpu:all`, `gpu:NAME`, or several names with commas between.
+/// Parses `gpu:all`, `gpu:NAME`, or several names separated by commas.
 fn parse_gpus(text: &str) -> Result<Vec<&'static CompileOnlyGpu>, String> {
     let mut found = Vec::new();
     for one in text.split(',') {
@@ -93,12 +93,12 @@ fn parse_gpus(text: &str) -> Result<Vec<&'static CompileOnlyGpu>, String> {
 
 const BLANK: &str = "it names no device; subsweep devices lists them";
 
-/// Where the choice stands: in the command line, or in the environment.
-pub fn said_by() -> &'static str {
+/// The origin of the choice: the option's or the variable's name.
+pub fn choice_origin() -> &'static str {
     if is_option_given() { "--device" } else { "SUBSWEEP_DEVICE" }
 }
 
-/// Whether the choice stands in the command line, and not in `SUBSWEEP_DEVICE`.
+/// Whether the command line has `--device`.
 fn is_option_given() -> bool {
     std::env::args_os()
         .skip(1)
@@ -106,26 +106,26 @@ fn is_option_given() -> bool {
         .any(|argument| argument == "--device" || argument.as_encoded_bytes().starts_with(b"--device="))
 }
 
-/// Refuses `--device ''`, which a script with a forgotten variable says. An empty `SUBSWEEP_DEVICE` is as good as none.
-pub fn check_said(choice: &DeviceChoice) -> Result<(), Ended> {
-    if *choice == DeviceChoice::Unsaid && is_option_given() {
+/// Refuses `--device ''`, which a script with an unset variable passes. An empty `SUBSWEEP_DEVICE` is no choice.
+pub fn check_not_empty(choice: &DeviceChoice) -> Result<(), Ended> {
+    if *choice == DeviceChoice::Unset && is_option_given() {
         return Err(Ended::usage(format!("--device is empty: {BLANK}")));
     }
     Ok(())
 }
 
-/// A device with its place in the list that `subsweep devices` prints.
+/// A device and its index in the list that `subsweep devices` prints.
 #[derive(Debug, Clone)]
 pub struct Numbered {
-    /// What `--device` takes.
+    /// The index that `--device` takes.
     pub index: usize,
     /// The device.
     pub candidate: Candidate,
-    /// The compile-only GPU that it is, if it is one.
+    /// The compile-only GPU, if the device is one.
     pub gpu: Option<&'static CompileOnlyGpu>,
 }
 
-/// Refuses `--device`, for a command that opens none. `SUBSWEEP_DEVICE` is meant for others.
+/// Refuses `--device` for a command without a device. `SUBSWEEP_DEVICE` is ignored, as it serves other commands.
 pub fn check_none(command: &str) -> Result<(), Ended> {
     if is_option_given() {
         return Err(Ended::usage(format!("{command} opens no device; leave --device out")));
@@ -134,7 +134,7 @@ pub fn check_none(command: &str) -> Result<(), Ended> {
 }
 
 impl Numbered {
-    /// Its number, name, driver and lanes: what a table is headed by.
+    /// The heading of a table: index, name, driver and lanes.
     pub fn heading(&self) -> String {
         match self.candidate.capabilities() {
             Some(capabilities) => {
@@ -145,12 +145,12 @@ impl Numbered {
         }
     }
 
-    /// What `--device` takes.
+    /// The argument of `--device` that selects this device.
     fn label(&self) -> String {
         label(self.index, self.gpu.map(|gpu| gpu.name))
     }
 
-    /// Who it is and what it has, where it has Vulkan 1.2; its features where it is usable.
+    /// Description of a device with Vulkan 1.2. It lists the features of a usable device only.
     pub fn description(&self) -> Option<Description> {
         let candidate = &self.candidate;
         let description = Description::new(candidate.capabilities()?, candidate.timestamp_valid_bits());
@@ -159,17 +159,17 @@ impl Numbered {
     }
 }
 
-/// Refuses `all`, for a command that has one result.
+/// Refuses `all` for a command that has one result.
 pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
     match choice {
         DeviceChoice::All => {
-            Err(Ended::usage(format!("{command} runs on one device, and {} says all; name one", said_by())))
+            Err(Ended::usage(format!("{command} runs on one device, and {} says all; name one", choice_origin())))
         }
-        // What is listed may be the name of one.
-        DeviceChoice::Unsaid
+        // A text with commas may be the name of one device.
+        DeviceChoice::Unset
         | DeviceChoice::One(_)
         | DeviceChoice::Listed { .. }
-        // It was refused by its name before.
+        // Compile-only GPUs were refused earlier.
         | DeviceChoice::Gpus(_) => Ok(()),
     }
 }
@@ -177,15 +177,15 @@ pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
 /// An instance without layers.
 ///
 /// # Errors
-/// That there is no loader, or no driver.
+/// There is no loader, or no driver.
 pub fn instance() -> Result<Arc<Instance>> {
     Ok(Arc::new(Instance::new(false).map_err(of_child)?))
 }
 
-/// Every device, the best first.
+/// All devices, the best first.
 ///
 /// # Errors
-/// That there is none.
+/// There is no device.
 pub fn list(instance: &Arc<Instance>) -> Result<Vec<Numbered>> {
     let list = instance.candidates().map_err(of_child)?;
     if list.is_empty() {
@@ -195,7 +195,7 @@ pub fn list(instance: &Arc<Instance>) -> Result<Vec<Numbered>> {
     Ok(list.into_iter().enumerate().map(numbered).collect())
 }
 
-/// Why there is no device, for a child, whose one driver is in the folder of GPUs.
+/// An error of device enumeration; in a child process it names the compile-only GPU whose driver finds no device.
 fn of_child(error: subsweep::Error) -> anyhow::Error {
     match (gpus::of_child(), error) {
         (Some(gpu), subsweep::Error::NoDevice) => {
@@ -206,70 +206,70 @@ fn of_child(error: subsweep::Error) -> anyhow::Error {
     }
 }
 
-/// The one device of `list` that is meant.
+/// The first device of `list` that matches.
 ///
 /// # Errors
-/// That none matches.
+/// None matches.
 pub fn select(list: &[Numbered], selector: &DeviceSelector) -> Result<Numbered> {
     let candidates: Vec<_> = list.iter().map(|device| device.candidate.clone()).collect();
     Ok(list[selector.position(&candidates)?].clone())
 }
 
-/// The devices that are meant: the best where nothing is said.
+/// The chosen devices: the best where there is no choice.
 ///
 /// # Errors
-/// That there is none, or none that matches.
+/// There is no device, or none that matches.
 pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Numbered>> {
     let list = list(instance)?;
     Ok(match choice {
-        DeviceChoice::Unsaid => vec![select(&list, &DeviceSelector::Best)?],
+        DeviceChoice::Unset => vec![select(&list, &DeviceSelector::Best)?],
         DeviceChoice::One(selector) => vec![select(&list, selector)?],
         DeviceChoice::All => list,
-        // The child of such a device has its driver and no other.
+        // The child process of a compile-only GPU has that GPU's driver only.
         DeviceChoice::Gpus(_) => {
             vec![Numbered { gpu: gpus::of_child(), ..select(&list, &DeviceSelector::Best)? }]
         }
         DeviceChoice::Listed { name, list: selectors } => match select(&list, name) {
             Ok(device) => vec![device],
-            // One that is listed twice is taken twice, and can be compared with itself.
+            // A device that is listed twice runs twice, and can be compared with itself.
             Err(_) => selectors.iter().map(|selector| select(&list, selector)).collect::<Result<_>>()?,
         },
     })
 }
 
-/// Opens the one device that is meant, and names it.
+/// Opens the chosen device, and prints its name to standard error.
 ///
 /// # Errors
-/// That there is none, that none matches, that it lacks something, or whatever its driver says.
+/// There is no device, none matches, it lacks a requirement, or its driver fails.
 pub fn open(common: &Common) -> Result<CachedGpu> {
     let instance = instance()?;
-    // `check_one` has refused all of them.
+    // `check_one` has refused `all`.
     let mut devices = choose(&instance, &common.device)?;
     if devices.len() > 1 {
         return Err(Ended::usage(format!(
             "this command runs on one device, and {} lists several; name one",
-            said_by()
+            choice_origin()
         ))
         .into());
     }
     let Numbered { index, candidate, .. } = devices.swap_remove(0);
     let gpu = CachedGpu::open(candidate, !common.no_pipeline_cache)?;
-    words::say(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
+    words::print_line(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
 }
 
-/// What `--device` takes: a number, or the name of a compile-only GPU.
+/// The argument of `--device`: an index, or `gpu:NAME`.
 pub fn label(index: usize, gpu: Option<&str>) -> String {
     gpu.map_or_else(|| index.to_string(), |name| format!("gpu:{name}"))
 }
 
-/// What a report must name, on one line.
+/// The device's name and driver on one line.
 pub fn name_with_driver(identity: &DeviceIdentity) -> String {
     format!("{}, driver {}", identity.name, identity.driver_text())
 }
 
-/// Refuses `size` bytes on a CPU that has not got them: its driver would take more than there is, and the process be
-/// killed. Other devices say it themselves.
+/// Refuses an allocation of `size` bytes on a CPU device without the memory: its driver would overcommit, and the
+/// process be killed. Other devices report the error themselves.
 ///
 /// # Errors
 /// [`subsweep::Error::OutOfDeviceMemory`].
@@ -287,8 +287,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_and_nothing_are_no_names() {
-        assert_eq!("".parse(), Ok(DeviceChoice::Unsaid));
+    fn texts_are_parsed_as_choices() {
+        assert_eq!("".parse(), Ok(DeviceChoice::Unset));
         for text in ["all", "ALL", " All", "0, all"] {
             assert_eq!(text.parse(), Ok(DeviceChoice::All));
         }

@@ -1,4 +1,4 @@
-//! What a failure says, and the exit code that it has: here and nowhere else.
+//! Error messages and exit codes, all in this file.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -11,30 +11,30 @@ use crate::files::input::{InputError, InputProblem};
 use crate::files::output::{OutputError, OutputProblem};
 use crate::{device, words};
 
-/// How the program ends. The numbers are a promise to scripts.
+/// The exit code of the program. The numbers are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// All is well.
+    /// Success.
     Done = 0,
     /// A wrong result, or a regression.
     Wrong = 1,
-    /// Bad usage or input.
+    /// Invalid arguments or input.
     Usage = 2,
-    /// No device, none that `--device` matches, or none that has what is needed.
+    /// No device, none that `--device` matches, or none that meets the requirements.
     NoDevice = 3,
-    /// The device failed on the way, or there is too little memory.
+    /// The device failed, or there is too little memory.
     Failed = 4,
 }
 
 impl Exit {
-    /// Of the code that this program, as a child, has ended with; none of any other code.
+    /// The exit of a child process of this program by its code; none for any other code.
     pub fn of_code(code: i32) -> Option<Self> {
         let all = [Self::Done, Self::Wrong, Self::Usage, Self::NoDevice, Self::Failed];
         all.into_iter().find(|exit| *exit as i32 == code)
     }
 }
 
-/// An end that a command comes to by itself. The text says what to do.
+/// A command's own error. The text says what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct Ended {
@@ -43,7 +43,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Options or an input that cannot be meant.
+    /// Invalid options or input.
     pub fn usage(text: impl Into<String>) -> Self {
         Self { exit: Exit::Usage, text: text.into() }
     }
@@ -53,18 +53,18 @@ impl Ended {
         Self { exit: Exit::Wrong, text: text.into() }
     }
 
-    /// No device can do it.
+    /// No suitable device.
     pub fn unable(text: impl Into<String>) -> Self {
         Self { exit: Exit::NoDevice, text: text.into() }
     }
 
-    /// As another process has ended.
+    /// The exit of another process.
     pub fn with(exit: Exit, text: impl Into<String>) -> Self {
         Self { exit, text: text.into() }
     }
 }
 
-/// What clap says against the command line, in one line; none of help and version, which are no refusals.
+/// clap's error on one line; none for help and version, which are no errors.
 pub fn usage_of(error: &clap::Error) -> Option<Ended> {
     use clap::error::ErrorKind as Kind;
     let is_help = matches!(
@@ -73,12 +73,12 @@ pub fn usage_of(error: &clap::Error) -> Option<Ended> {
     );
     (!is_help).then(|| {
         let line = one_line(&error.render().to_string());
-        // clap names the option, wherever its value is from.
-        Ended::usage(line.replace("'--device <DEVICE>'", &format!("'{}'", device::said_by())))
+        // clap names the option even if the value comes from the variable.
+        Ended::usage(line.replace("'--device <DEVICE>'", &format!("'{}'", device::choice_origin())))
     })
 }
 
-/// The lines of what clap says, one behind the other, less those that only say how to ask for help.
+/// The lines of clap's message joined into one, without those about help.
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     for part in text.lines().map(str::trim).filter(|part| !part.is_empty()) {
@@ -94,42 +94,42 @@ fn one_line(text: &str) -> String {
         }
         line += part;
     }
-    line + "; --help says more"
+    line + "; see --help"
 }
 
-/// Says in one line what went wrong, and ends the program.
+/// Prints the error on one line, and returns the exit code.
 pub fn report(result: anyhow::Result<()>) -> ExitCode {
     let exit = match &result {
         Ok(()) => Exit::Done,
         Err(error) => {
-            // Whoever read our output has seen enough of it: that is no failure.
+            // The reader of the output has closed the pipe: no failure.
             let is_broken_pipe = error
                 .downcast_ref::<OutputError>()
                 .is_some_and(|error| matches!(error.problem, OutputProblem::BrokenPipe));
             if is_broken_pipe {
                 Exit::Done
             } else {
-                words::say(format_args!("{error:#}{}", hint(error)));
+                words::print_line(format_args!("{error:#}{}", hint(error)));
                 of(error)
             }
         }
     };
-    let is_at_work = |error: &anyhow::Error| {
+    let is_device_busy = |error: &anyhow::Error| {
         error.chain().any(|cause| matches!(cause.downcast_ref(), Some(subsweep::Error::TimedOut { .. })))
     };
-    if result.is_err_and(|error| is_at_work(&error)) {
+    if result.is_err_and(|error| is_device_busy(&error)) {
         leave(exit);
     }
     ExitCode::from(exit as u8)
 }
 
-/// Ends the program under a device that is still at work. A CPU's driver works in threads of this process, and
-/// SwiftShader crashes where what it has at exit is torn down under them: the exit code would be the crash's.
+/// Exits without teardown while a device is still busy. A CPU's driver works in threads of this process, and
+/// SwiftShader crashes if its state is destroyed under them; the exit code would be the crash's.
 fn leave(exit: Exit) -> ! {
-    // What cannot be written now could not be written behind `main` either.
+    // A failed write could not be repeated after `main` either.
     let _ = io::stdout().flush();
     #[cfg(unix)]
-    // SAFETY: it takes any number, and nothing of this process is looked at again.
+    // SAFETY: `_exit` takes any number, and runs no code of this process afterwards.
     unsafe {
         libc::_exit(exit as i32)
     }
@@ -137,7 +137,7 @@ fn leave(exit: Exit) -> ! {
     std::process::exit(exit as i32)
 }
 
-/// What the environment has to do with it.
+/// A hint about environment variables that may have caused the error.
 fn hint(error: &anyhow::Error) -> String {
     let is_without_hardware = matches!(
         error.downcast_ref(),
@@ -148,13 +148,13 @@ fn hint(error: &anyhow::Error) -> String {
             .to_owned();
     }
     if matches!(error.downcast_ref(), Some(subsweep::Error::NoMatchingDevice { .. })) {
-        let is_from_environment = device::said_by() != "--device";
+        let is_from_environment = device::choice_origin() != "--device";
         return if is_from_environment { "; it is named in SUBSWEEP_DEVICE" } else { "" }.to_owned();
     }
     if !matches!(error.downcast_ref(), Some(subsweep::Error::NoDevice)) {
         return String::new();
     }
-    // The loader looks at the first that is set, and then nowhere else.
+    // The loader reads only the first variable that is set.
     let set = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(|name| {
         let files = std::env::var_os(name).filter(|files| !files.is_empty())?;
         Some(format!("; only the drivers in {name}={files:?} were tried"))
@@ -162,7 +162,7 @@ fn hint(error: &anyhow::Error) -> String {
     set.unwrap_or_default()
 }
 
-/// The exit code of an error, by the first of its causes that has one.
+/// The exit code of an error, by the first cause with a known type.
 fn of(error: &anyhow::Error) -> Exit {
     let typed = error.chain().find_map(|cause| {
         cause
@@ -173,13 +173,13 @@ fn of(error: &anyhow::Error) -> Exit {
             .or_else(|| cause.downcast_ref::<Ended>().map(|ended| ended.exit))
             .or_else(|| cause.downcast_ref::<NotSetUp>().map(|_| Exit::NoDevice))
     });
-    // An error without a type of ours comes from a file, as no Vulkan function returns one.
+    // An untyped error comes from a file; Vulkan functions return typed ones.
     typed.unwrap_or(Exit::Usage)
 }
 
 fn of_input(problem: &InputProblem) -> Exit {
     match problem {
-        // The machine is too small for the data, like a device that is: the input itself is good.
+        // The machine lacks the memory; the input itself is valid.
         InputProblem::Table(TableError::Memory { .. }) | InputProblem::LargeReport { .. } => Exit::Failed,
         _ => Exit::Usage,
     }
@@ -193,26 +193,26 @@ fn of_library(error: &subsweep::Error) -> Exit {
         }
         // The device lacks what the policy needs.
         E::PolicyExceedsLimits { .. } => Exit::NoDevice,
-        // What options and inputs can ask for in vain was refused before a device was opened; what is left is a device
-        // without a queue or a kind of memory.
+        // Unsupported options and inputs were refused before a device was opened; this device lacks a queue or a memory
+        // type.
         E::Unsupported { .. } => Exit::NoDevice,
         // Options that contradict each other.
         E::InvalidPolicy { .. } => Exit::Usage,
         E::OutOfDeviceMemory { .. } | E::OutOfHostMemory { .. } | E::TooManyElements { .. } => Exit::Failed,
         E::DeviceLost { .. } | E::TimedOut { .. } => Exit::Failed,
         E::Vulkan { result, .. } => of_vulkan(*result),
-        // No option leads here: this program has given a plan the wrong memory, and its result would be wrong.
+        // No option leads here: this program has passed wrong buffers to a plan, and the result would be wrong.
         E::ScratchTooSmall { .. } | E::RangeTooSmall { .. } | E::Misaligned { .. } | E::Overlap { .. } => {
             Exit::Wrong
         }
-        // Not known here, so neither the usage nor the result can be blamed.
+        // Not known here: neither the arguments nor the result are at fault.
         _ => Exit::Failed,
     }
 }
 
 fn of_vulkan(result: vk::Result) -> Exit {
     match result {
-        // The driver could not be started, or lacks something that it said it had; with RADV_FORCE_FAMILY there is no
+        // The driver failed to start, or lacks an extension that it reported. With RADV_FORCE_FAMILY there is no
         // hardware, and no fence either.
         vk::Result::ERROR_INVALID_EXTERNAL_HANDLE
         | vk::Result::ERROR_INITIALIZATION_FAILED
@@ -220,7 +220,7 @@ fn of_vulkan(result: vk::Result) -> Exit {
         | vk::Result::ERROR_LAYER_NOT_PRESENT
         | vk::Result::ERROR_EXTENSION_NOT_PRESENT
         | vk::Result::ERROR_FEATURE_NOT_PRESENT => Exit::NoDevice,
-        // It failed on the way, memory included.
+        // A failure while running, memory included.
         _ => Exit::Failed,
     }
 }
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_of_the_library_have_the_codes_that_are_promised() {
+    fn errors_of_the_library_have_documented_exit_codes() {
         use std::time::Duration;
         use subsweep::Error as E;
         let table = [
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_device_fails_with_says_what_to_do_in_one_line() {
+    fn device_errors_name_a_remedy_on_one_line() {
         use subsweep::Error as E;
         let limit = std::time::Duration::from_millis(1500);
         for (error, text) in [
@@ -285,20 +285,20 @@ mod tests {
     }
 
     #[test]
-    fn what_clap_says_is_put_in_one_line() {
+    fn errors_of_clap_are_joined_into_one_line() {
         for (text, line) in [
             (
                 "error: unexpected argument '--x' found\n\n  tip: to pass '--x' as a value, use '-- --x'\n\n\
                  Usage: subsweep scan [OPTIONS] <INPUT>\n\nFor more information, try '--help'.\n",
-                "unexpected argument '--x' found; to pass '--x' as a value, use '-- --x'; --help says more",
+                "unexpected argument '--x' found; to pass '--x' as a value, use '-- --x'; see --help",
             ),
             (
                 "error: the following required arguments were not provided:\n  <INPUT>\n\nUsage: subsweep scan\n",
-                "the following required arguments were not provided: <INPUT>; --help says more",
+                "the following required arguments were not provided: <INPUT>; see --help",
             ),
             (
                 "error: invalid value 'a\x1b' for '--op <OP>'\n  [possible values: add, mul]\n",
-                "invalid value 'a\x1b' for '--op <OP>'; possible values: add, mul; --help says more",
+                "invalid value 'a\x1b' for '--op <OP>'; possible values: add, mul; see --help",
             ),
         ] {
             assert_eq!(one_line(text), line);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_files_are_usage_but_for_memory() {
+    fn file_errors_exit_with_usage_except_for_memory() {
         let input = |problem| anyhow::Error::from(InputError { input: "in".into(), problem });
         assert_eq!(of(&input(InputProblem::Directory)), Exit::Usage);
         assert_eq!(of(&input(TableError::Memory { size: 1 }.into())), Exit::Failed);

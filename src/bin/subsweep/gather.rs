@@ -1,4 +1,4 @@
-//! `subsweep gather`.
+//! `subsweep gather`: rows of a table by their indices.
 
 use anyhow::Result;
 use subsweep::ElementType;
@@ -9,12 +9,12 @@ use crate::args::{Common, GatherArgs, PolicyKind};
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
-use crate::words::Doing;
+use crate::words::Spinner;
 
-// The device's memory limits the elements, and it is asked once it is open.
+// The device's memory limits the count; it is checked once the device is open.
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
-/// Collects a file's rows by their indices.
+/// Gathers a file's rows.
 pub fn run(args: &GatherArgs, common: &Common) -> Result<()> {
     check(common)?;
     let source = args.files.source();
@@ -24,12 +24,12 @@ pub fn run(args: &GatherArgs, common: &Common) -> Result<()> {
     }
     let destination = args.files.destination();
     let table = {
-        let _doing = Doing::new(format_args!("reading {source}"));
+        let _spinner = Spinner::new(format_args!("reading {source}"));
         files::read(&source, args.files.element, &TAKEN)?
     };
     let words = row_words(&source, &table)?;
     let indices = {
-        let _doing = Doing::new(format_args!("reading {indices_source}"));
+        let _spinner = Spinner::new(format_args!("reading {indices_source}"));
         files::read_row_numbers(&indices_source, "give it indices, or an .npy file that has none")?
     };
     check_indices(&indices_source, &indices, table.shape.rows())?;
@@ -37,11 +37,11 @@ pub fn run(args: &GatherArgs, common: &Common) -> Result<()> {
 
     let gpu = device::open(common)?;
     let gathered = {
-        let _doing = Doing::new(format_args!("gathering {} rows", indices.len()));
+        let _spinner = Spinner::new(format_args!("gathering {} rows", indices.len()));
         let config = GatherConfig::elements(words);
         let result_size = (indices.len() as u64).saturating_mul(config.element_size());
         let size = size_of_val(&*table.words) as u64 + size_of_val(&*indices) as u64;
-        // The result is on the device, and once more on the way back.
+        // The result is in device memory, and again in the buffer for the readback.
         let size = size.saturating_add(result_size.saturating_mul(2));
         device::check_memory(&gpu, size, "the table, its indices and the result")?;
         gpu.gather_words(config, &table.words, &indices)?
@@ -53,7 +53,7 @@ pub fn run(args: &GatherArgs, common: &Common) -> Result<()> {
     Ok(output.commit(&Table { shape, words: gathered, ..table })?)
 }
 
-/// Refuses options that mean nothing here.
+/// Refuses options without meaning for a gather.
 fn check(common: &Common) -> Result<(), Ended> {
     device::check_one(&common.device, "gather")?;
     if let Some(algorithm) = common.algorithm {
@@ -66,7 +66,7 @@ fn check(common: &Common) -> Result<(), Ended> {
     Ok(())
 }
 
-/// Words of a row, if one can be gathered.
+/// Words of a row, if the kernel can gather rows of that size.
 fn row_words(source: &Source, table: &Table) -> Result<u32, Ended> {
     let words = table.shape.columns().checked_mul(table.element.words() as usize);
     let words = words.and_then(|words| u32::try_from(words).ok());
@@ -79,14 +79,14 @@ fn row_words(source: &Source, table: &Table) -> Result<u32, Ended> {
     })
 }
 
-/// Refuses an index of no row.
+/// Refuses an index out of range.
 fn check_indices(source: &Source, indices: &[u32], rows: usize) -> Result<(), Ended> {
-    // A device takes the last number of 32 bits for no index, however many rows there are.
+    // The device treats 2^32 - 1 as no index, however many rows there are.
     let reach = u32::try_from(rows).unwrap_or(u32::MAX);
     match indices.iter().position(|&index| index >= reach) {
-        Some(place) => Err(Ended::usage(format!(
-            "{source}: index {} at place {place} is of no row, and there are {rows}; leave it out",
-            indices[place]
+        Some(position) => Err(Ended::usage(format!(
+            "{source}: index {} at position {position} is out of range: the table has {rows} rows; leave it out",
+            indices[position]
         ))),
         None => Ok(()),
     }

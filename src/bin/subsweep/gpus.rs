@@ -1,7 +1,7 @@
-//! `--device gpu:NAME`: commands that only compile, in a process of their own for each such device.
+//! `--device gpu:NAME`: commands that only compile, in a child process for each GPU.
 //!
-//! The program starts itself again by [`CompileOnlyGpu::command`] with the arguments that it has, and [`CHILD`] in the
-//! environment, which tells the child that the one device it finds is the one that is meant.
+//! The program starts itself again through [`CompileOnlyGpu::command`] with the same arguments. The environment
+//! variable [`CHILD`] makes the child use the only device that it finds.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,27 +21,27 @@ use crate::files::output::print;
 use crate::words::{self, Progress};
 use crate::{device, devices, inspect, tune};
 
-/// The name of the GPU, in a child's environment.
+/// Environment variable of a child: the GPU's name.
 const CHILD: &str = "SUBSWEEP_GPU_CHILD";
 
-/// On how many threads a child compiles, in its environment.
+/// Environment variable of a child: its number of compiler threads.
 const THREADS: &str = "SUBSWEEP_GPU_THREADS";
 
-/// The process that started a child, in its environment.
+/// Environment variable of a child: the parent's process id.
 const PARENT: &str = "SUBSWEEP_GPU_PARENT";
 
-/// What a command does with its device.
+/// What a command needs of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
-    /// It opens none.
+    /// No device.
     Nothing,
-    /// It compiles, or asks what the device is: a compile-only GPU will do.
+    /// A compiler or properties: a compile-only GPU suffices.
     Compiler,
-    /// It runs kernels.
+    /// A device that runs kernels.
     Hardware,
 }
 
-/// Which commands take a compile-only GPU: here and nowhere else.
+/// The need of each command; the only table of commands that take compile-only GPUs.
 fn need(command: &Command) -> Need {
     match command {
         Command::Compare(_) => Need::Nothing,
@@ -52,26 +52,26 @@ fn need(command: &Command) -> Need {
     }
 }
 
-/// The GPU that this process was started for as a child, if it was.
+/// The GPU of this process, if it is a child.
 pub fn of_child() -> Option<&'static CompileOnlyGpu> {
     std::env::var(CHILD).ok().and_then(|name| CompileOnlyGpu::find(&name))
 }
 
-/// Ends a child with the process that started it: by then nobody reads what it prints, and nobody else would end it.
+/// Makes a child end with its parent, as nothing else would end it.
 pub fn end_with_parent() {
     #[cfg(target_os = "linux")]
     if let Some(parent) = std::env::var(PARENT).ok().and_then(|id| id.parse::<u32>().ok()) {
-        // The parent's thread that starts a child waits for its end, so that the signal comes with the end of the process.
-        // SAFETY: it takes a signal, touches no memory, and its effect is on this process alone.
+        // The parent's thread that starts a child waits for it, so the signal comes when the parent process ends.
+        // SAFETY: the call takes a signal number, touches no memory, and affects only this process.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
-        // Of a parent that had ended before no signal comes.
+        // No signal comes if the parent has ended already.
         if std::os::unix::process::parent_id() != parent {
             std::process::exit(Exit::Failed as i32);
         }
     }
 }
 
-/// Threads to compile on: all, but of several children each has its share.
+/// Number of compiler threads: all cores, or a child's share of them.
 pub fn compiler_threads() -> NonZeroUsize {
     let share = std::env::var(THREADS).ok().and_then(|count| count.parse().ok());
     share.or(thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
@@ -98,11 +98,11 @@ pub fn list() -> Result<()> {
     Ok(print(&table)?)
 }
 
-/// Runs the command once for each of `gpus`, if it is one that compile-only GPUs will do for; none for a command that opens
-/// no device.
+/// Runs the command once for each of `gpus`, if compile-only GPUs suffice for it; none for a command without a
+/// device.
 ///
 /// # Errors
-/// That the command runs kernels, or that a GPU is not set up; the child's.
+/// The command runs kernels, a GPU is not set up, or a child fails.
 pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common) -> Option<Result<()>> {
     match (need(command), gpus) {
         (Need::Nothing, _) => None,
@@ -112,7 +112,8 @@ pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common)
         ))
         .into())),
         (Need::Compiler, [_, _, ..]) if matches!(command, Command::Tune(_)) => {
-            let text = format!("tune takes one device, and {} lists several; name one", device::said_by());
+            let text =
+                format!("tune takes one device, and {} lists several; name one", device::choice_origin());
             Some(Err(Ended::usage(text).into()))
         }
         (Need::Compiler, gpus) => {
@@ -121,7 +122,7 @@ pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common)
     }
 }
 
-/// Refuses what no child is needed to refuse, once. Returns what is on the standard input of each: a module, or nothing.
+/// Checks the arguments once, before any child. Returns the standard input of each child: a module, or nothing.
 fn check(command: &Command, common: &Common) -> Result<Vec<u8>> {
     match command {
         Command::Inspect(args) => {
@@ -132,16 +133,16 @@ fn check(command: &Command, common: &Common) -> Result<Vec<u8>> {
     }
 }
 
-/// How a child, or what stands for it, has ended.
+/// The result of a child, or of the attempt to start it.
 struct Ran {
     exit: Exit,
-    /// What it printed.
+    /// Its standard output.
     stdout: String,
-    /// Why it ended otherwise than well.
+    /// The reason of a failure.
     reason: Option<String>,
 }
 
-/// Children on all cores, whose output is printed in the order of `gpus`.
+/// Runs children on all cores, and prints their output in the order of `gpus`.
 fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) -> Result<()> {
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
     let child_count = cores.min(gpus.len());
@@ -178,7 +179,7 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) ->
     printer.finish()
 }
 
-/// One child, with what it prints kept; what it says beside its last word goes on.
+/// Runs one child and collects its output; standard error is forwarded except for the final error.
 fn run_one(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, stdin: &[u8], progress: &Progress) -> Ran {
     let ended = |exit, reason| Ran { exit, stdout: String::new(), reason: Some(reason) };
     let mut command = match command_of(gpu, threads) {
@@ -196,17 +197,17 @@ fn run_one(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize, stdin: &[u8], pr
     }
 }
 
-/// What a started child prints, and how it ends.
+/// Waits for a child: its output and result.
 fn wait_for(mut child: Child, stdin: &[u8], progress: &Progress) -> io::Result<Ran> {
     let (pipe, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut printed, mut reason) = (String::new(), None);
     let read = thread::scope(|scope| {
-        // A child that does not read to the end says why.
+        // A child that does not read all its input reports why.
         scope.spawn(|| pipe.map(|mut pipe| pipe.write_all(stdin)));
         scope.spawn(|| {
             forward(stderr.into_iter(), |line| match line.strip_prefix("subsweep: ") {
                 Some(word) => reason = Some(word.trim_end().to_owned()),
-                None => progress.aside(|| words::print(line)),
+                None => progress.suspend(|| words::print(line)),
             });
         });
         stdout.map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut printed))
@@ -230,7 +231,7 @@ fn command_of(gpu: &'static CompileOnlyGpu, threads: NonZeroUsize) -> Result<pro
     Ok(command)
 }
 
-/// Whether a process does not start because of the file that it would be started from.
+/// Whether a process failed to start because of its executable, which is the loader.
 fn is_of_loader(error: &io::Error) -> bool {
     #[cfg(unix)]
     if error.raw_os_error() == Some(libc::ENOEXEC) {
@@ -239,7 +240,7 @@ fn is_of_loader(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
 }
 
-/// Gives `line` every line of a child's standard error but a shim's remarks, line end included.
+/// Calls `line` for every line of a child's standard error, line end included, except a shim's messages.
 fn forward(stderr: impl Iterator<Item = impl Read>, mut line: impl FnMut(&str)) {
     for stream in stderr {
         let mut reader = BufReader::new(stream);
@@ -254,7 +255,7 @@ fn forward(stderr: impl Iterator<Item = impl Read>, mut line: impl FnMut(&str)) 
     }
 }
 
-/// How a child has ended, by its code; or in words, if the code is none of this program's.
+/// A child's exit by its code, or an error text for a code that this program does not use.
 fn exit_of(status: ExitStatus, has_module: bool) -> Result<Exit, String> {
     match status.code() {
         Some(code @ (126 | 127)) => Err(format!("its loader does not start ({code}); run tools/setup gpus")),
@@ -264,19 +265,19 @@ fn exit_of(status: ExitStatus, has_module: bool) -> Result<Exit, String> {
     }
 }
 
-/// Puts together what children print.
+/// Joins the output of children.
 struct Printer<'a> {
     command: &'a Command,
     gpus: &'a [&'static CompileOnlyGpu],
     progress: &'a Progress,
     /// The elements of the array, with `--json` and several GPUs.
     json: Option<Vec<String>>,
-    /// Of those who did not end well.
+    /// Exits and reasons of children that failed.
     failures: Vec<(Exit, String)>,
 }
 
 impl Printer<'_> {
-    /// Takes all that comes, and prints each device as soon as those before it are printed.
+    /// Receives results, and prints each device once those before it are printed.
     fn print_all(&mut self, receiver: mpsc::Receiver<(usize, Ran)>) -> Result<()> {
         let (mut waiting, mut next) = (BTreeMap::new(), 0);
         for (at, ran) in receiver {
@@ -291,7 +292,7 @@ impl Printer<'_> {
 
     fn print_one(&mut self, at: usize, ran: Ran) -> Result<()> {
         let gpu = self.gpus[at];
-        // What the child of one GPU prints is all that there is.
+        // With one GPU the child's output is complete.
         let stdout = match &ran.reason {
             Some(reason) if self.gpus.len() > 1 => refusal(gpu, reason, self.command)?,
             _ => ran.stdout,
@@ -306,17 +307,17 @@ impl Printer<'_> {
             return Ok(());
         }
         let blank = if at > 0 { "\n" } else { "" };
-        Ok(self.progress.aside(|| print(&format!("{blank}{stdout}")))?)
+        Ok(self.progress.suspend(|| print(&format!("{blank}{stdout}")))?)
     }
 
     fn finish(self) -> Result<()> {
         if let Some(json) = self.json {
             let array = format!("[\n{}\n]\n", json.join(",\n"));
-            self.progress.aside(|| print(&array))?;
+            self.progress.suspend(|| print(&array))?;
         }
-        let is_told = self.failures.len() < self.gpus.len();
-        // A device that is not set up, or has no such pipeline, takes nothing from the others.
-        let is_harmless = |exit| is_told && matches!(exit, Exit::NoDevice | Exit::Usage);
+        let has_output = self.failures.len() < self.gpus.len();
+        // With several GPUs, one that is not set up or has no such pipeline is no failure.
+        let is_harmless = |exit| has_output && matches!(exit, Exit::NoDevice | Exit::Usage);
         match self.failures.into_iter().find(|(exit, _)| !is_harmless(*exit)) {
             Some((exit, text)) => Err(Ended::with(exit, text).into()),
             None => Ok(()),
@@ -332,7 +333,7 @@ fn prints_json(command: &Command) -> bool {
     }
 }
 
-/// What the command prints for a GPU of which it has nothing but the reason.
+/// The output for a GPU that could not be inspected: its name and the reason.
 fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, command: &Command) -> Result<String> {
     match command {
         Command::Devices(args) => devices::refusal(gpu, reason, args),
@@ -340,7 +341,7 @@ fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, command: &Command) -> Res
     }
 }
 
-/// What is between the brackets of a JSON array that this program has printed.
+/// The text between the brackets of a JSON array that this program has printed.
 fn elements(array: &str) -> &str {
     let trimmed = array.trim();
     let inner = trimmed.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(trimmed);
@@ -355,7 +356,7 @@ mod tests {
     use crate::args::Cli;
 
     #[test]
-    fn only_what_compiles_takes_such_a_device() {
+    fn only_compiling_commands_take_compile_only_gpus() {
         let need_of = |line: &str| {
             let cli = Cli::try_parse_from(["subsweep"].into_iter().chain(line.split(' '))).unwrap();
             need(&cli.command.unwrap())
@@ -370,13 +371,13 @@ mod tests {
     }
 
     #[test]
-    fn arrays_of_several_children_make_one() {
+    fn arrays_of_several_children_are_joined() {
         let arrays = [r#"[1]"#, "[\n  {\n    \"a\": [2]\n  }\n]\n"].map(elements);
         assert_eq!(arrays, ["1", "  {\n    \"a\": [2]\n  }"]);
     }
 
     #[test]
-    fn remarks_of_shims_stay_behind() {
+    fn messages_of_shims_are_filtered() {
         let mut lines = Vec::new();
         let stderr = &b"DRM_SHIM: odd\nsubsweep: no\nUnknown DRM_IOCTL 5\n\xff\nlast"[..];
         forward([stderr].into_iter(), |line| lines.push(line.to_owned()));

@@ -1,4 +1,4 @@
-//! The command line: files in, files out, and what the devices of this machine can do.
+//! The command-line program: primitives on files, and tests, benchmarks and inspection of devices.
 
 mod args;
 mod bench;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     gpus::end_with_parent();
     let result = match Cli::try_parse() {
         Ok(cli) => run(&cli),
-        // Like --help, they need no INPUT.
+        // Like --help, the lists need no INPUT.
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && asks_for("--list-algorithms") => {
             list_algorithms()
         }
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         }
         Err(error) => match error::usage_of(&error) {
             Some(usage) => Err(usage.into()),
-            // Help that nobody asked for goes to standard error, and is a refusal.
+            // Help for missing arguments goes to standard error, and is an error.
             None if error.use_stderr() => {
                 let _ = error.print();
                 return ExitCode::from(error.exit_code() as u8);
@@ -67,9 +67,9 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     if common.list_gpus {
         return gpus::list();
     }
-    device::check_said(&common.device)?;
+    device::check_not_empty(&common.device)?;
     if cli.command.as_ref().is_some_and(Command::runs_drivers) {
-        // SAFETY: the process has one thread yet.
+        // SAFETY: the process still has a single thread.
         unsafe { cache::separate_shader_caches(!common.no_pipeline_cache) };
     }
     if let (DeviceChoice::Gpus(chosen), Some(command), None) =

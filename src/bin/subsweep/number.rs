@@ -1,13 +1,13 @@
-//! A number on the command line.
+//! Parsing of a number on the command line.
 
 use subsweep::ElementType;
 
-/// A number of one of the types, as it lies in memory.
+/// A number of an element type, as words in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Number(Vec<u32>);
 
 impl Number {
-    /// Of `element`, if `text` says one of those.
+    /// Parses `text` as a number of type `element`.
     pub fn parse(text: &str, element: ElementType) -> Result<Self, String> {
         let refuse = |what: &str| format!("'{}' is no {element}; it is {what}", shown(text));
         let whole = |least: i128, greatest: i128| {
@@ -37,13 +37,13 @@ impl Number {
         Ok(Self(words))
     }
 
-    /// Its words, the lower first.
+    /// The words, low word first.
     pub fn words(&self) -> &[u32] {
         &self.0
     }
 }
 
-/// On one line, and no longer than one.
+/// Text escaped to one line and cut to 40 characters.
 fn shown(text: &str) -> String {
     const LENGTH: usize = 40;
     let short: String = text.chars().take(LENGTH).flat_map(char::escape_debug).collect();

@@ -1,4 +1,4 @@
-//! From `--algorithm` and `--policy` to the policies of plans.
+//! Policies of plans by `--algorithm` and `--policy`.
 
 use std::str::FromStr;
 
@@ -11,17 +11,17 @@ use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy};
 use crate::args::{Common, PolicyKind};
 use crate::error::Ended;
 
-/// An algorithm, by name.
+/// An algorithm, selected by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Of a scan.
+    /// A scan's.
     Scan(ScanAlgorithm),
-    /// Of a sort.
+    /// A sort's.
     Sort(SortAlgorithm),
 }
 
 impl Algorithm {
-    /// What selects it.
+    /// The name that selects it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scan(algorithm) => algorithm.name(),
@@ -62,7 +62,7 @@ fn all() -> impl Iterator<Item = Algorithm> {
     scans().chain(sorts())
 }
 
-/// Refuses the algorithm of a sort, and one that the seed does not have.
+/// Refuses a sort's algorithm, and one that the seed lacks.
 pub fn check_scan(common: &Common) -> Result<(), Ended> {
     if common.policy == Some(PolicyKind::SeedBinByBin) {
         return Err(Ended::usage("a scan has no bins to count; leave out --policy seed-bin-by-bin"));
@@ -78,7 +78,7 @@ pub fn check_scan(common: &Common) -> Result<(), Ended> {
     }
 }
 
-/// Refuses a configuration that the algorithm does not carry out.
+/// Refuses a configuration that the algorithm does not support.
 pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), Ended> {
     let Some(Algorithm::Scan(algorithm)) = common.algorithm else { return Ok(()) };
     match algorithm.refusal(config) {
@@ -91,7 +91,7 @@ fn not_of_seed(policy: &str, name: &str) -> Ended {
     Ended::usage(format!("--policy {policy} has no {name}; leave out --policy or --algorithm"))
 }
 
-/// Refuses the algorithm of a scan, and one that the seed does not have.
+/// Refuses a scan's algorithm, and one that the seed lacks.
 pub fn check_sort(common: &Common) -> Result<(), Ended> {
     let of_seed = match common.policy {
         Some(PolicyKind::Seed) => Some(PolicyName::Seed),
@@ -109,7 +109,7 @@ pub fn check_sort(common: &Common) -> Result<(), Ended> {
     }
 }
 
-/// How a scan would go about it, and why.
+/// The policy of a scan, and the reason of the choice.
 pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig) -> Choice<ScanPolicy> {
     let asked = match common.algorithm {
         Some(Algorithm::Scan(algorithm)) => Some(algorithm),
@@ -124,7 +124,7 @@ pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig
         (Some(PolicyKind::Seed), _) => {
             Choice { policy: ScanPolicy::seed(), reason: "it is asked for with --policy seed" }
         }
-        // Its scans have no bins.
+        // The seed's scans have no bins.
         (Some(PolicyKind::SeedBinByBin), _) => Choice {
             policy: ScanPolicy::seed(),
             reason: "it is the seed's, asked for with --policy seed-bin-by-bin",
@@ -132,7 +132,7 @@ pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig
     }
 }
 
-/// The option that asks for a sort which does not take 2^32 keys.
+/// The option, if one is given, whose sort does not support 2^32 keys.
 pub fn without_large_counts(common: &Common) -> Option<String> {
     match (common.policy, common.algorithm) {
         (_, Some(Algorithm::Sort(SortAlgorithm::Onesweep))) => None,
@@ -145,7 +145,7 @@ pub fn without_large_counts(common: &Common) -> Option<String> {
     }
 }
 
-/// How a sort would go about it, and why.
+/// The policy of a sort, and the reason of the choice.
 pub fn of_sort(common: &Common, capabilities: &Capabilities, config: &SortConfig) -> Choice<SortPolicy> {
     let asked = match common.algorithm {
         Some(Algorithm::Sort(algorithm)) => Some(algorithm),
@@ -171,7 +171,7 @@ pub fn of_sort(common: &Common, capabilities: &Capabilities, config: &SortConfig
     }
 }
 
-/// What `--list-algorithms` prints.
+/// The output of `--list-algorithms`.
 pub fn list_algorithms() -> String {
     let width = all().map(|algorithm| algorithm.name().len()).max().unwrap_or(0);
     let row = |algorithm: Algorithm| format!("  {:width$}  {}\n", algorithm.name(), algorithm.summary());

@@ -1,4 +1,4 @@
-//! Where a report is written: each of its formats in a place of its own.
+//! Output of a report in several formats, each to a file of its own.
 
 use std::ffi::OsString;
 
@@ -9,21 +9,21 @@ use subsweep::harness::page::{Titled, page};
 use crate::error::Ended;
 use crate::files::{Destination, Output, Source};
 
-/// How a report is written down.
+/// A format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// All of it; the only one that is read back.
+    /// The complete report; the only format that is read back.
     Json,
-    /// Its numbers.
+    /// The measurements as CSV.
     Csv,
-    /// Tables for people.
+    /// Tables as Markdown.
     Markdown,
-    /// A page with figures.
+    /// An HTML page with figures.
     Html,
 }
 
 impl Format {
-    /// The option that asks for it.
+    /// The option that selects the format.
     const fn option(self) -> &'static str {
         match self {
             Self::Json => "--json",
@@ -43,47 +43,49 @@ impl Format {
     }
 }
 
-/// The places that a report goes to, ready to be written.
+/// Prepared destinations of a report.
 #[derive(Debug)]
 pub struct Reports(Vec<(Format, Output)>);
 
 impl Reports {
-    /// Prepares all that are asked for; no file of `sources` is among them.
+    /// Prepares all destinations that are given; none may be a file of `sources`.
     ///
     /// # Errors
-    /// A place that cannot be written, or one that two formats would have to share.
-    pub fn prepare(places: &[(Format, &Option<OsString>)], sources: &[&Source]) -> Result<Self> {
-        let asked = places.iter().filter_map(|(format, place)| Some((*format, (*place).clone()?.into())));
+    /// A destination cannot be written, or two formats share one.
+    pub fn prepare(destinations: &[(Format, &Option<OsString>)], sources: &[&Source]) -> Result<Self> {
+        let asked = destinations
+            .iter()
+            .filter_map(|(format, destination)| Some((*format, (*destination).clone()?.into())));
         let asked: Vec<(Format, Destination)> = asked.collect();
-        for (at, (format, place)) in asked.iter().enumerate() {
+        for (at, (format, destination)) in asked.iter().enumerate() {
             for (other_format, other) in &asked[..at] {
                 let options = format!("{} and {}", other_format.option(), format.option());
-                if *place == Destination::Stdout && *other == Destination::Stdout {
+                if *destination == Destination::Stdout && *other == Destination::Stdout {
                     let text = format!("standard output takes one report; name a file for one of {options}");
                     return Err(Ended::usage(text).into());
                 }
-                if place.is_place_of(other) {
+                if destination.is_same_file_as(other) {
                     return Err(
-                        Ended::usage(format!("{options} lead to one place; give each its own")).into()
+                        Ended::usage(format!("{options} name the same file; give each its own")).into()
                     );
                 }
             }
         }
-        let ready = asked
-            .into_iter()
-            .map(|(format, place)| Ok((format, Output::prepare(&place, format.option(), sources)?)));
+        let ready = asked.into_iter().map(|(format, destination)| {
+            Ok((format, Output::prepare(&destination, format.option(), sources)?))
+        });
         Ok(Self(ready.collect::<Result<_>>()?))
     }
 
-    /// Whether one has taken standard output, which then has no room for anything else.
+    /// Whether a report goes to standard output, which then takes no other text.
     pub fn have_stdout(&self) -> bool {
         self.0.iter().any(|(_, output)| output.is_stdout())
     }
 
-    /// Writes a report that will be written again. All formats are: whoever ends the run has in each what was measured.
+    /// Writes an intermediate report in every format, so that an interrupted run keeps its measurements.
     ///
     /// # Errors
-    /// Those of its places.
+    /// A destination cannot be written.
     pub fn update(&self, report: &Report) -> Result<()> {
         for (format, output) in &self.0 {
             output.update(|| format.render(report))?;
@@ -91,18 +93,18 @@ impl Reports {
         Ok(())
     }
 
-    /// Writes a report for the last time, to every place that takes it.
+    /// Writes the final report in every format.
     ///
     /// # Errors
-    /// The first of those of its places.
+    /// The first error of a destination.
     pub fn commit(self, report: &Report) -> Result<()> {
         self.commit_rendered(|format| format.render(report))
     }
 
-    /// The same of what `render` makes in each format.
+    /// Writes the output of `render` for each format.
     ///
     /// # Errors
-    /// The first of those of its places.
+    /// The first error of a destination.
     pub fn commit_rendered(self, render: impl Fn(Format) -> Result<Vec<u8>>) -> Result<()> {
         let mut ended = Ok(());
         for (format, output) in self.0 {

@@ -1,4 +1,4 @@
-//! `subsweep scan`.
+//! `subsweep scan`: scans of an array or of a table's columns.
 
 use anyhow::Result;
 use subsweep::ElementType;
@@ -10,10 +10,10 @@ use crate::args::{Common, PolicyKind, ScanArgs};
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
 use crate::number::Number;
-use crate::words::Doing;
+use crate::words::Spinner;
 use crate::{device, policy, segments};
 
-// The device's memory limits the elements, and it is asked once it is open.
+// The device's memory limits the count; it is checked once the device is open.
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
 /// Scans a file's columns.
@@ -31,7 +31,7 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     }
     let destination = args.files.destination();
     let mut table = {
-        let _doing = Doing::new(format_args!("reading {source}"));
+        let _spinner = Spinner::new(format_args!("reading {source}"));
         files::read(&source, args.files.element, &TAKEN)?
     };
     check_operator(operator, table.element)?;
@@ -59,9 +59,9 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     let gpu = device::open(common)?;
     let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
     {
-        let _doing = Doing::new(format_args!("scanning {} elements", table.shape.element_count()));
+        let _spinner = Spinner::new(format_args!("scanning {} elements", table.shape.element_count()));
         let scratch_size = gpu.scan_plan(config)?.scratch_requirements(table.shape.rows() as u64).size;
-        // On the device, and once more on the way back.
+        // In device memory, and again in the buffer for the readback.
         let copies = if gpu.scan_plan(config)?.scans_in_place() { 2 } else { 3 };
         let size = copies * size_of_val(table.words.as_slice()) as u64;
         let size = size + segments.as_deref().map_or(0, size_of_val) as u64;
@@ -95,7 +95,7 @@ fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> 
     }
 }
 
-/// A row of what `text` says.
+/// The initial value `text` for every column.
 fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
     let number = Number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
     Ok(number.words().repeat(table.shape.columns()))

@@ -1,4 +1,4 @@
-//! `subsweep sort`.
+//! `subsweep sort`: sorts of keys or pairs, and argsorts.
 
 use anyhow::Result;
 use subsweep::ElementType;
@@ -9,16 +9,16 @@ use crate::args::{Common, PolicyKind, SortArgs};
 use crate::error::Ended;
 use crate::files::input::InputProblem;
 use crate::files::{self, Destination, Output, Source};
-use crate::words::Doing;
+use crate::words::Spinner;
 use crate::{device, policy, segments};
 
-/// Where values come from, and where they go.
+/// Source and destination of the values.
 struct Values {
     source: Source,
     destination: Destination,
 }
 
-/// Sorts a file's keys, or tells where they would come from.
+/// Sorts a file's keys, or writes their permutation.
 pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
     device::check_one(&common.device, "sort")?;
     policy::check_sort(common)?;
@@ -34,7 +34,7 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
     let count = keys.shape.rows();
     let mut values_table = match &values {
         Some(Values { source, .. }) => {
-            let _doing = Doing::new(format_args!("reading {source}"));
+            let _spinner = Spinner::new(format_args!("reading {source}"));
             Some(files::read_values(source, count as u64)?)
         }
         None => None,
@@ -51,10 +51,10 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         .transpose()?;
 
     let gpu = device::open(common)?;
-    let mut places = Vec::new();
+    let mut indices = Vec::new();
     {
-        let _doing = Doing::new(format_args!("sorting {count} keys"));
-        // On the device, and once more on the way back.
+        let _spinner = Spinner::new(format_args!("sorting {count} keys"));
+        // In device memory, and again in the buffer for the readback.
         let size = 2 * count as u64 * (config.key_size() + config.value_size());
         let check = |scratch_size: u64| {
             device::check_memory(&gpu, size.saturating_add(scratch_size), "the keys and their scratch")
@@ -65,8 +65,8 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
                 let plan = gpu.segmented_sort_plan(config)?;
                 let scratch = plan.scratch_requirements(count as u64, segment_count);
                 check(scratch.size.saturating_add(segments_size))?;
-                places.resize(if args.argsort { count } else { 0 }, 0);
-                let values = values_table.as_mut().map_or(&mut places, |table| &mut table.words);
+                indices.resize(if args.argsort { count } else { 0 }, 0);
+                let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
                 gpu.segmented_sort_words(config, &mut keys.words, values, segments)?;
             }
             None => {
@@ -75,8 +75,8 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
                 let plan = gpu.sort_plan(config)?;
                 check_algorithm(common, plan.max_count(), count as u64)?;
                 check(plan.scratch_requirements(count as u64).size)?;
-                places.resize(if args.argsort { count } else { 0 }, 0);
-                let values = values_table.as_mut().map_or(&mut places, |table| &mut table.words);
+                indices.resize(if args.argsort { count } else { 0 }, 0);
+                let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
                 gpu.sort_words(config, &mut keys.words, values)?;
             }
         }
@@ -87,16 +87,16 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         }
         _ if args.argsort => {
             let (element, shape) = (ElementType::U32, Shape::Flat { count });
-            output.commit(&Table { format: keys.format, element, shape, words: places })?;
+            output.commit(&Table { format: keys.format, element, shape, words: indices })?;
         }
         _ => output.commit(&keys)?,
     }
     Ok(())
 }
 
-/// The keys, of which some options take no more than a word counts.
+/// Reads the keys; some options limit their count to 32 bits.
 fn read_keys(source: &Source, args: &SortArgs, common: &Common) -> Result<Table> {
-    // The places of an argsort, and where segments begin, are of 32 bits; so are those of all algorithms but one.
+    // Indices of an argsort and segment offsets have 32 bits, as have the offsets of all algorithms but Onesweep.
     let narrow = match (args.argsort, &args.segments) {
         (true, _) => Some("--argsort".to_owned()),
         (_, Some(_)) => Some("--segments".to_owned()),
@@ -104,7 +104,7 @@ fn read_keys(source: &Source, args: &SortArgs, common: &Common) -> Result<Table>
     };
     let max_count = if narrow.is_some() { SortPlan::MAX_COUNT } else { u64::MAX };
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
-    let _doing = Doing::new(format_args!("reading {source}"));
+    let _spinner = Spinner::new(format_args!("reading {source}"));
     files::read(source, args.files.element, &taken).map_err(|error| match (&error.problem, narrow) {
         (InputProblem::Table(TableError::TooMany { max }), Some(option)) => Ended::usage(format!(
             "{source}: {option} takes up to {max} keys, and there are more; leave it out, or split them"
@@ -140,13 +140,13 @@ fn check_values(
     if *destination == Destination::Stdout && values.destination == Destination::Stdout {
         return Err(Ended::usage("standard output takes one table; name a file with -o or --values-output"));
     }
-    if destination.is_place_of(&values.destination) {
-        return Err(Ended::usage("-o and --values-output lead to one place; give each its own"));
+    if destination.is_same_file_as(&values.destination) {
+        return Err(Ended::usage("-o and --values-output name the same file; give each its own"));
     }
     Ok(Some(values))
 }
 
-/// Where segments come from, if there are any; refuses what means nothing beside them.
+/// The source of segment offsets, if given. Refuses options that a segmented sort does not support.
 fn check_segments(
     args: &SortArgs,
     common: &Common,
@@ -170,7 +170,7 @@ fn check_segments(
     Ok(Some(segments))
 }
 
-/// Refuses more keys than the algorithm that is asked for takes on this device.
+/// Refuses more keys than the chosen algorithm supports on this device.
 fn check_algorithm(common: &Common, max_count: u64, count: u64) -> Result<(), Ended> {
     match common.algorithm {
         Some(algorithm) if count > max_count => Err(Ended::usage(format!(
@@ -184,7 +184,7 @@ fn check_algorithm(common: &Common, max_count: u64, count: u64) -> Result<(), En
 fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
     match &args.bits {
         Some(bits) if bits.end > element.bits() => Err(Ended::usage(format!(
-            "--bits {}:{} goes beyond the {} bits of a {element}",
+            "--bits {}:{} exceeds the {} bits of a {element}",
             bits.start,
             bits.end,
             element.bits()

@@ -1,4 +1,4 @@
-//! What `verify` and `bench` share: devices one after the other, the cases that are asked for, counts, and the report.
+//! Common code of `verify` and `bench`: iteration over devices, selection of cases, tally and report.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -14,19 +14,19 @@ use crate::cache::CachedGpu;
 use crate::device::{self, Numbered};
 use crate::error::Ended;
 use crate::files::memory;
-use crate::files::output::{OutputError, print, tell};
+use crate::files::output::{OutputError, print, print_text};
 use crate::pattern::matches;
 use crate::reports::{Format, Reports};
 use crate::words::{self, escaped};
 
-/// How cases ended.
+/// Counts of cases by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// As they should.
+    /// Cases with a right result.
     pub right: u64,
-    /// With a wrong result.
+    /// Cases with a wrong result.
     pub wrong: u64,
-    /// Not at all, because the device cannot do them.
+    /// Cases that the device does not support.
     pub not_supported: u64,
 }
 
@@ -37,15 +37,15 @@ pub struct Suite {
     patterns: Patterns,
     report: Report,
     reports: Reports,
-    /// Whether a case has ended: before that a report says nothing, and an older one stays.
+    /// Whether a case has ended. Before the first one no report is written, so an older file stays.
     has_results: bool,
-    /// When the report was written last, and how long that took.
+    /// The time of the last write of the report, and its duration.
     last_save: Option<(Instant, Duration)>,
-    /// Whether pipelines are kept from run to run.
+    /// Whether pipeline caches are kept between runs.
     is_cached: bool,
 }
 
-/// A device at work.
+/// A device that runs cases.
 pub struct Opened {
     /// The device.
     pub gpu: CachedGpu,
@@ -59,7 +59,7 @@ impl Opened {
         Ok(Self { gpu, candidate, is_cached })
     }
 
-    /// Opens the device once more, with a queue and plans of its own.
+    /// Opens the device again, with a queue and plans of its own.
     ///
     /// # Errors
     /// Those of [`Gpu::open_candidate`].
@@ -68,17 +68,17 @@ impl Opened {
     }
 }
 
-/// Runs `on_device` for each device that is asked for, sums up, and writes the report to its `places`.
+/// Runs `on_device` for each chosen device, sums up, and writes the report to its `destinations`.
 ///
 /// # Errors
-/// That no device will do; the first failure of a device, once all have been tried; a wrong result.
+/// There is no suitable device; the first error of a device, once all have been tried; a wrong result.
 pub fn run(
     args: &SuiteArgs,
-    places: &[(Format, &Option<OsString>)],
+    destinations: &[(Format, &Option<OsString>)],
     common: &Common,
     mut on_device: impl FnMut(&mut Suite, &Opened) -> Result<Tally>,
 ) -> Result<()> {
-    let mut suite = Suite::new(args, places, common)?;
+    let mut suite = Suite::new(args, destinations, common)?;
     let instance = device::instance()?;
     let devices = device::choose(&instance, &common.device)?;
     let is_alone = devices.len() == 1;
@@ -88,10 +88,10 @@ pub fn run(
         suite.print(&format!("{blank}{}\n", device.heading()))?;
         match suite.run_device(device, &mut on_device) {
             Ok(tally) => total = total.and(tally),
-            // A place that cannot be written is the same for every device.
+            // An output error is the same for every device.
             Err(error) if error.is::<OutputError>() => return Err(error),
             Err(error) if is_alone => {
-                // Of two errors the first one is told.
+                // The first of two errors is reported.
                 let _ = suite.finish(false);
                 return Err(error);
             }
@@ -101,7 +101,7 @@ pub fn run(
             }
         }
     }
-    // With `all`, a device below the floor, or without a case that is asked for, is listed and takes nothing from the others.
+    // With several devices, one that lacks a requirement or has no selected case is listed, and is no failure.
     let is_harmless = |error: &anyhow::Error| is_missing_feature(error) || error.is::<Ended>();
     suite.finish(first_error.as_ref().is_none_or(is_harmless))?;
     match (total, first_error) {
@@ -118,20 +118,20 @@ pub fn run(
     }
 }
 
-/// Whether the device is below what the command needs, which is no failure of it.
+/// Whether the device lacks a requirement of the command.
 pub fn is_missing_feature(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref::<Error>(), Some(Error::MissingFeature { .. }))
 }
 
 impl Suite {
-    fn new(args: &SuiteArgs, places: &[(Format, &Option<OsString>)], common: &Common) -> Result<Self> {
+    fn new(args: &SuiteArgs, destinations: &[(Format, &Option<OsString>)], common: &Common) -> Result<Self> {
         Ok(Self {
             effort: args.effort(),
             patterns: Patterns::new(args, common),
             report: Report::new(
                 std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             ),
-            reports: Reports::prepare(places, &[])?,
+            reports: Reports::prepare(destinations, &[])?,
             has_results: false,
             last_save: None,
             is_cached: !common.no_pipeline_cache,
@@ -148,12 +148,12 @@ impl Suite {
         on_device(self, &opened)
     }
 
-    /// How much is to be done.
+    /// The effort of the run.
     pub fn effort(&self) -> Effort {
         self.effort
     }
 
-    /// The command line with which `command` does the case with this id on this device, and nothing else.
+    /// The command line that repeats `command` for only this case on this device.
     pub fn again(&self, command: &str, gpu: &Gpu, id: &str) -> String {
         let effort = match self.effort {
             Effort::Quick => " --quick",
@@ -164,32 +164,31 @@ impl Suite {
         format!("subsweep {command}{effort} --device uuid:{uuid} --filter '{id}'")
     }
 
-    /// The cases that are asked for, at least one; `has_default_plans_only` where --quick has left out others.
+    /// The selected cases, at least one. `has_default_plans_only` states that --quick has excluded the others.
     ///
     /// # Errors
-    /// That there is none.
+    /// No case is selected.
     pub fn select(&self, cases: Vec<Case>, has_default_plans_only: bool) -> Result<Vec<Case>, Ended> {
         self.patterns.select(cases, has_default_plans_only)
     }
 
-    /// What is written down about the device at hand.
+    /// The report's section of the current device.
     pub fn device_report(&mut self) -> &mut DeviceReport {
         self.report.devices.last_mut().expect("a device's section is begun before its cases")
     }
 
-    /// Words, by [`tell`].
+    /// Prints text, by [`print_text`].
     ///
     /// # Errors
     /// Those of standard output.
     pub fn print(&self, text: &str) -> Result<(), OutputError> {
-        tell(text, self.reports.have_stdout())
+        print_text(text, self.reports.have_stdout())
     }
 
-    /// Writes the report as it is by now, after a case; unless it was written so lately that writing would take more than
-    /// a tenth of the time, as that of a long report does.
+    /// Writes the intermediate report after a case. Skipped where writing would take more than a tenth of the time.
     ///
     /// # Errors
-    /// Those of its place.
+    /// The report cannot be written.
     pub fn save(&mut self) -> Result<()> {
         self.has_results = true;
         let start = Instant::now();
@@ -207,11 +206,11 @@ impl Suite {
     }
 }
 
-/// What must be in a case's id.
+/// Patterns that a case's id must match.
 #[derive(Debug)]
 struct Patterns {
     filter: Option<String>,
-    /// Of other options: the pattern, and the option as it is given.
+    /// Patterns of other options, with the option as given.
     options: Vec<(String, String)>,
 }
 
@@ -253,11 +252,11 @@ impl Patterns {
     }
 }
 
-/// Prints the ids of the cases that are asked for, a line each, and opens no device. The devices are named beside them where
-/// there are several.
+/// Prints the ids of the selected cases, one on a line, without opening a device. With several devices each list
+/// has a heading.
 ///
 /// # Errors
-/// That no device will do, or that there is no such case.
+/// There is no suitable device, or no such case.
 pub fn list(
     args: &SuiteArgs,
     common: &Common,
@@ -271,7 +270,7 @@ pub fn list(
             words::print(&format!("{}\n", device.heading()));
         }
         let selected = device.candidate.requirements().map_err(anyhow::Error::from).and_then(|_| {
-            // Whoever has the requirements has them, too.
+            // A device that meets the requirements has capabilities.
             let capabilities = device.candidate.capabilities().ok_or(Error::NoDevice)?;
             Ok(Patterns::new(args, common).select(cases(args.effort(), capabilities), args.quick)?)
         });
@@ -283,12 +282,12 @@ pub fn list(
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    // As with running them, a device without such a case takes nothing from the others.
+    // With several devices, one without such a case is no failure, as in a run.
     first_error.filter(|_| !is_listed).map_or(Ok(()), Err)
 }
 
 impl Tally {
-    /// Both together.
+    /// The sum of both.
     pub fn and(self, other: Self) -> Self {
         Self {
             right: self.right + other.right,
@@ -298,19 +297,19 @@ impl Tally {
     }
 }
 
-/// How often this machine's memory holds the elements of a case: the input, the expected output and an image of the
-/// device's memory, which holds the pristine input, source, destination and scratch; a CPU's driver holds that memory in
-/// the same place.
+/// Copies of a case's elements in this machine's memory: the input, the expected output and an image of the
+/// device's memory, which holds the pristine input, source, destination and scratch. A CPU's driver holds the device's
+/// memory as well.
 fn copies(gpu: &Gpu) -> u64 {
     if gpu.capabilities().is_cpu() { 12 } else { 7 }
 }
 
-/// Bytes of elements that this machine has memory for, where it tells.
+/// Bytes of elements that fit into this machine's memory, if its size is known.
 pub fn room_for_elements(gpu: &Gpu) -> Option<u64> {
     Some(memory::available()? / copies(gpu))
 }
 
-/// Why this machine has too little memory for a case, where it has: the process would be killed.
+/// The reason why a case does not fit into this machine's memory, if so: the process would be killed.
 pub fn lacking_memory(gpu: &Gpu, case: &Case) -> Option<String> {
     let needed = case.size() * copies(gpu);
     let available = memory::available()?;

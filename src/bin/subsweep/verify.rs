@@ -1,4 +1,4 @@
-//! `subsweep verify`.
+//! `subsweep verify`: every case against the CPU reference.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,10 +15,10 @@ use crate::suite::{self, Opened, Suite, Tally};
 use crate::words::{Progress, escaped};
 use crate::workers::{Event, Workers};
 
-/// Cases that failed, or reasons why others were not tried, of which each has its lines; a report names all of them.
+/// Limit of printed failures and of printed reasons; a report names all of them.
 const MAX_LISTED: usize = 20;
 
-/// Holds devices to the oracle.
+/// Verifies devices against the reference.
 pub fn run(args: &VerifyArgs, common: &Common) -> Result<()> {
     let VerifyArgs { suite, list, measure } = args;
     if *list {
@@ -46,12 +46,12 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
     suite.device_report().self_test = Some(self_test.to_string());
     let mut groups = BTreeMap::<String, Tally>::new();
     let mut lacking = BTreeMap::<String, Lacking>::new();
-    // Of the cases that have ended, in whatever order: a report has them in the table's.
+    // Indices of ended cases, sorted: the report keeps the table's order.
     let mut ended = Vec::new();
     let mut wrong_count = 0;
     let progress = Progress::new(cases.len());
     let workers = Workers::new(opened, cases.len());
-    // In the order in which they began: the first one shows.
+    // Indices of running cases in the order of their start; the first is shown.
     let mut running = Vec::new();
     workers.verify(&cases, |event| {
         let (index, outcome) = match event {
@@ -59,7 +59,11 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
             Event::Begun(_) | Event::Tick => {
                 running.extend(if let Event::Begun(index) = event { Some(index) } else { None });
                 let id = running.first().map(|&index| cases[index].id());
-                progress.show(doing(gpu.capabilities().is_cpu(), workers.pipeline_counts(), id.as_deref()));
+                progress.show(progress_text(
+                    gpu.capabilities().is_cpu(),
+                    workers.pipeline_counts(),
+                    id.as_deref(),
+                ));
                 return Ok(());
             }
         };
@@ -76,7 +80,7 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
                 wrong_count += 1;
                 if wrong_count <= MAX_LISTED {
                     let text = format!("  {id}\n    {outcome}\n    again: {again}\n");
-                    progress.aside(|| suite.print(&text))?;
+                    progress.suspend(|| suite.print(&text))?;
                 }
             }
             Outcome::NotSupported(reason) => {
@@ -94,27 +98,27 @@ fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {
     suite.print(&(and_more(wrong_count) + &reasons(&lacking)))?;
     let total = groups.values().fold(Tally::default(), |total, tally| total.and(*tally));
     suite.print(&table(&groups, total))?;
-    // A device that fails it is wrong, whatever luck the cases had.
+    // A device that fails the self-test is wrong, even if all cases passed.
     Ok(Tally { wrong: total.wrong + u64::from(!self_test.is_passed()), ..total })
 }
 
-/// What the workers are at: the case with this id has been running longest. Drivers of CPUs compile a pipeline as it is dispatched first,
-/// others as they create it.
-fn doing(is_cpu: bool, counts: PipelineCounts, id: Option<&str>) -> String {
+/// Progress text: pipeline counts, and the id of the case that has run longest. Drivers of CPUs compile a pipeline at
+/// its first dispatch, others at its creation.
+fn progress_text(is_cpu: bool, counts: PipelineCounts, id: Option<&str>) -> String {
     let PipelineCounts { created, dispatched } = counts;
     let compiled = if is_cpu { dispatched } else { created };
     let id = id.map(|id| format!(": {id}")).unwrap_or_default();
     format!("{created} pipelines, {compiled} compiled{id}")
 }
 
-/// Cases that a device cannot do for one and the same reason.
+/// Cases that a device does not support for one reason.
 struct Lacking {
     case_count: u64,
-    /// The id of the first.
+    /// Id of the first case.
     first: String,
 }
 
-/// Why cases were not tried: a reason often holds for many.
+/// Reasons of unsupported cases; many cases often share one.
 fn reasons(lacking: &BTreeMap<String, Lacking>) -> String {
     let mut text = String::new();
     for (reason, Lacking { case_count, first }) in lacking.iter().take(MAX_LISTED) {
@@ -124,7 +128,7 @@ fn reasons(lacking: &BTreeMap<String, Lacking>) -> String {
     text + &and_more(lacking.len())
 }
 
-/// Of so many, how many were not listed, if any.
+/// The number of entries that were not listed, if any.
 fn and_more(count: usize) -> String {
     match count.saturating_sub(MAX_LISTED) {
         0 => String::new(),
@@ -132,7 +136,7 @@ fn and_more(count: usize) -> String {
     }
 }
 
-/// The device and what it has passed, over what it was measured at.
+/// The device and its results, printed above the measurements.
 fn summary(gpu: &Gpu, Tally { right, wrong, not_supported }: Tally) -> String {
     let identity = gpu.identity();
     format!(
@@ -158,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_told_once() {
+    fn a_reason_is_listed_once_for_its_cases() {
         let of = |case_count, first: &str| Lacking { case_count, first: first.to_owned() };
         let lacking =
             BTreeMap::from([("it lacks a".to_owned(), of(43, "x")), ("it lacks b".to_owned(), of(1, "y"))]);
@@ -171,11 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn progress_tells_what_is_compiled() {
+    fn progress_counts_compiled_pipelines() {
         let counts = PipelineCounts { created: 212, dispatched: 57 };
-        assert_eq!(doing(true, counts, None), "212 pipelines, 57 compiled");
-        assert_eq!(doing(false, counts, None), "212 pipelines, 212 compiled");
-        assert_eq!(doing(true, counts, Some("scan")), "212 pipelines, 57 compiled: scan");
+        assert_eq!(progress_text(true, counts, None), "212 pipelines, 57 compiled");
+        assert_eq!(progress_text(false, counts, None), "212 pipelines, 212 compiled");
+        assert_eq!(progress_text(true, counts, Some("scan")), "212 pipelines, 57 compiled: scan");
     }
 
     #[test]

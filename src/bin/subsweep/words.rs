@@ -1,4 +1,4 @@
-//! Words for people, on standard error: standard output belongs to the data.
+//! Messages on standard error; standard output carries data.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// One line, whatever foreign text it quotes. Where standard error is closed nobody wants it.
-pub fn say(text: impl fmt::Display) {
+/// Prints one line, with foreign text escaped. Errors of writing are ignored.
+pub fn print_line(text: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "subsweep: {}", escaped(&text.to_string()));
 }
 
-/// Foreign text that stays on its line and steers no terminal: control characters are escaped.
+/// Foreign text with control characters escaped, so that it stays on its line and cannot control the terminal.
 pub fn escaped(text: &str) -> String {
     let escape = |c: char| {
         let escaped = c.is_control().then(|| c.escape_default());
@@ -25,17 +25,17 @@ pub fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Words as they are, line ends included.
+/// Prints text as it is, line ends included.
 pub fn print(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Shows what is being done until it is dropped; on a terminal only.
+/// A spinner with a text, shown on a terminal until dropped.
 #[derive(Debug)]
-pub struct Doing(ProgressBar);
+pub struct Spinner(ProgressBar);
 
-impl Doing {
-    /// Work of unknown length.
+impl Spinner {
+    /// A spinner for work of unknown length.
     pub fn new(what: impl fmt::Display) -> Self {
         let bar = ProgressBar::new_spinner().with_message(what.to_string());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
@@ -46,18 +46,18 @@ impl Doing {
     }
 }
 
-impl Drop for Doing {
+impl Drop for Spinner {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
 }
 
-/// Shows how far many pieces of work have come, until it is dropped; on a terminal only.
+/// A progress bar, shown on a terminal until dropped.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// Of `count` pieces.
+    /// A bar of `count` steps.
     pub fn new(count: usize) -> Self {
         let bar = ProgressBar::new(count as u64);
         if let Ok(style) = ProgressStyle::with_template("{pos}/{len} ({elapsed}, {eta} to go) {wide_msg}") {
@@ -66,7 +66,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Of one piece of work: its name, and for how long it has been done.
+    /// A spinner for a single step: its name and the elapsed time.
     pub fn of_one(name: String) -> Self {
         let bar = ProgressBar::new(1).with_message(name);
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
@@ -75,37 +75,37 @@ impl Progress {
         Self(bar).ticking()
     }
 
-    /// Drawn again and again, for pieces that take long.
+    /// Redraws the bar periodically, for long steps.
     pub fn ticking(self) -> Self {
         self.0.enable_steady_tick(Duration::from_millis(100));
         self
     }
 
-    /// What is being done now.
+    /// Shows the current step.
     pub fn show(&self, text: String) {
         self.0.set_message(text);
         self.0.tick();
     }
 
-    /// One more piece has ended.
+    /// Counts a step as ended.
     pub fn end(&self) {
         self.0.inc(1);
     }
 
-    /// The next piece begins.
+    /// Shows and counts the next step.
     pub fn begin(&self, name: &str) {
         self.0.set_message(name.to_owned());
         self.0.inc(1);
     }
 
-    /// The next `count` pieces begin, all at once.
+    /// Shows and counts the next `count` steps, which run together.
     pub fn begin_all(&self, name: &str, count: usize) {
         self.0.set_message(name.to_owned());
         self.0.inc(count as u64);
     }
 
-    /// Does what writes to the terminal itself.
-    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+    /// Hides the bar while `write` writes to the terminal.
+    pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.0.suspend(write)
     }
 }

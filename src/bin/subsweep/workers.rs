@@ -1,5 +1,5 @@
-//! Cases on all cores: a CPU's driver compiles a pipeline at its first dispatch, on one thread of a device, so that each
-//! core has a device of its own.
+//! Verification on all cores. A CPU's driver compiles a pipeline at its first dispatch, on one thread of a device; so
+//! each core has a device of its own.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -17,44 +17,43 @@ use subsweep::headless::Gpu;
 use crate::cache::CachedGpu;
 use crate::suite::{self, Opened};
 
-/// Cases of more bytes run one at a time: their memory is not there twice.
+/// Larger cases run one at a time, to bound memory.
 const LARGE_SIZE: u64 = 4 << 20;
 
-/// Each device of a CPU's driver starts threads of its own, one for each core: beyond this they take from each other what
-/// another device would gain.
+/// Limit of workers: each device of a CPU's driver starts a thread for each core, so that more devices only compete.
 const MAX_WORKERS: usize = 8;
 
-/// How often progress is told while a case takes its time.
+/// Interval of progress events while nothing begins or ends.
 const TICK: Duration = Duration::from_millis(250);
 
-/// What becomes of a case, by its index.
+/// Progress of a case, by its index.
 #[derive(Debug)]
 pub enum Event<'o> {
-    /// A worker takes it on.
+    /// A worker has begun the case.
     Begun(usize),
-    /// Its outcome is there.
+    /// The case has ended.
     Ended(usize, &'o Outcome),
-    /// Nothing has begun or ended for a while.
+    /// Nothing has begun or ended during the interval.
     Tick,
 }
 
-/// What a worker sends.
+/// A message of a worker.
 enum Sent {
     Begun(usize),
     Ended(usize, Result<Outcome, subsweep::Error>),
 }
 
-/// One device, opened as often as it has workers.
+/// A device that is opened once for each worker.
 pub struct Workers<'o> {
     first: &'o Gpu,
     others: Vec<CachedGpu>,
-    /// Those on which the first compiles when it is alone again.
+    /// Compiler threads of the first device, restored when dropped.
     threads: NonZeroUsize,
 }
 
 impl<'o> Workers<'o> {
-    /// A worker for each core where the device is a CPU, but no more than [`MAX_WORKERS`], than there are cases, and than the
-    /// device can be opened. Each of several compiles on one thread.
+    /// Workers for a device: for a CPU one for each core, up to [`MAX_WORKERS`], the number of cases, and the number of
+    /// times that the device can be opened; otherwise one. Each of several compiles on one thread.
     pub fn new(opened: &'o Opened, case_count: usize) -> Self {
         let core_count = thread::available_parallelism().map_or(1, usize::from);
         let is_cpu = opened.gpu.capabilities().is_cpu();
@@ -71,7 +70,7 @@ impl<'o> Workers<'o> {
         std::iter::once(self.first).chain(self.others.iter().map(|gpu| &**gpu))
     }
 
-    /// Pipelines of all workers.
+    /// Sum of the workers' pipeline counts.
     pub fn pipeline_counts(&self) -> PipelineCounts {
         self.gpus().map(|gpu| gpu.device().pipeline_counts()).fold(
             PipelineCounts::default(),
@@ -82,11 +81,11 @@ impl<'o> Workers<'o> {
         )
     }
 
-    /// Verifies `cases`, and tells what becomes of each, in any order.
+    /// Verifies `cases`, and reports the progress of each, in any order.
     ///
     /// # Errors
-    /// The first of a device that [`verify_case`] gives up, or of `tell`; no case begins after it.
-    pub fn verify(&self, cases: &[Case], mut tell: impl FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    /// The first error of [`verify_case`] or of `report`; no case begins after it.
+    pub fn verify(&self, cases: &[Case], mut report: impl FnMut(Event<'_>) -> Result<()>) -> Result<()> {
         let shares = Shares::new(cases.len(), 1 + self.others.len());
         let (is_over, large) = (AtomicBool::new(false), Mutex::new(()));
         let (sender, receiver) = mpsc::channel();
@@ -100,7 +99,7 @@ impl<'o> Workers<'o> {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
-                // The receiver waits for the last sender.
+                // The receiver outlives all senders.
                 let _ = sender.send(Sent::Begun(index));
                 let outcome = match suite::lacking_memory(gpu, case) {
                     Some(reason) => Ok(Outcome::NotSupported(reason)),
@@ -117,17 +116,17 @@ impl<'o> Workers<'o> {
             drop(sender);
             let mut result = Ok(());
             loop {
-                let told = match receiver.recv_timeout(TICK) {
+                let reported = match receiver.recv_timeout(TICK) {
                     Err(RecvTimeoutError::Disconnected) => return result,
                     _ if result.is_err() => continue,
-                    Err(RecvTimeoutError::Timeout) => tell(Event::Tick),
-                    Ok(Sent::Begun(index)) => tell(Event::Begun(index)),
+                    Err(RecvTimeoutError::Timeout) => report(Event::Tick),
+                    Ok(Sent::Begun(index)) => report(Event::Begun(index)),
                     Ok(Sent::Ended(index, outcome)) => match outcome {
-                        Ok(outcome) => tell(Event::Ended(index, &outcome)),
+                        Ok(outcome) => report(Event::Ended(index, &outcome)),
                         Err(error) => Err(error.into()),
                     },
                 };
-                result = told;
+                result = reported;
                 is_over.store(result.is_err(), Ordering::Relaxed);
             }
         })
@@ -140,13 +139,13 @@ impl Drop for Workers<'_> {
     }
 }
 
-/// Workers that pay: a device that is no CPU runs one case at a time.
+/// Useful number of workers; a device other than a CPU runs one case at a time.
 fn worker_count(is_cpu: bool, core_count: usize, case_count: usize) -> usize {
     if is_cpu { core_count.min(case_count).clamp(1, MAX_WORKERS) } else { 1 }
 }
 
-/// A list in parts that lie together, one for each worker: neighbours in the list share pipelines. A worker that has done
-/// its part takes half of what is left of the longest.
+/// A list split into contiguous parts, one for each worker, as neighbours share pipelines. A worker that has finished
+/// its part takes half of the longest rest.
 struct Shares(Mutex<Vec<Range<usize>>>);
 
 impl Shares {
@@ -183,7 +182,7 @@ mod tests {
     fn each_case_is_taken_once() {
         for (count, worker_count) in [(0, 1), (1, 3), (10, 1), (10, 3), (101, 8)] {
             let shares = Shares::new(count, worker_count);
-            // The last worker does nothing before the others have ended.
+            // The last worker takes nothing before the others have ended.
             let mut taken: Vec<_> = (0..worker_count)
                 .flat_map(|worker| std::iter::from_fn(|| shares.take(worker)).collect::<Vec<_>>())
                 .collect();
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_begin_apart() {
+    fn workers_begin_at_their_own_parts() {
         let shares = Shares::new(100, 2);
         assert_eq!([0, 1, 0, 1].map(|worker| shares.take(worker)), [Some(0), Some(50), Some(1), Some(51)]);
     }

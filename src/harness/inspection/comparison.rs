@@ -1,46 +1,45 @@
-//! Two inspections side by side: what became of each pipeline. Names of fields are a promise to scripts, as `compare
-//! --json` writes them.
+//! Comparison of two inspections, pipeline by pipeline. The field names are those of `compare --json`, and stable.
 
 use serde::Serialize;
 
 use super::{InspectedDevice, InspectedPipeline, Summary};
 
-/// One device of two inspections.
+/// The comparison of one device.
 #[derive(Debug, Clone, Serialize)]
 pub struct InspectionComparison {
-    /// What was before.
+    /// The base.
     pub base: InspectionSide,
-    /// What is now.
+    /// The new inspection.
     pub new: InspectionSide,
-    /// Pipelines that both have, in the order of the new ones.
+    /// Pipelines of both, in the order of the new ones.
     pub pipelines: Vec<PipelineComparison>,
-    /// Names of pipelines that the base has alone.
+    /// Names of pipelines of the base only.
     pub only_in_base: Vec<String>,
-    /// Names of pipelines that the new one has alone.
+    /// Names of pipelines of the new inspection only.
     pub only_in_new: Vec<String>,
 }
 
-/// Where one side is from.
+/// The origin of one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InspectionSide {
     /// The file.
     pub report: String,
     /// The device.
     pub device: String,
-    /// Name and version; null where the device does not tell.
+    /// Driver name and version; null if unknown.
     pub driver: Option<String>,
 }
 
-/// A pipeline that both inspections have.
+/// A pipeline of both inspections.
 #[derive(Debug, Clone, Serialize)]
 pub struct PipelineComparison {
-    /// The kernel of the new one, and mostly of both.
+    /// The kernel of the new side, usually of both.
     pub kernel: String,
-    /// What was before.
+    /// The base.
     pub base: PipelineSide,
-    /// What is now.
+    /// The new pipeline.
     pub new: PipelineSide,
-    /// Names of the numbers that differ, as they are in a summary; and `kernel`, `specialization` and `lanes`, if these do.
+    /// Names of differing numbers, as in a summary; also `kernel`, `specialization` and `lanes` if they differ.
     pub changed: Vec<&'static str>,
 }
 
@@ -49,20 +48,20 @@ pub struct PipelineComparison {
 pub struct PipelineSide {
     /// The kernel.
     pub kernel: String,
-    /// How it is specialized.
+    /// The specialization.
     pub specialization: String,
-    /// Lanes that it was compiled for; 0 if the driver does not say.
+    /// Subgroup size of the compilation; 0 if the driver does not report it.
     pub lanes: u32,
-    /// What the driver tells.
+    /// The driver's statistics.
     pub summary: Summary,
 }
 
 impl InspectionComparison {
-    /// Of two devices, by the names of the files that they are from.
+    /// Compares two devices, each with the name of its file.
     ///
-    /// Pipelines are paired by kernel, specialization and lanes; then by kernel and specialization; and a kernel of which one
-    /// is left on each side by its name alone, for a new tuning has another specialization. Where one pipeline is left on each
-    /// side in the end, these are a pair too: modules of `--spirv` have the names of their files.
+    /// Pipelines are paired by kernel, specialization and lanes; then by kernel and specialization; then by kernel
+    /// alone, if one is left on each side, as a new tuning has another specialization. If finally a single pipeline is
+    /// left on each side, these are paired too: modules of `--spirv` are named after their files.
     pub fn new(base: (&str, &InspectedDevice), new: (&str, &InspectedDevice)) -> Self {
         type Key = fn(&InspectedPipeline) -> (&str, &str, u32);
         let keys: [Key; 4] = [
@@ -100,13 +99,13 @@ impl InspectionComparison {
         }
     }
 
-    /// The geometric mean of instructions, new over base, of pipelines of which both are known; none without one.
+    /// Geometric mean of the ratios of instructions, new over base, where both are known; none without one.
     pub fn instructions_ratio(&self) -> Option<f64> {
-        let told = self.pipelines.iter().filter_map(|one| {
+        let known = self.pipelines.iter().filter_map(|one| {
             let (base, new) = (one.base.summary.instructions?, one.new.summary.instructions?);
             (base > 0 && new > 0).then(|| (new as f64 / base as f64).ln())
         });
-        let logarithms: Vec<f64> = told.collect();
+        let logarithms: Vec<f64> = known.collect();
         let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
         (!logarithms.is_empty()).then(|| mean.exp())
     }
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipeline_is_beside_itself_and_a_kernel_beside_its_new_tuning() {
+    fn pipelines_are_paired_by_name_and_kernels_across_tunings() {
         let base = [
             pipeline("a", "256", 32, 100),
             pipeline("a", "256", 64, 150),
@@ -211,7 +210,7 @@ mod tests {
                 ("c", 32, 32, &["instructions", "specialization"]),
             ]
         );
-        // Which of two the third comes from, nobody knows.
+        // The pair of the third is ambiguous.
         assert_eq!(compared.only_in_base, ["d 1", "d 2"]);
         assert_eq!(compared.only_in_new, ["d 3"]);
         let ratio = compared.instructions_ratio().unwrap();
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_pipelines_of_both_are_a_pair_whatever_their_names() {
+    fn the_last_pipelines_of_both_are_paired_under_any_names() {
         let [a, b, both] = ["a.spv", "b.spv", "both"].map(|name| pipeline(name, "main", 32, 7));
         let compared = compare(&[a.clone(), both.clone()], &[both.clone(), b.clone()]);
         let found: Vec<_> = compared
@@ -229,7 +228,7 @@ mod tests {
             .map(|one| (&one.kernel[..], &one.base.kernel[..], &one.changed[..]))
             .collect();
         assert_eq!(found, [("b.spv", "a.spv", &["kernel"][..]), ("both", "both", &[])]);
-        // Nothing says which of two it was.
+        // The pair is ambiguous.
         let compared = compare(&[a, both], &[b]);
         assert_eq!((compared.pipelines.len(), compared.only_in_base.len()), (0, 2));
     }

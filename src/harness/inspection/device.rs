@@ -1,33 +1,32 @@
-//! What `inspect --json` writes of a device, and reading it back.
+//! A device in `inspect --json`: written and read back.
 
 use serde::{Deserialize, Serialize};
 
 use super::Inspection;
 use crate::harness::{Description, ReportError};
 
-/// One device. The fields' names are those of `--json`: a promise to scripts.
+/// A device. The field names are those of `--json`, and stable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectedDevice {
-    /// What `--device` takes; 0 of a compile-only GPU.
+    /// The index that `--device` takes; 0 for a compile-only GPU.
     pub index: usize,
-    /// What `--device gpu:` takes, for a compile-only GPU.
+    /// The name that `--device gpu:` takes, for a compile-only GPU.
     #[serde(default)]
     pub gpu: Option<String>,
     /// `deviceName`.
     pub name: String,
-    /// Why nothing is told, where it is not.
+    /// The reason of a missing inspection.
     pub reason: Option<String>,
-    /// Who it is and what it has, where it has Vulkan 1.2.
+    /// Identity, limits and features, for a device with Vulkan 1.2.
     #[serde(flatten)]
     pub description: Option<Description>,
-    /// What is told.
+    /// The inspection.
     #[serde(flatten)]
     pub inspection: Inspection,
 }
 
 impl InspectedDevice {
-    /// Reads the devices that `inspect --json` wrote, in this build or in an earlier one: fields that it did not have are
-    /// null.
+    /// Parses the output of `inspect --json` of this build or an earlier one; missing fields become null.
     ///
     /// # Errors
     /// [`ReportError::Json`], [`ReportError::NotInspection`].
@@ -40,7 +39,7 @@ impl InspectedDevice {
         })
     }
 
-    /// Its name, with the name that `--device` takes where that is no number.
+    /// The device's name, after `gpu:NAME` for a compile-only GPU.
     pub fn title(&self) -> String {
         match &self.gpu {
             Some(gpu) => format!("gpu:{gpu}, {}", self.name.trim()),
@@ -48,7 +47,7 @@ impl InspectedDevice {
         }
     }
 
-    /// Whether both are of one device and driver, whatever their versions.
+    /// Whether both are the same device with the same driver, of any version.
     pub fn is_like(&self, other: &Self) -> bool {
         if self.gpu.is_some() || other.gpu.is_some() {
             return self.gpu == other.gpu;

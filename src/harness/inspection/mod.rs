@@ -1,6 +1,6 @@
-//! What a driver's compiler makes of pipelines, on a device that may only compile: see
-//! [`Candidate::open_to_compile`](crate::headless::Candidate::open_to_compile). Names of fields are a promise to
-//! scripts, as `inspect --json` prints them.
+//! Compiler statistics of pipelines, on a device that may only compile: see
+//! [`Candidate::open_to_compile`](crate::headless::Candidate::open_to_compile). The field names are those of `inspect
+//! --json`, and stable.
 
 mod comparison;
 mod device;
@@ -23,52 +23,52 @@ use crate::device::{Device, Pipeline, PipelineOptions, Specialization, Statistic
 use crate::error::{Error, Result};
 use crate::kernels::SpecConstant;
 
-/// What a driver tells of the pipelines of plans.
+/// Statistics of the pipelines of plans.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inspection {
-    /// Each pipeline once, by kernel, specialization and lanes.
+    /// The pipelines without duplicates, by kernel, specialization and lanes.
     pub pipelines: Vec<InspectedPipeline>,
-    /// Why plans could not be made, each reason once.
+    /// Reasons of plans that the device does not support, without duplicates.
     pub not_supported: Vec<String>,
 }
 
-/// What a driver tells of one pipeline.
+/// Statistics of one pipeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectedPipeline {
     /// The kernel's name: its source's path without the extension, and the variant after a colon if it has one.
     pub kernel: String,
-    /// What the pipeline makes of it: `WORKGROUP_SIZE=256 NAME=VALUE …`.
+    /// The specialization: `WORKGROUP_SIZE=256 NAME=VALUE …`.
     pub specialization: String,
-    /// Lanes that it was compiled for; 0 if the driver does not say.
+    /// Subgroup size of the compilation; 0 if the driver does not report it.
     pub lanes: u32,
-    /// What is told by a known name.
+    /// The statistics with known names.
     pub summary: Summary,
-    /// The programs that the pipeline became; a compute pipeline is mostly one.
+    /// The executables of the pipeline; a compute pipeline usually has one.
     pub executables: Vec<InspectedExecutable>,
 }
 
-/// One program of a pipeline.
+/// One executable of a pipeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectedExecutable {
-    /// Its name, in the driver's words.
+    /// The driver's name of the executable.
     pub name: String,
-    /// Lanes that it was compiled for; 0 if the driver does not say.
+    /// Subgroup size of the compilation; 0 if the driver does not report it.
     pub subgroup_size: u32,
-    /// Everything that the driver tells of it, in its order.
+    /// All statistics of the executable, in the driver's order.
     pub statistics: Vec<InspectedStatistic>,
 }
 
-/// One number, under the driver's own name for it.
+/// One statistic under the driver's own name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectedStatistic {
-    /// What is counted, in the driver's words.
+    /// The driver's name of the statistic.
     pub name: String,
-    /// How much of it: a number, or true or false.
+    /// The value: a number or a Boolean.
     #[serde(serialize_with = "serialize_value", deserialize_with = "deserialize_value")]
     pub value: StatisticValue,
 }
 
-/// The pipelines of plans, each once, before any is compiled.
+/// The pipelines of plans without duplicates, not yet compiled.
 #[derive(Debug, Default)]
 pub struct PipelineSet {
     pipelines: Vec<Pipeline>,
@@ -76,10 +76,10 @@ pub struct PipelineSet {
 }
 
 impl PipelineSet {
-    /// The pipelines of `plans`, by kernel and specialization. What is beyond the device is written down.
+    /// The pipelines of `plans`, by kernel and specialization. Plans that the device does not support are recorded.
     ///
     /// # Errors
-    /// Those of plans but for the compiler's.
+    /// Those of plans, except the compiler's.
     pub fn new(device: &Device, plans: &[PlanConfig]) -> Result<Self> {
         let (mut set, mut seen) = (Self::default(), HashSet::new());
         for plan in plans {
@@ -98,34 +98,34 @@ impl PipelineSet {
         Ok(set)
     }
 
-    /// The names of the pipelines, in their order: the kernel, and `WORKGROUP_SIZE=256 NAME=VALUE …`.
+    /// The names of the pipelines in order: the kernel, and `WORKGROUP_SIZE=256 NAME=VALUE …`.
     pub fn names(&self) -> impl Iterator<Item = String> {
         self.pipelines.iter().map(name_of)
     }
 
-    /// How many pipelines there are.
+    /// The number of pipelines.
     pub fn len(&self) -> usize {
         self.pipelines.len()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.pipelines.is_empty()
     }
 
-    /// Leaves those whose [name](Self::names) is wanted.
+    /// Keeps the pipelines whose [name](Self::names) is wanted.
     pub fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
         self.pipelines.retain(|pipeline| is_wanted(&name_of(pipeline)));
     }
 
-    /// Adds the main path of each: full tiles alone, and nothing that waits for a stalled workgroup. Its specialization has
-    /// [`MAIN_PATH`], and `more` constants.
+    /// Adds the main path of each pipeline: full tiles only, without the fallback for stalled tiles. Its specialization
+    /// has [`MAIN_PATH`], and the constants `more`.
     ///
     /// # Errors
-    /// Those of pipelines but for the compiler's.
+    /// Those of pipelines, except the compiler's.
     ///
     /// # Panics
-    /// If a kernel has no main path of its own.
+    /// If a kernel has no main path.
     pub fn add_main_paths(&mut self, device: &Device, more: &[(&'static str, u32)]) -> Result<()> {
         let main_paths: Result<Vec<_>> =
             self.pipelines.iter().map(|whole| main_path(device, whole, more)).collect();
@@ -134,34 +134,34 @@ impl PipelineSet {
         Ok(())
     }
 
-    /// Compiles the pipelines, on up to [`Device::pipeline_threads`] threads, and asks the driver about each; `begin` is told
-    /// the name of each before that.
+    /// Compiles the pipelines, on up to [`Device::pipeline_threads`] threads, and queries their statistics. `begin` is
+    /// called with the name of each before its compilation.
     ///
     /// # Errors
-    /// That the device was not made to tell; what the driver's compiler says.
+    /// The device was created without pipeline statistics; errors of the driver's compiler.
     pub fn compile(mut self, device: &Device, begin: impl Fn(&str) + Sync) -> Result<Inspection> {
         let pipelines = std::mem::take(&mut self.pipelines);
         let compiled = Pipeline::compile_each(device, &pipelines, &|pipeline| begin(&name_of(pipeline)));
-        let (mut told, mut seen) = (Vec::new(), HashSet::new());
+        let (mut inspected, mut seen) = (Vec::new(), HashSet::new());
         for (pipeline, result) in pipelines.iter().zip(compiled) {
             match result.and_then(|()| InspectedPipeline::new(pipeline)) {
                 Ok(one) if seen.insert((one.kernel.clone(), constants(pipeline), one.lanes)) => {
-                    told.push(one)
+                    inspected.push(one)
                 }
-                // The lanes that were asked for are those that the driver takes by itself.
+                // The requested subgroup size is also the driver's default: a duplicate.
                 Ok(_) => {}
                 Err(error) => self.refuse(error)?,
             }
         }
         let order = |one: &InspectedPipeline| (one.kernel.clone(), one.specialization.clone(), one.lanes);
-        told.sort_by_cached_key(order);
-        Ok(Inspection { pipelines: told, not_supported: self.not_supported })
+        inspected.sort_by_cached_key(order);
+        Ok(Inspection { pipelines: inspected, not_supported: self.not_supported })
     }
 
-    /// Writes down what is beyond the device.
+    /// Records that the device does not support a plan or pipeline.
     ///
     /// # Errors
-    /// Any other error.
+    /// Any error other than a missing support.
     fn refuse(&mut self, error: Error) -> Result<()> {
         match Outcome::of_error(error.clone())? {
             Outcome::NotSupported(reason) if !self.not_supported.contains(&reason) => {
@@ -174,10 +174,10 @@ impl PipelineSet {
     }
 }
 
-/// How a specialization tells that it is of a kernel's main path alone, which no plan dispatches.
+/// Marks the specialization of a kernel's main path, which no plan dispatches.
 pub const MAIN_PATH: &str = "MAIN_PATH=1";
 
-/// What a pipeline is for full tiles alone, where no workgroup that it waits for stalls.
+/// The pipeline's main path: full tiles only, without the fallback for stalled tiles.
 fn main_path(device: &Device, whole: &Pipeline, more: &[(&'static str, u32)]) -> Result<Pipeline> {
     let Specialization { workgroup_size, constants, subgroup_size } = whole.specialization();
     let constants: Vec<_> =
@@ -190,7 +190,7 @@ fn main_path(device: &Device, whole: &Pipeline, more: &[(&'static str, u32)]) ->
     Pipeline::declare(device, whole.kernel(), options)
 }
 
-/// Kernel and specialization. The lanes have a field of their own.
+/// Kernel and specialization, without the lanes, which have a field of their own.
 fn name_of(pipeline: &Pipeline) -> String {
     format!("{} {}", pipeline.kernel().name, without_lanes(pipeline))
 }
@@ -200,14 +200,14 @@ fn without_lanes(pipeline: &Pipeline) -> Specialization {
 }
 
 impl Inspection {
-    /// Whether there is a number about any pipeline.
+    /// Whether any pipeline has statistics.
     pub fn has_statistics(&self) -> bool {
         self.pipelines.iter().any(|pipeline| !pipeline.executables.is_empty())
     }
 }
 
 impl InspectedPipeline {
-    /// What the driver tells of `pipeline`.
+    /// The driver's statistics of `pipeline`.
     ///
     /// # Errors
     /// Those of [`Pipeline::statistics`].
@@ -227,23 +227,23 @@ impl InspectedPipeline {
 }
 
 impl InspectedExecutable {
-    /// Statistics by the executable that they are of, in their order.
+    /// Groups statistics by executable, in order.
     fn of_statistics(statistics: Vec<Statistic>) -> Vec<Self> {
         let mut executables = Vec::<Self>::new();
         for Statistic { executable: name, subgroup_size, name: what, value } in statistics {
-            let told = InspectedStatistic { name: what, value };
+            let statistic = InspectedStatistic { name: what, value };
             match executables.last_mut() {
                 Some(last) if (&last.name, last.subgroup_size) == (&name, subgroup_size) => {
-                    last.statistics.push(told);
+                    last.statistics.push(statistic);
                 }
-                _ => executables.push(Self { name, subgroup_size, statistics: vec![told] }),
+                _ => executables.push(Self { name, subgroup_size, statistics: vec![statistic] }),
             }
         }
         executables
     }
 }
 
-/// Every specialization constant, the workgroup size first, as the pipeline has it: plans name them in other orders, and
+/// Values of all specialization constants, the workgroup size first. Plans name the constants in different orders, and
 /// leave some at their defaults.
 fn constants(pipeline: &Pipeline) -> Vec<u32> {
     let specialization = pipeline.specialization();
@@ -265,7 +265,7 @@ fn serialize_value<S: Serializer>(value: &StatisticValue, serializer: S) -> Resu
 }
 
 fn deserialize_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StatisticValue, D::Error> {
-    /// Those that JSON tells apart: the first that fits.
+    /// The value types that JSON distinguishes; the first that fits is taken.
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Value {

@@ -1,4 +1,4 @@
-//! Which plans there are, as far as their pipelines go.
+//! Plans by their configuration, for their pipelines.
 
 use crate::device::{Capabilities, Device, Pipeline};
 use crate::error::{Error, Result};
@@ -8,31 +8,32 @@ use crate::primitives::scan::Ranges;
 use crate::scan::{ScanConfig, ScanPlan};
 use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
 
-/// What a plan is made for: a piece of work without memory and elements.
+/// Configuration of a plan: work without buffers and elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanConfig {
-    /// Of a scan.
+    /// A scan.
     Scan(ScanConfig),
-    /// Of a sort.
+    /// A sort.
     Sort(SortConfig),
-    /// Of a sort in segments.
+    /// A segmented sort.
     SegmentedSort(SegmentedSortConfig),
-    /// Of a gather.
+    /// A gather.
     Gather(GatherConfig),
 }
 
 impl PlanConfig {
-    /// Those that have every kernel as every policy that can be chosen specializes it, but for the order of keys.
+    /// Configurations that cover every kernel in every specialization of the selectable policies, except the order of
+    /// keys.
     pub fn every(capabilities: &Capabilities) -> Vec<Self> {
         selectable_works(capabilities).iter().map(|work| Self::of_work(work, capabilities)).collect()
     }
 
-    /// What the plan of a case is made for.
+    /// The configuration of a case.
     pub fn of_case(case: &Case, capabilities: &Capabilities) -> Self {
         Self::of_work(&case.work, capabilities)
     }
 
-    /// Compiles the plan's pipelines, and shows each of them.
+    /// Compiles the plan's pipelines, and calls `visit` with each.
     ///
     /// # Errors
     /// Those of the plan, and those of `visit`.
@@ -51,10 +52,10 @@ impl PlanConfig {
         }
     }
 
-    /// The plan's pipelines, none of them compiled.
+    /// The plan's pipelines, not compiled.
     ///
     /// # Errors
-    /// Those of the plan but for the compiler's.
+    /// Those of the plan, except the compiler's.
     pub(super) fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
         Ok(match *self {
             Self::Scan(config) => {

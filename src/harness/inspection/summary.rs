@@ -1,4 +1,4 @@
-//! What drivers tell under names of their own, by names that are the same for all of them.
+//! Summary of driver statistics: each driver's own names mapped to common ones.
 
 use ash::vk;
 use serde::{Deserialize, Serialize};
@@ -6,39 +6,38 @@ use serde::{Deserialize, Serialize};
 use super::InspectedExecutable;
 use crate::device::{Architecture, Capabilities, HONEYKRISP, StatisticValue};
 
-/// What the driver tells of a pipeline, as far as the names are known by which it tells it; null is what it does not
-/// tell. Of several executables it is the worst.
+/// Statistics of a pipeline with known names; null where the driver does not report one. Of several executables the
+/// worst value counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
     /// Registers of a lane: AMD's VGPRs and NVIDIA's GPRs, of 32 bits; Qualcomm's of 4 x 32 bits; Apple's of 16 bits.
-    /// With ANV registers of a whole subgroup, of 32 bytes, that are live at once.
+    /// With ANV live registers of a whole subgroup, of 32 bytes.
     pub registers: Option<u64>,
     /// Registers of a whole subgroup: AMD's SGPRs.
     pub scalar_registers: Option<u64>,
-    /// What went to memory for want of registers: on AMD's GPUs registers, elsewhere instructions that store one.
+    /// Spills to memory: on AMD's GPUs registers, elsewhere store instructions.
     pub spills: Option<u64>,
-    /// What went to registers of another kind for want of registers, which costs a move each: AMD's SGPRs to VGPRs,
-    /// NVIDIA's uniform registers and predicates to GPRs.
+    /// Spills to registers of another kind, each of which costs a move: AMD's SGPRs to VGPRs, NVIDIA's uniform
+    /// registers and predicates to GPRs.
     pub register_spills: Option<u64>,
-    /// Bytes of memory for spilled registers and arrays: of a subgroup on AMD's GPUs, else as the driver counts them.
+    /// Bytes of memory for spilled registers and arrays: of a subgroup on AMD's GPUs, elsewhere in the driver's unit.
     pub scratch_size: Option<u64>,
-    /// Subgroups, or threads where that is what the driver counts, that fit at once: with RADV into a SIMD (on RDNA one of 64
-    /// lanes counts twice), with NVK into
-    /// an SM, with Turnip and Honeykrisp into a core.
+    /// Resident subgroups, or threads where the driver counts those: with RADV of a SIMD (on RDNA one of 64 lanes
+    /// counts twice), with NVK of an SM, with Turnip and Honeykrisp of a core.
     pub occupancy: Option<u64>,
-    /// Whole workgroups that fit at once, by `occupancy` and the size of a workgroup: with RADV into a CU of GCN or a WGP of
-    /// RDNA, with NVK into an SM, with Turnip and Honeykrisp into a core.
+    /// Resident whole workgroups, by `occupancy` and the workgroup size: with RADV of a CU of GCN or a WGP of RDNA,
+    /// with NVK of an SM, with Turnip and Honeykrisp of a core.
     pub workgroups: Option<u64>,
     /// Bytes of machine code.
     pub code_size: Option<u64>,
     /// Bytes of shared memory of a workgroup.
     pub shared_memory_size: Option<u64>,
-    /// Instructions of the code, not those that run.
+    /// Static instructions of the code.
     pub instructions: Option<u64>,
-    /// Cycles that the compiler estimates for one subgroup, waiting included.
+    /// The compiler's estimate of cycles for one subgroup, stalls included.
     pub latency: Option<u64>,
-    /// Cycles for which it estimates one subgroup to keep the device busy.
+    /// The compiler's estimate of cycles that one subgroup keeps the device busy.
     pub inverse_throughput: Option<u64>,
 }
 
@@ -55,7 +54,7 @@ struct WorkgroupShape {
 /// A field of [`Summary`].
 type Field = fn(&mut Summary) -> &mut Option<u64>;
 
-/// The fields of these names.
+/// Fields with these names.
 macro_rules! fields {
     ($($name:ident),+ $(,)?) => { [$((stringify!($name), |summary| &mut summary.$name)),+] };
 }
@@ -79,11 +78,11 @@ const FIELDS: [(&str, Field); 12] = fields![
 /// Fields of which more is better.
 const GOOD: [&str; 2] = ["occupancy", "workgroups"];
 
-/// A driver's name for a field of [`Summary`], the field's name, and how many of its units one of the driver's is. Case is
-/// ignored: versions of a driver differ in it.
+/// A driver's name for a field of [`Summary`], the field's name, and the factor from the driver's unit to the field's.
+/// Case is ignored, as versions of a driver differ in it.
 type Names = [(&'static str, &'static str, u64)];
 
-/// Whole workgroups, by what the driver reports as occupancy.
+/// Resident whole workgroups by the driver's occupancy.
 type Workgroups = fn(u64, WorkgroupShape) -> Option<u64>;
 
 /// The names of one driver.
@@ -94,8 +93,8 @@ struct Dialect {
     workgroups: Option<Workgroups>,
 }
 
-/// The drivers whose names were seen in their output: of the first five that of Mesa 26.1, of RADV also of 22.3 and 25.0
-/// (the tests have a list of each); of NVIDIA's and AMD's own drivers that of published reports.
+/// Drivers with known names: of the first five from the output of Mesa 26.1, of RADV also of 22.3 and 25.0 (the tests
+/// have a list of each); of NVIDIA's and AMD's own drivers from published reports.
 const DIALECTS: &[Dialect] = &[
     Dialect {
         driver: vk::DriverId::MESA_RADV,
@@ -128,7 +127,7 @@ const DIALECTS: &[Dialect] = &[
         ],
         workgroups: Some(of_an_sm),
     },
-    // Older versions have the longer names. Versions from 24 on leave "GRF registers" at 0 on all but the newest GPUs.
+    // Older versions have the longer names. Versions from 24 on report 0 "GRF registers" on all but the newest GPUs.
     Dialect {
         driver: vk::DriverId::INTEL_OPEN_SOURCE_MESA,
         names: &[
@@ -146,7 +145,7 @@ const DIALECTS: &[Dialect] = &[
         ],
         workgroups: None,
     },
-    // Code is counted in words; stores to private memory are those of spills.
+    // Code size is in words. Stores to private memory are spills.
     Dialect {
         driver: vk::DriverId::MESA_TURNIP,
         names: &[
@@ -158,7 +157,7 @@ const DIALECTS: &[Dialect] = &[
         ],
         workgroups: Some(of_an_adreno_core),
     },
-    // Three units work in parallel: the busiest one counts.
+    // Three units work in parallel; the busiest one counts.
     Dialect {
         driver: HONEYKRISP,
         names: &[
@@ -185,7 +184,7 @@ const DIALECTS: &[Dialect] = &[
 
 const AMD: &Names = &[("numUsedVgprs", "registers", 1), ("numUsedSgprs", "scalar_registers", 1)];
 
-/// RADV: `4 * (subgroups per SIMD) / subgroups`, rounded down. A CU of GCN and a WGP of RDNA, in whose mode RADV compiles
+/// RADV: `4 * (subgroups per SIMD) / subgroups`, rounded down. A CU of GCN and a WGP of RDNA, the mode of RADV's
 /// compute shaders, have 4 SIMDs each. The driver's figure includes registers and shared memory, and is rounded up to a
 /// subgroup for each SIMD, so that workgroups of fewer than 4 subgroups may be counted too high. On RDNA it counts a
 /// subgroup of 64 lanes twice (`radv_get_max_waves` of Mesa: "max_simd_waves * (wave_size / 32)").
@@ -195,26 +194,26 @@ fn of_four_simds(subgroups_per_simd: u64, shape: WorkgroupShape) -> Option<u64> 
     Some(4 * (subgroups_per_simd / u64::from(counted.max(1))) / shape.subgroups()?)
 }
 
-/// NVK: `(warps of an SM) / subgroups`, rounded down. The driver's figure has registers in it alone: shared memory may leave
-/// fewer.
+/// NVK: `(warps of an SM) / subgroups`, rounded down. The driver's figure includes registers only; shared memory may
+/// reduce it.
 fn of_an_sm(warps: u64, shape: WorkgroupShape) -> Option<u64> {
     Some(warps / shape.subgroups()?)
 }
 
-/// Turnip: `(waves of a core) / subgroups`, rounded down, where subgroups are rounded up to an even number: a core takes
-/// waves in twos. The driver's figure has registers and shared memory in it.
+/// Turnip: `(waves of a core) / subgroups`, rounded down, with subgroups rounded up to an even number, as a core takes
+/// waves in pairs. The driver's figure includes registers and shared memory.
 fn of_an_adreno_core(waves: u64, shape: WorkgroupShape) -> Option<u64> {
     Some(waves / shape.subgroups()?.next_multiple_of(2))
 }
 
-/// Honeykrisp: `(threads of a core) / (lanes * subgroups)`, rounded down. The driver's figure has registers in it alone:
-/// shared memory may leave fewer.
+/// Honeykrisp: `(threads of a core) / (lanes * subgroups)`, rounded down. The driver's figure includes registers only;
+/// shared memory may reduce it.
 fn of_an_apple_core(threads: u64, shape: WorkgroupShape) -> Option<u64> {
     Some(threads / (u64::from(shape.lanes) * shape.subgroups()?))
 }
 
 impl WorkgroupShape {
-    /// Subgroups of a workgroup, the last of which may have lanes to spare; none where either size is not known.
+    /// Subgroups of a workgroup, the last of which may be partial; none if either size is unknown.
     fn subgroups(self) -> Option<u64> {
         let is_known = self.workgroup_size > 0 && self.lanes > 0;
         is_known.then(|| u64::from(self.workgroup_size.div_ceil(self.lanes)))
@@ -222,8 +221,7 @@ impl WorkgroupShape {
 }
 
 impl Summary {
-    /// Of what a device's driver reports of the executables of a pipeline, in whose workgroups are `workgroup_size`
-    /// invocations; 0 where that is not known.
+    /// Summary of a pipeline's executables; a `workgroup_size` of 0 is unknown.
     pub fn new(
         capabilities: &Capabilities,
         workgroup_size: u32,
@@ -248,12 +246,12 @@ impl Summary {
         for statistic in &executable.statistics {
             let name = names.iter().find(|(name, ..)| name.eq_ignore_ascii_case(&statistic.name));
             let (Some(&(_, name, unit)), Some(value)) = (name, whole(statistic.value)) else { continue };
-            // No program does without registers: the driver did not fill that number in.
+            // Every program uses registers; 0 means that the driver did not fill the number in.
             if name == "registers" && value == 0 {
                 continue;
             }
             let (_, field) = FIELDS.iter().find(|(of, _)| *of == name).expect("a test looks every name up");
-            // A number that is reported twice is reported in other words.
+            // Two names of a driver may report the same number.
             let field = field(&mut summary);
             *field = Some(field.unwrap_or(0).max(value.saturating_mul(unit)));
         }
@@ -272,30 +270,30 @@ impl Summary {
         self
     }
 
-    /// Every number, with its field's name.
+    /// All fields with their names.
     pub fn numbers(&self) -> [(&'static str, Option<u64>); 12] {
         let mut summary = *self;
         FIELDS.map(|(name, field)| (name, *field(&mut summary)))
     }
 
-    /// Whether nothing is told by a known name.
+    /// Whether no statistic has a known name.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether registers went to memory, where the driver tells of spills; where it tells of scratch alone, whether
-    /// there is any.
+    /// Whether registers are spilled to memory, if the driver reports spills; if it reports only scratch, whether there
+    /// is any.
     pub fn is_spilling(&self) -> Option<bool> {
         self.spills.or(self.scratch_size).map(|count| count > 0)
     }
 
-    /// Whether an array is in memory that could be in registers: there is scratch, and no spill that needs it.
+    /// Whether an array is in memory that could be in registers: there is scratch, and no spill needs it.
     pub fn has_array_in_memory(&self) -> bool {
         self.spills == Some(0) && self.scratch_size.is_some_and(|size| size > 0)
     }
 }
 
-/// A number that counts something.
+/// The value as a count, if it is one.
 fn whole(value: StatisticValue) -> Option<u64> {
     match value {
         StatisticValue::U64(value) => Some(value),
@@ -326,23 +324,23 @@ mod tests {
         executable_of(32, statistics)
     }
 
-    /// A device of this driver, with subgroups of any size.
+    /// A device of this driver, with any subgroup size.
     fn device(driver_id: vk::DriverId) -> Capabilities {
         let mut capabilities = Capabilities { min_subgroup_size: 4, ..Capabilities::default() };
         capabilities.identity.driver_id = driver_id;
         capabilities
     }
 
-    /// One pipeline, as if in workgroups of 256 invocations.
+    /// The summary of a pipeline with workgroups of 256 invocations.
     fn summary(driver: vk::DriverId, lanes: u32, statistics: &[(&str, u64)]) -> Summary {
         Summary::new(&device(driver), 256, &[executable_of(lanes, statistics)])
     }
 
-    // Lists are what Mesa 26.1.6 told of `sort/onesweep:key1` with its constants at their defaults.
+    // The lists are what Mesa 26.1.6 reported for `sort/onesweep:key1` with default constants.
 
     #[test]
-    fn what_radv_tells_is_understood() {
-        let told = [
+    fn statistics_of_radv_are_summarized() {
+        let reported = [
             ("Driver pipeline hash", 10_251_303_603_930_488_485),
             ("SGPRs", 108),
             ("VGPRs", 128),
@@ -377,7 +375,7 @@ mod tests {
             register_spills: Some(0),
             scratch_size: Some(0),
             occupancy: Some(8),
-            // 8 subgroups on each of 4 SIMDs, of which a workgroup takes 8.
+            // 8 subgroups on each of 4 SIMDs; a workgroup takes 8.
             workgroups: Some(4),
             code_size: Some(22_744),
             shared_memory_size: Some(2048),
@@ -385,19 +383,19 @@ mod tests {
             latency: Some(112_629),
             inverse_throughput: Some(901_034),
         };
-        assert_eq!(summary(vk::DriverId::MESA_RADV, 32, &told), expected);
-        // Half as many subgroups are in a workgroup: of GCN's 8 on a SIMD, and of RDNA's 4, each of which counts twice.
+        assert_eq!(summary(vk::DriverId::MESA_RADV, 32, &reported), expected);
+        // Half as many subgroups per workgroup: GCN has 8 on a SIMD, and RDNA 4, as each counts twice.
         let amd = |min_subgroup_size| {
             let mut capabilities = Capabilities { min_subgroup_size, ..device(vk::DriverId::MESA_RADV) };
             capabilities.identity.vendor_id = 0x1002;
-            Summary::new(&capabilities, 256, &[executable_of(64, &told)]).workgroups
+            Summary::new(&capabilities, 256, &[executable_of(64, &reported)]).workgroups
         };
         assert_eq!([amd(64), amd(32)], [Some(8), Some(4)]);
     }
 
     #[test]
-    fn what_nvk_tells_is_understood_and_spills_to_registers_are_no_spills() {
-        let told = [
+    fn statistics_of_nvk_are_summarized_and_register_spills_are_no_spills() {
+        let reported = [
             ("Instruction count", 4791),
             ("Static cycle count", 151_197),
             ("Max warps/SM", 16),
@@ -409,14 +407,14 @@ mod tests {
             ("Number of GPRs", 120),
             ("SLM size", 128),
         ];
-        let found = summary(vk::DriverId::MESA_NVK, 32, &told);
+        let found = summary(vk::DriverId::MESA_NVK, 32, &reported);
         let expected = Summary {
             registers: Some(120),
             spills: Some(0),
             register_spills: Some(112),
             scratch_size: Some(128),
             occupancy: Some(16),
-            // 16 warps, of which a workgroup takes 8.
+            // 16 warps; a workgroup takes 8.
             workgroups: Some(2),
             code_size: Some(76_656),
             instructions: Some(4791),
@@ -425,13 +423,13 @@ mod tests {
         };
         assert_eq!(found, expected);
         assert_eq!((found.is_spilling(), found.has_array_in_memory()), (Some(false), true));
-        // Older versions have other capitals.
+        // Older versions use other capitals.
         assert_eq!(summary(vk::DriverId::MESA_NVK, 32, &[("SLM Size", 16)]).scratch_size, Some(16));
     }
 
     #[test]
-    fn what_anv_tells_is_understood_and_an_empty_number_is_none() {
-        let told = [
+    fn statistics_of_anv_are_summarized_and_zero_registers_are_ignored() {
+        let reported = [
             ("Instructions", 5091),
             ("Code size", 75_840),
             ("SENDs", 373),
@@ -447,7 +445,7 @@ mod tests {
             ("Non SSA regs after NIR", 170),
             ("Source hash", 294_343_937),
         ];
-        let found = summary(vk::DriverId::INTEL_OPEN_SOURCE_MESA, 8, &told);
+        let found = summary(vk::DriverId::INTEL_OPEN_SOURCE_MESA, 8, &reported);
         let expected = Summary {
             registers: Some(134),
             spills: Some(17),
@@ -463,8 +461,8 @@ mod tests {
     }
 
     #[test]
-    fn what_turnip_tells_is_understood() {
-        let told = [
+    fn statistics_of_turnip_are_summarized() {
+        let reported = [
             ("Max Waves Per Core", 4),
             ("Instruction Count", 7140),
             ("Code size", 8032),
@@ -497,16 +495,16 @@ mod tests {
             instructions: Some(7140),
             ..Summary::default()
         };
-        assert_eq!(summary(vk::DriverId::MESA_TURNIP, 64, &told), expected);
-        // Two waves of 128 lanes. Of a single wave, two are taken, as if by a workgroup twice as large.
-        assert_eq!(summary(vk::DriverId::MESA_TURNIP, 128, &told).workgroups, Some(2));
-        let narrow = Summary::new(&device(vk::DriverId::MESA_TURNIP), 64, &[executable_of(128, &told)]);
+        assert_eq!(summary(vk::DriverId::MESA_TURNIP, 64, &reported), expected);
+        // Two waves of 128 lanes. A single wave takes a pair, as does a workgroup of twice the size.
+        assert_eq!(summary(vk::DriverId::MESA_TURNIP, 128, &reported).workgroups, Some(2));
+        let narrow = Summary::new(&device(vk::DriverId::MESA_TURNIP), 64, &[executable_of(128, &reported)]);
         assert_eq!(narrow.workgroups, Some(2));
     }
 
     #[test]
-    fn what_honeykrisp_tells_is_understood() {
-        let told = [
+    fn statistics_of_honeykrisp_are_summarized() {
+        let reported = [
             ("Instructions", 3187),
             ("ALU", 2240),
             ("FSCIB", 2241),
@@ -532,32 +530,32 @@ mod tests {
             inverse_throughput: Some(2241),
             ..Summary::default()
         };
-        assert_eq!(summary(HONEYKRISP, 32, &told), expected);
+        assert_eq!(summary(HONEYKRISP, 32, &reported), expected);
     }
 
     #[test]
-    fn what_nvidias_driver_tells_is_understood() {
-        let told = [("Register Count", 40), ("Binary Size", 5376)];
+    fn statistics_of_nvidias_driver_are_summarized() {
+        let reported = [("Register Count", 40), ("Binary Size", 5376)];
         let expected = Summary { registers: Some(40), code_size: Some(5376), ..Summary::default() };
-        assert_eq!(summary(vk::DriverId::NVIDIA_PROPRIETARY, 32, &told), expected);
+        assert_eq!(summary(vk::DriverId::NVIDIA_PROPRIETARY, 32, &reported), expected);
     }
 
     #[test]
-    fn workgroups_are_not_counted_by_what_is_not_known() {
-        let told = [executable_of(0, &[("Max warps/SM", 16)])];
-        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 256, &told).workgroups, None);
-        let told = [executable(&[("Max warps/SM", 16)])];
-        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 0, &told).workgroups, None);
-        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 1, &told).workgroups, Some(16));
-        // Not even one fits.
-        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 1024, &told).workgroups, Some(0));
+    fn workgroups_are_unknown_without_their_size_or_lanes() {
+        let reported = [executable_of(0, &[("Max warps/SM", 16)])];
+        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 256, &reported).workgroups, None);
+        let reported = [executable(&[("Max warps/SM", 16)])];
+        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 0, &reported).workgroups, None);
+        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 1, &reported).workgroups, Some(16));
+        // Not a single workgroup fits.
+        assert_eq!(Summary::new(&device(vk::DriverId::MESA_NVK), 1024, &reported).workgroups, Some(0));
     }
 
     #[test]
     fn a_name_is_known_of_its_driver_only() {
-        let told = [("VGPRs", 48), ("Instructions", 300)];
-        assert!(summary(vk::DriverId::MESA_LLVMPIPE, 32, &told).is_empty());
-        let anv = summary(vk::DriverId::INTEL_OPEN_SOURCE_MESA, 32, &told);
+        let reported = [("VGPRs", 48), ("Instructions", 300)];
+        assert!(summary(vk::DriverId::MESA_LLVMPIPE, 32, &reported).is_empty());
+        let anv = summary(vk::DriverId::INTEL_OPEN_SOURCE_MESA, 32, &reported);
         assert_eq!(anv, Summary { instructions: Some(300), ..Summary::default() });
     }
 
@@ -573,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn spills_are_told_by_either_of_two_names() {
+    fn spills_are_reported_directly_or_as_scratch() {
         let of = |spills, scratch_size| {
             let summary = Summary { spills, scratch_size, ..Summary::default() };
             (summary.is_spilling(), summary.has_array_in_memory())
@@ -594,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_counts_is_a_number() {
+    fn only_counts_are_numbers() {
         assert_eq!(whole(StatisticValue::I64(-1)), None);
         assert_eq!(whole(StatisticValue::I64(1)), Some(1));
         assert_eq!(whole(StatisticValue::F64(2.5)), Some(3));

@@ -260,7 +260,7 @@ fn canaries() -> Result<(), Failed> {
         device.destroy_fence(first, None);
         device.destroy_fence(second, None);
     }
-    assert_eq!(shim::take_offences(), ["vkDestroyFence while the device may be at work"]);
+    assert_eq!(shim::take_offences(), ["vkDestroyFence while the device may be busy"]);
 
     // Functions outside the tables do not exist. SAFETY: the device is alive, and the name ends in a zero.
     let unknown = unsafe { shim::get_device_proc_addr(device.handle(), c"vkCreateImage".as_ptr()) };

@@ -1,22 +1,22 @@
-//! Algorithms beside one another: a line each, and a column for each count.
+//! Comparison table of algorithms: a row for each, a column for each count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use subsweep::harness::{Case, Measurement, Outcome, PolicyName, Work};
 
-/// What a preset has measured so far.
+/// The cases that a preset has measured so far.
 #[derive(Debug)]
 pub struct Comparison {
-    /// One for each primitive and kind.
+    /// Tables by primitive and kind.
     tables: BTreeMap<String, Table>,
     claims: &'static [Claim],
 }
 
-/// A row for each way, by its name, and in it a cell for each count.
+/// Rows by the name of a variant, with a cell for each count.
 type Table = BTreeMap<String, BTreeMap<u64, Result<Cell, Outcome>>>;
 
-/// That one algorithm is faster than another, both by the names of their rows.
+/// The claim that one algorithm is faster than another, both by the names of their rows.
 #[derive(Debug)]
 pub struct Claim {
     text: &'static str,
@@ -24,8 +24,8 @@ pub struct Claim {
     slower: &'static str,
 }
 
-/// What textbooks say, and the papers that came after: Kogge and Stone take fewer steps, Brent and Kung fewer operations; a
-/// subgroup's own instructions beat both; one pass moves less than two; and wider digits take fewer passes.
+/// Claims of textbooks and later papers: Kogge and Stone take fewer steps, Brent and Kung fewer operations;
+/// subgroup operations beat both; one pass moves less than two; wider digits take fewer passes.
 pub const TEXTBOOK: &[Claim] = &[
     Claim {
         text: "two buffers over one",
@@ -58,7 +58,7 @@ pub const TEXTBOOK: &[Claim] = &[
     Claim { text: "single pass over two, sort", faster: "onesweep", slower: "radix-8bit" },
 ];
 
-/// What the C-for-Metal tutorial 13 says of its sort.
+/// Claims of the C-for-Metal tutorial 13 about its sort.
 pub const TUTORIAL_13: &[Claim] = &[
     Claim { text: "4 bits over 2, seed", faster: "radix-4bit, seed", slower: "radix-2bit, seed" },
     Claim { text: "4 bits over 2, tuned", faster: "radix-4bit", slower: "radix-2bit" },
@@ -74,7 +74,7 @@ pub const TUTORIAL_13: &[Claim] = &[
     },
 ];
 
-/// A measurement, in short.
+/// A measurement reduced to the printed numbers.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     copy_percent: f64,
@@ -82,27 +82,27 @@ struct Cell {
 }
 
 impl Comparison {
-    /// Nothing is measured yet.
+    /// A comparison without cases.
     pub fn new(claims: &'static [Claim]) -> Self {
         Self { tables: BTreeMap::new(), claims }
     }
 
-    /// Takes in a case.
+    /// Adds a case.
     pub fn add(&mut self, case: &Case, outcome: &Result<Measurement, Outcome>) {
         let cell = outcome.as_ref().map_err(Outcome::clone).map(|measurement| Cell {
             copy_percent: measurement.copy_percent,
             median_ns: measurement.time.median_ns,
         });
         let table = self.tables.entry(case.group()).or_default();
-        table.entry(way(case)).or_default().insert(case.count, cell);
+        table.entry(variant(case)).or_default().insert(case.count, cell);
     }
 
-    /// Names of ways are those of algorithms, of which no two primitives share one.
+    /// The cell of a variant in any table; primitives share no algorithm names.
     fn cell(&self, name: &str, count: u64) -> Option<Cell> {
         self.tables.values().find_map(|table| cell(table, name, count))
     }
 
-    /// How many times as fast, where both were measured.
+    /// Speedup of `faster` over `slower`, where both were measured.
     fn ratio(&self, claim: &Claim, count: u64) -> Option<f64> {
         Some(self.cell(claim.slower, count)?.median_ns / self.cell(claim.faster, count)?.median_ns)
     }
@@ -112,8 +112,8 @@ fn cell(table: &Table, name: &str, count: u64) -> Option<Cell> {
     table.get(name)?.get(&count)?.as_ref().ok().copied()
 }
 
-/// The way in which a case's work is done: its algorithm, and how that is tuned if not as usual.
-pub fn way(case: &Case) -> String {
+/// The name of a case's variant: its algorithm, and its tuning unless it is the default.
+pub fn variant(case: &Case) -> String {
     let (algorithm, policy) = match &case.work {
         Work::Scan(scan) => (scan.algorithm.name(), scan.policy),
         Work::Sort(sort) => (sort.algorithm.name(), sort.policy),
@@ -130,13 +130,13 @@ pub fn way(case: &Case) -> String {
 const WIDTH: usize = 10;
 
 impl fmt::Display for Comparison {
-    /// Tables, in each the fastest of the largest count first; then what is claimed, in times of one over those of the other;
-    /// then the reasons for what was not measured.
+    /// Tables, each sorted by the largest count, fastest first; then speedups of the claims; then the reasons of
+    /// cases without a time.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ways = || self.tables.values().flatten();
-        let counts: BTreeSet<u64> = ways().flat_map(|(_, cells)| cells.keys()).copied().collect();
+        let variants = || self.tables.values().flatten();
+        let counts: BTreeSet<u64> = variants().flat_map(|(_, cells)| cells.keys()).copied().collect();
         let (heading, claim_heading) = ("elements", "times as fast");
-        let names = ways().map(|(name, _)| name.as_str());
+        let names = variants().map(|(name, _)| name.as_str());
         let names = names.chain(self.claims.iter().map(|claim| claim.text)).chain([heading]);
         let name_width = names.map(str::len).max().unwrap_or(0);
         let write_heading = |f: &mut fmt::Formatter<'_>, heading| {
@@ -182,7 +182,7 @@ impl fmt::Display for Comparison {
             }
             writeln!(f)?;
         }
-        for (name, cells) in ways() {
+        for (name, cells) in variants() {
             for (count, cell) in cells {
                 if let Err(outcome) = cell {
                     writeln!(f, "  {name}, {count} elements: {outcome}")?;
@@ -199,13 +199,13 @@ mod tests {
 
     use super::*;
 
-    /// Of a copy that takes 200 ns.
+    /// A cell relative to a copy of 200 ns.
     fn cell(copy_percent: f64) -> Cell {
         Cell { copy_percent, median_ns: 20_000.0 / copy_percent }
     }
 
     #[test]
-    fn claims_are_told_in_times_as_fast() {
+    fn claims_are_printed_as_speedups() {
         const CLAIMS: &[Claim] = &[
             Claim { text: "small over large", faster: "small", slower: "large" },
             Claim { text: "large over none", faster: "large", slower: "none" },
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_of_the_largest_count_comes_first_and_what_failed_last() {
+    fn rows_are_sorted_by_the_largest_count_and_failures_come_last() {
         let mut comparison = Comparison::new(&[]);
         let mut insert = |name: &str, percents: [Result<f64, Outcome>; 2]| {
             let cells = percents.map(|percent| percent.map(cell));

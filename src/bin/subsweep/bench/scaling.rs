@@ -1,4 +1,4 @@
-//! Time against the number of elements, as a straight line.
+//! Linear fit of time against the number of elements.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 use subsweep::harness::units::duration;
 use subsweep::harness::{Case, LinearFit, Measurement, Outcome};
 
-use super::comparison::way;
+use super::comparison::variant;
 
-/// What the preset has measured so far: for each primitive and way the counts and their median times in nanoseconds.
+/// Counts and median times in nanoseconds, by primitive and variant.
 #[derive(Debug, Default)]
 pub struct Scaling {
     times: BTreeMap<(String, String), Vec<(f64, f64)>>,
@@ -16,23 +16,25 @@ pub struct Scaling {
 }
 
 impl Scaling {
-    /// Takes in a case.
+    /// Adds a case.
     pub fn add(&mut self, case: &Case, outcome: &Result<Measurement, Outcome>) {
         match outcome {
             Ok(measurement) => {
-                let times = self.times.entry((case.group(), way(case))).or_default();
+                let times = self.times.entry((case.group(), variant(case))).or_default();
                 times.push((case.count as f64, measurement.time.median_ns));
             }
-            Err(outcome) => self.failures.push(format!("{}, {} elements: {outcome}", way(case), case.count)),
+            Err(outcome) => {
+                self.failures.push(format!("{}, {} elements: {outcome}", variant(case), case.count))
+            }
         }
     }
 }
 
 impl fmt::Display for Scaling {
-    /// The line of each way, and how well it fits; then the reasons for what was not measured.
+    /// The fit of each variant and its worst deviation; then the reasons of cases without a time.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |(group, way): &(String, String)| {
-            if group == way { way.clone() } else { format!("{group}, {way}") }
+        let name = |(group, variant): &(String, String)| {
+            if group == variant { variant.clone() } else { format!("{group}, {variant}") }
         };
         let width = self.times.keys().map(|key| name(key).len()).max().unwrap_or(0);
         writeln!(f, "\n  {:width$}     fixed  per element  off by at most  counts", "")?;
@@ -56,7 +58,7 @@ impl fmt::Display for Scaling {
     }
 }
 
-/// Elements take less than a nanosecond each where many are on the way at once.
+/// A time per element, in picoseconds below a nanosecond.
 fn picoseconds(ns: f64) -> String {
     if ns < 1.0 { format!("{:.1} ps", 1e3 * ns) } else { duration(ns) }
 }
@@ -66,8 +68,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_told_by_its_ends() {
-        let key = |group: &str, way: &str| (group.to_owned(), way.to_owned());
+    fn two_counts_determine_the_fit() {
+        let key = |group: &str, variant: &str| (group.to_owned(), variant.to_owned());
         let scaling = Scaling {
             times: BTreeMap::from([
                 (key("sort:keys", "onesweep"), vec![(1e3, 12e3), (1e6, 2.01e6)]),

@@ -1,4 +1,4 @@
-//! `subsweep compare` of inspections.
+//! `subsweep compare` of inspections, pipeline by pipeline.
 
 use std::fmt::Write;
 
@@ -9,23 +9,23 @@ use subsweep::harness::{InspectedDevice, InspectionComparison, PipelineCompariso
 use crate::args::CompareArgs;
 use crate::error::Ended;
 use crate::files::Source;
-use crate::files::output::tell;
+use crate::files::output::print_text;
 use crate::inspect::short;
 use crate::reports::{Format, Reports};
 use crate::words::{counted, escaped};
 
-/// What `--json` writes. The names of its fields are a promise to scripts.
+/// The document of `--json`. Its field names are stable.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     /// The version of this layout.
     inspection_comparison_schema: u32,
     /// One for each pair of devices.
     comparisons: &'a [InspectionComparison],
-    /// Devices that there is nothing to compare with.
+    /// Devices without a counterpart in the other inspection.
     unpaired: &'a [String],
 }
 
-/// An inspection and where it came from.
+/// An inspection and its title.
 #[derive(Debug)]
 pub struct Named {
     /// The file.
@@ -34,7 +34,7 @@ pub struct Named {
     pub devices: Vec<InspectedDevice>,
 }
 
-/// Sets inspections side by side.
+/// Compares inspections.
 pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Result<()> {
     if args.fail_on_regression.is_some() {
         let text = "inspections have no times; leave --fail-on-regression out";
@@ -53,7 +53,7 @@ pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Res
     for device in &unpaired {
         let _ = writeln!(text, "\n  nothing to compare with: {}", escaped(device));
     }
-    tell(&text, outputs.have_stdout())?;
+    print_text(&text, outputs.have_stdout())?;
     outputs.commit_rendered(|_| {
         let document =
             Document { inspection_comparison_schema: 1, comparisons: &comparisons, unpaired: &unpaired };
@@ -63,12 +63,12 @@ pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Res
     })
 }
 
-/// The base beside each of the others, device by device; or, of one inspection alone, its first device beside its others.
-/// The second is what has no other.
+/// Compares the base with each other inspection, device by device; a single inspection's first device with its
+/// others. The second result holds the devices without a counterpart.
 fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<String>), Ended> {
     let [base, others @ ..] = inspections else { return Ok((Vec::new(), Vec::new())) };
     let (mut pairs, mut unpaired) = (Vec::new(), Vec::new());
-    let of_base = told(base)?;
+    let of_base = devices_with_pipelines(base)?;
     if others.is_empty() {
         let [first, rest @ ..] = &of_base[..] else { return Ok((Vec::new(), Vec::new())) };
         if rest.is_empty() {
@@ -79,7 +79,7 @@ fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<Stri
         pairs.extend(rest.iter().map(|new| ((&base.title, *first), (&base.title, *new))));
     }
     for new in others {
-        let mut left: Vec<_> = told(new)?;
+        let mut left: Vec<_> = devices_with_pipelines(new)?;
         let are_alone = of_base.len() == 1 && left.len() == 1;
         for device in &of_base {
             match left.iter().position(|other| are_alone || device.is_like(other)) {
@@ -100,20 +100,20 @@ fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<Stri
     Ok((comparisons, unpaired))
 }
 
-/// The devices of which something is told.
-fn told(inspection: &Named) -> Result<Vec<&InspectedDevice>, Ended> {
+/// Devices with at least one pipeline.
+fn devices_with_pipelines(inspection: &Named) -> Result<Vec<&InspectedDevice>, Ended> {
     let devices: Vec<_> =
         inspection.devices.iter().filter(|device| !device.inspection.pipelines.is_empty()).collect();
     if devices.is_empty() {
         return Err(Ended::usage(format!(
-            "{}: has no pipelines; inspect a device that tells",
+            "{}: has no pipelines; inspect a device whose driver reports statistics",
             inspection.title
         )));
     }
     Ok(devices)
 }
 
-/// A heading, and what is below it.
+/// A heading, and the number of a pipeline under it.
 type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
 
 const COLUMNS: [Column; 8] = [
@@ -127,7 +127,7 @@ const COLUMNS: [Column; 8] = [
     ("cycles", |summary| summary.latency.or(summary.inverse_throughput)),
 ];
 
-/// All of a comparison, for people.
+/// A comparison as text.
 fn text(comparison: &InspectionComparison) -> String {
     let mut text = String::new();
     for (label, side) in [("base", &comparison.base), ("new", &comparison.new)] {
@@ -141,7 +141,7 @@ fn text(comparison: &InspectionComparison) -> String {
     text
 }
 
-/// A line for each pipeline, changed ones with a star and what was before.
+/// Writes a line for each pipeline; changed ones have a star and show the old number.
 fn table(text: &mut String, pipelines: &[PipelineComparison]) {
     let mut rows = vec![
         ["kernel".to_owned()]
@@ -186,7 +186,7 @@ fn change(base: String, new: String) -> String {
     if base == new { new } else { format!("{base} → {new}") }
 }
 
-/// The new specialization, and the words of the old one that it lacks.
+/// The new specialization, and the parts of the old one that it lacks.
 fn shape(base: &str, new: &str) -> String {
     let gone: Vec<_> = base.split(' ').filter(|word| new.split(' ').all(|other| other != *word)).collect();
     match (base == new, gone.is_empty()) {
@@ -196,17 +196,17 @@ fn shape(base: &str, new: &str) -> String {
     }
 }
 
-/// How many changed, and what that comes to.
+/// Writes the number of changed pipelines and the change of instructions and spills.
 fn summary(text: &mut String, comparison: &InspectionComparison) {
     let pipelines = &comparison.pipelines;
     let changed = pipelines.iter().filter(|one| !one.changed.is_empty()).count();
     let in_both = counted(pipelines.len(), "pipeline");
     let _ = write!(text, "  {in_both} in both, {changed} changed (*)");
     let count = |of: fn(u64, u64) -> bool| {
-        let told = pipelines
+        let verdicts = pipelines
             .iter()
             .filter_map(|one| Some(of(one.new.summary.instructions?, one.base.summary.instructions?)));
-        told.filter(|is_so| *is_so).count()
+        verdicts.filter(|is_so| *is_so).count()
     };
     if let Some(ratio) = comparison.instructions_ratio() {
         let (fewer, more) = (count(|new, base| new < base), count(|new, base| new > base));
@@ -216,8 +216,8 @@ fn summary(text: &mut String, comparison: &InspectionComparison) {
         );
     }
     let spilling = |side: fn(&PipelineComparison) -> &PipelineSummary| {
-        let told: Vec<_> = pipelines.iter().filter_map(|one| side(one).is_spilling()).collect();
-        (!told.is_empty()).then(|| told.into_iter().filter(|is_so| *is_so).count() as u64)
+        let known: Vec<_> = pipelines.iter().filter_map(|one| side(one).is_spilling()).collect();
+        (!known.is_empty()).then(|| known.into_iter().filter(|is_so| *is_so).count() as u64)
     };
     let (base, new) = (spilling(|one| &one.base.summary), spilling(|one| &one.new.summary));
     if base.or(new).is_some() {

@@ -1,4 +1,4 @@
-//! `subsweep devices`.
+//! `subsweep devices`: properties, features and policies of devices.
 
 mod report;
 mod text;
@@ -13,7 +13,7 @@ use crate::device::{self, DeviceChoice};
 use crate::files::output::print;
 use report::DeviceReport;
 
-/// What is printed for a compile-only GPU of which nothing but the reason is known.
+/// The output for a compile-only GPU that could not be inspected: its name and the reason.
 pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, args: &DevicesArgs) -> Result<String> {
     let report = DeviceReport::refused(gpu, reason);
     if args.json {
@@ -26,7 +26,7 @@ pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, args: &DevicesArgs) -
 pub fn run(args: &DevicesArgs, common: &Common) -> Result<()> {
     let instance = device::instance()?;
     let devices = match &common.device {
-        DeviceChoice::Unsaid => device::list(&instance)?,
+        DeviceChoice::Unset => device::list(&instance)?,
         choice => device::choose(&instance, choice)?,
     };
     let reports: Vec<_> = devices.iter().map(|device| DeviceReport::new(device, common)).collect();

@@ -1,4 +1,4 @@
-//! What is told about a device. The fields' names are those of `--json`: a promise to scripts.
+//! Report of a device. The field names are those of `--json`, and stable.
 
 use std::fmt::Display;
 
@@ -15,69 +15,69 @@ use crate::args::Common;
 use crate::device::Numbered;
 use crate::policy;
 
-/// One device.
+/// Report of one device.
 #[derive(Debug, Serialize)]
 pub struct DeviceReport {
-    /// What `--device` takes; 0 of a compile-only GPU.
+    /// The index that `--device` takes; 0 for a compile-only GPU.
     pub index: usize,
-    /// What `--device gpu:` takes, for a compile-only GPU.
+    /// The name that `--device gpu:` takes, for a compile-only GPU.
     pub gpu: Option<&'static str>,
     /// `deviceName`.
     pub name: String,
-    /// Whether it can run the kernels.
+    /// Whether the device can run the kernels.
     pub usable: bool,
-    /// Why not, where it cannot.
+    /// The missing requirement of an unusable device.
     pub reason: Option<String>,
-    /// The rest, for a device with Vulkan 1.2.
+    /// Details of a device with Vulkan 1.2.
     #[serde(flatten)]
     pub details: Option<Details>,
 }
 
-/// What a device with Vulkan 1.2 tells.
+/// Details of a device with Vulkan 1.2.
 #[derive(Debug, Serialize)]
 pub struct Details {
-    /// Who it is and what it has.
+    /// Identity, limits and features.
     #[serde(flatten)]
     pub description: Description,
-    /// Whether it keeps the rules that every kernel stands on, where it is usable.
+    /// The verdict of the self-test, for a usable device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_test: Option<String>,
-    /// How it would be used, for a usable device.
+    /// The policies, for a usable device.
     pub policies: Option<Policies>,
 }
 
-/// The policies that `--algorithm` and `--policy` lead to.
+/// The policies selected by `--algorithm` and `--policy`.
 #[derive(Debug, Serialize)]
 pub struct Policies {
-    /// Of a scan of single numbers, which may be in place.
+    /// A scan of single elements, which may be in place.
     pub scan: Policy,
-    /// Of one that is promised never to be.
+    /// A scan that is never in place.
     pub scan_out_of_place: Policy,
-    /// Of a scan of u64.
+    /// A scan of u64.
     pub scan_u64: Policy,
-    /// Of a sort of u32 keys.
+    /// A sort of u32 keys.
     pub sort: Policy,
-    /// Of u32 keys with values of 4 bytes.
+    /// A sort of u32 keys with values of 4 bytes.
     pub sort_pairs: Policy,
-    /// Of u64 keys.
+    /// A sort of u64 keys.
     pub sort_u64: Policy,
-    /// Of a gather of single numbers.
+    /// A gather of single elements.
     pub gather: Policy,
-    /// Of a sort in segments, which no option leads to.
+    /// A segmented sort; no option changes its policy.
     pub segmented_sort: Policy,
 }
 
-/// A policy in words.
+/// A policy as text.
 #[derive(Debug, Serialize)]
 pub struct Policy {
-    /// What it does.
+    /// The policy.
     pub policy: String,
-    /// Why it is chosen.
+    /// The reason of the choice.
     pub reason: &'static str,
 }
 
 impl DeviceReport {
-    /// Of a device, with the policies that the options lead to.
+    /// Report of a device with the policies that the options select.
     pub fn new(device: &Numbered, common: &Common) -> Self {
         let candidate = &device.candidate;
         let requirements = candidate.requirements();
@@ -109,7 +109,7 @@ impl DeviceReport {
                 };
                 Details {
                     description,
-                    // A compile-only GPU would run nothing of it.
+                    // A compile-only GPU cannot run the self-test.
                     self_test: (is_usable && device.gpu.is_none()).then(|| self_test(candidate)),
                     policies: is_usable.then(policies),
                 }
@@ -119,7 +119,7 @@ impl DeviceReport {
 }
 
 impl DeviceReport {
-    /// Of a compile-only GPU of which nothing but the reason is known.
+    /// Report of a compile-only GPU that could not be inspected.
     pub fn refused(gpu: &'static CompileOnlyGpu, reason: &str) -> Self {
         Self {
             index: 0,
@@ -132,7 +132,7 @@ impl DeviceReport {
     }
 }
 
-/// Opens the device and lets it show that it keeps the rules.
+/// Opens the device and runs its self-test.
 fn self_test(candidate: &Candidate) -> String {
     match Gpu::open_candidate(candidate.clone(), WorkOptions::default()).and_then(|gpu| SelfTest::run(&gpu)) {
         Ok(verdict) => verdict.to_string(),

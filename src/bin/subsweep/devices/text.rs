@@ -1,4 +1,4 @@
-//! A device, for people.
+//! Report of a device as text.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::words::escaped;
 const LABEL_WIDTH: usize = 14;
 const LINE_WIDTH: usize = 100;
 
-/// The heading and what is below it.
+/// The heading and the rows of a device.
 pub fn block(report: &DeviceReport) -> String {
     let mut text = format!("{}: {}\n", label(report.index, report.gpu), escaped(&report.name));
     match &report.reason {
@@ -143,7 +143,7 @@ fn timestamps(limits: &Limits) -> String {
     }
 }
 
-/// Bytes in the largest unit that leaves at least 1.
+/// A size in the largest unit that leaves at least 1.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let power = (bytes.max(1).ilog2() / 10).min(UNITS.len() as u32 - 1);
@@ -156,7 +156,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A label and a value, whose words go on below each other where a line is full.
+/// Writes a label and a value; long values wrap below each other.
 fn row(text: &mut String, label: &str, value: &str) {
     let mut line = format!("   {label:LABEL_WIDTH$}");
     let indent = line.len();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_cannot_be_used_is_listed_with_what_it_lacks() {
+    fn an_unusable_device_is_listed_with_the_missing_requirement() {
         let reason = "it lacks Vulkan 1.2 (its driver has 1.1; a newer driver may have it)";
         for (gpu, label) in [(None, "1"), (Some("old"), "gpu:old")] {
             let report = DeviceReport {

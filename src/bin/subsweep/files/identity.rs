@@ -1,16 +1,16 @@
-//! Which file a path or a standard stream stands for, through links and differing spellings.
+//! Identity of the file behind a path or a standard stream, through links and differing spellings.
 
 use std::path::Path;
 
 use super::{Destination, Source};
 
-/// A file that keeps its bytes, so that writing to it can harm what is read from it. Pipes,
-/// terminals and `/dev/null` have none.
+/// Identity of a regular file or block device, where writing can harm the data to be read. Pipes, terminals and
+/// `/dev/null` have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileId(Inner);
 
 impl FileId {
-    /// The file that `source` reads, if it is there.
+    /// The file that `source` reads, if it exists.
     pub fn of_source(source: &Source) -> Option<Self> {
         match source {
             Source::Stdin => of_stdin(),
@@ -18,18 +18,17 @@ impl FileId {
         }
     }
 
-    /// Where what is written to `destination` comes out, if that is there: a file, a pipe or a socket. Of what is written
-    /// to `/dev/null` nothing is.
+    /// The file, pipe or socket that `destination` writes to, if it exists; none for `/dev/null`.
     pub fn of_destination(destination: &Destination) -> Option<Self> {
         of_destination(destination)
     }
 
-    /// The file at the end of `path`, if it is there.
+    /// The file at `path`, if it exists.
     pub fn of_path(path: &Path) -> Option<Self> {
         of_path(path)
     }
 
-    /// The file that is open.
+    /// The file behind an open descriptor.
     #[cfg(unix)]
     pub fn of_file(file: &std::fs::File) -> Option<Self> {
         unix::of_metadata(&file.metadata().ok()?)
@@ -64,7 +63,7 @@ mod unix {
     pub fn of_destination(destination: &Destination) -> Option<FileId> {
         let metadata = match destination {
             Destination::Stdout => metadata_of(io::stdout().as_fd()),
-            // Never by opening it: a pipe would wait for a reader.
+            // Without opening it: opening a named pipe would block until a reader opens it.
             Destination::File(path) => fs::metadata(path).ok(),
         }?;
         (!metadata.file_type().is_char_device()).then(|| id(&metadata))
@@ -102,8 +101,7 @@ mod other {
 
     use super::{Destination, FileId};
 
-    /// The path without links; hard links and redirections go unnoticed, where no inode can be
-    /// asked for.
+    /// The canonical path; without inodes, hard links and redirections are not detected.
     pub type Inner = PathBuf;
 
     pub fn of_path(path: &Path) -> Option<FileId> {

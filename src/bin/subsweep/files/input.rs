@@ -1,4 +1,4 @@
-//! Opening what a table or a report is read from: a file, a pipe or standard input.
+//! Input of tables and reports: a file, a pipe or standard input.
 
 use std::fs::File;
 use std::io::{self, Read, StdinLock};
@@ -37,8 +37,8 @@ fn read_by(
     table.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
-/// Reads numbers that name rows, all of `source`: an array of u32, or raw ones, of which nobody has said the type. A file of
-/// nothing at all is refused, with what to do `instead`.
+/// Reads all of `source` as row indices: an .npy array of u32, or raw u32. An empty raw file is refused with the
+/// remedy `instead`.
 pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, InputError> {
     const TAKEN: Taken = Taken { elements: &[ElementType::U32], max_dimensions: 1, max_count: u64::MAX };
     let table = read(source, Some(ElementType::U32), &TAKEN).map_err(|error| match error.problem {
@@ -48,7 +48,7 @@ pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, Inpu
         }
         problem => InputError { problem, ..error },
     })?;
-    // Rather of a program that failed than of somebody who wants no numbers: such an .npy file is not empty.
+    // An empty raw file is probably the output of a program that failed; an .npy file without elements is valid.
     if table.words.is_empty() && table.header().is_empty() {
         let problem = InputProblem::NoNumbers { instead: instead.to_owned() };
         return Err(InputError { input: source.to_string(), problem });
@@ -56,7 +56,7 @@ pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, Inpu
     Ok(table.words)
 }
 
-/// Reads `source`, or of a longer one `max_size` bytes and one more.
+/// Reads `source`, at most `max_size + 1` bytes.
 pub fn read_bytes(source: &Source, max_size: u64) -> Result<Vec<u8>, InputError> {
     read_all(source, |stream| {
         let mut bytes = Vec::new();
@@ -77,22 +77,22 @@ fn read_all<T>(
     all.map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
-/// What `compare` takes.
+/// Input of `compare`.
 #[derive(Debug)]
 pub enum Compared {
-    /// That `bench` or `verify` wrote.
+    /// A report of `bench` or `verify`.
     Report(Box<Report>),
-    /// That `inspect` wrote.
+    /// An inspection of `inspect`.
     Inspection(Vec<InspectedDevice>),
 }
 
 /// Reads all of `source`: a JSON object as a report, by [`Report::from_json`], and an array as an inspection, by
 /// [`InspectedDevice::all_from_json`].
 pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
-    /// Bytes of memory that the reader says it may take for one of the file's, and that byte.
+    /// Bytes of memory that the parser may allocate for each byte of the file, and that byte.
     const GROWTH: u64 = 25;
     let max_size = memory::available().unwrap_or(u64::MAX) / GROWTH;
-    /// Bytes that show whether there is an object at all, before all of a large file is read.
+    /// Bytes that suffice to recognize an object, before all of a large file is read.
     const HEAD: u64 = 4096;
     read_all(source, |stream| {
         let mut json = Vec::new();
@@ -112,52 +112,52 @@ pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
     })
 }
 
-/// Why nothing was read. One line, with the file's name and what to do.
+/// An input error: one line with the file's name and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{input}: {problem}")]
 pub struct InputError {
     /// The file, or "standard input".
     pub input: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: InputProblem,
 }
 
-/// What can be wrong with an input.
+/// Problems of an input.
 #[derive(Debug, thiserror::Error)]
 pub enum InputProblem {
-    /// Nothing at all, where numbers of rows are asked for.
+    /// An empty file instead of row indices.
     #[error("is empty; {instead}")]
     NoNumbers {
-        /// What to do.
+        /// The remedy.
         instead: String,
     },
     /// The file cannot be opened.
     #[error("cannot be opened ({0}); check the path and its permissions")]
     Open(io::Error),
-    /// Standard input is not there.
+    /// Standard input is closed.
     #[error("is closed; give it what is to be read, or name a file")]
     Closed,
-    /// The path is a directory's.
+    /// The path is a directory.
     #[error("is a directory; name a file in it")]
     Directory,
-    /// What it holds is no table, or none that is taken.
+    /// The content is not a table, or not of a supported kind.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// Reading failed on the way.
+    /// Reading failed.
     #[error("cannot be read ({0})")]
     Read(io::Error),
-    /// What it holds is no report, or none that can be believed.
+    /// The content is not a valid report.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// A report that this machine has not got the memory for.
+    /// A report larger than the memory allows.
     #[error("has more than {max_size} bytes, more than there is memory for; end other programs")]
     LargeReport {
-        /// Bytes for which there would be.
+        /// The size in bytes that the memory allows.
         max_size: u64,
     },
 }
 
-/// The file, and its length if it is a regular one.
+/// Opens the file, and returns its length if it is a regular one.
 fn open(path: &Path) -> Result<(File, Option<u64>), InputProblem> {
     let file = File::open(path).map_err(InputProblem::Open)?;
     let metadata = file.metadata().map_err(InputProblem::Open)?;

@@ -1,9 +1,9 @@
-//! How much memory there is to be had, so that too large a file is refused and nothing is killed.
+//! Available memory, so that a file too large is refused instead of the process being killed.
 //!
-//! Asking for memory rarely fails where it is promised before it is there; the process is ended when it touches what
-//! is not. Where nothing can be found out the answer is `None`, and the allocator has the last word.
+//! Under overcommit an allocation rarely fails; the process is killed when it touches memory that does not exist. Where
+//! the size is unknown the answer is `None`, and the allocator decides.
 
-/// Bytes that this process can still take, as far as the system tells.
+/// Bytes that this process can still allocate, if the system reports them.
 pub fn available() -> Option<u64> {
     of_system().into_iter().chain(of_group()).min()
 }
@@ -22,14 +22,14 @@ fn size_in(text: &str, field: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The least room in the control groups around this process, version 1 or 2.
+/// The least free memory of the control groups of this process, version 1 or 2.
 #[cfg(target_os = "linux")]
 fn of_group() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     room_in_groups(&groups, std::path::Path::new("/sys/fs/cgroup"))
 }
 
-/// The same for groups as `/proc/self/cgroup` lists them, under the folder where they are mounted.
+/// The least free memory of the groups that `/proc/self/cgroup` lists, mounted at `root`.
 #[cfg(target_os = "linux")]
 fn room_in_groups(groups: &str, root: &std::path::Path) -> Option<u64> {
     use std::path::Path;
@@ -49,12 +49,12 @@ fn room_in_groups(groups: &str, root: &std::path::Path) -> Option<u64> {
     rooms.min()
 }
 
-/// How a version names what a control group says of its memory.
+/// File names of a control group version.
 #[cfg(target_os = "linux")]
 struct Names {
     limit: &'static str,
     usage: &'static str,
-    /// Of `memory.stat`: the cache of files, which gives way, in this group and those within.
+    /// Fields of `memory.stat` with the reclaimable file cache of this group and its children.
     cache: [&'static str; 2],
 }
 
@@ -68,7 +68,7 @@ const VERSION_1: Names = Names {
 const VERSION_2: Names =
     Names { limit: "memory.max", usage: "memory.current", cache: ["inactive_file", "active_file"] };
 
-/// What a control group's limit leaves, where it has one.
+/// The free memory under a control group's limit, if it has one.
 #[cfg(target_os = "linux")]
 fn room(group: &std::path::Path, names: &Names) -> Option<u64> {
     let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_group_holds_is_not_to_be_had_again_but_for_the_cache_of_files() {
+    fn memory_in_use_by_a_group_is_not_free_except_for_the_file_cache() {
         let root = tempfile::tempdir().unwrap();
         let write = |group: &str, files: &[(&str, &str)]| {
             let group = root.path().join(group);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn linux_tells() {
+    fn linux_reports_free_memory() {
         assert!(available().is_some_and(|size| size > 0));
     }
 }

@@ -1,8 +1,8 @@
-//! Files in, files out: opening what holds a table or a report, and putting one in its place.
+//! File input and output of tables and reports.
 //!
-//! The rule of this floor: it knows no device. All that can be said against an input or an output
-//! is said here, before a device is opened, as one line that names the file and says what to do; and
-//! an output appears whole or not at all. What the bytes of a table mean is [`subsweep::table`]'s.
+//! The rule of this folder: nothing here knows a device. Problems of inputs and outputs are reported before a device is
+//! opened, on one line that names the file and the remedy. An output appears whole or not at all. The formats of tables
+//! are [`subsweep::table`]'s.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -18,7 +18,7 @@ mod unfinished;
 pub use input::{Compared, read, read_bytes, read_compared, read_row_numbers, read_values};
 pub use output::{Output, commit_both};
 
-/// Where a table comes from. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
+/// The source of a table. An argument of `-`, `/dev/stdin` or `/dev/fd/0` is standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
@@ -27,7 +27,7 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// Where a table goes. An argument of `-`, `/dev/stdout` or `/dev/fd/1` is standard output.
+/// The destination of a table. An argument of `-`, `/dev/stdout` or `/dev/fd/1` is standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// Standard output.
@@ -36,7 +36,7 @@ pub enum Destination {
     File(PathBuf),
 }
 
-/// The number of the open descriptor that a path names by itself.
+/// The open descriptor that a path names.
 fn descriptor(path: &OsStr) -> Option<i32> {
     match path.to_str()? {
         "/dev/stdin" => Some(0),
@@ -51,8 +51,7 @@ fn descriptor(path: &OsStr) -> Option<i32> {
 
 impl From<OsString> for Source {
     fn from(argument: OsString) -> Self {
-        // Opening `/dev/stdin` anew would fail on a socket, and read a redirected file from its
-        // start.
+        // Opening `/dev/stdin` again would fail on a socket, and read a redirected file from its start.
         if argument == "-" || descriptor(&argument) == Some(0) {
             Source::Stdin
         } else {
@@ -63,8 +62,7 @@ impl From<OsString> for Source {
 
 impl From<OsString> for Destination {
     fn from(argument: OsString) -> Self {
-        // By its path `/dev/stdout` would resolve to the file behind it, and replace what others
-        // wrote there.
+        // The path `/dev/stdout` would resolve to the redirected file, and replace earlier output in it.
         if argument == "-" || descriptor(&argument) == Some(1) {
             Destination::Stdout
         } else {
@@ -91,8 +89,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// A path on one line: quoted and escaped where it holds line ends or other control characters, or
-/// nothing at all.
+/// Writes a path on one line; an empty one or one with control characters is quoted and escaped.
 fn write_path(f: &mut fmt::Formatter<'_>, path: &Path) -> fmt::Result {
     let text = path.to_string_lossy();
     if text.is_empty() || text.chars().any(char::is_control) {

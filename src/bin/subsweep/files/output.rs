@@ -1,4 +1,4 @@
-//! Writing a table or a report so that it appears whole or not at all.
+//! Output of tables and reports that appears whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -12,12 +12,12 @@ use super::unfinished::{self, Unfinished};
 use super::{Destination, Source, streams};
 use crate::words;
 
-/// A place that is ready for a table or a report; to be prepared before any work that would be lost if there
-/// were none.
+/// A prepared destination of a table or a report. It is prepared before any work, so that a bad destination costs
+/// none.
 ///
-/// A file is written beside its place under a name of its own, and renamed when it is complete:
-/// until [`commit`](Self::commit) succeeds an existing file stands as it was, and without it
-/// nothing is left behind. Standard output, pipes and devices are written directly.
+/// A file is written to a temporary one in the same directory, and renamed when complete: until
+/// [`commit`](Self::commit) succeeds an existing file is unchanged, and without it nothing is left behind. Standard
+/// output, pipes and devices are written directly.
 #[derive(Debug)]
 pub struct Output {
     name: String,
@@ -27,23 +27,22 @@ pub struct Output {
 #[derive(Debug)]
 enum Target {
     Stdout,
-    /// A pipe, a device or an open descriptor, which must be written through and never be replaced.
+    /// A pipe, a device or an open descriptor, which is written through and never replaced.
     Special(File),
-    Regular(Place),
+    Regular(RegularFile),
 }
 
-/// Where a file goes, under whatever links.
+/// A regular file that exists or will be created, with links followed.
 #[derive(Debug)]
-struct Place {
+struct RegularFile {
     path: PathBuf,
-    /// What is there already.
+    /// Metadata of the existing file.
     replaced: Option<fs::Metadata>,
 }
 
 impl Output {
-    /// Prepares to write to `destination`. Refuses a terminal, a directory, any file of `sources`
-    /// under whatever name, and a place that cannot be written. The destination stands in the
-    /// command line after `option`.
+    /// Prepares to write to `destination`. Refuses a terminal, a directory, any file of `sources` under any name,
+    /// and a path that cannot be written. `option` is the option that named the destination.
     pub fn prepare(
         destination: &Destination,
         option: &'static str,
@@ -61,26 +60,26 @@ impl Output {
         }
     }
 
-    /// Writes all of `table`, and puts it in its place.
+    /// Writes all of `table`, and renames the file to its final path.
     pub fn commit(self, table: &Table) -> Result<(), OutputError> {
         self.commit_pieces(&[&table.header(), table.payload()])
     }
 
-    /// Writes a report that will be written again, where that can be done: a file is replaced each time, and what else
-    /// there is gets the last one alone, for which nothing is rendered yet.
+    /// Writes an intermediate report: a file is replaced each time. Streams get only the last report, so nothing is
+    /// rendered for them.
     pub fn update(&self, render: impl FnOnce() -> anyhow::Result<Vec<u8>>) -> anyhow::Result<()> {
         match &self.target {
             Target::Stdout | Target::Special(_) => Ok(()),
-            Target::Regular(place) => Ok(self.named(place.replace(&[&render()?]))?),
+            Target::Regular(regular) => Ok(self.named(regular.replace(&[&render()?]))?),
         }
     }
 
-    /// Writes a report for the last time.
+    /// Writes the final report.
     pub fn commit_report(self, report: &[u8]) -> Result<(), OutputError> {
         self.commit_pieces(&[report])
     }
 
-    /// Whether this is standard output, which then has no room for anything else.
+    /// Whether this is standard output, which then takes no other text.
     pub fn is_stdout(&self) -> bool {
         matches!(self.target, Target::Stdout)
     }
@@ -89,7 +88,7 @@ impl Output {
         self.named(match &self.target {
             Target::Stdout => write(&mut io::stdout().lock(), pieces),
             Target::Special(file) => write(&mut &*file, pieces),
-            Target::Regular(place) => place.replace(pieces),
+            Target::Regular(regular) => regular.replace(pieces),
         })
     }
 
@@ -99,15 +98,15 @@ impl Output {
 }
 
 impl Destination {
-    /// Whether what is written here and there would be in one place. Neither is opened for that.
-    pub fn is_place_of(&self, other: &Self) -> bool {
+    /// Whether both destinations are the same file, pipe or socket. Neither is opened.
+    pub fn is_same_file_as(&self, other: &Self) -> bool {
         let is_one = |a: Option<FileId>, b| a.is_some() && a == b;
         let is_one_path = |a: Option<PathBuf>, b| a.is_some() && a == b;
         is_one(FileId::of_destination(self), FileId::of_destination(other))
             || is_one_path(self.new_path(), other.new_path())
     }
 
-    /// The one path of a file that is not there yet, if its folder is.
+    /// The resolved path of a file that does not exist yet, if its folder does.
     fn new_path(&self) -> Option<PathBuf> {
         match self {
             Self::File(path) if !fs::exists(path).ok()? => resolved(&follow(path).ok()?),
@@ -116,36 +115,35 @@ impl Destination {
     }
 }
 
-/// Writes two tables, and puts both in their places. Both are complete before either is there; then no more is left to
-/// do than to rename one and the other.
+/// Writes two tables. Both temporary files are complete before the first is renamed.
 pub fn commit_both(first: (Output, &Table), second: (Output, &Table)) -> Result<(), OutputError> {
     let outputs = [first, second];
     let mut finished = Vec::new();
     for (output, table) in &outputs {
-        if let Target::Regular(place) = &output.target {
-            let temporary = output.named(place.finish(&[&table.header(), table.payload()]))?;
-            finished.push((output, place, temporary));
+        if let Target::Regular(regular) = &output.target {
+            let temporary = output.named(regular.finish(&[&table.header(), table.payload()]))?;
+            finished.push((output, regular, temporary));
         }
     }
-    // What has gone to a stream cannot be taken back, so it goes once the files are safe.
+    // A stream cannot be taken back, so it is written after the temporary files.
     let mut ended = Ok(());
     for (output, table) in &outputs {
         if !matches!(output.target, Target::Regular(_)) {
             ended = output.commit_pieces(&[&table.header(), table.payload()]);
             match &ended {
-                // Whoever has read enough of one takes nothing from the other.
+                // A closed pipe must not prevent the other output.
                 Ok(()) | Err(OutputError { problem: OutputProblem::BrokenPipe, .. }) => {}
                 Err(_) => return ended,
             }
         }
     }
-    for (output, place, temporary) in finished {
-        output.named(place.put(temporary))?;
+    for (output, regular, temporary) in finished {
+        output.named(regular.rename(temporary))?;
     }
     ended
 }
 
-/// Writes words to standard output.
+/// Writes text to standard output.
 pub fn print(text: &str) -> Result<(), OutputError> {
     let written = if streams::is_stdout_closed() {
         Err(OutputProblem::Closed)
@@ -155,19 +153,19 @@ pub fn print(text: &str) -> Result<(), OutputError> {
     written.map_err(of_stdout)
 }
 
-/// Refuses words for a standard output that is not there: something else may be open in its place.
+/// Refuses a closed standard output: another file may have its descriptor.
 pub fn check_stdout() -> Result<(), OutputError> {
     if streams::is_stdout_closed() { Err(of_stdout(OutputProblem::Closed)) } else { Ok(()) }
 }
 
-/// Why words did not reach standard output.
+/// An error of standard output.
 pub fn of_stdout(problem: OutputProblem) -> OutputError {
     OutputError { output: Destination::Stdout.to_string(), problem }
 }
 
-/// Words for standard output, or for standard error where data has taken that. Whoever reads them may go, or never have
-/// been there: the exit code is still to be found out.
-pub fn tell(text: &str, is_stdout_taken: bool) -> Result<(), OutputError> {
+/// Writes text to standard output, or to standard error if data has taken that. A closed stream is ignored: the
+/// exit code matters still.
+pub fn print_text(text: &str, is_stdout_taken: bool) -> Result<(), OutputError> {
     if is_stdout_taken {
         words::print(text);
         return Ok(());
@@ -178,71 +176,71 @@ pub fn tell(text: &str, is_stdout_taken: bool) -> Result<(), OutputError> {
     })
 }
 
-/// Why nothing was written. One line, with the file's name and what to do.
+/// An output error: one line with the file's name and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{output}: {problem}")]
 pub struct OutputError {
     /// The file, or "standard output".
     pub output: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: OutputProblem,
 }
 
-/// What can be wrong with an output.
+/// Problems of an output.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputProblem {
-    /// Neither elements nor reports are words.
+    /// The output is a terminal; elements and reports are not for one.
     #[error("is a terminal; name a file, or redirect")]
     Terminal,
-    /// Standard output is not there.
+    /// Standard output is closed.
     #[error("is closed; name a file, or redirect")]
     Closed,
-    /// The path is a directory's.
+    /// The path is a directory.
     #[error("is a directory; name a file in it")]
     Directory,
-    /// The path of no file ends as a directory's.
+    /// The path ends with a separator and names no file.
     #[error("ends with / and names no file; name a file in it")]
     NoFile,
     /// The path is empty.
     #[error("is no path; name a file with {option}")]
     NoName {
-        /// What it is the value of.
+        /// The option that has this value.
         option: &'static str,
     },
-    /// The file is read as well.
+    /// The file is also an input.
     #[error("is also the input {input}; name another file")]
     IsInput {
-        /// The input, as it was given.
+        /// The input, as given.
         input: String,
     },
-    /// A file, pipe or device that is there and cannot be written.
+    /// An existing file, pipe or device cannot be written.
     #[error("cannot be written ({0}); check its permissions, or name another file")]
     Existing(io::Error),
-    /// The path leads nowhere.
+    /// The path does not resolve.
     #[error("cannot be reached ({0}); check the path")]
     Unreachable(io::Error),
-    /// The directory that the file should be in takes none.
+    /// No file can be created in the directory.
     #[error(
-        "no file can be made in its directory ({}); see that it is there and takes files, or name another place",
+        "no file can be made in its directory ({}); check that it exists and is writable, or name another file",
         of_folder(.0)
     )]
     Folder(io::Error),
-    /// There is no room for it, or not for so much. An existing file is as it was.
-    #[error("could not be written ({0}); free some space, or choose another place")]
+    /// The disk or quota is full. An existing file is unchanged.
+    #[error("could not be written ({0}); free some space, or name another file")]
     NoRoom(io::Error),
-    /// It would be larger than a file may be here. An existing file is as it was.
-    #[error("could not be written ({0}); raise the limit (ulimit -f), or choose another place")]
+    /// The file would exceed the size limit. An existing file is unchanged.
+    #[error("could not be written ({0}); raise the limit (ulimit -f), or name another file")]
     TooLarge(io::Error),
-    /// Writing failed on the way. An existing file is as it was.
+    /// Writing failed. An existing file is unchanged.
     #[error("could not be written ({0})")]
     Write(io::Error),
-    /// The reader of the pipe has gone, usually because it had enough: no reason for words.
+    /// The reader has closed the pipe; no message is printed.
     #[error("was closed by its reader")]
     BrokenPipe,
 }
 
-/// What is wrong with a directory: what is not found in making a file is the directory itself.
+/// An error of the directory; not found while creating a file means the directory itself.
 fn of_folder(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such directory".to_owned(),
@@ -251,7 +249,7 @@ fn of_folder(error: &io::Error) -> String {
 }
 
 impl OutputProblem {
-    /// What writing failed of.
+    /// The problem of a failed write.
     pub fn writing(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
@@ -273,20 +271,20 @@ fn prepare_stdout(sources: &[&Source]) -> Result<Target, OutputProblem> {
     Ok(Target::Stdout)
 }
 
-/// An open descriptor is written through like standard output: by its path it would resolve to the
-/// file behind it, and replace what others wrote there.
+/// Prepares an open descriptor, which is written through like standard output: its path would resolve to the
+/// redirected file, and replace earlier output in it.
 #[cfg(unix)]
 fn prepare_descriptor(number: i32, sources: &[&Source]) -> Result<Target, OutputProblem> {
     use std::os::fd::FromRawFd;
 
-    // SAFETY: it makes a new descriptor or fails.
+    // SAFETY: `fcntl` returns a new descriptor or fails.
     let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
     if copy < 0 {
         return Err(OutputProblem::Existing(io::Error::last_os_error()));
     }
-    // SAFETY: it is open and nobody else's.
+    // SAFETY: the descriptor is open and owned by nothing else.
     let file = unsafe { File::from_raw_fd(copy) };
-    // SAFETY: it asks about an open descriptor.
+    // SAFETY: `fcntl` only queries an open descriptor.
     if unsafe { libc::fcntl(copy, libc::F_GETFL) } & libc::O_ACCMODE == libc::O_RDONLY {
         return Err(OutputProblem::Existing(io::Error::from_raw_os_error(libc::EBADF)));
     }
@@ -306,7 +304,7 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
         Ok(metadata) if metadata.is_dir() => Err(OutputProblem::Directory),
         Ok(metadata) => {
             refuse_input(FileId::of_path(path), sources)?;
-            // A rename asks the directory alone; a file that is itself protected has to be asked.
+            // A rename needs permission on the directory only; this checks that the file itself is writable.
             let file = OpenOptions::new().write(true).open(path).map_err(OutputProblem::Existing)?;
             if file.is_terminal() {
                 return Err(OutputProblem::Terminal);
@@ -315,7 +313,7 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
                 return Ok(Target::Special(file));
             }
             let path = fs::canonicalize(path).map_err(OutputProblem::Unreachable)?;
-            Place { path, replaced: Some(metadata) }.checked()
+            RegularFile { path, replaced: Some(metadata) }.checked()
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = path.as_os_str().as_encoded_bytes();
@@ -325,27 +323,26 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
             if text.last().is_some_and(|&byte| std::path::is_separator(byte.into())) {
                 return Err(OutputProblem::NoFile);
             }
-            Place { path: follow(path)?, replaced: None }.checked()
+            RegularFile { path: follow(path)?, replaced: None }.checked()
         }
         Err(error) => Err(OutputProblem::Unreachable(error)),
     }
 }
 
-/// A file that has no place yet, removed unless it gets one.
+/// A temporary file, removed unless it is renamed.
 #[derive(Debug)]
 struct Temporary {
     file: NamedTempFile,
     unfinished: Unfinished,
 }
 
-impl Place {
-    /// Shows that a file can be made here, and leaves none: one that waited for the work to be done would be left
-    /// behind by whoever kills this program.
+impl RegularFile {
+    /// Checks that a file can be created, and removes it: one kept during the work would be left behind by SIGKILL.
     fn checked(self) -> Result<Target, OutputProblem> {
         self.temporary().map(|_| Target::Regular(self))
     }
 
-    /// A temporary file in the same directory, because a rename is whole within a file system alone.
+    /// A temporary file in the same directory, because a rename is atomic only within a file system.
     fn temporary(&self) -> Result<Temporary, OutputProblem> {
         let temporary = make_beside(&self.path)?;
         if let Some(replaced) = &self.replaced {
@@ -355,16 +352,16 @@ impl Place {
     }
 
     fn replace(&self, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
-        self.put(self.finish(pieces)?)
+        self.rename(self.finish(pieces)?)
     }
 
-    /// All that is to be there, under a name of its own.
+    /// Writes and syncs a temporary file with the whole content.
     fn finish(&self, pieces: &[&[u8]]) -> Result<Temporary, OutputProblem> {
         let mut temporary = self.temporary()?;
         write(temporary.file.as_file_mut(), pieces)?;
-        // A name on a disk that had not the bytes yet would be what a crash of the machine leaves.
+        // Without a sync, a crash of the machine could leave a renamed file without its bytes.
         match temporary.file.as_file().sync_all() {
-            // Some file systems have nothing of the kind.
+            // Some file systems do not support it.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {}
             synced => synced.map_err(OutputProblem::writing)?,
@@ -372,7 +369,7 @@ impl Place {
         Ok(temporary)
     }
 
-    fn put(&self, temporary: Temporary) -> Result<(), OutputProblem> {
+    fn rename(&self, temporary: Temporary) -> Result<(), OutputProblem> {
         let Temporary { file, unfinished } = temporary;
         file.persist(&self.path).map_err(|error| OutputProblem::writing(error.error))?;
         drop(unfinished);
@@ -388,10 +385,9 @@ fn refuse_input(output: Option<FileId>, sources: &[&Source]) -> Result<(), Outpu
     }
 }
 
-/// Where the links at `path`, the last of which points to nothing yet, lead to.
+/// Follows the links at `path`, the last of which may point to nothing.
 fn follow(path: &Path) -> Result<PathBuf, OutputProblem> {
-    // As many as Linux follows; a loop does not come here, because asking for its metadata fails
-    // otherwise.
+    // Linux follows as many; a loop of links has failed earlier, when its metadata was read.
     const MAX_LINKS: usize = 40;
 
     let mut path = path.to_owned();
@@ -404,7 +400,7 @@ fn follow(path: &Path) -> Result<PathBuf, OutputProblem> {
     Ok(path)
 }
 
-/// The one path of a file that need not be there, if its folder is.
+/// The canonical path of a file that need not exist, if its folder does.
 fn resolved(path: &Path) -> Option<PathBuf> {
     Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?))
 }
@@ -417,26 +413,25 @@ fn make_beside(path: &Path) -> Result<Temporary, OutputProblem> {
     let mut unfinished = None;
     let file =
         tempfile::Builder::new().prefix(".subsweep-").suffix(".tmp").make_in(folder_of(path), |path| {
-            // Noted before it is made, so that there is no moment in which a signal would leave it.
+            // Registered before it is created, so that a signal cannot leave it behind.
             unfinished = Some(Unfinished::new(path));
-            // With the permissions that any new file gets; tempfile's own is for its owner alone.
+            // With the permissions of any new file; tempfile's default is private to the owner.
             OpenOptions::new().read(true).write(true).create_new(true).open(path)
         });
-    // The kind alone: the whole error names the temporary file, which would only puzzle.
+    // Only the kind: the whole error names the temporary file, which would confuse.
     let file = file.map_err(|error| OutputProblem::Folder(error.kind().into()))?;
     let unfinished = unfinished.expect("what was made was noted before");
     Ok(Temporary { file, unfinished })
 }
 
-/// Gives the file that will replace another the other's permissions, and its owner as far as is
-/// allowed.
+/// Copies permissions of the replaced file, and its owner where allowed.
 fn copy_access(replaced: &fs::Metadata, file: &File) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         let own = file.metadata()?;
         if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
-            // Only root may give a file away; to others the group alone may be open.
+            // Only root may change the owner; others may change the group.
             let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()))
                 .or_else(|_| fchown(file, None, Some(replaced.gid())));
         }

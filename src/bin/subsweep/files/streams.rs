@@ -1,7 +1,7 @@
-//! Which standard streams are there at all.
+//! Detection of closed standard streams.
 //!
-//! Rust's runtime opens the null device in place of a closed one, and from then on closed cannot be told from empty or
-//! from unwanted. So this looks before the runtime does.
+//! Rust's runtime opens the null device for a closed stream, and from then on a closed one looks empty. So the streams
+//! are checked before the runtime starts.
 
 /// Whether standard input was closed when the program started.
 pub fn is_stdin_closed() -> bool {
@@ -27,20 +27,20 @@ mod unix {
         CLOSED.load(Ordering::Relaxed) & 1 << descriptor != 0
     }
 
-    extern "C" fn look() {
+    extern "C" fn record_closed() {
         for descriptor in 0..2 {
-            // SAFETY: it only asks, and of what is no descriptor it says so.
+            // SAFETY: `fcntl` only queries; it fails for a closed descriptor.
             if unsafe { libc::fcntl(descriptor, libc::F_GETFD) } == -1 {
                 CLOSED.fetch_or(1 << descriptor, Ordering::Relaxed);
             }
         }
     }
 
-    // What this section points to is called before the C `main`, in which Rust's runtime starts.
+    // Functions in this section are called before the C `main`, which starts Rust's runtime.
     #[used]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
-    static LOOK: extern "C" fn() = look;
+    static RECORD_CLOSED: extern "C" fn() = record_closed;
 }
 
 #[cfg(not(unix))]

@@ -1,4 +1,4 @@
-//! `subsweep inspect`.
+//! `subsweep inspect`: pipeline statistics from drivers' compilers.
 
 mod module;
 mod plans;
@@ -19,7 +19,7 @@ use crate::words::Progress;
 use module::Module;
 pub use text::short;
 
-/// Shows what drivers make of the kernels.
+/// Prints the statistics of the kernels' pipelines.
 pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
     let module = check(args, common)?;
     let instance = device::instance()?;
@@ -49,15 +49,15 @@ pub fn run(args: &InspectArgs, common: &Common) -> Result<()> {
     if args.json {
         print(&(serde_json::to_string_pretty(&reports)? + "\n"))?;
     }
-    let is_told = reports.iter().any(|report| report.reason.is_none());
+    let has_report = reports.iter().any(|report| report.reason.is_none());
     match first_error {
-        // With `all`, a device that does not tell, or has no such pipeline, takes nothing from the others.
-        Some(error) if !(is_told && (is_missing_feature(&error) || error.is::<Ended>())) => Err(error),
+        // With several devices, one without statistics or without such a pipeline is no failure.
+        Some(error) if !(has_report && (is_missing_feature(&error) || error.is::<Ended>())) => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Refuses what no device is needed to refuse. Returns the module of `--spirv`, if it is asked for.
+/// Checks the arguments before a device is opened. Returns the module of `--spirv`, if given.
 pub fn check(args: &InspectArgs, common: &Common) -> Result<Option<Module>> {
     plans::check(common)?;
     let Some(file) = &args.spirv else { return Ok(None) };
@@ -94,10 +94,10 @@ fn inspect(device: &Numbered, args: &InspectArgs, common: &Common) -> Result<Ins
     let progress = Progress::new(pipelines.len());
     let inspection = pipelines.compile(&opened, |name| progress.begin(name))?;
     drop(progress);
-    if inspection.has_statistics() { Ok(inspection) } else { Err(silent(device).into()) }
+    if inspection.has_statistics() { Ok(inspection) } else { Err(missing_statistics(device).into()) }
 }
 
-/// What is printed for a compile-only GPU of which nothing but the reason is known.
+/// The output for a compile-only GPU that could not be inspected: its name and the reason.
 pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, is_json: bool) -> Result<String> {
     let report = InspectedDevice {
         index: 0,
@@ -113,10 +113,10 @@ pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, is_json: bool) -> Res
     Ok(format!("gpu:{}: {}\n{}", gpu.name, gpu.what, text::block(&report)))
 }
 
-/// A driver that has the functions and nothing to say.
-fn silent(device: &Numbered) -> subsweep::Error {
+/// The error of a driver with the extension but without statistics.
+fn missing_statistics(device: &Numbered) -> subsweep::Error {
     subsweep::Error::MissingFeature {
         device: device.candidate.name().to_owned(),
-        missing: "anything that its driver would tell about pipelines".to_owned(),
+        missing: "pipeline statistics of its driver".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! `--spirv`: a module of somebody else.
+//! `inspect --spirv`: a module of another program.
 
 use std::ffi::OsString;
 
@@ -12,23 +12,23 @@ use crate::error::Ended;
 use crate::files::{Source, read_bytes};
 use crate::gpus;
 
-/// Bytes of the largest file that is taken for a shader.
+/// Size limit of a module in bytes.
 const MAX_SIZE: u64 = 64 << 20;
 
-/// A module, and the file that it is from.
+/// A module and its file.
 #[derive(Debug)]
 pub struct Module {
-    /// As it was given; a child of this process has it on its standard input.
+    /// The name as given; a child process reads the module from standard input instead.
     name: String,
-    /// All of the file.
+    /// The content of the file.
     pub bytes: Vec<u8>,
     parsed: ForeignModule,
 }
 
-/// Reads a module, and refuses an entry point and constants that it does not have.
+/// Reads a module, and checks that it has the entry point and the constants.
 ///
 /// # Errors
-/// What is wrong with it, with the file's name.
+/// The file cannot be read or is not valid; the text names it.
 pub fn read(file: &OsString, args: &InspectArgs) -> Result<Module> {
     let source = Source::from(file.clone());
     let name = source.to_string();
@@ -42,10 +42,10 @@ pub fn read(file: &OsString, args: &InspectArgs) -> Result<Module> {
     Ok(Module { name, bytes, parsed })
 }
 
-/// What the device's driver makes of the module.
+/// Compiles the module on the device, and returns the driver's statistics.
 ///
 /// # Errors
-/// That it does not tell; whatever Vulkan says.
+/// The driver reports no statistics; errors of Vulkan.
 pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result<Inspection> {
     if let (Some(lanes), Some(capabilities)) = (args.lanes, device.candidate.capabilities()) {
         let (min, max) = (capabilities.min_subgroup_size, capabilities.max_subgroup_size);
@@ -58,7 +58,7 @@ pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result
     let specialized = module.parsed.specialize(args.entry.as_deref(), &args.constant)?;
     let pipeline = specialized.inspect(&device.candidate, &module.name, args.lanes);
     let pipeline = pipeline.map_err(|error| match error {
-        // Here nothing but the module chooses.
+        // Only the module determines this.
         Error::PolicyExceedsLimits { what, needed, got } => {
             let Module { name, .. } = module;
             let text = format!(

@@ -1,4 +1,4 @@
-//! From `--algorithm` and `--policy` to the plans whose pipelines are shown.
+//! Plans whose pipelines are inspected, by `--algorithm` and `--policy`.
 
 use subsweep::ElementType;
 use subsweep::device::Capabilities;
@@ -20,8 +20,8 @@ pub fn check(common: &Common) -> Result<(), Ended> {
     }
 }
 
-/// What the library would choose on the device for work of several kinds, and every algorithm on the plainest work; or, of
-/// one algorithm or policy, whatever it does of that.
+/// The plans to inspect: the library's choices on the device for several kinds of work, and every algorithm on the
+/// simplest work. One algorithm or policy selects its own plans for the same work.
 pub fn all(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
     let policy = match common.policy {
         None | Some(PolicyKind::Default) => PolicyName::Default,
@@ -43,7 +43,7 @@ pub fn all(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
     }
 }
 
-/// The plainest first.
+/// Scans; the simplest first.
 const SCANS: [ScanConfig; 8] = [
     ScanConfig::inclusive(),
     ScanConfig::exclusive(),
@@ -55,7 +55,7 @@ const SCANS: [ScanConfig; 8] = [
     ScanConfig::inclusive().segments(SegmentsBy::Offsets),
 ];
 
-/// The plainest first.
+/// Sorts; the simplest first.
 const SORTS: [SortConfig; 3] = [
     SortConfig::keys(ElementType::U32),
     SortConfig::keys(ElementType::U64),
@@ -68,9 +68,9 @@ fn scans(capabilities: &Capabilities, asked: Option<ScanAlgorithm>, policy: Poli
     };
     let plainest = SCANS[0];
     match (policy, asked) {
-        // The seed's scan has no bins to count one by one.
+        // The variant without packed counters is one of sorts only.
         (PolicyName::SeedBinByBin, _) => Vec::new(),
-        // It takes rows of few columns, and no others; the algorithm is its own.
+        // The seed's scan takes rows of few columns only, and has one algorithm.
         (PolicyName::Seed, _) => {
             [1, 4].map(|columns| plan(ScanAlgorithm::ALL[0], policy, plainest.columns(columns))).into()
         }
@@ -111,7 +111,7 @@ mod tests {
 
     fn common(algorithm: Option<&str>, policy: Option<PolicyKind>) -> Common {
         Common {
-            device: crate::device::DeviceChoice::Unsaid,
+            device: crate::device::DeviceChoice::Unset,
             algorithm: algorithm.map(|name| name.parse().unwrap()),
             policy,
             no_pipeline_cache: false,

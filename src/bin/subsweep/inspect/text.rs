@@ -1,10 +1,10 @@
-//! What a driver tells, for people.
+//! Text output of inspections.
 
 use std::fmt::Write;
 
 use subsweep::harness::{InspectedDevice, InspectedPipeline, PipelineSummary};
 
-/// A heading, and what is below it.
+/// A heading, and the number of a pipeline under it.
 type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
 
 const COLUMNS: [Column; 11] = [
@@ -21,7 +21,7 @@ const COLUMNS: [Column; 11] = [
     ("cycles", |summary| summary.latency.or(summary.inverse_throughput)),
 ];
 
-/// What is below a device's heading.
+/// The lines under a device's heading.
 pub fn block(report: &InspectedDevice) -> String {
     if let Some(reason) = &report.reason {
         return format!("  {reason}\n");
@@ -49,20 +49,20 @@ fn table(pipelines: &[InspectedPipeline]) -> String {
     }
     text.push_str("  specialization\n");
     for pipeline in pipelines {
-        let _ = write!(text, "  {:width$}  {:>5}", pipeline.kernel, number(told(pipeline.lanes)));
+        let _ = write!(text, "  {:width$}  {:>5}", pipeline.kernel, number(reported(pipeline.lanes)));
         for (heading, value) in COLUMNS {
             let _ = write!(text, "  {:>1$}", number(value(&pipeline.summary)), heading.len().max(5));
         }
         let _ = writeln!(text, "  {}", short(&pipeline.specialization));
         if pipeline.summary.is_empty() {
-            in_other_words(&mut text, pipeline);
+            unnamed_statistics(&mut text, pipeline);
         }
     }
     text
 }
 
-/// Zero lanes are none that the driver tells.
-fn told(lanes: u32) -> Option<u64> {
+/// The subgroup size; 0 means that the driver does not report one.
+fn reported(lanes: u32) -> Option<u64> {
     Some(u64::from(lanes)).filter(|lanes| *lanes > 0)
 }
 
@@ -70,17 +70,17 @@ fn number(value: Option<u64>) -> String {
     value.map_or("-".into(), |value| value.to_string())
 }
 
-/// The workgroup size, and the constants that are not 0.
+/// The specialization in short: the workgroup size, and constants other than 0.
 pub fn short(specialization: &str) -> String {
     let words = specialization.split(' ').filter(|word| !word.ends_with("=0"));
     words.map(|word| word.strip_prefix("WORKGROUP_SIZE=").unwrap_or(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Everything that a driver tells whose names are not known.
-fn in_other_words(text: &mut String, pipeline: &InspectedPipeline) {
+/// Writes the statistics of a driver with unknown names.
+fn unnamed_statistics(text: &mut String, pipeline: &InspectedPipeline) {
     for executable in &pipeline.executables {
-        let told = executable.statistics.iter().map(|one| format!("{} {}", one.name, one.value));
-        let _ = writeln!(text, "    {}: {}", executable.name, told.collect::<Vec<_>>().join(", "));
+        let statistics = executable.statistics.iter().map(|one| format!("{} {}", one.name, one.value));
+        let _ = writeln!(text, "    {}: {}", executable.name, statistics.collect::<Vec<_>>().join(", "));
     }
 }
 
@@ -88,10 +88,10 @@ fn counted(count: usize) -> String {
     if count == 1 { "1 pipeline".into() } else { format!("{count} pipelines") }
 }
 
-/// Whether any pipeline spills, and which.
+/// The pipelines that spill, as text.
 fn spills(pipelines: &[InspectedPipeline]) -> String {
     if pipelines.iter().all(|pipeline| pipeline.summary.is_spilling().is_none()) {
-        return "the driver does not tell of spills".into();
+        return "the driver does not report spills".into();
     }
     let names = names(pipelines, |pipeline| pipeline.summary.is_spilling() == Some(true));
     match names.len() {
@@ -101,7 +101,7 @@ fn spills(pipelines: &[InspectedPipeline]) -> String {
     }
 }
 
-/// Of which pipelines something holds.
+/// The names of the pipelines for which `holds` is true.
 fn names(pipelines: &[InspectedPipeline], holds: impl Fn(&InspectedPipeline) -> bool) -> Vec<String> {
     let name =
         |pipeline: &InspectedPipeline| format!("{} {}", pipeline.kernel, short(&pipeline.specialization));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_a_dash() {
+    fn a_missing_statistic_is_a_dash() {
         let summary = PipelineSummary {
             registers: Some(48),
             spills: Some(0),
@@ -156,14 +156,17 @@ mod tests {
     }
 
     #[test]
-    fn what_spills_is_named() {
+    fn spilling_pipelines_are_named() {
         let of = |spills| PipelineSummary { spills: Some(spills), ..PipelineSummary::default() };
-        let told = |pipelines| block(&report(pipelines)).lines().last().map(str::to_owned).unwrap();
+        let last_line = |pipelines| block(&report(pipelines)).lines().last().map(str::to_owned).unwrap();
         let (good, bad) = (pipeline("sort/count", of(0)), pipeline("sort/scatter", of(7)));
-        assert_eq!(told(vec![good.clone(), good.clone()]), "  2 pipelines: no pipeline spills");
-        assert_eq!(told(vec![good, bad.clone()]), "  2 pipelines: 1 spills: sort/scatter 256 RADIX_BITS=4");
+        assert_eq!(last_line(vec![good.clone(), good.clone()]), "  2 pipelines: no pipeline spills");
         assert_eq!(
-            told(vec![bad.clone(), bad]),
+            last_line(vec![good, bad.clone()]),
+            "  2 pipelines: 1 spills: sort/scatter 256 RADIX_BITS=4"
+        );
+        assert_eq!(
+            last_line(vec![bad.clone(), bad]),
             "  2 pipelines: 2 spill: sort/scatter 256 RADIX_BITS=4, sort/scatter 256 RADIX_BITS=4"
         );
         let local = PipelineSummary { spills: Some(0), scratch_size: Some(16), ..PipelineSummary::default() };
@@ -172,11 +175,11 @@ mod tests {
             ["  1 keeps an array in memory: sort/count 256 RADIX_BITS=4", "  1 pipeline: no pipeline spills"]
         );
         let nothing = pipeline("sort/count", PipelineSummary::default());
-        assert_eq!(told(vec![nothing]), "  1 pipeline: the driver does not tell of spills");
+        assert_eq!(last_line(vec![nothing]), "  1 pipeline: the driver does not report spills");
     }
 
     #[test]
-    fn numbers_of_no_known_name_are_told_in_the_drivers_words() {
+    fn statistics_of_unknown_names_are_printed_as_reported() {
         let statistic = |name: &str, value| InspectedStatistic { name: name.into(), value };
         let mut strange = pipeline("sort/count", PipelineSummary::default());
         strange.executables.push(InspectedExecutable {

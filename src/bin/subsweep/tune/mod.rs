@@ -1,4 +1,4 @@
-//! `subsweep tune`.
+//! `subsweep tune`: rows of the tuning tables by measurement or compilation.
 
 mod plan;
 mod rows;
@@ -21,14 +21,15 @@ use plan::Plan;
 use sweep::{Measure, Sweep};
 use text::TuneReport;
 
-/// Sweeps the shapes of a sort or a scan on the device that is meant, and prints rows of its table.
+/// Sweeps the shapes of a sort or a scan on the chosen device, and prints rows of its table.
 pub fn run(args: &TuneArgs, common: &Common) -> Result<()> {
     check(args, common)?;
     device::check_one(&common.device, "tune")?;
     let instance = device::instance()?;
     let mut devices = device::choose(&instance, &common.device)?;
     if devices.len() > 1 {
-        let text = format!("tune runs on one device, and {} lists several; name one", device::said_by());
+        let text =
+            format!("tune runs on one device, and {} lists several; name one", device::choice_origin());
         return Err(Ended::usage(text).into());
     }
     let device = devices.swap_remove(0);

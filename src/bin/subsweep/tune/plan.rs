@@ -1,4 +1,4 @@
-//! From the options to what is tried, and on what.
+//! Search space of `tune` by its options.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use crate::device::DeviceChoice;
 use crate::error::Ended;
 use crate::policy::{self, Algorithm};
 
-/// What is tried, and on what.
+/// Shapes and inputs to try.
 #[derive(Debug)]
 pub struct Plan {
-    /// Whether sorts are tuned, and not scans.
+    /// Whether sorts are tuned instead of scans.
     pub is_sort: bool,
-    /// What is sorted or scanned; the first decides which shapes are measured on the others.
+    /// Inputs; the first selects the shapes that are measured on the others.
     pub inputs: Vec<TunedInput>,
-    /// What is tried of each number.
+    /// Values of each parameter.
     pub axes: TunedAxes,
-    /// Rounds by turns.
+    /// Rounds of alternate measurement.
     pub rounds: u32,
     /// Rows to print.
     pub row_count: usize,
 }
 
-/// Shapes that are measured by turns at first: more than there will be rows.
+/// Shapes per row that reach the rounds.
 const FINALISTS_PER_ROW: usize = 3;
 
 /// Refuses options that contradict each other.
@@ -67,13 +67,13 @@ pub fn check(args: &TuneArgs, common: &Common) -> Result<(), Ended> {
 }
 
 impl Plan {
-    /// Of options that [`check`] takes.
+    /// The plan of options that [`check`] has accepted.
     pub fn new(args: &TuneArgs, common: &Common, capabilities: &Capabilities, is_static: bool) -> Self {
         let is_sort = args.primitive == TunedPrimitive::Sort;
         let inputs = inputs(args, is_sort, capabilities);
         let mut axes = axes(args, common, is_sort);
         if is_static {
-            // Instructions compare neither algorithms, which move more or fewer bytes, nor runs with scattered stores.
+            // Instruction counts compare neither algorithms, which move more or fewer bytes, nor scattered stores.
             let is_free = common.algorithm.is_none();
             match TunedShape::current(is_sort, &inputs[0], capabilities) {
                 TunedShape::Sort { algorithm, has_exchange, .. } => {
@@ -95,7 +95,7 @@ impl Plan {
         }
     }
 
-    /// Every shape, and first what the table has now, if it is by one of the algorithms.
+    /// All shapes; the table's current one is first, if its algorithm is tried.
     pub fn shapes(&self, capabilities: &Capabilities) -> Vec<TunedShape> {
         let current = self.current(capabilities);
         let is_tried = match current {
@@ -106,7 +106,7 @@ impl Plan {
         is_tried.then_some(current).into_iter().chain(others).collect()
     }
 
-    /// Refuses options none of whose shapes could be tried: what the table has now would be alone.
+    /// Refuses options without a valid shape, as only the table's current one would be left.
     pub fn check_asked(&self, args: &TuneArgs, capabilities: &Capabilities) -> Result<(), Ended> {
         let options = [("--workgroup", &args.workgroup), ("--items", &args.items)];
         let given: Vec<_> =
@@ -128,23 +128,23 @@ impl Plan {
         }
     }
 
-    /// Every shape of the axes.
+    /// All shapes of the axes.
     fn axes_shapes(&self, capabilities: &Capabilities) -> Vec<TunedShape> {
         if self.is_sort { self.axes.sorts(capabilities) } else { self.axes.scans() }
     }
 
-    /// What the table has now for the first input.
+    /// The table's current shape for the first input.
     pub fn current(&self, capabilities: &Capabilities) -> TunedShape {
         TunedShape::current(self.is_sort, &self.inputs[0], capabilities)
     }
 
-    /// Shapes that are measured by turns at first.
+    /// Shapes that reach the rounds.
     pub const fn finalist_count(&self) -> usize {
         FINALISTS_PER_ROW * self.row_count
     }
 
-    /// How a shape is measured for a moment.
-    pub const fn glance(&self) -> BenchOptions {
+    /// Options of the first, short measurement of every shape.
+    pub const fn short_run(&self) -> BenchOptions {
         BenchOptions {
             block_count: 1,
             warm_up_count: 0,
@@ -156,7 +156,7 @@ impl Plan {
         }
     }
 
-    /// How the best are measured.
+    /// Options of the rounds for the best shapes.
     pub const fn rounds(&self) -> BenchOptions {
         BenchOptions {
             block_count: self.rounds,
@@ -164,12 +164,12 @@ impl Plan {
             samples_per_block: 3,
             max_checked_blocks: 2,
             budget: Duration::from_secs(3),
-            ..self.glance()
+            ..self.short_run()
         }
     }
 }
 
-/// Every count of every type with all of the values.
+/// Inputs: every type with every value size and count.
 fn inputs(args: &TuneArgs, is_sort: bool, capabilities: &Capabilities) -> Vec<TunedInput> {
     let or = |given: &[ElementType], otherwise: &[ElementType]| -> Vec<ElementType> {
         if given.is_empty() { otherwise.into() } else { given.into() }
@@ -234,7 +234,7 @@ fn axes(args: &TuneArgs, common: &Common, is_sort: bool) -> TunedAxes {
     };
     let sorts = match common.algorithm {
         Some(Algorithm::Sort(algorithm)) => vec![algorithm],
-        // The last is never the fastest of those that take any count.
+        // The last is never the fastest algorithm of arbitrary counts.
         _ if args.full => TunedAxes::SORTS.into(),
         _ => TunedAxes::SORTS[..3].into(),
     };

@@ -1,49 +1,49 @@
-//! From figures of shapes to rows of a table.
+//! Ranking of figures into rows of a tuning table.
 
 use serde::Serialize;
 use subsweep::harness::{Measurement, TunedInput, TunedShape};
 
-/// What is known of a shape on an input.
+/// The result of a shape on an input.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
     /// The shape.
     pub shape: TunedShape,
-    /// Which of the plan's inputs.
+    /// Index into the plan's inputs.
     pub input: usize,
-    /// What shapes are ranked by: the more the better.
+    /// The rank; larger is better.
     pub score: f64,
-    /// What it comes from.
+    /// The numbers behind the score.
     pub numbers: Numbers,
 }
 
-/// What a figure comes from. The names of fields are those of `--json`: a promise to scripts.
+/// Numbers of a figure. The field names are those of `--json`, and stable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Numbers {
-    /// It ran; times are in nanoseconds.
+    /// Measured; times are in nanoseconds.
     Measured {
-        /// Of the speed of the elements' copy.
+        /// Percent of the speed of the elements' copy.
         copy_percent: f64,
-        /// By the median.
+        /// Elements per second by the median.
         elements_per_second: f64,
-        /// Of the samples.
+        /// Median of the samples.
         median_ns: f64,
-        /// Between the quartiles.
+        /// Interquartile range.
         iqr_ns: f64,
     },
-    /// It was compiled.
+    /// Compiled only.
     Compiled {
-        /// Of a key or an element, in a pass.
+        /// Instructions per key or element and pass.
         instructions: f64,
-        /// Whole workgroups that fit at once, where the driver tells.
+        /// Whole workgroups resident at once, if the driver reports it.
         workgroups: Option<u64>,
-        /// Of a lane.
+        /// Registers of a lane.
         registers: Option<u64>,
     },
 }
 
 impl Figure {
-    /// What a measurement comes to: percents of the copy.
+    /// The figure of a measurement; the score is its percentage of the copy.
     pub fn new(shape: TunedShape, input: usize, measurement: &Measurement) -> Self {
         let numbers = Numbers::Measured {
             copy_percent: measurement.copy_percent,
@@ -62,18 +62,18 @@ pub struct Rows(pub Vec<RankedRow>);
 /// A row of a table.
 #[derive(Debug)]
 pub struct RankedRow {
-    /// What its shapes have in common.
+    /// The common parameters of its shapes.
     pub family: TunedShape,
-    /// The best shape for each kind of keys or elements that a row tells apart, and its figures, one for each input.
+    /// The best shape's figures, one for each input, for each kind of keys or elements that a row distinguishes.
     pub best: Vec<Vec<Figure>>,
-    /// Figures of what is as good for a row: of a scan, by the other algorithm.
+    /// Figures of other shapes of the row; for a scan, those of the other algorithm.
     pub others: Vec<Figure>,
-    /// The geometric mean of the scores of its best shapes.
+    /// Geometric mean of the scores of the best shapes.
     pub score: f64,
 }
 
 impl Rows {
-    /// The families of the best figures, and that of now if it was measured.
+    /// The families of the best figures, and the current one if measured.
     pub fn families(figures: &[Figure], count: usize, current: TunedShape) -> Vec<TunedShape> {
         let mut ranked: Vec<_> = figures.iter().collect();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -86,7 +86,7 @@ impl Rows {
         families
     }
 
-    /// Ranks families by the best that they have for each kind of keys or elements.
+    /// Ranks families by their best shape for each kind of keys or elements.
     pub fn new(families: &[TunedShape], figures: &[Figure], inputs: &[TunedInput]) -> Self {
         let mut kinds: Vec<[u32; 2]> = Vec::new();
         for input in inputs {
@@ -112,13 +112,13 @@ impl Rows {
             RankedRow { family: *family, best, others, score }
         };
         let mut rows: Vec<_> = families.iter().map(row).filter(|row| !row.best.is_empty()).collect();
-        // What lacks a kind is not as good as what has all.
+        // A row that lacks a kind ranks below one with all.
         rows.sort_by(|a, b| b.best.len().cmp(&a.best.len()).then(b.score.total_cmp(&a.score)));
         Self(rows)
     }
 }
 
-/// The figures of the shape that is the best on all of so many inputs.
+/// The figures of the shape with the best mean over all `needed` inputs.
 fn best_of<'a>(figures: impl Iterator<Item = &'a Figure>, needed: usize) -> Option<Vec<Figure>> {
     let mut shapes: Vec<Vec<Figure>> = Vec::new();
     for figure in figures {
@@ -135,7 +135,7 @@ fn mean_of(figures: &[Figure]) -> f64 {
     mean(figures.iter().map(|figure| figure.score))
 }
 
-/// The geometric mean; 0 of nothing.
+/// The geometric mean; 0 without values.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (mut count, mut sum) = (0, 0.0);
     for value in values {
@@ -145,7 +145,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if count == 0 { 0.0 } else { (sum / f64::from(count)).exp() }
 }
 
-/// A figure, as `--json` tells it: names are a promise to scripts.
+/// A figure in `--json`; field names are stable.
 #[derive(Debug, Serialize)]
 pub struct ReportFigure {
     element: String,
@@ -158,7 +158,7 @@ pub struct ReportFigure {
 }
 
 impl ReportFigure {
-    /// Of a figure on one of the inputs, and the policy in words.
+    /// The figure on one of the inputs, with its policy as text.
     pub fn new(figure: &Figure, input: &TunedInput, policy: String) -> Self {
         Self {
             element: input.element.to_string(),
@@ -205,10 +205,10 @@ mod tests {
         let figures = [
             figure(shape(256, 8), 0, 10.0),
             figure(shape(256, 8), 1, 10.0),
-            // Better on one count, worse on both.
+            // The best on one count, the worst on both.
             figure(shape(256, 16), 0, 20.0),
             figure(shape(256, 16), 1, 4.0),
-            // Not measured on the second.
+            // Not measured on the second input.
             figure(shape(256, 4), 0, 90.0),
             figure(shape(256, 8), 2, 30.0),
             figure(shape(256, 4), 2, 40.0),
@@ -218,7 +218,7 @@ mod tests {
         let families = Rows::families(&figures, 2, shape(64, 0).family());
         assert_eq!(families, [shape(256, 0), shape(512, 0)]);
         let Rows(rows) = Rows::new(&families, &figures, &inputs());
-        // The faster one lacks u64.
+        // The faster family lacks u64.
         assert_eq!(rows.iter().map(|row| row.family).collect::<Vec<_>>(), families);
         let best: Vec<_> = rows[0].best.iter().map(|figures| (figures[0].shape, figures.len())).collect();
         assert_eq!(best, [(shape(256, 8), 2), (shape(256, 4), 1)]);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_row_of_now_is_kept_to_compare_with() {
+    fn the_current_row_is_kept_for_comparison() {
         let figures = [
             figure(shape(512, 8), 0, 50.0),
             figure(shape(512, 4), 0, 45.0),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn scans_by_either_algorithm_are_of_one_row() {
+    fn scans_of_both_algorithms_share_a_row() {
         let [chained, two_passes] = TunedAxes::SCANS.map(|algorithm| TunedShape::Scan {
             algorithm,
             workgroup_size: 256,

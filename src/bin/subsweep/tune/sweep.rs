@@ -1,5 +1,5 @@
-//! Measuring shapes: all of them for a moment, the best in rounds, and the rows of the best on every input. Where
-//! nothing runs all of them are compiled.
+//! Measurement of shapes: all of them briefly, the best in rounds, and the best rows on every input. Without a run
+//! all are compiled only.
 
 use std::collections::HashSet;
 
@@ -19,20 +19,20 @@ use crate::bench;
 use crate::error::Ended;
 use crate::words::Progress;
 
-/// The most shapes that are measured by turns: what their plans and memory take is given back between.
+/// Largest number of shapes that are measured alternately; their plans and memory are freed between groups.
 const GROUP_SIZE: usize = 16;
 
-/// How shapes are measured.
+/// How shapes are ranked.
 #[derive(Clone, Copy)]
 pub enum Measure<'a> {
-    /// They run, beside a copy.
+    /// By a run, beside a copy.
     Run(&'a Gpu, &'a CopyRoof<'a>),
-    /// They are compiled.
+    /// By compilation.
     Compile(&'a Device),
 }
 
 impl<'a> Measure<'a> {
-    /// Those of the device.
+    /// Capabilities of the device.
     pub fn capabilities(&self) -> &'a Capabilities {
         match self {
             Self::Run(gpu, _) => gpu.capabilities(),
@@ -45,49 +45,49 @@ impl<'a> Measure<'a> {
 pub struct Sweep<'a> {
     measure: Measure<'a>,
     plan: &'a Plan,
-    /// What came of shapes.
+    /// Outcomes of the shapes.
     pub tally: Tally,
 }
 
-/// What came of shapes, those apart that were measured.
+/// Outcomes of shapes without a measurement.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Shapes that were tried on any input.
     tried: HashSet<TunedShape>,
-    /// Why the library or the device took none of a shape.
+    /// Reasons of refused shapes.
     pub refused: Vec<Refusal>,
     /// Cases that were wrong.
     pub wrong: Vec<Wrong>,
 }
 
-/// Why shapes were refused. The names of fields are those of `--json`: a promise to scripts.
+/// A reason of refusal. The field names are those of `--json`, and stable.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// In words that many shapes share.
+    /// The reason, in words that many shapes share.
     pub reason: String,
-    /// How often.
+    /// Number of refusals.
     pub count: u64,
 }
 
-/// A case with a wrong result. The names of fields are those of `--json`: a promise to scripts.
+/// A case with a wrong result. The field names are those of `--json`, and stable.
 #[derive(Debug, Serialize)]
 pub struct Wrong {
     /// The case.
     pub id: String,
-    /// What was wrong with it.
+    /// The outcome.
     pub outcome: String,
 }
 
 impl Tally {
-    /// Shapes that were tried on any input.
+    /// Number of shapes that were tried on any input.
     pub fn tried(&self) -> usize {
         self.tried.len()
     }
 
-    /// Whether all went well.
+    /// Whether all shapes were right.
     ///
     /// # Errors
-    /// That shapes were wrong, or that none could be tried.
+    /// A shape was wrong, or none could be tried.
     pub fn verdict(&self, rows: &Rows) -> Result<(), Ended> {
         if let [Wrong { id: first, .. }, ..] = &self.wrong[..] {
             let (wrong, count) = (self.wrong.len(), self.tried());
@@ -108,7 +108,7 @@ impl Tally {
         }
     }
 
-    /// Takes what came of a case: its figure, if it was right and measured.
+    /// Records the outcome of a case; returns its figure if it was right and measured.
     fn take(&mut self, shape: TunedShape, input: usize, id: String, measured: Measured) -> Option<Figure> {
         match measured {
             Ok(measurement) => {
@@ -129,30 +129,30 @@ impl Tally {
 }
 
 impl<'a> Sweep<'a> {
-    /// Nothing is measured yet.
+    /// A sweep without measurements.
     pub fn new(measure: Measure<'a>, plan: &'a Plan) -> Self {
         Self { measure, plan, tally: Tally::default() }
     }
 
-    /// Measures what there is, and ranks it.
+    /// Measures all shapes, and ranks them.
     ///
     /// # Errors
-    /// What leaves nothing more to be tried on the device.
+    /// An error of the device that ends the sweep.
     pub fn run(&mut self) -> Result<Rows> {
         let capabilities = self.measure.capabilities();
         let current = self.plan.current(capabilities);
         let all = self.plan.shapes(capabilities);
-        let mut seen = self.measure(&all, 0, self.plan.glance(), "all shapes")?;
+        let mut seen = self.measure(&all, 0, self.plan.short_run(), "all shapes")?;
         seen.sort_by(|a, b| b.score.total_cmp(&a.score));
         let mut figures = match self.measure {
             Measure::Run(..) => {
                 let best = seen.iter().take(self.plan.finalist_count()).map(|figure| figure.shape);
-                // To compare with.
+                // The current shape, for comparison.
                 let current = seen.iter().map(|figure| figure.shape).filter(|shape| *shape == current);
                 let finalists = with_siblings(best.chain(current).collect(), |shape| self.siblings(shape));
                 self.measure(&finalists, 0, self.plan.rounds(), "the best")?
             }
-            // A compiler says the same again.
+            // Another compilation gives the same result.
             Measure::Compile(_) => seen,
         };
         let families = Rows::families(&figures, self.plan.row_count, current.family());
@@ -163,7 +163,7 @@ impl<'a> Sweep<'a> {
         Ok(Rows::new(&families, &figures, &self.plan.inputs))
     }
 
-    /// What a row says by the same numbers: a scan by the other algorithm.
+    /// Shapes that share a row's parameters: scans of all algorithms.
     fn siblings(&self, shape: &TunedShape) -> Vec<TunedShape> {
         match *shape {
             TunedShape::Sort { .. } => Vec::new(),
@@ -179,8 +179,8 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// What rows can say for an input: sorts of all items, scans by all algorithms. Of a second count what was measured on
-    /// the first.
+    /// Shapes of the families for an input: sorts of all items, scans of all algorithms. For another count of the
+    /// same kind, the shapes measured before.
     fn variants(&self, families: &[TunedShape], figures: &[Figure], input: usize) -> Vec<TunedShape> {
         let inputs = &self.plan.inputs;
         let before: HashSet<_> = figures
@@ -255,7 +255,7 @@ impl<'a> Sweep<'a> {
         Ok(figures)
     }
 
-    /// Compiles the kernels that go through all keys or elements, all at once, on all cores.
+    /// Compiles the kernels that process all keys or elements, on all cores.
     fn compile_all(
         &mut self,
         device: &'a Device,
@@ -274,7 +274,7 @@ impl<'a> Sweep<'a> {
         drop(progress);
         if !inspection.has_statistics() && !taken.is_empty() {
             let device = capabilities.identity.name.clone();
-            let missing = "anything that its driver would tell about pipelines".to_owned();
+            let missing = "pipeline statistics of its driver".to_owned();
             return Err(Error::MissingFeature { device, missing }.into());
         }
         let mut figures = Vec::new();
@@ -294,7 +294,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// As many as have room beside one another.
+/// Shapes of a group that fit into the memory budget together.
 fn group_size(gpu: &Gpu, taken: &[(TunedShape, Case)]) -> usize {
     let size = taken.first().map_or(1, |(_, case)| case.size()).max(1);
     ((bench::room(gpu) / size) as usize).clamp(1, GROUP_SIZE)
@@ -305,7 +305,7 @@ fn kernel_of(name: &str) -> &str {
     name.split([':', ' ']).next().unwrap_or(name)
 }
 
-/// Why a shape is refused, in words that many shapes share.
+/// The reason of a refusal, in words that many shapes share.
 pub fn reason(error: &Error) -> String {
     match error {
         Error::PolicyExceedsLimits { what, got, .. } => format!("more {what} than the device's {got}"),
@@ -313,7 +313,7 @@ pub fn reason(error: &Error) -> String {
     }
 }
 
-/// Each once, in this order, with its siblings behind it.
+/// The shapes without duplicates, in order, each followed by its siblings.
 fn with_siblings(
     shapes: Vec<TunedShape>,
     siblings: impl Fn(&TunedShape) -> Vec<TunedShape>,
@@ -330,7 +330,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_named_and_left_out() {
+    fn wrong_shapes_are_named_and_excluded() {
         let shape = TunedShape::Scan {
             algorithm: TunedAxes::SCANS[0],
             workgroup_size: 256,

@@ -1,4 +1,4 @@
-//! What a sweep has found, for people, for the table's file, and for scripts.
+//! Output of `tune`: rows for the table's file, and JSON.
 
 use std::fmt;
 
@@ -13,12 +13,12 @@ use super::sweep::{Measure, Refusal, Tally, Wrong};
 use crate::device::{Numbered, name_with_driver};
 use crate::words::{counted, escaped};
 
-/// All of it. The names of fields are those of `--json`: a promise to scripts.
+/// The report. The field names are those of `--json`, and stable.
 #[derive(Debug, Serialize)]
 pub struct TuneReport<'a> {
     device: String,
     primitive: &'static str,
-    /// The file that has the table.
+    /// The table's source file.
     table: &'static str,
     clock: &'static str,
     tried: usize,
@@ -31,10 +31,10 @@ pub struct TuneReport<'a> {
 
 #[derive(Debug, Serialize)]
 struct ReportRow {
-    /// In the syntax of the table.
+    /// The row in the syntax of the table.
     row: String,
     is_current: bool,
-    /// Percents of the copy's speed; of what was compiled, keys or elements an instruction.
+    /// Percent of the copy's speed; without a run, keys or elements per instruction.
     score: f64,
     best: Vec<ReportFigure>,
     others: Vec<ReportFigure>,
@@ -43,7 +43,7 @@ struct ReportRow {
 }
 
 impl<'a> TuneReport<'a> {
-    /// What there is to tell.
+    /// The report of a sweep.
     pub fn new(device: &Numbered, measure: Measure<'_>, plan: &Plan, tally: &'a Tally, rows: &Rows) -> Self {
         let capabilities = measure.capabilities();
         let current = plan.current(capabilities).family();
@@ -70,14 +70,14 @@ impl<'a> TuneReport<'a> {
     }
 }
 
-/// In place of a clock.
+/// Stands for the clock of a static sweep.
 const NOTHING_RAN: &str = "nothing ran";
 
 impl ReportRow {
     fn new(row: &RankedRow, is_current: bool, inputs: &[TunedInput], capabilities: &Capabilities) -> Self {
         let best: Vec<_> =
             row.best.iter().map(|figures| (inputs[figures[0].input], figures[0].shape)).collect();
-        let told = |figure: &Figure| {
+        let report_figure = |figure: &Figure| {
             let input = &inputs[figure.input];
             ReportFigure::new(figure, input, policy(&figure.shape, input, capabilities))
         };
@@ -86,19 +86,19 @@ impl ReportRow {
             row: TunedShape::row(&best, capabilities, &source(row, inputs, capabilities)),
             is_current,
             score: row.score,
-            best: figures.clone().map(told).collect(),
-            others: row.others.iter().map(told).collect(),
+            best: figures.clone().map(report_figure).collect(),
+            others: row.others.iter().map(report_figure).collect(),
             figures: figures.chain(others(row)).map(|figure| line(figure, inputs)).collect(),
         }
     }
 }
 
-/// Of a scan, by the other algorithm; of sorts by other items there are too many.
+/// Figures of the other algorithm of a scan; for sorts they would be too many.
 fn others(row: &RankedRow) -> impl Iterator<Item = &Figure> {
     row.others.iter().filter(|figure| matches!(figure.shape, TunedShape::Scan { .. }))
 }
 
-/// The policy in words, which the library has taken before.
+/// The policy as text; its case was valid before.
 fn policy(shape: &TunedShape, input: &TunedInput, capabilities: &Capabilities) -> String {
     match shape.case(input, capabilities).map(|case| case.work) {
         Ok(Work::Sort(sort)) => sort.policy(capabilities).to_string(),
@@ -107,7 +107,7 @@ fn policy(shape: &TunedShape, input: &TunedInput, capabilities: &Capabilities) -
     }
 }
 
-/// Where a row comes from: the device, and what is known of it there.
+/// Source of a row: the device, and its figures there.
 fn source(row: &RankedRow, inputs: &[TunedInput], capabilities: &Capabilities) -> String {
     let name = escaped(&name_with_driver(&capabilities.identity));
     let kind = |figure: &Figure| kind(&inputs[figure.input]);
@@ -129,7 +129,7 @@ fn source(row: &RankedRow, inputs: &[TunedInput], capabilities: &Capabilities) -
     format!("{known}: {name}, by subsweep tune: {}{rest}", of.join(", "))
 }
 
-/// Keys of one word and two, alone and with values of one word and two.
+/// Kinds of keys: one or two words, without values and with values of one or two words.
 const KINDS_OF_KEYS: usize = 6;
 
 fn kind(input: &TunedInput) -> String {
@@ -150,19 +150,19 @@ fn line(figure: &Figure, inputs: &[TunedInput]) -> String {
             100.0 * iqr_ns / median_ns,
         ),
         Numbers::Compiled { instructions, workgroups, registers } => {
-            let told = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
+            let or_dash = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
             format!(
                 "{what}  {:>2} items  {instructions:>6.1} instructions a pass  {} workgroups  {} registers\n",
                 figure.shape.items(input),
-                told(workgroups),
-                told(registers)
+                or_dash(workgroups),
+                or_dash(registers)
             )
         }
     }
 }
 
 impl fmt::Display for TuneReport<'_> {
-    /// Rows with comments between them: all of it can be pasted.
+    /// Rows with comments between them; all of it can be pasted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let refused: u64 = self.refused.iter().map(|refusal| refusal.count).sum();
         writeln!(f, "    // {}", self.device)?;

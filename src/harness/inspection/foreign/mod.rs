@@ -1,4 +1,4 @@
-//! Compute shaders of others, from SPIR-V, so that they can stand beside the kernels.
+//! Compute shaders of other programs, from SPIR-V, for comparison with the kernels.
 
 mod module;
 mod pipeline;

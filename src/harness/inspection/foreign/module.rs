@@ -1,7 +1,7 @@
-//! As much of a foreign module as it takes to make a pipeline of it: entry points, specialization constants, descriptors
-//! and the size of a workgroup.
+//! Reflection of a foreign module, as needed for a pipeline: entry points, specialization constants, descriptors and
+//! workgroup size.
 //!
-//! The reader is not a validator. It panics on no input, but a driver may crash on a module that is not valid.
+//! The reader does not validate. It panics on no input, but a driver may crash on an invalid module.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,11 +15,11 @@ use crate::printable::printable;
 #[derive(Debug, Clone)]
 pub struct ForeignModule {
     module: Module,
-    /// Of compute shaders, in the module's order.
+    /// Entry points of compute shaders, in the module's order.
     entry_points: Vec<EntryPoint>,
     /// Types of specialization constants by `SpecId`.
     constants: BTreeMap<u32, Type>,
-    /// Of each function, the words that may be ids of variables and of other functions.
+    /// For each function, the operands that may be ids of variables and of other functions.
     functions: HashMap<u32, BTreeSet<u32>>,
 }
 
@@ -27,24 +27,24 @@ pub struct ForeignModule {
 #[derive(Debug, Clone)]
 pub struct SpecializedModule<'m> {
     pub(super) words: &'m [u32],
-    /// Those that the entry point uses, by set and binding.
+    /// Descriptors that the entry point uses, by set and binding.
     pub(super) bindings: Bindings,
     /// The name of the entry point.
     pub(super) entry_point: &'m str,
-    /// `SpecId` and the value as Vulkan takes it.
+    /// Values by `SpecId`, encoded for Vulkan.
     pub(super) constants: Vec<(u32, Vec<u8>)>,
-    /// What was asked for, as `NAME 0=256 1=2`.
-    pub(super) words_of_choice: String,
-    /// Invocations in a workgroup, by dimension; none where the module computes them.
+    /// Entry point and constants as text, as `NAME 0=256 1=2`.
+    pub(super) choice_text: String,
+    /// Workgroup size by dimension; none if the module computes it.
     pub(super) workgroup_size: Option<[u32; 3]>,
-    /// Bytes of the shared variables that the entry point uses; none where the reader cannot compute them.
+    /// Bytes of the shared variables that the entry point uses; none if unknown.
     pub(super) shared_memory_size: Option<u64>,
-    /// Bytes of its block of push constants, likewise.
+    /// Bytes of the push-constant block; none if unknown.
     pub(super) push_constant_size: Option<u64>,
     pub(super) features: Vec<Feature>,
 }
 
-/// What the capabilities and instructions of a module need of a device.
+/// A device feature that the module's capabilities or instructions require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Feature {
     Float16,
@@ -52,9 +52,9 @@ pub(super) enum Feature {
     Int8,
     Int16,
     Int64,
-    /// Atomic operations on 64 bits in buffers.
+    /// 64-bit atomics in buffers.
     BufferInt64Atomics,
-    /// Atomic operations on 64 bits in shared memory.
+    /// 64-bit atomics in shared memory.
     SharedInt64Atomics,
 }
 
@@ -69,67 +69,66 @@ pub(super) struct Binding {
 struct EntryPoint {
     id: u32,
     name: String,
-    /// Variables; from SPIR-V 1.4 on all that it uses.
+    /// Interface variables; from SPIR-V 1.4 on all variables in use.
     interface: BTreeSet<u32>,
 }
 
-/// What can be wrong with a module or with what is asked of it. One line, which says what to do; the file is the caller's
-/// to name.
+/// Problems of a module or of its specialization: one line with the remedy. The caller names the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModuleError {
-    /// Another kind of file.
+    /// The file is of another kind.
     #[error("is no SPIR-V module ({reason}); name a binary module, such as glslang or dxc writes")]
     NotSpirv {
-        /// By what it was told.
+        /// The evidence.
         reason: &'static str,
     },
-    /// An instruction without an end, or without a word that the specification says it has.
+    /// An instruction is cut off, or lacks an operand that the specification requires.
     #[error("is cut off or damaged: {what}; check it with spirv-val")]
     Damaged {
-        /// What is missing, and where.
+        /// The missing part, and its position.
         what: String,
     },
-    /// No compute shader.
+    /// There is no compute shader.
     #[error("has no entry point for compute; name a module of a compute shader")]
     NoCompute,
-    /// No such entry point.
+    /// The entry point does not exist.
     #[error("has no entry point '{wanted}' for compute; it has {found}")]
     NoEntryPoint {
-        /// What was asked for.
+        /// The name that was given.
         wanted: String,
-        /// What there is.
+        /// The names that exist.
         found: String,
     },
-    /// No such specialization constant.
+    /// The specialization constant does not exist.
     #[error("has no specialization constant {wanted}; it has {found}")]
     NoConstant {
-        /// What was asked for.
+        /// The `SpecId` that was given.
         wanted: u32,
-        /// What there is.
+        /// The `SpecId`s that exist.
         found: String,
     },
-    /// A value of another type.
+    /// The value has another type than the constant.
     #[error("takes {taken} for constant {id}, and not '{value}'")]
     Value {
-        /// Of which constant.
+        /// The `SpecId`.
         id: u32,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// What would do.
+        /// The values that are accepted.
         taken: &'static str,
     },
-    /// A workgroup of nothing.
+    /// The workgroup is empty.
     #[error("has workgroups without invocations; give the constants of its workgroup size values above 0")]
     NoInvocations,
-    /// A descriptor that is not made here.
+    /// The descriptor is not supported.
     #[error("has a descriptor at set {set}, binding {binding} that is not supported: {what}")]
     Descriptor {
         /// Its set.
         set: u32,
         /// Its binding.
         binding: u32,
-        /// What it is.
+        /// The reason.
         what: &'static str,
     },
 }
@@ -147,15 +146,15 @@ enum Operand {
 
 const MAGIC: u32 = 0x0723_0203;
 const HEADER_WORDS: usize = 5;
-/// The universal limit on ids.
+/// The universal limit of ids.
 const MAX_BOUND: u32 = 0x3f_ffff;
 const COMPUTE: u32 = 5;
 /// Execution modes.
 const LOCAL_SIZE: u32 = 17;
 const LOCAL_SIZE_ID: u32 = 38;
-/// Whose interfaces name all variables.
+/// First version whose interfaces list all variables.
 const WHOLE_INTERFACES: u32 = 0x1_0400;
-/// Drivers make tables up to the highest number.
+/// Limits of set and binding: drivers allocate tables up to the highest number.
 const MAX_SETS: u32 = 32;
 const MAX_BINDINGS: u32 = 1024;
 
@@ -163,7 +162,7 @@ impl ForeignModule {
     /// Reads a binary module, in the byte order of this machine.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem of the module.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModuleError> {
         let (words, rest) = bytes.as_chunks();
         let words: Vec<u32> = words.iter().copied().map(u32::from_ne_bytes).collect();
@@ -181,7 +180,7 @@ impl ForeignModule {
             return not_spirv("its version is not 1.0 to 1.6");
         }
         if words[3] == 0 || words[3] > MAX_BOUND {
-            return not_spirv("its bound on ids is 0 or beyond SPIR-V's limit");
+            return not_spirv("its bound on ids is 0 or above SPIR-V's limit");
         }
         let read = Self::read(words).map_err(|what| E::Damaged { what })?;
         if read.entry_points.is_empty() { Err(E::NoCompute) } else { Ok(read) }
@@ -199,7 +198,7 @@ impl ForeignModule {
             last = i.opcode;
             match i.opcode {
                 opcode::ENTRY_POINT if i.operand(0)? == COMPUTE => read.entry_points.push(entry_point(&i)?),
-                // Of both the size is the last.
+                // The last operand is the z size in both modes.
                 opcode::EXECUTION_MODE if i.operand(1)? == LOCAL_SIZE => drop(i.operand(4)?),
                 opcode::EXECUTION_MODE_ID if i.operand(1)? == LOCAL_SIZE_ID => drop(i.operand(4)?),
                 opcode::VARIABLE => drop(i.operand(2)?),
@@ -209,7 +208,7 @@ impl ForeignModule {
                 }
             }
         }
-        // A module ends with a function, and entry points are functions.
+        // A module ends with a function, as entry points are functions.
         if last != opcode::FUNCTION_END {
             return Err("it does not end with a function".to_owned());
         }
@@ -224,12 +223,12 @@ impl ForeignModule {
         Ok(read)
     }
 
-    /// The module with its entry point of this name, or its first, and with values for constants by their `SpecId`: whole
-    /// numbers (in hexadecimal digits with 0x), numbers with a fraction, `true` and `false`, as their types have it.
+    /// Selects the entry point by name, or the first, and sets constants by `SpecId`: integers (hexadecimal with 0x),
+    /// floats, `true` or `false`, as their types require.
     ///
     /// # Errors
-    /// That the module has no such entry point or constant, that a value is none of its type, or that the entry point has a
-    /// descriptor or a workgroup of which no pipeline can be made here.
+    /// The entry point or a constant does not exist, a value does not fit its type, or the entry point has an
+    /// unsupported descriptor or an empty workgroup.
     pub fn specialize(
         &self,
         entry_point: Option<&str>,
@@ -251,11 +250,11 @@ impl ForeignModule {
             let taken = taken_by(constant);
             let value = parse(text, constant);
             let value = value.ok_or_else(|| E::Value { id: *id, value: text.clone(), taken })?;
-            // Of one that is named twice the last counts.
+            // The last value of a repeated id counts.
             values.insert(*id, (text, value));
         }
-        let mut words_of_choice = entry_point.name.clone();
-        values.iter().for_each(|(id, (text, _))| words_of_choice += &format!(" {id}={text}"));
+        let mut choice_text = entry_point.name.clone();
+        values.iter().for_each(|(id, (text, _))| choice_text += &format!(" {id}={text}"));
         let lowest = |id: u32| {
             let (_, value) = values.get(&id)?;
             let mut word = [0; 4];
@@ -276,7 +275,7 @@ impl ForeignModule {
             features: self.features(),
             entry_point: &entry_point.name,
             workgroup_size,
-            words_of_choice,
+            choice_text,
             constants: values.into_iter().map(|(id, (_, value))| (id, value)).collect(),
         })
     }
@@ -291,7 +290,7 @@ impl ForeignModule {
         if ids.is_empty() { "none".to_owned() } else { printable(ids.join(", ").as_bytes(), 160) }
     }
 
-    /// The variables that an entry point uses; among other ids, where its functions tell.
+    /// Ids of the variables that an entry point uses; before SPIR-V 1.4 with other ids from its functions.
     fn used(&self, entry_point: &EntryPoint) -> BTreeSet<u32> {
         if self.module.version() >= WHOLE_INTERFACES {
             return entry_point.interface.clone();
@@ -305,7 +304,7 @@ impl ForeignModule {
         used
     }
 
-    /// What the module needs of a device, whatever its entry point.
+    /// The device features that the module requires, independent of the entry point.
     fn features(&self) -> Vec<Feature> {
         let mut features: Vec<_> = self.module.instructions().filter_map(|i| self.feature_of(&i)).collect();
         features.sort_unstable_by_key(|feature| *feature as u32);
@@ -342,7 +341,7 @@ impl ForeignModule {
         }
     }
 
-    /// Every variable among those `used` with a set and a binding.
+    /// Descriptors: the variables of `used` that have a set and a binding.
     fn descriptors(&self, used: &BTreeSet<u32>) -> Result<Bindings, ModuleError> {
         let mut descriptors = Bindings::new();
         for i in self.module.instructions().filter(|i| i.opcode == opcode::VARIABLE) {
@@ -352,7 +351,7 @@ impl ForeignModule {
             let Some((set, binding)) = numbers.filter(|_| used.contains(&id)) else { continue };
             let refused = |what| E::Descriptor { set, binding, what };
             if set >= MAX_SETS || binding >= MAX_BINDINGS {
-                return Err(refused("its number is beyond what drivers have room for"));
+                return Err(refused("its set or binding is above the limit of drivers"));
             }
             let (of, count) = self.element(id).map_err(refused)?;
             let kind = self.descriptor_type(of, class).map_err(refused)?;
@@ -365,7 +364,7 @@ impl ForeignModule {
         Ok(descriptors)
     }
 
-    /// What a variable is an array of, and of how many.
+    /// Element type and length of a variable's array; length 1 for any other variable.
     fn element(&self, variable: u32) -> Result<(u32, u32), &'static str> {
         let Some(Type::Pointer { to, .. }) = self.module.type_of(variable) else {
             return Err("it is no pointer");
@@ -385,7 +384,7 @@ impl ForeignModule {
         let is_buffer_block = self.module.decoration(of, decoration::BUFFER_BLOCK).is_some();
         Ok(match (class, self.module.type_by_id(of)) {
             (storage::STORAGE_BUFFER, _) => D::STORAGE_BUFFER,
-            // As modules before SPIR-V 1.3 have them.
+            // Storage buffers of modules before SPIR-V 1.3.
             (storage::UNIFORM, _) if is_buffer_block => D::STORAGE_BUFFER,
             (storage::UNIFORM, _) => D::UNIFORM_BUFFER,
             (storage::UNIFORM_CONSTANT, Some(Type::Image { sampled: 2, is_buffer: true })) => {
@@ -400,7 +399,7 @@ impl ForeignModule {
         })
     }
 
-    /// Invocations in a workgroup of an entry point, by dimension; `specialized` has the values that constants are given.
+    /// Workgroup size of an entry point by dimension; `specialized` returns the values of specialized constants.
     fn workgroup_size(&self, entry_point: u32, specialized: impl Fn(u32) -> Option<u32>) -> Option<[u32; 3]> {
         let value = |operand: Operand| match operand {
             Operand::Literal(value) => Some(value),
@@ -418,14 +417,14 @@ impl ForeignModule {
             }
             _ => None,
         };
-        // The built-in goes before every mode.
+        // The built-in overrides every execution mode.
         let built_in = self.module.workgroup_size().map(|size| size.map(Operand::Id));
         let [x, y, z] = built_in.or_else(|| self.module.instructions().find_map(of_mode))?.map(value);
         Some([x?, y?, z?])
     }
 }
 
-/// An entry point: model, id, name, and its interface.
+/// Parses an entry point: model, id, name and interface.
 fn entry_point(i: &Instruction<'_>) -> Result<EntryPoint, String> {
     let bytes: Vec<u8> = i.from(2).iter().flat_map(|word| word.to_le_bytes()).collect();
     let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -435,10 +434,10 @@ fn entry_point(i: &Instruction<'_>) -> Result<EntryPoint, String> {
     Ok(EntryPoint { id: i.operand(1)?, name, interface: interface.iter().copied().collect() })
 }
 
-/// The words of an instruction in a function that may be ids of variables or functions. A literal that is left among them, and
-/// happens to be a variable's number, adds that variable's binding to the layout, where it mostly does no harm.
+/// Operands of a function's instruction that may be ids of variables or functions. A literal among them that equals a
+/// variable's id adds its binding to the layout, which is mostly harmless.
 fn ids<'m>(i: &Instruction<'m>) -> &'m [u32] {
-    let places = match i.opcode {
+    let range = match i.opcode {
         opcode::LINE | opcode::SWITCH => 0..0,
         opcode::STORE | opcode::COPY_MEMORY => 0..2,
         opcode::LOAD | opcode::COMPOSITE_EXTRACT => 2..3,
@@ -446,10 +445,10 @@ fn ids<'m>(i: &Instruction<'m>) -> &'m [u32] {
         opcode::EXT_INST => 4..i.operands.len(),
         _ => 0..i.operands.len(),
     };
-    i.operands.get(places).unwrap_or_default()
+    i.operands.get(range).unwrap_or_default()
 }
 
-/// What a constant of this type takes.
+/// Accepted values of a constant of this type, as text.
 fn taken_by(of: &Type) -> &'static str {
     match of {
         Type::Bool => "true or false",
@@ -461,7 +460,7 @@ fn taken_by(of: &Type) -> &'static str {
     }
 }
 
-/// The value of a constant of this type as Vulkan takes it.
+/// Parses the value of a constant of this type, encoded for Vulkan.
 fn parse(text: &str, of: &Type) -> Option<Vec<u8>> {
     match *of {
         Type::Bool => {

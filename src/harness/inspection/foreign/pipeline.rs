@@ -1,4 +1,4 @@
-//! A pipeline of a foreign module, on a device that has everything enabled that it can do.
+//! Pipeline of a foreign module, on a device with all its features enabled.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -13,14 +13,15 @@ use crate::harness::inspection::{InspectedExecutable, InspectedPipeline, Summary
 use crate::headless::{Candidate, Instance};
 
 impl SpecializedModule<'_> {
-    /// Compiles the module on `candidate` and asks the driver about it. `name` becomes the kernel's; `lanes` are asked for
-    /// as the subgroup size, where the driver is not to choose. Its layout has a storage buffer, or whatever the module
-    /// declares, at each of its bindings, and as many bytes of push constants as the device takes.
+    /// Compiles the module on `candidate`, and returns the driver's statistics. `name` is the kernel's name in the
+    /// result. `lanes` is the required subgroup size, if not the driver's choice. The pipeline layout has a storage
+    /// buffer, or the declared type, at each binding of the module, and the largest push-constant range of the device.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] if the driver does not tell, or the device lacks a feature that the module needs;
-    /// [`Error::PolicyExceedsLimits`] for workgroups, shared memory, push constants or descriptor sets that are more than the
-    /// device takes; it and [`Error::InvalidPolicy`] if the device has no subgroups of `lanes`; whatever Vulkan says.
+    /// [`Error::MissingFeature`] if the driver reports no statistics, or the device lacks a feature that the module
+    /// requires; [`Error::PolicyExceedsLimits`] if workgroup, shared memory, push constants or descriptor sets exceed
+    /// the device's limits; this and [`Error::InvalidPolicy`] if the device has no subgroups of `lanes`; errors of
+    /// Vulkan.
     pub fn inspect(
         &self,
         candidate: &Candidate,
@@ -28,34 +29,34 @@ impl SpecializedModule<'_> {
         lanes: Option<u32>,
     ) -> Result<InspectedPipeline> {
         let requirements = candidate.requirements()?.clone().with_pipeline_statistics();
-        let capabilities = candidate.capabilities().ok_or_else(|| cannot_tell(candidate))?;
+        let capabilities = candidate.capabilities().ok_or_else(|| missing_feature(candidate))?;
         if !requirements.enabled().pipeline_executable_info {
-            return Err(cannot_tell(candidate));
+            return Err(missing_feature(candidate));
         }
-        // SAFETY: the device is the instance's.
+        // SAFETY: the physical device belongs to the instance.
         let properties =
             unsafe { candidate.instance().raw().get_physical_device_properties(candidate.physical_device()) };
         let workgroup_size = self.workgroup_within(&properties.limits)?;
         self.resources_within(&properties.limits)?;
         self.features_within(candidate)?;
-        // Of a workgroup whose size is not known, one subgroup has to fit.
+        // If the workgroup size is unknown, one subgroup must fit.
         let lanes =
             capabilities.requested_subgroup_size(lanes, workgroup_size.unwrap_or(lanes.unwrap_or(1)))?;
         let device = OpenDevice::new(candidate, &properties)?;
         let pipeline = device.pipeline(self, lanes)?;
-        // SAFETY: the pipeline is the device's, and was made to keep its statistics.
+        // SAFETY: the pipeline belongs to the device, and was created with CAPTURE_STATISTICS.
         let statistics = unsafe { statistics_of(&device.functions, pipeline.0) }?;
         let executables = InspectedExecutable::of_statistics(statistics);
         Ok(InspectedPipeline {
             kernel: name.to_owned(),
-            specialization: self.words_of_choice.clone(),
+            specialization: self.choice_text.clone(),
             lanes: executables.first().map_or(0, |executable| executable.subgroup_size),
             summary: Summary::new(capabilities, workgroup_size.unwrap_or(0), &executables),
             executables,
         })
     }
 
-    /// Invocations in a workgroup, where they are known, within what a device takes.
+    /// Invocations of a workgroup, if known, checked against the device's limits.
     fn workgroup_within(&self, limits: &vk::PhysicalDeviceLimits) -> Result<Option<u32>> {
         let Some(size) = self.workgroup_size else { return Ok(None) };
         for (length, max) in size.into_iter().zip(limits.max_compute_work_group_size) {
@@ -66,7 +67,7 @@ impl SpecializedModule<'_> {
         Ok(Some(count))
     }
 
-    /// Refuses what drivers need not take, and crash on.
+    /// Refuses resources over the device's limits, on which drivers may crash.
     pub(super) fn resources_within(&self, limits: &vk::PhysicalDeviceLimits) -> Result<()> {
         let bytes = |size: Option<u64>| u32::try_from(size.unwrap_or(0)).unwrap_or(u32::MAX);
         let shared_memory_size = bytes(self.shared_memory_size);
@@ -76,12 +77,12 @@ impl SpecializedModule<'_> {
         within("descriptor sets", self.set_count(), limits.max_bound_descriptor_sets)
     }
 
-    /// Refuses a module that needs a feature which the device lacks.
+    /// Refuses a module that requires a feature which the device lacks.
     fn features_within(&self, candidate: &Candidate) -> Result<()> {
         let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut vulkan12);
         let instance = candidate.instance().raw();
-        // SAFETY: the device is the instance's, and has Vulkan 1.2.
+        // SAFETY: the physical device belongs to the instance, and has Vulkan 1.2.
         unsafe { instance.get_physical_device_features2(candidate.physical_device(), &mut chain) };
         let core = chain.features;
         let lacking = self.features.iter().find_map(|feature| {
@@ -109,16 +110,17 @@ impl SpecializedModule<'_> {
         })
     }
 
-    /// One more than the highest number of a set.
+    /// The highest set number plus 1.
     fn set_count(&self) -> u32 {
         self.bindings.keys().map(|(set, _)| set + 1).max().unwrap_or(0)
     }
 }
 
-fn cannot_tell(candidate: &Candidate) -> Error {
+fn missing_feature(candidate: &Candidate) -> Error {
     Error::MissingFeature {
         device: candidate.name().to_owned(),
-        missing: "the feature pipelineExecutableInfo, by which a driver tells about pipelines".to_owned(),
+        missing: "the feature pipelineExecutableInfo, with which a driver reports pipeline statistics"
+            .to_owned(),
     }
 }
 
@@ -126,12 +128,12 @@ fn cannot_tell(candidate: &Candidate) -> Error {
 struct OpenDevice {
     raw: ash::Device,
     functions: executables::Device,
-    /// Bytes.
+    /// Push-constant limit in bytes.
     push_constant_size: u32,
     _instance: Arc<Instance>,
 }
 
-/// What the device must destroy, the last first.
+/// Objects that are destroyed with the borrow of the device.
 struct Objects<'d> {
     device: &'d ash::Device,
     set_layouts: Vec<vk::DescriptorSetLayout>,
@@ -139,10 +141,10 @@ struct Objects<'d> {
     module: vk::ShaderModule,
 }
 
-/// A pipeline, destroyed with its device's borrow.
+/// A pipeline that is destroyed with the borrow of its device.
 struct Made<'d>(vk::Pipeline, &'d ash::Device);
 
-/// Extensions that let modules declare more, where the driver has them.
+/// Extensions that modules may use, enabled if the driver has them.
 const EXTENSIONS: [&CStr; 8] = [
     c"VK_KHR_pipeline_executable_properties",
     c"VK_EXT_subgroup_size_control",
@@ -155,12 +157,12 @@ const EXTENSIONS: [&CStr; 8] = [
 ];
 
 impl OpenDevice {
-    /// Opens the device with every core feature that it has, but for those that make shaders slower.
+    /// Opens the device with all its core features, except those that slow shaders down.
     fn new(candidate: &Candidate, properties: &vk::PhysicalDeviceProperties) -> Result<Self> {
         let instance = candidate.instance();
         let (raw_instance, physical_device) = (instance.raw(), candidate.physical_device());
         let has_vulkan_1_3 = properties.api_version >= vk::API_VERSION_1_3;
-        // SAFETY: the device is the instance's.
+        // SAFETY: the physical device belongs to the instance.
         let found = unsafe { raw_instance.enumerate_device_extension_properties(physical_device) }
             .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
         let has = |name: &&CStr| found.iter().any(|one| one.extension_name_as_c_str() == Ok(*name));
@@ -185,13 +187,13 @@ impl OpenDevice {
         } else {
             features
         };
-        // SAFETY: as above; every structure of the chain is of Vulkan 1.2, or of what the device was found to have.
+        // SAFETY: as above; every structure of the chain is of Vulkan 1.2, or of an extension that the device has.
         unsafe { raw_instance.get_physical_device_features2(physical_device, &mut features) };
-        // Checks of bounds cost instructions that no module asks for.
+        // Bounds checks add instructions that are not the module's.
         features.features.robust_buffer_access = vk::FALSE;
         if has_vulkan_1_3 {
             let vulkan13 = features.p_next.cast::<vk::PhysicalDeviceVulkan13Features>();
-            // SAFETY: the structure was pushed last, and so is the chain's first.
+            // SAFETY: the structure was pushed last, so it is the first of the chain.
             unsafe { (*vulkan13).robust_image_access = vk::FALSE };
         }
 
@@ -203,7 +205,7 @@ impl OpenDevice {
             .queue_create_infos(&queues)
             .enabled_extension_names(&extensions)
             .push_next(&mut features);
-        // SAFETY: the device has every extension and feature that it is asked for.
+        // SAFETY: the device supports all enabled extensions and features.
         let raw = unsafe { raw_instance.create_device(physical_device, &info, None) }
             .map_err(Error::vulkan("vkCreateDevice"))?;
         Ok(Self {
@@ -223,7 +225,7 @@ impl OpenDevice {
         };
         objects.make_layout(module, self.push_constant_size)?;
         let module_info = vk::ShaderModuleCreateInfo::default().code(module.words);
-        // SAFETY: the caller vouches for the module, as its user was told.
+        // SAFETY: the caller guarantees a valid module, as the documentation of `--spirv` requires.
         objects.module = unsafe { self.raw.create_shader_module(&module_info, None) }
             .map_err(Error::vulkan("vkCreateShaderModule"))?;
 
@@ -259,7 +261,7 @@ impl OpenDevice {
 }
 
 impl Objects<'_> {
-    /// A layout with every binding of the module.
+    /// Creates a pipeline layout with every binding of the module.
     fn make_layout(&mut self, module: &SpecializedModule<'_>, push_constant_size: u32) -> Result<()> {
         for set in 0..module.set_count() {
             let of_set = module.bindings.iter().filter(|((of, _), _)| *of == set);
@@ -292,7 +294,7 @@ impl Objects<'_> {
 
 impl Drop for Objects<'_> {
     fn drop(&mut self) {
-        // SAFETY: nothing but the pipeline was made of them, which does not need them any more.
+        // SAFETY: only the pipeline was created from them, and it does not need them any more.
         unsafe {
             self.device.destroy_shader_module(self.module, None);
             self.device.destroy_pipeline_layout(self.layout, None);
@@ -305,14 +307,14 @@ impl Drop for Objects<'_> {
 
 impl Drop for Made<'_> {
     fn drop(&mut self) {
-        // SAFETY: nothing was submitted.
+        // SAFETY: nothing was submitted, so the pipeline is not in use.
         unsafe { self.1.destroy_pipeline(self.0, None) };
     }
 }
 
 impl Drop for OpenDevice {
     fn drop(&mut self) {
-        // SAFETY: everything that was made of it borrowed it.
+        // SAFETY: all objects of the device have borrowed it, and are destroyed.
         unsafe { self.raw.destroy_device(None) };
     }
 }

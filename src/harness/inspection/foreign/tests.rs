@@ -1,4 +1,4 @@
-//! A module of two entry points, `one` and `two`, which have different descriptors at one binding.
+//! Tests on modules; the first has two entry points, `one` and `two`, with different descriptors at one binding.
 
 use ash::vk::{DescriptorType, PhysicalDeviceLimits};
 
@@ -13,7 +13,7 @@ fn instruction(opcode: u32, operands: &[u32]) -> Vec<u32> {
     [&[(operands.len() as u32 + 1) << 16 | opcode], operands].concat()
 }
 
-/// `one` calls a function that uses `called`; the interfaces are those of `one` and `two`.
+/// A module in which `one` calls a function that uses `called`; the interfaces are those of `one` and `two`.
 fn module(version: u32, called: &[u32], interfaces: [&[u32]; 2]) -> Result<ForeignModule, ModuleError> {
     let name = |text: &[u8; 4]| [u32::from_le_bytes(*text)];
     let function = |id: u32, body: &[Vec<u32>]| {
@@ -46,7 +46,7 @@ fn module(version: u32, called: &[u32], interfaces: [&[u32]; 2]) -> Result<Forei
     ForeignModule::from_bytes(&bytes)
 }
 
-/// The descriptor at the binding, as an entry point has it.
+/// The descriptor type at the binding, for an entry point.
 fn kind(module: &ForeignModule, entry_point: &str) -> Result<Option<DescriptorType>, ModuleError> {
     let specialized = module.specialize(Some(entry_point), &[])?;
     assert!(specialized.bindings.len() <= 1);
@@ -107,7 +107,7 @@ fn module_of_sizes() -> ForeignModule {
         instruction(59, &[36, 50, 4]),
         instruction(59, &[37, 51, 4]),
         instruction(59, &[41, 52, 9]),
-        // Of no entry point.
+        // A variable of no entry point.
         instruction(59, &[36, 53, 4]),
         instruction(54, &[void, one, 0, 24]),
         instruction(248, &[60]),
@@ -122,7 +122,7 @@ fn module_of_sizes() -> ForeignModule {
 }
 
 #[test]
-fn a_module_takes_what_its_entry_point_uses_under_its_constants() {
+fn resource_sizes_follow_the_entry_point_and_its_constants() {
     let module = module_of_sizes();
     let specialized = module.specialize(None, &[]).unwrap();
     assert_eq!(specialized.shared_memory_size, Some(3 * 10 * 4 + 12 + 8));
@@ -146,7 +146,7 @@ fn a_module_takes_what_its_entry_point_uses_under_its_constants() {
 }
 
 #[test]
-fn a_module_takes_as_many_descriptor_sets_as_its_highest_number_says() {
+fn the_highest_set_number_determines_the_number_of_descriptor_sets() {
     let module = module(0x1_0300, &[STORAGE], [&[], &[]]).unwrap();
     let specialized = module.specialize(Some("one"), &[]).unwrap();
     let limits = |max_bound_descriptor_sets| PhysicalDeviceLimits {

@@ -54,11 +54,11 @@ fn without_a_commit_nothing_changes() {
 }
 
 #[test]
-fn a_commit_that_fails_leaves_what_was_there() {
+fn a_failed_commit_keeps_the_old_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     let output = prepare(&path).unwrap();
-    // A directory that came in between cannot be renamed over.
+    // A rename cannot replace a directory that is not empty.
     fs::create_dir(&path).unwrap();
     fs::write(path.join("inside"), "before").unwrap();
     let error = output.commit(&grid()).unwrap_err();
@@ -69,7 +69,7 @@ fn a_commit_that_fails_leaves_what_was_there() {
 }
 
 #[test]
-fn of_two_tables_both_are_put_in_their_places() {
+fn two_tables_are_both_written() {
     let folder = tempfile::tempdir().unwrap();
     let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
     fs::write(&second, "before").unwrap();
@@ -81,7 +81,7 @@ fn of_two_tables_both_are_put_in_their_places() {
 }
 
 #[test]
-fn of_two_tables_neither_is_put_where_one_cannot_be_written() {
+fn two_tables_are_both_kept_back_if_one_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, "before").unwrap();
@@ -89,7 +89,7 @@ fn of_two_tables_neither_is_put_where_one_cannot_be_written() {
     for is_first in [true, false] {
         let gone = folder.path().join("sub/gone");
         let (file, failing) = (prepare(&path).unwrap(), prepare(&gone).unwrap());
-        // Its folder goes in between.
+        // The folder is removed after the preparation.
         fs::remove_dir(folder.path().join("sub")).unwrap();
         let outputs = if is_first { (failing, file) } else { (file, failing) };
         let error = commit_both((outputs.0, &grid()), (outputs.1, &grid())).unwrap_err();
@@ -102,14 +102,14 @@ fn of_two_tables_neither_is_put_where_one_cannot_be_written() {
 }
 
 #[test]
-fn one_place_is_known_under_several_names() {
+fn one_file_is_recognized_under_several_names() {
     let folder = tempfile::tempdir().unwrap();
     let inside = |name: &str| folder.path().join(name);
     fs::create_dir(inside("sub")).unwrap();
     fs::write(inside("there"), "before").unwrap();
     let is_one = |a: &str, b: &str| {
         let [a, b] = [a, b].map(|name| Destination::File(inside(name)));
-        a.is_place_of(&b)
+        a.is_same_file_as(&b)
     };
     for name in ["there", "new"] {
         assert!(is_one(name, name));
@@ -125,17 +125,17 @@ fn one_place_is_known_under_several_names() {
         assert!(!is_one("link", "there"));
         std::os::unix::fs::symlink("sub", inside("folder")).unwrap();
         assert!(is_one("folder/new", "sub/new"));
-        // Without waiting for its reader.
+        // Without opening the pipe, which would block.
         assert!(std::process::Command::new("mkfifo").arg(inside("pipe")).status().unwrap().success());
         assert!(is_one("pipe", "sub/../pipe"));
         assert!(!is_one("pipe", "there"));
         let null = Destination::File("/dev/null".into());
-        assert!(!null.is_place_of(&null));
+        assert!(!null.is_same_file_as(&null));
     }
 }
 
 #[test]
-fn places_that_take_no_file_are_refused() {
+fn paths_that_take_no_file_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let inside = |name: &str| folder.path().join(name);
     fs::write(inside("file"), "before").unwrap();
@@ -151,7 +151,7 @@ fn places_that_take_no_file_are_refused() {
 }
 
 #[test]
-fn the_input_is_refused_however_it_is_spelt() {
+fn the_input_is_refused_as_output_under_every_spelling() {
     let folder = tempfile::tempdir().unwrap();
     let inside = |name: &str| folder.path().join(name);
     fs::create_dir(inside("sub")).unwrap();
@@ -186,7 +186,7 @@ mod unix {
     use super::*;
 
     #[test]
-    fn permissions_of_an_existing_file_stay_and_a_new_one_gets_what_new_files_get() {
+    fn permissions_are_those_of_the_replaced_file_or_the_default() {
         let folder = tempfile::tempdir().unwrap();
         let mode = |name: &str| fs::metadata(folder.path().join(name)).unwrap().mode() & 0o777;
         for bits in [0o640, 0o600, 0o755, 0o666] {
@@ -230,13 +230,13 @@ mod unix {
     fn devices_are_written_and_never_replaced() {
         prepare(Path::new("/dev/null")).unwrap().commit(&grid()).unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
-        // Nothing that is read from a device can be lost by writing to it.
+        // Writing to a device cannot destroy its input.
         let null = Path::new("/dev/null").to_owned();
         Output::prepare(&Destination::File(null.clone()), "-o", &[&Source::File(null)]).unwrap();
         if Path::new("/dev/full").exists() {
             let error = prepare(Path::new("/dev/full")).unwrap().commit(&grid()).unwrap_err();
             assert!(matches!(error.problem, OutputProblem::NoRoom(_)), "{error}");
-            // A stream that fails keeps a file from its place.
+            // If the stream fails, the file is not renamed.
             let folder = tempfile::tempdir().unwrap();
             let file = prepare(&folder.path().join("file")).unwrap();
             let full = prepare(Path::new("/dev/full")).unwrap();
@@ -260,32 +260,32 @@ mod unix {
     }
 
     #[test]
-    fn a_reader_that_has_gone_is_told_apart() {
+    fn a_closed_reader_is_a_broken_pipe() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-        // A process of its own: what this one opens is open for a moment in every child of another test as well.
+        // Another process: a descriptor of this one could be inherited by a child of another test.
         let mut reader = Command::new("sh").args(["-c", ": <\"$0\""]).arg(&path).spawn().unwrap();
         let output = prepare(&path).unwrap();
         assert!(reader.wait().unwrap().success());
         assert!(matches!(output.commit(&grid()).unwrap_err().problem, OutputProblem::BrokenPipe));
     }
 
-    /// Run by the next test alone, in a process of its own.
+    /// Run only by the next test, in a process of its own.
     #[test]
     #[ignore = "it ends its process"]
     fn a_signal_while_a_file_is_written() {
         let Some(path) = std::env::var_os("SUBSWEEP_TEST_OUTPUT") else { return };
         let path = PathBuf::from(path);
-        let Output { target: Target::Regular(place), .. } = prepare(&path).unwrap() else { panic!() };
-        let _temporaries = [place.temporary().unwrap(), place.temporary().unwrap()];
+        let Output { target: Target::Regular(regular), .. } = prepare(&path).unwrap() else { panic!() };
+        let _temporaries = [regular.temporary().unwrap(), regular.temporary().unwrap()];
         assert_eq!(names_in(path.parent().unwrap()).len(), 3);
-        // SAFETY: it has no conditions.
+        // SAFETY: `raise` has no preconditions.
         unsafe { libc::raise(std::env::var("SUBSWEEP_TEST_SIGNAL").unwrap().parse().unwrap()) };
     }
 
     #[test]
-    fn a_signal_leaves_nothing_but_what_was_there() {
+    fn a_signal_removes_temporary_files_and_keeps_the_old_one() {
         use std::os::unix::process::{CommandExt, ExitStatusExt};
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
@@ -295,14 +295,14 @@ mod unix {
             let test = "files::output::tests::unix::a_signal_while_a_file_is_written";
             command.args(["--exact", test, "--ignored"]);
             command.env("SUBSWEEP_TEST_OUTPUT", &path).env("SUBSWEEP_TEST_SIGNAL", signal.to_string());
-            // Whoever runs the tests may ignore it, as `nohup` does, and children inherit that.
-            let heed = move || {
-                // SAFETY: it may be called between fork and exec.
+            // The signal may be ignored in this process, as under `nohup`, and children inherit that.
+            let restore_default = move || {
+                // SAFETY: `signal` may be called between fork and exec.
                 unsafe { libc::signal(signal, libc::SIG_DFL) };
                 Ok(())
             };
-            // SAFETY: as above.
-            unsafe { command.pre_exec(heed) };
+            // SAFETY: the closure calls `signal` only.
+            unsafe { command.pre_exec(restore_default) };
             let output = command.output().unwrap();
             assert_eq!(output.status.signal(), Some(signal), "{output:?}");
             assert_eq!(fs::read(&path).unwrap(), b"before");
