@@ -205,6 +205,11 @@ fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
                 ] {
                     cases.push(Case { work: Work::Sort(sort.clone()), count, input });
                 }
+                // With offsets of 64 bits.
+                if (algorithm, policy) == (SortAlgorithm::Onesweep, PolicyName::SmallMasks) {
+                    let work = Work::Sort(SortCase { has_large_counts: true, ..sort });
+                    cases.push(Case { work, count: 45 * tile + 7, input: Input::EdgeValues });
+                }
             }
         }
     }
