@@ -71,16 +71,15 @@ fn has_shared_masks(work: &Work) -> bool {
 
 /// Sorts that rank by masks in shared memory, at each size of keys and values.
 fn takes_shared_masks(case: &Case) -> bool {
-    match &case.work {
-        Work::Sort(_) => has_shared_masks(&case.work),
+    let is_plain = match &case.work {
         Work::SegmentedSort(sort) => {
-            sort.has_shared_masks
-                && sort.values != SortValues::Places
+            sort.values != SortValues::Places
                 && [ElementType::U32, ElementType::U64].contains(&sort.element)
                 && !sort.is_descending
         }
-        _ => false,
-    }
+        _ => true,
+    };
+    has_shared_masks(&case.work) && is_plain
 }
 
 /// Cases grouped by their work.

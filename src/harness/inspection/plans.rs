@@ -22,8 +22,8 @@ pub enum PlanConfig {
 }
 
 impl PlanConfig {
-    /// Configurations that cover every kernel in every specialization of the selectable policies, except the order of
-    /// keys.
+    /// Configurations that cover every kernel by the selectable policies, and the specializations that change control
+    /// flow; not the products of operators, types and directions.
     pub fn every(capabilities: &Capabilities) -> Vec<Self> {
         selectable_works(capabilities).iter().map(|work| Self::of_work(work, capabilities)).collect()
     }

@@ -1,4 +1,4 @@
-//! What constants come to under a specialization, and how many bytes types take with them.
+//! Values of constants under a specialization, and sizes of types and resources in bytes.
 
 use super::{Id, Instruction, Module, decoration, opcode, storage};
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ impl Sizes {
         sizes
     }
 
-    /// What a scalar constant comes to; none if it could not be computed.
+    /// Value of a scalar constant; none if it could not be computed.
     pub fn value(&self, constant: Id) -> Option<u32> {
         self.values.get(&constant).copied()
     }
@@ -70,7 +70,7 @@ impl Sizes {
         {
             let size = self.bytes(to)?;
             if module.decoration(variable, decoration::ALIASED).is_some() {
-                // Blocks lie in one place.
+                // Aliased blocks share their memory.
                 largest_block = size.max(largest_block);
             } else {
                 sum = sum.saturating_add(size);
@@ -116,46 +116,46 @@ impl Sizes {
         }
     }
 
-    /// What `OpSpecConstantOp` comes to on numbers of 32 bits, and on truth values, which are 0 and 1.
+    /// Result of `OpSpecConstantOp` on numbers of 32 bits, and on truth values, which are 0 and 1.
     fn folded(&self, op: u32, operands: &[Id]) -> Option<u32> {
         let value = |index: usize| self.value(*operands.get(index)?);
         let a = value(0)?;
         if operands.len() == 1 {
             return Some(match op {
-                opcode::BITCAST | opcode::COPY_OBJECT | 113 | 114 => a,
-                126 => a.wrapping_neg(),
-                168 => u32::from(a == 0),
-                200 => !a,
+                opcode::BITCAST | opcode::COPY_OBJECT | opcode::U_CONVERT | opcode::S_CONVERT => a,
+                opcode::S_NEGATE => a.wrapping_neg(),
+                opcode::LOGICAL_NOT => u32::from(a == 0),
+                opcode::NOT => !a,
                 _ => return None,
             });
         }
         let b = value(1)?;
         let [signed_a, signed_b] = [a, b].map(u32::cast_signed);
         Some(match op {
-            128 => a.wrapping_add(b),
-            130 => a.wrapping_sub(b),
-            132 => a.wrapping_mul(b),
-            134 => a.checked_div(b)?,
-            135 => signed_a.checked_div(signed_b)?.cast_unsigned(),
-            137 => a.checked_rem(b)?,
-            138 => signed_a.checked_rem(signed_b)?.cast_unsigned(),
-            164 | 170 => u32::from(a == b),
-            165 | 171 => u32::from(a != b),
-            166 | 197 => a | b,
-            167 | 199 => a & b,
+            opcode::I_ADD => a.wrapping_add(b),
+            opcode::I_SUB => a.wrapping_sub(b),
+            opcode::I_MUL => a.wrapping_mul(b),
+            opcode::U_DIV => a.checked_div(b)?,
+            opcode::S_DIV => signed_a.checked_div(signed_b)?.cast_unsigned(),
+            opcode::U_MOD => a.checked_rem(b)?,
+            opcode::S_REM => signed_a.checked_rem(signed_b)?.cast_unsigned(),
+            opcode::LOGICAL_EQUAL | opcode::I_EQUAL => u32::from(a == b),
+            opcode::LOGICAL_NOT_EQUAL | opcode::I_NOT_EQUAL => u32::from(a != b),
+            opcode::LOGICAL_OR | opcode::BITWISE_OR => a | b,
+            opcode::LOGICAL_AND | opcode::BITWISE_AND => a & b,
             opcode::SELECT => return if a == 0 { value(2) } else { Some(b) },
-            172 => u32::from(a > b),
-            173 => u32::from(signed_a > signed_b),
-            174 => u32::from(a >= b),
-            175 => u32::from(signed_a >= signed_b),
-            176 => u32::from(a < b),
-            177 => u32::from(signed_a < signed_b),
-            178 => u32::from(a <= b),
-            179 => u32::from(signed_a <= signed_b),
-            194 => a.checked_shr(b)?,
-            195 => signed_a.checked_shr(b)?.cast_unsigned(),
-            196 => a.checked_shl(b)?,
-            198 => a ^ b,
+            opcode::U_GREATER_THAN => u32::from(a > b),
+            opcode::S_GREATER_THAN => u32::from(signed_a > signed_b),
+            opcode::U_GREATER_THAN_EQUAL => u32::from(a >= b),
+            opcode::S_GREATER_THAN_EQUAL => u32::from(signed_a >= signed_b),
+            opcode::U_LESS_THAN => u32::from(a < b),
+            opcode::S_LESS_THAN => u32::from(signed_a < signed_b),
+            opcode::U_LESS_THAN_EQUAL => u32::from(a <= b),
+            opcode::S_LESS_THAN_EQUAL => u32::from(signed_a <= signed_b),
+            opcode::SHIFT_RIGHT_LOGICAL => a.checked_shr(b)?,
+            opcode::SHIFT_RIGHT_ARITHMETIC => signed_a.checked_shr(b)?.cast_unsigned(),
+            opcode::SHIFT_LEFT_LOGICAL => a.checked_shl(b)?,
+            opcode::BITWISE_XOR => a ^ b,
             _ => return None,
         })
     }
@@ -173,7 +173,7 @@ fn is_scalar_constant(i: &Instruction<'_>) -> bool {
     )
 }
 
-/// The variables of a storage class outside functions, and what they hold.
+/// Variables of a storage class outside functions, with the types that they hold.
 fn variables(module: &Module, class: u32) -> impl Iterator<Item = (Id, Id)> {
     module.instructions().filter_map(move |i| match (i.opcode, i.operands) {
         (opcode::VARIABLE, [pointer, variable, of, ..]) if *of == class => {
