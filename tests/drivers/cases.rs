@@ -7,8 +7,8 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::ElementType;
 use subsweep::device::{Capabilities, HazardChecker};
 use subsweep::harness::{
-    Case, CountFrom, Effort, Layout, Outcome, Place, PolicyName, ScanCase, SegmentMix, SortCase, SortValues,
-    Work, product_cases, verify_case_in, verify_cases,
+    Case, CountFrom, Effort, Input, Layout, Outcome, Place, PolicyName, ScanCase, SegmentMix, SortCase,
+    SortValues, Work, product_cases, verify_case_in, verify_cases,
 };
 use subsweep::headless::{Gpu, WorkOptions};
 use subsweep::scan::{ScanAlgorithm, ScanKind, ScanOperator, SegmentsBy, WorkgroupScan};
@@ -35,7 +35,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
         }
     }
     if row.has_shared_masks() {
-        let masked = chosen(gpu.capabilities(), takes_shared_masks).collect();
+        let masked = chosen(gpu.capabilities(), has_shared_masks).collect();
         groups.extend(grouped(masked));
     }
     let trial = |(name, cases): (String, Vec<Case>)| {
@@ -61,25 +61,12 @@ fn is_match_of_digits(work: &Work) -> bool {
 }
 
 /// Whether the sort ranks by masks in shared memory.
-fn has_shared_masks(work: &Work) -> bool {
-    match work {
+fn has_shared_masks(case: &Case) -> bool {
+    match &case.work {
         Work::Sort(sort) => sort.policy == PolicyName::SmallMasks,
         Work::SegmentedSort(sort) => sort.has_shared_masks,
         Work::Scan(_) | Work::Gather(_) => false,
     }
-}
-
-/// Sorts that rank by masks in shared memory, at each size of keys and values.
-fn takes_shared_masks(case: &Case) -> bool {
-    let is_plain = match &case.work {
-        Work::SegmentedSort(sort) => {
-            sort.values != SortValues::Places
-                && [ElementType::U32, ElementType::U64].contains(&sort.element)
-                && !sort.is_descending
-        }
-        _ => true,
-    };
-    has_shared_masks(&case.work) && is_plain
 }
 
 /// Cases grouped by their work.
@@ -91,11 +78,19 @@ fn grouped(cases: Vec<Case>) -> BTreeMap<String, Vec<Case>> {
     groups
 }
 
-/// Largest count of cases from the full table, in the short suite and under GPU-assisted validation.
-const MAX_COUNT: u64 = 65_537;
+/// Largest [`size`] of cases from the full table, in the short suite and under GPU-assisted validation.
+const MAX_SIZE: u64 = 65_537;
 
-/// Largest count, in the full suite, of rows without large inputs.
-const MAX_COUNT_OF_MOST: u64 = 1 << 17;
+/// Largest [`size`], in the full suite, of rows without large inputs.
+const MAX_SIZE_OF_MOST: u64 = 1 << 17;
+
+/// The number of keys or scanned elements; of a gather, the number of words.
+fn size(case: &Case) -> u64 {
+    match &case.work {
+        Work::Gather(gather) => case.count * u64::from(gather.words),
+        Work::Scan(_) | Work::Sort(_) | Work::SegmentedSort(_) => case.count,
+    }
+}
 
 fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
     if row.is_lane_sensitive_alone() {
@@ -112,14 +107,14 @@ fn cases_of(capabilities: &Capabilities, row: &Row) -> Vec<Case> {
     if row.effort() == Effort::Full && !row.has_products() {
         let products = ids(&product_cases(capabilities));
         let is_taken = |case: &Case| {
-            let is_small = case.count <= MAX_COUNT_OF_MOST && !products.contains(&case.id());
+            let is_small = size(case) <= MAX_SIZE_OF_MOST && !products.contains(&case.id());
             // Look-back over many tiles depends on the driver's scheduling.
             is_small || depends_on_progress(&case.work) && case.count.abs_diff(1 << 20) == 1
         };
         cases.retain(is_taken);
     }
     if row.watch == Watch::Bounds {
-        cases.retain(|case| is_worth_watching(case) && case.count <= MAX_COUNT);
+        cases.retain(|case| is_worth_watching(case) && size(case) <= MAX_SIZE);
         if !is_full() {
             // Kernels of two-word elements run under validation in the pass checks.
             cases.retain(|case| element_of(&case.work).is_none_or(|element| element.size() == 4));
@@ -146,7 +141,7 @@ fn element_of(work: &Work) -> Option<ElementType> {
 /// Selected cases of the full table.
 fn chosen(capabilities: &Capabilities, is_it: fn(&Case) -> bool) -> impl Iterator<Item = Case> {
     let full = verify_cases(Effort::Full, capabilities).into_iter();
-    full.filter(move |case| is_it(case) && case.count <= MAX_COUNT)
+    full.filter(move |case| is_it(case) && size(case) <= MAX_SIZE)
 }
 
 fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
@@ -168,9 +163,8 @@ fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
     // Digits of 2 bits are those of 4 bits to the lanes.
     let is_of_2_bits =
         |work: &Work| matches!(work, Work::Sort(sort) if sort.algorithm == SortAlgorithm::Radix2Bit);
-    let is_taken = |case: &Case| {
-        (takes_masks || !has_shared_masks(&case.work)) && (is_full() || !is_of_2_bits(&case.work))
-    };
+    let is_taken =
+        |case: &Case| (takes_masks || !has_shared_masks(case)) && (is_full() || !is_of_2_bits(&case.work));
     let cases: Vec<_> =
         chosen(capabilities, is_lane_sensitive).filter(is_taken).filter_map(smallest).collect();
     expect_every_kind(&cases);
@@ -252,7 +246,13 @@ fn is_worth_watching(case: &Case) -> bool {
                 && matches!(sort.values, SortValues::None | SortValues::B4)
                 || sort.algorithm == SortAlgorithm::SingleWorkgroup
                 || sort.policy.is_small();
-            is_plain && is_typical && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
+            // Every count in one workgroup takes the same pipeline.
+            let is_one_of_all =
+                sort.algorithm == SortAlgorithm::SingleWorkgroup && case.input == Input::ConstantDigit;
+            is_plain
+                && is_typical
+                && !is_one_of_all
+                && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
         }
         Work::SegmentedSort(sort) => {
             let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
