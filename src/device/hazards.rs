@@ -336,7 +336,11 @@ impl fmt::Display for Missing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{PROBE_COPY, SCAN_CHUNK_SUM_U32X1, SCAN_REDUCE_WORDS32X1};
+    use crate::kernels::{self, Kernel};
+
+    const COPY: &Kernel = kernels::PROBE_COPY.module(&[]);
+    const CHUNK_SUM: &Kernel = kernels::SCAN_CHUNK_SUM.module(&[("COLUMNS", 1)]);
+    const REDUCE: &Kernel = kernels::SCAN_REDUCE.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);
 
     const A: AddressRange = AddressRange::new(0x1000, 64);
     const B: AddressRange = AddressRange::new(0x2000, 64);
@@ -344,12 +348,7 @@ mod tests {
 
     /// Reads the first range, writes the second.
     fn copy(ranges: &[AddressRange; 2]) -> Command<'_> {
-        Command::Dispatch {
-            kernel: &PROBE_COPY,
-            ranges,
-            workgroups: Workgroups::Direct([1; 3]),
-            constants: &[],
-        }
+        Command::Dispatch { kernel: COPY, ranges, workgroups: Workgroups::Direct([1; 3]), constants: &[] }
     }
 
     fn findings(commands: &[Command<'_>]) -> Vec<Finding> {
@@ -374,7 +373,7 @@ mod tests {
     #[test]
     fn indirect_arguments_are_read_in_a_stage_of_their_own() {
         let indirect = |ranges| Command::Dispatch {
-            kernel: &PROBE_COPY,
+            kernel: COPY,
             ranges,
             workgroups: Workgroups::Indirect(B),
             constants: &[],
@@ -459,7 +458,7 @@ mod tests {
     fn a_wider_read_does_not_hide_what_was_written_before() {
         let wide = AddressRange::new(0x1000, 128);
         let indirect = Command::Dispatch {
-            kernel: &PROBE_COPY,
+            kernel: COPY,
             ranges: &[B, C],
             workgroups: Workgroups::Indirect(A),
             constants: &[],
@@ -477,7 +476,7 @@ mod tests {
         };
         let full = || Command::Barrier(Barrier { name: "full", before: all, after: all });
         let indirect = Command::Dispatch {
-            kernel: &PROBE_COPY,
+            kernel: COPY,
             ranges: &[B, C],
             workgroups: Workgroups::Indirect(A),
             constants: &[],
@@ -523,14 +522,14 @@ mod tests {
     fn what_a_kernel_does_in_place_is_both() {
         let table = [A];
         let sum = || Command::Dispatch {
-            kernel: &SCAN_CHUNK_SUM_U32X1,
+            kernel: CHUNK_SUM,
             ranges: &table,
             workgroups: Workgroups::Direct([1; 3]),
             constants: &[],
         };
         assert_eq!(missing(&[sum(), sum()]), [Missing::Execution]);
         let reduce = Command::Dispatch {
-            kernel: &SCAN_REDUCE_WORDS32X1,
+            kernel: REDUCE,
             ranges: &[A, B],
             workgroups: Workgroups::Direct([1; 3]),
             constants: &[],

@@ -1,11 +1,11 @@
 //! Push constants as typed structs, checked against the GLSL at compile time.
 //!
-//! A struct declared by [`push_constants!`] names its kernels; its fields are compared at compile time with the block
+//! A struct declared by [`push_constants!`] names its families of kernels; its fields are compared at compile time with the block
 //! that the build reflected from their SPIR-V. Pointers are [`AddressRange`]s: the kernel receives the address, and the
 //! recorder the range.
 
 use super::buffer::AddressRange;
-use crate::kernels::{Field, Kernel};
+use crate::kernels::{Family, Field};
 
 /// The minimum of `maxPushConstantsSize`, bytes.
 const MAX_SIZE: usize = 128;
@@ -15,11 +15,11 @@ const MAX_POINTERS: usize = MAX_SIZE / 8;
 /// Values for the push-constant block of one or several kernels.
 ///
 /// # Safety
-/// [`Self::block`] has the fields of every kernel of [`Self::KERNELS`], in their order, at their offsets, and pointers
+/// [`Self::block`] has the fields of every kernel of [`Self::FAMILIES`], in their order, at their offsets, and pointers
 /// where they have pointers. `push_constants!` checks this.
 pub unsafe trait PushConstants {
-    /// Kernels with this block.
-    const KERNELS: &'static [&'static Kernel];
+    /// Families of kernels with this block.
+    const FAMILIES: &'static [&'static Family];
 
     /// Writes the values in the layout of the kernels.
     fn block(&self) -> PushBlock;
@@ -115,11 +115,11 @@ impl PushField for AddressRange {
     }
 }
 
-/// Declares a struct for the push-constant block of the kernels named, checked against their SPIR-V at compile time.
+/// Declares a struct for the push-constant block of the families named, checked against their SPIR-V at compile time.
 macro_rules! push_constants {
     (
         $(#[$meta:meta])*
-        $vis:vis struct $name:ident for [$($kernel:ident),+ $(,)?] {
+        $vis:vis struct $name:ident for [$($family:ident),+ $(,)?] {
             $($(#[$field_meta:meta])* $field:ident: $type:ty),+ $(,)?
         }
     ) => {
@@ -131,7 +131,7 @@ macro_rules! push_constants {
 
         // SAFETY: the `const` below compares the fields with the kernels' blocks.
         unsafe impl $crate::device::PushConstants for $name {
-            const KERNELS: &'static [&'static $crate::kernels::Kernel] = &[$(&$crate::kernels::$kernel),+];
+            const FAMILIES: &'static [&'static $crate::kernels::Family] = &[$(&$crate::kernels::$family),+];
 
             fn block(&self) -> $crate::device::PushBlock {
                 let mut block = $crate::device::PushBlock::default();
@@ -144,7 +144,7 @@ macro_rules! push_constants {
             use $crate::device::{PushBlock, PushField};
             let fields = [$((stringify!($field), <$type>::SIZE, <$type>::IS_POINTER)),+];
             let fields = PushBlock::fields(fields);
-            $($crate::kernels::assert_layout(&$crate::kernels::$kernel, &fields);)+
+            $($crate::kernels::assert_layout(&$crate::kernels::$family, &fields);)+
         };
     };
 }

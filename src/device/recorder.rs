@@ -374,8 +374,9 @@ impl<'d> Recorder<'d> {
 fn block_of<P: PushConstants>(push: &P, pipeline: &Pipeline) -> PushBlock {
     let kernel = pipeline.kernel();
     // A custom kernel has the block of the kernel that it derives from.
-    let has_block = P::KERNELS.iter().any(|&other| std::ptr::eq(other, kernel))
-        || P::KERNELS.iter().any(|other| other.push_constants == kernel.push_constants);
+    let modules = || P::FAMILIES.iter().flat_map(|family| family.modules());
+    let has_block = modules().any(|other| std::ptr::eq(*other, kernel))
+        || modules().any(|other| other.push_constants == kernel.push_constants);
     assert!(has_block, "no block of {}", kernel.name);
     push.block()
 }

@@ -88,7 +88,7 @@ impl<'g> CopyRoof<'g> {
         let workgroup_size = gpu.capabilities().max_workgroup_invocations.min(256);
         let constants = [("QUADS_PER_INVOCATION", Self::QUADS_PER_INVOCATION)];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size: None };
-        let pipeline = Pipeline::new(gpu.device(), &kernels::PROBE_COPY, options)?;
+        let pipeline = Pipeline::new(gpu.device(), kernels::PROBE_COPY.module(&[]), options)?;
         Ok(Self { gpu, pipeline, tile_quads: workgroup_size * Self::QUADS_PER_INVOCATION })
     }
 

@@ -315,8 +315,7 @@ impl DeviceReport {
 impl Tool {
     /// This build.
     pub fn this() -> Self {
-        let kernels =
-            kernels::ALL.iter().map(|kernel| (kernel.name.to_owned(), format!("{:016x}", kernel.hash)));
+        let kernels = kernels::all().map(|kernel| (kernel.name.to_owned(), format!("{:016x}", kernel.hash)));
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             git_hash: option_env!("SUBSWEEP_GIT_HASH").map(str::to_owned),

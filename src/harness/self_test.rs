@@ -44,7 +44,7 @@ impl SelfTest {
         let lanes = capabilities.subgroup_size;
         let workgroup_size = capabilities.max_workgroup_invocations.min(256).max(lanes) / lanes * lanes;
         let options = PipelineOptions { workgroup_size, constants: &[], subgroup_size: None };
-        let pipeline = Pipeline::new(gpu.device(), &kernels::PROBE_SELF_TEST, options)?;
+        let pipeline = Pipeline::new(gpu.device(), kernels::PROBE_SELF_TEST.module(&[]), options)?;
         let memory = gpu.allocate(8)?;
         let verdict = memory.range().slice(0, 8);
         let push = SelfTestPush { verdict: verdict.addresses(), subgroup_size: lanes };

@@ -1,6 +1,6 @@
 //! Compile-time check of the host's push-constant structures against the kernels' blocks.
 
-use super::Kernel;
+use super::{Family, Kernel};
 
 /// A field of a host structure.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub const fn same_layout(kernel: &Kernel, fields: &[Field]) -> bool {
     difference(kernel, fields).is_none()
 }
 
-/// Fails to compile, in a `const`, where [`same_layout`] is false.
+/// Fails to compile, in a `const`, where [`same_layout`] is false for a module of the family.
 ///
 /// ```
 /// # use subsweep::kernels::{Field, PROBE_COPY, assert_layout};
@@ -39,16 +39,21 @@ pub const fn same_layout(kernel: &Kernel, fields: &[Field]) -> bool {
 ///     Field { name: "quad_count", offset: 20, size: 4, pointer: false }, // the block has it at 16
 /// ]);
 /// ```
-pub const fn assert_layout(kernel: &Kernel, fields: &[Field]) {
-    if let Some(Difference { what, field }) = difference(kernel, fields) {
-        Message::new()
-            .with(what)
-            .with(" (kernel ")
-            .with(kernel.name)
-            .with(", field ")
-            .with(field)
-            .with(")")
-            .panic();
+pub const fn assert_layout(family: &Family, fields: &[Field]) {
+    let mut index = 0;
+    while index < family.modules().len() {
+        let kernel = family.modules()[index];
+        if let Some(Difference { what, field }) = difference(kernel, fields) {
+            Message::new()
+                .with(what)
+                .with(" (kernel ")
+                .with(kernel.name)
+                .with(", field ")
+                .with(field)
+                .with(")")
+                .panic();
+        }
+        index += 1;
     }
 }
 
@@ -86,7 +91,7 @@ const fn difference(kernel: &Kernel, fields: &[Field]) -> Option<Difference> {
     None
 }
 
-const fn same_text(a: &str, b: &str) -> bool {
+pub(super) const fn same_text(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut index = 0;
     while index < a.len() && index < b.len() && a[index] == b[index] {
@@ -133,6 +138,7 @@ mod tests {
 
     static KERNEL: Kernel = Kernel {
         name: "probe/copy",
+        defines: &[],
         spirv: &[],
         hash: 0,
         workgroup_size_id: None,
@@ -161,7 +167,9 @@ mod tests {
         field("count", offset_of!(Push, count), 4, false),
     ];
 
-    const _: () = assert_layout(&KERNEL, &RIGHT);
+    static FAMILY: Family = Family::new(&[&KERNEL]);
+
+    const _: () = assert_layout(&FAMILY, &RIGHT);
 
     /// The first difference, with one field replaced.
     fn difference_at(index: usize, wrong: Field) -> Option<&'static str> {
@@ -201,6 +209,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "differ in offset (kernel probe/copy, field source)")]
     fn the_message_names_kernel_and_field() {
-        assert_layout(&KERNEL, &[field("source", 4, 8, true)]);
+        assert_layout(&FAMILY, &[field("source", 4, 8, true)]);
     }
 }

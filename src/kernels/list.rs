@@ -1,4 +1,4 @@
-//! `glsl/kernels.txt`: the list of modules, and the file names and statics of its rows.
+//! `glsl/kernels.txt`: the list of modules, their file names, and the families of modules in Rust.
 
 /// One module: a source and its defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,38 +9,68 @@ pub struct Row {
     pub defines: Vec<String>,
 }
 
-/// The rows of a list, in order; an error names the line.
+/// An axis in the name of a variant: its name in braces, and the values with their defines.
+const AXES: [(&str, &[(&str, &str)]); 4] = [
+    ("{keys}", &[("key1", "KEY_WORDS=1"), ("key2", "KEY_WORDS=2")]),
+    (
+        "{pairs}",
+        &[
+            ("key1", "KEY_WORDS=1 VALUE_WORDS=0"),
+            ("key1_value1", "KEY_WORDS=1 VALUE_WORDS=1"),
+            ("key1_value2", "KEY_WORDS=1 VALUE_WORDS=2"),
+            ("key2", "KEY_WORDS=2 VALUE_WORDS=0"),
+            ("key2_value1", "KEY_WORDS=2 VALUE_WORDS=1"),
+            ("key2_value2", "KEY_WORDS=2 VALUE_WORDS=2"),
+        ],
+    ),
+    ("{1..2}", &[("1", "COLUMNS=1"), ("2", "COLUMNS=2")]),
+    ("{1..4}", &[("1", "COLUMNS=1"), ("2", "COLUMNS=2"), ("3", "COLUMNS=3"), ("4", "COLUMNS=4")]),
+];
+
+/// The modules of a list, in order; an error names the line.
 pub fn parse(text: &str) -> Result<Vec<Row>, String> {
     let mut rows: Vec<Row> = Vec::new();
     for (index, line) in text.lines().enumerate() {
+        let explain = |why: String| format!("line {}: {why}", index + 1);
         let mut words = line.split_whitespace();
         let Some(stem) = words.next().filter(|word| !word.starts_with('#')) else {
             continue;
         };
-        let row = row(stem, words).map_err(|why| format!("line {}: {why}", index + 1))?;
-        if let Some(twin) = rows.iter().find(|other| identifier(&other.name) == identifier(&row.name)) {
-            return Err(format!(
-                "line {}: {} and {} have the same name in Rust",
-                index + 1,
-                twin.name,
-                row.name
-            ));
+        for row in expand(stem, words).map_err(explain)? {
+            if rows.iter().any(|other| other.name == row.name) {
+                return Err(explain(format!("{} is listed twice", row.name)));
+            }
+            rows.push(row);
         }
-        rows.push(row);
     }
     Ok(rows)
 }
 
-fn row<'a>(stem: &str, mut words: impl Iterator<Item = &'a str>) -> Result<Row, String> {
-    let name = match words.next() {
-        Some("-") => stem.to_owned(),
-        Some(variant) if is_plain(variant) => format!("{stem}:{variant}"),
+/// The modules of a line: one, or one for each value of its axis.
+fn expand<'a>(stem: &str, mut words: impl Iterator<Item = &'a str>) -> Result<Vec<Row>, String> {
+    let Some(variant) = words.next() else {
+        return Err(format!("{stem} lacks a variant, or \"-\" for none"));
+    };
+    let defines: Vec<_> = words.map(str::to_owned).collect();
+    let axis = AXES.iter().find(|(axis, _)| variant.contains(axis));
+    let Some((axis, values)) = axis else { return Ok(vec![row(stem, variant, defines)?]) };
+    let module = |(value, of_value): &(&str, &str)| {
+        let of_value = of_value.split(' ').map(str::to_owned);
+        row(stem, &variant.replace(axis, value), defines.iter().cloned().chain(of_value).collect())
+    };
+    values.iter().map(module).collect()
+}
+
+fn row(stem: &str, variant: &str, defines: Vec<String>) -> Result<Row, String> {
+    let name = match variant {
+        "-" => stem.to_owned(),
+        variant if is_plain(variant) => format!("{stem}:{variant}"),
         _ => return Err(format!("{stem} lacks a variant, or \"-\" for none")),
     };
     if !stem.split('/').all(is_plain) {
         return Err(format!("{stem} is not a path of lower-case letters, digits and _"));
     }
-    Ok(Row { name, defines: words.map(str::to_owned).collect() })
+    Ok(Row { name, defines })
 }
 
 fn is_plain(word: &str) -> bool {
@@ -52,9 +82,19 @@ pub fn module_path(name: &str) -> String {
     format!("{}.spv", name.replace(':', "."))
 }
 
-/// The name of a kernel's static in `kernels`.
-pub fn identifier(name: &str) -> String {
-    name.replace(['/', ':'], "_").to_ascii_uppercase()
+/// Defines that change the push constants of a source.
+const OTHER_PUSH_CONSTANTS: [&str; 2] = ["COUNTED", "SEGMENTED"];
+
+/// Whether a define separates families of one source.
+pub fn is_of_family(define: &str) -> bool {
+    OTHER_PUSH_CONSTANTS.contains(&define)
+}
+
+/// The name of the static in `kernels` with a module's family: the modules of a source with one push-constant block.
+pub fn family(name: &str, defines: &[String]) -> String {
+    let stem = name.split_once(':').map_or(name, |(stem, _)| stem);
+    let own = defines.iter().filter(|define| is_of_family(define)).map(String::as_str);
+    std::iter::once(stem).chain(own).collect::<Vec<_>>().join("_").replace('/', "_").to_ascii_uppercase()
 }
 
 #[cfg(test)]
@@ -62,27 +102,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_names_its_module_and_its_static() {
-        let text = "# a list\n\nscan/reduce -\r\nscan/reduce\tu32x1  COMPONENTS=1 WIDE\n";
+    fn a_line_names_its_modules_and_their_family() {
+        let text = "# a list\n\nscan/reduce -\r\nscan/reduce\tu32x{1..2}_wide  WIDE\nsort/count {keys}\n";
         let rows = parse(text).expect("a valid list");
         let names: Vec<_> = rows.iter().map(|row| row.name.as_str()).collect();
-        assert_eq!(names, ["scan/reduce", "scan/reduce:u32x1"]);
-        assert_eq!(rows[1].defines, ["COMPONENTS=1", "WIDE"]);
+        let all = [
+            "scan/reduce",
+            "scan/reduce:u32x1_wide",
+            "scan/reduce:u32x2_wide",
+            "sort/count:key1",
+            "sort/count:key2",
+        ];
+        assert_eq!(names, all);
+        assert_eq!(rows[2].defines, ["WIDE", "COLUMNS=2"]);
         assert_eq!(module_path(names[0]), "scan/reduce.spv");
-        assert_eq!(module_path(names[1]), "scan/reduce.u32x1.spv");
-        assert_eq!(identifier(names[1]), "SCAN_REDUCE_U32X1");
+        assert_eq!(module_path(names[1]), "scan/reduce.u32x1_wide.spv");
+        assert_eq!(family(names[1], &rows[1].defines), "SCAN_REDUCE");
+        let segmented = ["SEGMENTED", "KEY_WORDS=1"].map(str::to_owned);
+        assert_eq!(family("sort/scatter:segmented_key1", &segmented), "SORT_SCATTER_SEGMENTED");
     }
 
     #[test]
-    fn a_wrong_row_is_named() {
+    fn a_wrong_line_is_named() {
         let error = |text| parse(text).expect_err("a wrong list");
         assert_eq!(error("# a list\nscan/reduce"), "line 2: scan/reduce lacks a variant, or \"-\" for none");
         assert!(error("scan//reduce -").contains("not a path"));
         assert!(error("../reduce -").contains("not a path"));
         assert!(error("scan/reduce Wide").contains("variant"));
-        assert_eq!(
-            error("scan/reduce wide\nscan/reduce_wide -"),
-            "line 2: scan/reduce:wide and scan/reduce_wide have the same name in Rust"
-        );
+        assert_eq!(error("scan/reduce x{1..2}\nscan/reduce x2"), "line 2: scan/reduce:x2 is listed twice");
     }
 }

@@ -148,8 +148,8 @@ mod tests {
     fn a_changed_list_makes_every_module_stale() {
         let list = |glsl: &Path| glsl.join("kernels.txt");
         check_refused(
-            |glsl| rewrite(&list(glsl), "COLUMNS=1", "COLUMNS=2"),
-            "glsl/kernels.txt changed the defines of scan/reduce:u32x1",
+            |glsl| rewrite(&list(glsl), "OPERATOR_WORDS32", "OPERATOR_WORDS64"),
+            "glsl/kernels.txt changed the defines of scan/reduce:words32x1",
         );
         check_refused(
             |glsl| rewrite(&list(glsl), "probe/copy ", "# "),

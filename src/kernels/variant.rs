@@ -13,8 +13,7 @@ impl Kernel {
         spirv: &'static [u8],
         model: &'static Kernel,
     ) -> Self {
-        let Self { workgroup_size_id, push_constants, spec_constants, .. } = *model;
-        Self { name, spirv, hash: 0, workgroup_size_id, push_constants, spec_constants }
+        Self { name, spirv, hash: 0, ..*model }
     }
 
     /// Whether the module has the declarations and accesses of `model`, and an array in shared memory of

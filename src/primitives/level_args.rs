@@ -58,7 +58,7 @@ impl LevelArgsWriter {
     pub(super) fn new(device: &Device, subgroup_size: Option<u32>) -> Result<Self> {
         let options =
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
-        Ok(Self(Pipeline::declare(device, &kernels::SCAN_LEVEL_ARGS, options)?))
+        Ok(Self(Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options)?))
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {

@@ -235,7 +235,7 @@ fn a_module_of_a_kernel_has_the_statistics_of_the_kernel() {
     let gpu = ["--device", "gpu:nvidia-ampere", "--json"];
     let devices = parse(&run(&mut subsweep(["inspect", "--filter", "gather/gather"].iter().chain(&gpu))));
     let ours = &devices[0]["pipelines"][0];
-    let kernel = &kernels::GATHER_GATHER;
+    let kernel = kernels::GATHER_GATHER.module(&[]);
     let mut constants = Vec::new();
     for word in ours["specialization"].as_str().unwrap().split(' ') {
         let (name, value) = word.split_once('=').unwrap();
@@ -314,7 +314,7 @@ fn the_exit_of_a_child_is_reported() {
         assert!(String::from_utf8_lossy(&ended.stdout).contains(&format!("\n  {reason}\n")), "{ended:?}");
     }
     let folder = Folder::new();
-    let file = folder.file("module.spv", kernels::GATHER_GATHER.spirv);
+    let file = folder.file("module.spv", kernels::GATHER_GATHER.module(&[]).spirv);
     children("kill -SEGV $$", &[&one[..], &["--spirv", &file]].concat()).refused(
         4,
         "gpu:apple-m1: its driver crashed (signal: 11 (SIGSEGV)); check the module with spirv-val",
@@ -405,7 +405,7 @@ fn children_of(parent: u32) -> Vec<u32> {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_child_ends_with_its_parent() {
-    let (folder, module) = (Folder::new(), kernels::GATHER_GATHER.spirv);
+    let (folder, module) = (Folder::new(), kernels::GATHER_GATHER.module(&[]).spirv);
     let pipe = folder.argument("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     // The child is this program, and waits for a module that never comes.
@@ -440,7 +440,7 @@ fn a_child_ends_with_its_parent() {
 #[cfg(unix)]
 fn a_module_from_a_pipe_reaches_every_child() {
     let folder = Folder::new();
-    let module = kernels::SCAN_CHAINED_WORDS32X1.spirv;
+    let module = kernels::SCAN_CHAINED.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]).spirv;
     assert!(module.len() > 1 << 16, "more than a pipe holds");
     let file = folder.file("module.spv", module);
     let gpus = gpus_by(&format!("cmp - {file} && echo the same"));
@@ -473,7 +473,7 @@ fn a_module_from_a_pipe_reaches_every_child() {
 #[test]
 fn invalid_modules_are_refused_before_a_device_is_opened() {
     let folder = Folder::new();
-    let module = kernels::GATHER_GATHER.spirv;
+    let module = kernels::GATHER_GATHER.module(&[]).spirv;
     let whole = folder.file("whole.spv", module);
     let turned: Vec<u8> = module.chunks_exact(4).flat_map(|word| word.iter().rev().copied()).collect();
     let mut future = module.to_vec();

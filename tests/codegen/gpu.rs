@@ -97,7 +97,7 @@ fn complete(found: &Table, has_float64: bool) -> Trial {
             let is_meant = has_float64 || !name.contains(":float64");
             is_meant && !name.starts_with("probe/") && !name.ends_with("_counted")
         };
-        for kernel in kernels::ALL.iter().filter(|kernel| is_chosen(kernel.name)) {
+        for kernel in kernels::all().filter(|kernel| is_chosen(kernel.name)) {
             ensure!(found.iter().any(|name| name == kernel.name), "{} is not compiled", kernel.name);
         }
         Ok(())

@@ -23,14 +23,9 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
     let capabilities = device.capabilities();
     let pairs = SortConfig::pairs;
     let mut counts = Vec::new();
-    for (kernel, config) in [
-        (&kernels::SORT_ONESWEEP_KEY1, SortConfig::keys(ElementType::U32)),
-        (&kernels::SORT_ONESWEEP_KEY1_VALUE1, pairs(ElementType::U32, ValueSize::B4)),
-        (&kernels::SORT_ONESWEEP_KEY1_VALUE2, pairs(ElementType::U32, ValueSize::B8)),
-        (&kernels::SORT_ONESWEEP_KEY2, SortConfig::keys(ElementType::U64)),
-        (&kernels::SORT_ONESWEEP_KEY2_VALUE1, pairs(ElementType::U64, ValueSize::B4)),
-        (&kernels::SORT_ONESWEEP_KEY2_VALUE2, pairs(ElementType::U64, ValueSize::B8)),
-    ] {
+    let configs = [ElementType::U32, ElementType::U64]
+        .map(|key| [SortConfig::keys(key), pairs(key, ValueSize::B4), pairs(key, ValueSize::B8)]);
+    for (kernel, config) in kernels::SORT_ONESWEEP.modules().iter().zip(configs.into_iter().flatten()) {
         let tuned = SortPolicy::tuned(SortAlgorithm::Onesweep, capabilities, &config);
         let Ranking::Match(matching) = tuned.ranking else { bail!("onesweep does not match digits") };
         for (way, by_shared_masks) in [("ballots", false), ("shared masks", true)] {
@@ -47,7 +42,7 @@ pub fn counts(device: &Device) -> Result<Vec<(String, MainPath)>> {
     }
     let config = ScanConfig::inclusive().out_of_place();
     let tuned = ScanPolicy::choose(capabilities, &config).policy.with_algorithm(ScanAlgorithm::Chained);
-    let kernel = &kernels::SCAN_CHAINED_U32X1;
+    let kernel = kernels::SCAN_CHAINED.module(&[("COLUMNS", 1)]);
     let plan = PlanConfig::Scan(config.policy(tuned));
     // The first subgroup of a workgroup looks back.
     for (subgroups, more) in [("first subgroup", &[][..]), ("other subgroups", &[("OTHER_SUBGROUPS", 1)])] {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use libtest_mimic::{Failed, Trial};
 use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 use subsweep::headless::Gpu;
-use subsweep::kernels::{Access, Kernel, PushConstant};
+use subsweep::kernels::{Access, Family, Kernel, PushConstant};
 
 use super::cases::expect_no_findings;
 use crate::fixture;
@@ -34,6 +34,8 @@ static ADVANCE: Kernel = {
     unsafe { Kernel::new("advance", fixture!("advance"), MEMBERS, &[]) }
 };
 
+static MODULES: [&Kernel; 1] = [&ADVANCE];
+
 struct Push {
     result: AddressRange,
     base: u64,
@@ -43,7 +45,7 @@ struct Push {
 
 // SAFETY: the block is the kernel's.
 unsafe impl PushConstants for Push {
-    const KERNELS: &'static [&'static Kernel] = &[&ADVANCE];
+    const FAMILIES: &'static [&'static Family] = &[&Family::new(&MODULES)];
 
     fn block(&self) -> PushBlock {
         let mut block = PushBlock::default();

@@ -70,7 +70,7 @@ mod reproducers {
         Recorder,
     };
     use subsweep::headless::Gpu;
-    use subsweep::kernels::{Access, Kernel, PushConstant, SpecConstant};
+    use subsweep::kernels::{Access, Family, Kernel, PushConstant, SpecConstant};
 
     use crate::fixture;
 
@@ -104,7 +104,7 @@ mod reproducers {
 
     // SAFETY: every reproducer has this one pointer.
     unsafe impl PushConstants for Push {
-        const KERNELS: &'static [&'static Kernel] = &REPRODUCERS;
+        const FAMILIES: &'static [&'static Family] = &[&Family::new(&REPRODUCERS)];
 
         fn block(&self) -> PushBlock {
             let mut block = PushBlock::default();

@@ -153,7 +153,7 @@ fn two_copies(
 }
 
 fn copy_rig(gpu: &Gpu) -> Result<Rig<'_>, Failed> {
-    Rig::new(gpu, &PROBE_COPY, 128, &[("QUADS_PER_INVOCATION", 1)])
+    Rig::new(gpu, PROBE_COPY.module(&[]), 128, &[("QUADS_PER_INVOCATION", 1)])
 }
 
 fn copy<'a>(source: AddressRange, destination: AddressRange, quads: usize) -> [(&'a str, Value<'a>); 3] {

@@ -32,7 +32,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &Row) -> Vec<Trial> {
     let selection = row.passes();
     let mut trials = Vec::new();
     let mut without = Vec::new();
-    for &kernel in kernels::ALL {
+    for kernel in kernels::all() {
         let is_of_doubles = kernel.name.contains(":float64");
         let Some(check) = check_of(kernel.name) else {
             without.push(kernel.name);

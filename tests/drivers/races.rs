@@ -24,7 +24,7 @@ mod canary {
     use libtest_mimic::Failed;
     use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
     use subsweep::headless::Gpu;
-    use subsweep::kernels::{Access, Kernel, PushConstant, SpecConstant};
+    use subsweep::kernels::{Access, Family, Kernel, PushConstant, SpecConstant};
 
     use crate::cases::expect_no_findings;
     use crate::fixture;
@@ -42,11 +42,13 @@ mod canary {
         )
     };
 
+    static MODULES: [&Kernel; 1] = [&RACE];
+
     struct Push(AddressRange);
 
     // SAFETY: the kernel has this one pointer.
     unsafe impl PushConstants for Push {
-        const KERNELS: &'static [&'static Kernel] = &[&RACE];
+        const FAMILIES: &'static [&'static Family] = &[&Family::new(&MODULES)];
 
         fn block(&self) -> PushBlock {
             let mut block = PushBlock::default();

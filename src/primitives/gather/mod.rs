@@ -84,7 +84,7 @@ impl GatherPipeline {
         ];
         let GatherPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        Ok(Self { shape, pipeline: Pipeline::declare(device, &kernels::GATHER_GATHER, options)? })
+        Ok(Self { shape, pipeline: Pipeline::declare(device, kernels::GATHER_GATHER.module(&[]), options)? })
     }
 
     fn is_aligned(&self, buffers: &GatherBuffers) -> bool {

@@ -37,7 +37,11 @@ pub(super) struct BlockDoubling {
 impl BlockDoubling {
     pub(super) fn new(device: &Device, policy: &ScanPolicy) -> Result<Self> {
         let pipeline = |from_source: bool| {
-            policy.pipeline(device, &kernels::SCAN_DOUBLE_BLOCKS, &[("FROM_SOURCE", from_source.into())])
+            policy.pipeline(
+                device,
+                kernels::SCAN_DOUBLE_BLOCKS.module(&[]),
+                &[("FROM_SOURCE", from_source.into())],
+            )
         };
         Ok(Self { tile_items: policy.tile_items(), first: pipeline(true)?, step: pipeline(false)? })
     }

@@ -24,7 +24,7 @@ use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgr
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 push_constants! {
-    struct ChainedPush for [SCAN_CHAINED_U32X1, SCAN_CHAINED_WORDS32X1, SCAN_CHAINED_WORDS64X1, SCAN_CHAINED_FLOAT64X1] {
+    struct ChainedPush for [SCAN_CHAINED] {
         source: AddressRange,
         destination: AddressRange,
         state: AddressRange,
@@ -37,7 +37,7 @@ push_constants! {
 
 #[cfg(feature = "cli")]
 push_constants! {
-    struct CountedPush for [SCAN_CHAINED_WORDS32X1_COUNTED] {
+    struct CountedPush for [SCAN_CHAINED_COUNTED] {
         source: AddressRange,
         destination: AddressRange,
         state: AddressRange,
@@ -252,7 +252,7 @@ impl CountedChained {
         if config.modules().chained.is_none() || config.row_shape().element_words != 1 {
             return Ok(None);
         }
-        let counted = &kernels::SCAN_CHAINED_WORDS32X1_COUNTED;
+        let counted = kernels::SCAN_CHAINED_COUNTED.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);
         let chained = Chained::new(device, config, policy, counted)?;
         Pipeline::compile_all(device, [&chained.quads, &chained.words].map(|access| &access.chained))?;
         Ok(Some(Self(chained)))

@@ -7,34 +7,17 @@ use super::config::{ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::{Error, Result};
-use crate::kernels::{self, Kernel};
+use crate::kernels;
 use crate::primitives::Tiles;
 
 push_constants! {
-    struct ChunkPush for [
-        SCAN_CHUNK_SUM_U32X1,
-        SCAN_CHUNK_SUM_U32X2,
-        SCAN_CHUNK_SUM_U32X3,
-        SCAN_CHUNK_SUM_U32X4,
-        SCAN_CHUNK_PREFIX_U32X1,
-        SCAN_CHUNK_PREFIX_U32X2,
-        SCAN_CHUNK_PREFIX_U32X3,
-        SCAN_CHUNK_PREFIX_U32X4,
-    ] {
+    struct ChunkPush for [SCAN_CHUNK_SUM, SCAN_CHUNK_PREFIX] {
         table: AddressRange,
         stride: u32,
         chunk_count: u32,
         last_extent: u32,
     }
 }
-
-/// Kernels by number of columns.
-const KERNELS: [(&Kernel, &Kernel); ScanPolicy::MAX_SEED_COLUMNS as usize] = [
-    (&kernels::SCAN_CHUNK_SUM_U32X1, &kernels::SCAN_CHUNK_PREFIX_U32X1),
-    (&kernels::SCAN_CHUNK_SUM_U32X2, &kernels::SCAN_CHUNK_PREFIX_U32X2),
-    (&kernels::SCAN_CHUNK_SUM_U32X3, &kernels::SCAN_CHUNK_PREFIX_U32X3),
-    (&kernels::SCAN_CHUNK_SUM_U32X4, &kernels::SCAN_CHUNK_PREFIX_U32X4),
-];
 
 /// Maximum count: the kernels' strides, in bytes, have 32 bits.
 const MAX_COUNT: u64 = 1 << 32;
@@ -51,7 +34,9 @@ pub(super) struct ChunkInPlace {
 
 impl ChunkInPlace {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let (sum, prefix) = KERNELS[config.column_count() as usize - 1];
+        let columns = [("COLUMNS", config.column_count())];
+        let (sum, prefix) =
+            (kernels::SCAN_CHUNK_SUM.module(&columns), kernels::SCAN_CHUNK_PREFIX.module(&columns));
         let pipeline = |kernel, constants: &[(&'static str, u32)]| policy.pipeline(device, kernel, constants);
         let batches = ("BATCHES_PER_CHUNK", policy.items_per_invocation);
         Ok(Self {

@@ -1,7 +1,15 @@
 //! Custom operators.
 
 use crate::error::{Error, Result};
-use crate::kernels::{self, Kernel};
+use crate::kernels::{self, Define, Kernel};
+
+/// Kernels with the interfaces of a custom operator's modules.
+const REDUCE: &Kernel = kernels::SCAN_REDUCE.module(&DEFINES);
+const DOWNSWEEP: &Kernel = kernels::SCAN_DOWNSWEEP.module(&DEFINES);
+const SEGMENTED_REDUCE: &Kernel = kernels::SCAN_REDUCE.module(&SEGMENTED);
+const SEGMENTED_DOWNSWEEP: &Kernel = kernels::SCAN_DOWNSWEEP.module(&SEGMENTED);
+const DEFINES: [Define; 2] = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1)];
+const SEGMENTED: [Define; 3] = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("HEADED", 1)];
 
 #[doc = include_str!("../../../docs/custom-operators.md")]
 #[derive(Debug)]
@@ -35,8 +43,8 @@ impl CustomOperator {
         unsafe {
             Self {
                 element_words,
-                reduce: Kernel::variant(name, reduce, &kernels::SCAN_REDUCE_WORDS32X1),
-                downsweep: Kernel::variant(name, downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1),
+                reduce: Kernel::variant(name, reduce, REDUCE),
+                downsweep: Kernel::variant(name, downsweep, DOWNSWEEP),
                 segmented: None,
             }
         }
@@ -55,8 +63,8 @@ impl CustomOperator {
         // SAFETY: as the caller promises.
         unsafe {
             self.segmented = Some((
-                Kernel::variant(name, reduce, &kernels::SCAN_REDUCE_WORDS32X1_SEGMENTED),
-                Kernel::variant(name, downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED),
+                Kernel::variant(name, reduce, SEGMENTED_REDUCE),
+                Kernel::variant(name, downsweep, SEGMENTED_DOWNSWEEP),
             ));
         }
         self
@@ -90,13 +98,9 @@ impl CustomOperator {
                 });
             }
             (Some((reduce, downsweep)), true) => {
-                same(reduce, &kernels::SCAN_REDUCE_WORDS32X1_SEGMENTED)
-                    && same(downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED)
+                same(reduce, SEGMENTED_REDUCE) && same(downsweep, SEGMENTED_DOWNSWEEP)
             }
-            (_, false) => {
-                same(&self.reduce, &kernels::SCAN_REDUCE_WORDS32X1)
-                    && same(&self.downsweep, &kernels::SCAN_DOWNSWEEP_WORDS32X1)
-            }
+            (_, false) => same(&self.reduce, REDUCE) && same(&self.downsweep, DOWNSWEEP),
         };
         if is_valid {
             return Ok(());

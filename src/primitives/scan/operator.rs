@@ -125,53 +125,6 @@ impl RowShape {
     }
 }
 
-/// The kernels of reduce-then-scan: reduce and downsweep.
-type Pair = (&'static Kernel, &'static Kernel);
-
-/// Sums of u32, by the number of columns. Separate kernels, since SwiftShader's compiler does not remove code that
-/// specialization constants disable: sums in sorts and most scans would take twice as long.
-const U32: [Pair; 4] = [
-    (&kernels::SCAN_REDUCE_U32X1, &kernels::SCAN_DOWNSWEEP_U32X1),
-    (&kernels::SCAN_REDUCE_U32X2, &kernels::SCAN_DOWNSWEEP_U32X2),
-    (&kernels::SCAN_REDUCE_U32X3, &kernels::SCAN_DOWNSWEEP_U32X3),
-    (&kernels::SCAN_REDUCE_U32X4, &kernels::SCAN_DOWNSWEEP_U32X4),
-];
-/// Any operator, by the number of columns.
-const WORDS32: [Pair; 4] = [
-    (&kernels::SCAN_REDUCE_WORDS32X1, &kernels::SCAN_DOWNSWEEP_WORDS32X1),
-    (&kernels::SCAN_REDUCE_WORDS32X2, &kernels::SCAN_DOWNSWEEP_WORDS32X2),
-    (&kernels::SCAN_REDUCE_WORDS32X3, &kernels::SCAN_DOWNSWEEP_WORDS32X3),
-    (&kernels::SCAN_REDUCE_WORDS32X4, &kernels::SCAN_DOWNSWEEP_WORDS32X4),
-];
-const WORDS32_STRIDED: Pair =
-    (&kernels::SCAN_REDUCE_WORDS32_STRIDED, &kernels::SCAN_DOWNSWEEP_WORDS32_STRIDED);
-const WORDS64: [Pair; 2] = [
-    (&kernels::SCAN_REDUCE_WORDS64X1, &kernels::SCAN_DOWNSWEEP_WORDS64X1),
-    (&kernels::SCAN_REDUCE_WORDS64X2, &kernels::SCAN_DOWNSWEEP_WORDS64X2),
-];
-const WORDS64_STRIDED: Pair =
-    (&kernels::SCAN_REDUCE_WORDS64_STRIDED, &kernels::SCAN_DOWNSWEEP_WORDS64_STRIDED);
-const FLOAT64: [Pair; 2] = [
-    (&kernels::SCAN_REDUCE_FLOAT64X1, &kernels::SCAN_DOWNSWEEP_FLOAT64X1),
-    (&kernels::SCAN_REDUCE_FLOAT64X2, &kernels::SCAN_DOWNSWEEP_FLOAT64X2),
-];
-const FLOAT64_STRIDED: Pair =
-    (&kernels::SCAN_REDUCE_FLOAT64_STRIDED, &kernels::SCAN_DOWNSWEEP_FLOAT64_STRIDED);
-
-/// With segments: one column, and one of several.
-const WORDS32_SEGMENTED: [Pair; 2] = [
-    (&kernels::SCAN_REDUCE_WORDS32X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED),
-    (&kernels::SCAN_REDUCE_WORDS32_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS32_STRIDED_SEGMENTED),
-];
-const WORDS64_SEGMENTED: [Pair; 2] = [
-    (&kernels::SCAN_REDUCE_WORDS64X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS64X1_SEGMENTED),
-    (&kernels::SCAN_REDUCE_WORDS64_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_WORDS64_STRIDED_SEGMENTED),
-];
-const FLOAT64_SEGMENTED: [Pair; 2] = [
-    (&kernels::SCAN_REDUCE_FLOAT64X1_SEGMENTED, &kernels::SCAN_DOWNSWEEP_FLOAT64X1_SEGMENTED),
-    (&kernels::SCAN_REDUCE_FLOAT64_STRIDED_SEGMENTED, &kernels::SCAN_DOWNSWEEP_FLOAT64_STRIDED_SEGMENTED),
-];
-
 impl Modules {
     /// The kernels for rows of `columns` elements, at least one.
     pub(super) fn new(
@@ -181,35 +134,31 @@ impl Modules {
         is_segmented: bool,
     ) -> Self {
         let shape = RowShape::new(element.words(), columns, is_segmented);
+        let columns = if shape.is_strided { 1 } else { columns };
         let is_plain = !is_segmented && !shape.is_strided;
         let sums_u32 = is_plain
             && operator == ScanOperator::Add
             && matches!(element, ElementType::U32 | ElementType::I32);
-        let (dense, strided, segmented): (&[Pair], Pair, [Pair; 2]) = match element.words() {
-            1 if sums_u32 => (&U32, WORDS32_STRIDED, WORDS32_SEGMENTED),
-            1 => (&WORDS32, WORDS32_STRIDED, WORDS32_SEGMENTED),
-            _ if operator.needs_float64(element) => (&FLOAT64, FLOAT64_STRIDED, FLOAT64_SEGMENTED),
-            _ => (&WORDS64, WORDS64_STRIDED, WORDS64_SEGMENTED),
+        let of_operator = match element.words() {
+            // Separate kernels, since SwiftShader's compiler does not remove code that specialization constants
+            // disable: sums in sorts and most scans would take twice as long.
+            1 if sums_u32 => None,
+            1 => Some("OPERATOR_WORDS32"),
+            _ if operator.needs_float64(element) => Some("OPERATOR_FLOAT64"),
+            _ => Some("OPERATOR_WORDS64"),
         };
-        let (reduce, downsweep) = match (is_segmented, shape.is_strided) {
-            (true, is_strided) => segmented[usize::from(is_strided)],
-            (false, true) => strided,
-            (false, false) => dense[columns as usize - 1],
-        };
-        let chained = match element.words() {
-            1 if sums_u32 => &kernels::SCAN_CHAINED_U32X1,
-            1 => &kernels::SCAN_CHAINED_WORDS32X1,
-            _ if operator.needs_float64(element) => &kernels::SCAN_CHAINED_FLOAT64X1,
-            _ => &kernels::SCAN_CHAINED_WORDS64X1,
-        };
+        let is_defined =
+            [(of_operator, true), (Some("STRIDED"), shape.is_strided), (Some("HEADED"), is_segmented)];
+        let names = is_defined.into_iter().filter_map(|(name, is_defined)| name.filter(|_| is_defined));
+        let defines: Vec<_> = names.map(|name| (name, 1)).chain([("COLUMNS", columns)]).collect();
         let constants = match sums_u32 {
             true => Vec::new(),
             false => vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
         };
         Self {
-            reduce,
-            downsweep,
-            chained: (columns == 1 && !is_segmented).then_some(chained),
+            reduce: kernels::SCAN_REDUCE.module(&defines),
+            downsweep: kernels::SCAN_DOWNSWEEP.module(&defines),
+            chained: kernels::SCAN_CHAINED.find(&defines),
             constants,
             shape,
         }

@@ -31,29 +31,7 @@ use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 push_constants! {
-    struct ReducePush for [
-        SCAN_REDUCE_U32X1,
-        SCAN_REDUCE_U32X2,
-        SCAN_REDUCE_U32X3,
-        SCAN_REDUCE_U32X4,
-        SCAN_REDUCE_WORDS32X1,
-        SCAN_REDUCE_WORDS32X2,
-        SCAN_REDUCE_WORDS32X3,
-        SCAN_REDUCE_WORDS32X4,
-        SCAN_REDUCE_WORDS32_STRIDED,
-        SCAN_REDUCE_WORDS64X1,
-        SCAN_REDUCE_WORDS64X2,
-        SCAN_REDUCE_WORDS64_STRIDED,
-        SCAN_REDUCE_FLOAT64X1,
-        SCAN_REDUCE_FLOAT64X2,
-        SCAN_REDUCE_FLOAT64_STRIDED,
-        SCAN_REDUCE_WORDS32X1_SEGMENTED,
-        SCAN_REDUCE_WORDS32_STRIDED_SEGMENTED,
-        SCAN_REDUCE_WORDS64X1_SEGMENTED,
-        SCAN_REDUCE_WORDS64_STRIDED_SEGMENTED,
-        SCAN_REDUCE_FLOAT64X1_SEGMENTED,
-        SCAN_REDUCE_FLOAT64_STRIDED_SEGMENTED,
-    ] {
+    struct ReducePush for [SCAN_REDUCE] {
         source: AddressRange,
         sums: AddressRange,
         heads: AddressRange,
@@ -66,34 +44,7 @@ push_constants! {
 }
 
 push_constants! {
-    pub(super) struct DownsweepPush for [
-        SCAN_DOWNSWEEP_U32X1,
-        SCAN_DOWNSWEEP_U32X2,
-        SCAN_DOWNSWEEP_U32X3,
-        SCAN_DOWNSWEEP_U32X4,
-        SCAN_DOWNSWEEP_WORDS32X1,
-        SCAN_DOWNSWEEP_WORDS32X2,
-        SCAN_DOWNSWEEP_WORDS32X3,
-        SCAN_DOWNSWEEP_WORDS32X4,
-        SCAN_DOWNSWEEP_WORDS32_STRIDED,
-        SCAN_DOWNSWEEP_WORDS64X1,
-        SCAN_DOWNSWEEP_WORDS64X2,
-        SCAN_DOWNSWEEP_WORDS64_STRIDED,
-        SCAN_DOWNSWEEP_FLOAT64X1,
-        SCAN_DOWNSWEEP_FLOAT64X2,
-        SCAN_DOWNSWEEP_FLOAT64_STRIDED,
-        SCAN_DOWNSWEEP_WORDS32X1_SEGMENTED,
-        SCAN_DOWNSWEEP_WORDS32_STRIDED_SEGMENTED,
-        SCAN_DOWNSWEEP_WORDS64X1_SEGMENTED,
-        SCAN_DOWNSWEEP_WORDS64_STRIDED_SEGMENTED,
-        SCAN_DOWNSWEEP_FLOAT64X1_SEGMENTED,
-        SCAN_DOWNSWEEP_FLOAT64_STRIDED_SEGMENTED,
-        SCAN_DOWNSWEEP_KOGGE_STONE,
-        SCAN_DOWNSWEEP_KOGGE_STONE_DOUBLE_BUFFERED,
-        SCAN_DOWNSWEEP_BRENT_KUNG,
-        SCAN_DOWNSWEEP_SKLANSKY,
-        SCAN_DOWNSWEEP_SEQUENTIAL,
-    ] {
+    pub(super) struct DownsweepPush for [SCAN_DOWNSWEEP] {
         source: AddressRange,
         destination: AddressRange,
         carries: AddressRange,
@@ -267,7 +218,7 @@ impl ReduceThenScan {
             }
         }
         let small = ScanPolicy { workgroup_size: small_workgroup(device), ..*policy };
-        let mark_segments = || small.pipeline(device, &kernels::SCAN_MARK_SEGMENTS, &[]);
+        let mark_segments = || small.pipeline(device, kernels::SCAN_MARK_SEGMENTS.module(&[]), &[]);
         let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
         let sizes = ScratchShape {
             row_size: config.row_size(),
@@ -561,14 +512,15 @@ impl<'a> Recording<'a> {
 
 /// The downsweep kernel with a textbook's workgroup scan.
 fn textbook_downsweep(scan: WorkgroupScan) -> Option<&'static Kernel> {
-    match scan {
-        WorkgroupScan::Subgroup => None,
-        WorkgroupScan::KoggeStone => Some(&kernels::SCAN_DOWNSWEEP_KOGGE_STONE),
-        WorkgroupScan::KoggeStoneDoubleBuffered => Some(&kernels::SCAN_DOWNSWEEP_KOGGE_STONE_DOUBLE_BUFFERED),
-        WorkgroupScan::BrentKung => Some(&kernels::SCAN_DOWNSWEEP_BRENT_KUNG),
-        WorkgroupScan::Sklansky => Some(&kernels::SCAN_DOWNSWEEP_SKLANSKY),
-        WorkgroupScan::Sequential => Some(&kernels::SCAN_DOWNSWEEP_SEQUENTIAL),
-    }
+    let define = match scan {
+        WorkgroupScan::Subgroup => return None,
+        WorkgroupScan::KoggeStone => "WORKGROUP_SCAN_KOGGE_STONE",
+        WorkgroupScan::KoggeStoneDoubleBuffered => "WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED",
+        WorkgroupScan::BrentKung => "WORKGROUP_SCAN_BRENT_KUNG",
+        WorkgroupScan::Sklansky => "WORKGROUP_SCAN_SKLANSKY",
+        WorkgroupScan::Sequential => "WORKGROUP_SCAN_SEQUENTIAL",
+    };
+    Some(kernels::SCAN_DOWNSWEEP.module(&[(define, 1), ("COLUMNS", 1)]))
 }
 
 /// The pipeline of `key`, created in `new`.

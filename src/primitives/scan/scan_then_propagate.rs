@@ -87,13 +87,13 @@ impl ScanThenPropagate {
                         ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
                         ("KEEPS_SUMS", keeps_sums.into()),
                     ];
-                    scans.push((key, pipeline(&kernels::SCAN_SCAN_TILES, access, &constants)?));
+                    scans.push((key, pipeline(kernels::SCAN_SCAN_TILES.module(&[]), access, &constants)?));
                 }
             }
         }
         let mut propagates = Vec::new();
         for access in [AccessWidth::Quads, AccessWidth::Words] {
-            propagates.push((access, pipeline(&kernels::SCAN_PROPAGATE, access, &[])?));
+            propagates.push((access, pipeline(kernels::SCAN_PROPAGATE.module(&[]), access, &[])?));
         }
         let (kind, row_size, tile_items) = (config.kind, config.row_size(), policy.tile_items());
         Ok(Self { kind, row_size, tile_items, pack_items: shape.items_per_pack(), scans, propagates })

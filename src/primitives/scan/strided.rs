@@ -38,7 +38,7 @@ pub(super) struct Strided {
 impl Strided {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let suffix = [("SUFFIX", (config.direction == Direction::Reverse).into())];
-        let step = policy.pipeline(device, &kernels::SCAN_STRIDED, &suffix)?;
+        let step = policy.pipeline(device, kernels::SCAN_STRIDED.module(&[]), &suffix)?;
         Ok(Self { row_size: config.row_size(), tile_items: policy.tile_items(), step })
     }
 

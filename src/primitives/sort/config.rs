@@ -4,6 +4,7 @@ use super::SortPlan;
 use super::policy::{SortAlgorithm, SortPolicy};
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
+use crate::kernels::Define;
 use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
 
 /// Size of a value.
@@ -240,6 +241,11 @@ impl SortConfig {
     /// Words of an offset in an array of keys.
     pub(super) const fn offset_words(&self) -> u32 {
         1 + self.has_large_counts as u32
+    }
+
+    /// Defines of kernels with keys and values.
+    pub(super) const fn defines(&self) -> [Define; 2] {
+        [("KEY_WORDS", self.key.words()), ("VALUE_WORDS", self.values.words())]
     }
 
     /// Specialization constants of kernels that read keys.

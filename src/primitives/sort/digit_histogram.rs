@@ -16,12 +16,12 @@ use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
 };
 use crate::error::Result;
-use crate::kernels::{self, Kernel};
+use crate::kernels::{self, Define, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::{Count, ScratchCursor, Tiles};
 
 push_constants! {
-    struct DigitHistogramPush for [SORT_DIGIT_HISTOGRAM_KEY1, SORT_DIGIT_HISTOGRAM_KEY1_BINS, SORT_DIGIT_HISTOGRAM_KEY2, SORT_DIGIT_HISTOGRAM_KEY2_BINS] {
+    struct DigitHistogramPush for [SORT_DIGIT_HISTOGRAM] {
         keys: AddressRange,
         state: AddressRange,
         dispatch_args: AddressRange,
@@ -117,12 +117,9 @@ impl DigitHistogram {
             Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
         };
         let [numbers, descending] = config.constants();
-        let kernel = match (config.key.words(), passes.has_bins) {
-            (1, false) => &kernels::SORT_DIGIT_HISTOGRAM_KEY1,
-            (1, true) => &kernels::SORT_DIGIT_HISTOGRAM_KEY1_BINS,
-            (_, false) => &kernels::SORT_DIGIT_HISTOGRAM_KEY2,
-            (_, true) => &kernels::SORT_DIGIT_HISTOGRAM_KEY2_BINS,
-        };
+        let [keys, _] = config.defines();
+        let defines: &[Define] = if passes.has_bins { &[keys, ("BINS", 1)] } else { &[keys] };
+        let kernel = kernels::SORT_DIGIT_HISTOGRAM.module(defines);
         let mut constants = vec![
             numbers,
             descending,
@@ -143,7 +140,7 @@ impl DigitHistogram {
             pass_items_per_invocation: policy.items_per_invocation,
             tile_items: workgroup_size.saturating_mul(ITEMS_PER_INVOCATION),
             pipeline: pipeline(kernel, &constants)?,
-            copy: pipeline(&kernels::SORT_COPY, &[("TILE_ITEMS", passes.tile_items)])?,
+            copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
             level_args: config.counts_on_device.then(level_args).transpose()?,
         })
     }

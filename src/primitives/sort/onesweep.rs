@@ -18,18 +18,11 @@ use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::SortPolicy;
 use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
-use crate::kernels::{self, Kernel};
+use crate::kernels;
 use crate::primitives::{Count, ScratchCursor};
 
 push_constants! {
-    struct OnesweepPush for [
-        SORT_ONESWEEP_KEY1,
-        SORT_ONESWEEP_KEY1_VALUE1,
-        SORT_ONESWEEP_KEY1_VALUE2,
-        SORT_ONESWEEP_KEY2,
-        SORT_ONESWEEP_KEY2_VALUE1,
-        SORT_ONESWEEP_KEY2_VALUE2,
-    ] {
+    struct OnesweepPush for [SORT_ONESWEEP] {
         keys: AddressRange,
         keys_alt: AddressRange,
         keys_alt2: AddressRange,
@@ -44,12 +37,6 @@ push_constants! {
         digit_mask: u32,
     }
 }
-
-/// By the words of a key and of a value.
-const KERNELS: [[&Kernel; 3]; 2] = [
-    [&kernels::SORT_ONESWEEP_KEY1, &kernels::SORT_ONESWEEP_KEY1_VALUE1, &kernels::SORT_ONESWEEP_KEY1_VALUE2],
-    [&kernels::SORT_ONESWEEP_KEY2, &kernels::SORT_ONESWEEP_KEY2_VALUE1, &kernels::SORT_ONESWEEP_KEY2_VALUE2],
-];
 
 /// Maximum number of portions: each is a dispatch of each pass, and one invocation writes the arguments of all.
 const MAX_PORTIONS: u64 = 4096;
@@ -103,7 +90,7 @@ impl Onesweep {
             early,
             ("EXCHANGE", policy.has_exchange.into()),
         ];
-        let kernel = KERNELS[config.key.words() as usize - 1][config.values.words() as usize];
+        let kernel = kernels::SORT_ONESWEEP.module(&config.defines());
         let options = PipelineOptions {
             workgroup_size: policy.workgroup_size,
             constants: &constants,

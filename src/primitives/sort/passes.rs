@@ -19,16 +19,7 @@ use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
 use crate::primitives::{Count, ScratchCursor, has_quads};
 
 push_constants! {
-    struct CountPush for [
-        SORT_COUNT_KEY1,
-        SORT_COUNT_KEY2,
-        SORT_COUNT_BINS_KEY1,
-        SORT_COUNT_BINS_KEY2,
-        SORT_CHUNK_COUNT_KEY1,
-        SORT_CHUNK_COUNT_KEY2,
-        SORT_CHUNK_COUNT_BIN_BY_BIN_KEY1,
-        SORT_CHUNK_COUNT_BIN_BY_BIN_KEY2,
-    ] {
+    struct CountPush for [SORT_COUNT, SORT_COUNT_BINS, SORT_CHUNK_COUNT] {
         keys: AddressRange,
         keys_alt: AddressRange,
         keys_alt2: AddressRange,
@@ -40,26 +31,7 @@ push_constants! {
 }
 
 push_constants! {
-    struct ScatterPush for [
-        SORT_SCATTER_KEY1,
-        SORT_SCATTER_KEY1_VALUE1,
-        SORT_SCATTER_KEY1_VALUE2,
-        SORT_SCATTER_KEY2,
-        SORT_SCATTER_KEY2_VALUE1,
-        SORT_SCATTER_KEY2_VALUE2,
-        SORT_SCATTER_MATCH_KEY1,
-        SORT_SCATTER_MATCH_KEY1_VALUE1,
-        SORT_SCATTER_MATCH_KEY1_VALUE2,
-        SORT_SCATTER_MATCH_KEY2,
-        SORT_SCATTER_MATCH_KEY2_VALUE1,
-        SORT_SCATTER_MATCH_KEY2_VALUE2,
-        SORT_CHUNK_BUCKET_KEY1,
-        SORT_CHUNK_BUCKET_KEY1_VALUE1,
-        SORT_CHUNK_BUCKET_KEY1_VALUE2,
-        SORT_CHUNK_BUCKET_KEY2,
-        SORT_CHUNK_BUCKET_KEY2_VALUE1,
-        SORT_CHUNK_BUCKET_KEY2_VALUE2,
-    ] {
+    struct ScatterPush for [SORT_SCATTER, SORT_CHUNK_BUCKET] {
         keys: AddressRange,
         keys_alt: AddressRange,
         keys_alt2: AddressRange,
@@ -92,54 +64,6 @@ struct PassPipelines {
     scatter: Pipeline,
 }
 
-/// Kernels of a pass: by the words of a key, and for scatter also of a value.
-struct PassKernels {
-    count: [&'static Kernel; 2],
-    scatter: [[&'static Kernel; 3]; 2],
-}
-
-const BY_COUNTERS: PassKernels = PassKernels {
-    count: [&kernels::SORT_COUNT_KEY1, &kernels::SORT_COUNT_KEY2],
-    scatter: [
-        [&kernels::SORT_SCATTER_KEY1, &kernels::SORT_SCATTER_KEY1_VALUE1, &kernels::SORT_SCATTER_KEY1_VALUE2],
-        [&kernels::SORT_SCATTER_KEY2, &kernels::SORT_SCATTER_KEY2_VALUE1, &kernels::SORT_SCATTER_KEY2_VALUE2],
-    ],
-};
-const BY_MATCH: PassKernels = PassKernels {
-    count: [&kernels::SORT_COUNT_BINS_KEY1, &kernels::SORT_COUNT_BINS_KEY2],
-    scatter: [
-        [
-            &kernels::SORT_SCATTER_MATCH_KEY1,
-            &kernels::SORT_SCATTER_MATCH_KEY1_VALUE1,
-            &kernels::SORT_SCATTER_MATCH_KEY1_VALUE2,
-        ],
-        [
-            &kernels::SORT_SCATTER_MATCH_KEY2,
-            &kernels::SORT_SCATTER_MATCH_KEY2_VALUE1,
-            &kernels::SORT_SCATTER_MATCH_KEY2_VALUE2,
-        ],
-    ],
-};
-const OF_SEED: PassKernels = PassKernels {
-    count: [&kernels::SORT_CHUNK_COUNT_KEY1, &kernels::SORT_CHUNK_COUNT_KEY2],
-    scatter: [
-        [
-            &kernels::SORT_CHUNK_BUCKET_KEY1,
-            &kernels::SORT_CHUNK_BUCKET_KEY1_VALUE1,
-            &kernels::SORT_CHUNK_BUCKET_KEY1_VALUE2,
-        ],
-        [
-            &kernels::SORT_CHUNK_BUCKET_KEY2,
-            &kernels::SORT_CHUNK_BUCKET_KEY2_VALUE1,
-            &kernels::SORT_CHUNK_BUCKET_KEY2_VALUE2,
-        ],
-    ],
-};
-const OF_SEED_BIN_BY_BIN: PassKernels = PassKernels {
-    count: [&kernels::SORT_CHUNK_COUNT_BIN_BY_BIN_KEY1, &kernels::SORT_CHUNK_COUNT_BIN_BY_BIN_KEY2],
-    ..OF_SEED
-};
-
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
 struct ScratchLayout {
@@ -170,24 +94,26 @@ impl Passes {
         };
         // The scatter kernel has the constants of the count kernel, and those of the ranking.
         let pass_pipelines =
-            |kernels: &PassKernels, constants: &[(&'static str, u32)], ranking: &[(&'static str, u32)]| {
-                let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
+            |count, scatter, constants: &[(&'static str, u32)], ranking: &[(&'static str, u32)]| {
                 let all: Vec<_> = constants.iter().chain(ranking).copied().collect();
                 Ok(PassPipelines {
-                    count: pipeline(kernels.count[key], constants, count_subgroup_size)?,
-                    scatter: pipeline(kernels.scatter[key][value], &all, policy.subgroup_size)?,
+                    count: pipeline(count, constants, count_subgroup_size)?,
+                    scatter: pipeline(scatter, &all, policy.subgroup_size)?,
                 })
             };
+        let [keys, values] = config.defines();
         let radix = ("RADIX_BITS", radix_bits);
         let items = policy.items_per_invocation;
         let exchange = ("EXCHANGE", policy.has_exchange.into());
         let (by_words, by_quads) = match policy.ranking {
             Ranking::CounterScan => {
                 let mixed = ("MIXED_ACCESS", policy.mixed_access.into());
+                let count = kernels::SORT_COUNT.module(&[keys]);
+                let scatter = kernels::SORT_SCATTER.module(&[keys, values]);
                 let pass_pipelines = |quad_access| {
                     let quads = ("QUAD_ACCESS", quad_access);
                     let constants = [radix, ("ITEMS_PER_INVOCATION", items), quads, mixed];
-                    pass_pipelines(&BY_COUNTERS, &constants, &[exchange])
+                    pass_pipelines(count, scatter, &constants, &[exchange])
                 };
                 (pass_pipelines(0)?, Some(pass_pipelines(1)?))
             }
@@ -195,14 +121,17 @@ impl Passes {
                 let subgroups = ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities()));
                 let [masks, early] = matching.constants();
                 let constants = [radix, ("ITEMS_PER_INVOCATION", items)];
-                (pass_pipelines(&BY_MATCH, &constants, &[subgroups, masks, early, exchange])?, None)
+                let count = kernels::SORT_COUNT_BINS.module(&[keys]);
+                let scatter = kernels::SORT_SCATTER.module(&[("RANK_BY_MATCH", 1), keys, values]);
+                (pass_pipelines(count, scatter, &constants, &[subgroups, masks, early, exchange])?, None)
             }
             Ranking::Ballot(counting) => {
-                let kernels = match counting {
-                    ChunkCounting::Packed => &OF_SEED,
-                    ChunkCounting::BinByBin => &OF_SEED_BIN_BY_BIN,
+                let count = match counting {
+                    ChunkCounting::Packed => kernels::SORT_CHUNK_COUNT.module(&[keys]),
+                    ChunkCounting::BinByBin => kernels::SORT_CHUNK_COUNT.module(&[("BIN_BY_BIN", 1), keys]),
                 };
-                (pass_pipelines(kernels, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None)
+                let bucket = kernels::SORT_CHUNK_BUCKET.module(&[keys, values]);
+                (pass_pipelines(count, bucket, &[radix, ("BATCHES_PER_CHUNK", items)], &[])?, None)
             }
         };
         let passes = PassShape {

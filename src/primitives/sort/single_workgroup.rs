@@ -4,18 +4,11 @@ use super::config::{SortBuffers, SortConfig};
 use super::policy::{SortAlgorithm, SortPolicy, TileShape};
 use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
-use crate::kernels::{self, Kernel};
+use crate::kernels;
 use crate::primitives::{Count, has_quads};
 
 push_constants! {
-    struct SinglePush for [
-        SORT_SINGLE_WORKGROUP_KEY1,
-        SORT_SINGLE_WORKGROUP_KEY1_VALUE1,
-        SORT_SINGLE_WORKGROUP_KEY1_VALUE2,
-        SORT_SINGLE_WORKGROUP_KEY2,
-        SORT_SINGLE_WORKGROUP_KEY2_VALUE1,
-        SORT_SINGLE_WORKGROUP_KEY2_VALUE2,
-    ] {
+    struct SinglePush for [SORT_SINGLE_WORKGROUP] {
         keys: AddressRange,
         sorted: AddressRange,
         values: AddressRange,
@@ -26,20 +19,6 @@ push_constants! {
         end_bit: u32,
     }
 }
-
-/// By the words of a key and of a value.
-const KERNELS: [[&Kernel; 3]; 2] = [
-    [
-        &kernels::SORT_SINGLE_WORKGROUP_KEY1,
-        &kernels::SORT_SINGLE_WORKGROUP_KEY1_VALUE1,
-        &kernels::SORT_SINGLE_WORKGROUP_KEY1_VALUE2,
-    ],
-    [
-        &kernels::SORT_SINGLE_WORKGROUP_KEY2,
-        &kernels::SORT_SINGLE_WORKGROUP_KEY2_VALUE1,
-        &kernels::SORT_SINGLE_WORKGROUP_KEY2_VALUE2,
-    ],
-];
 
 #[derive(Debug)]
 pub(super) struct SingleWorkgroup {
@@ -57,7 +36,7 @@ impl SingleWorkgroup {
         shape: TileShape,
         policy: &SortPolicy,
     ) -> Result<Self> {
-        let kernel = KERNELS[config.key.words() as usize - 1][config.values.words() as usize];
+        let kernel = kernels::SORT_SINGLE_WORKGROUP.module(&config.defines());
         let pipeline = |quad_access: bool| {
             let [numbers, descending] = config.constants();
             let constants = [

@@ -7,7 +7,7 @@ use libtest_mimic::Failed;
 use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 use subsweep::harness::Layout;
 use subsweep::headless::{Gpu, GpuBuffer};
-use subsweep::kernels::{self, Kernel};
+use subsweep::kernels::{self, Family, Kernel};
 
 /// Fills unwritten memory.
 pub const POISON: u32 = 0xdead_beef;
@@ -193,7 +193,7 @@ pub struct Push(PushBlock);
 
 // SAFETY: the block is laid out by the kernel's own table.
 unsafe impl PushConstants for Push {
-    const KERNELS: &'static [&'static Kernel] = kernels::ALL;
+    const FAMILIES: &'static [&'static Family] = kernels::FAMILIES;
 
     fn block(&self) -> PushBlock {
         self.0

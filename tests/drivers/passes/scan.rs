@@ -255,7 +255,7 @@ pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
             let mut specializations = Specialization::of_segments();
             // Each module starts at other specializations.
             let of_stem = |name: &str| name.starts_with(stem) && name.ends_with("_segmented");
-            let modules = kernels::ALL.iter().map(|kernel| kernel.name).filter(|name| of_stem(name));
+            let modules = kernels::all().map(|kernel| kernel.name).filter(|name| of_stem(name));
             let number = modules.take_while(|&name| name != kernel.name).count();
             let count = specializations.len();
             specializations.rotate_left(3 * number % count);

@@ -5,20 +5,13 @@ use super::SegmentedSortBuffers;
 use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
-use crate::kernels::{self, Kernel};
+use crate::kernels;
 use crate::primitives::sort::config::SortConfig;
 use crate::primitives::sort::dispatch_args::DispatchArgs;
 use crate::primitives::sort::policy::TileShape;
 
 push_constants! {
-    struct ShortPush for [
-        SORT_SHORT_SEGMENTS_KEY1,
-        SORT_SHORT_SEGMENTS_KEY1_VALUE1,
-        SORT_SHORT_SEGMENTS_KEY1_VALUE2,
-        SORT_SHORT_SEGMENTS_KEY2,
-        SORT_SHORT_SEGMENTS_KEY2_VALUE1,
-        SORT_SHORT_SEGMENTS_KEY2_VALUE2,
-    ] {
+    struct ShortPush for [SORT_SHORT_SEGMENTS] {
         keys: AddressRange,
         sorted: AddressRange,
         values: AddressRange,
@@ -31,14 +24,7 @@ push_constants! {
 }
 
 push_constants! {
-    struct WorkgroupPush for [
-        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1,
-        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1_VALUE1,
-        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1_VALUE2,
-        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2,
-        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2_VALUE1,
-        SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2_VALUE2,
-    ] {
+    struct WorkgroupPush for [SORT_SINGLE_WORKGROUP_SEGMENTED] {
         keys: AddressRange,
         sorted: AddressRange,
         values: AddressRange,
@@ -49,32 +35,6 @@ push_constants! {
         end_bit: u32,
     }
 }
-
-/// By the words of a key and of a value.
-const SHORT_KERNELS: [[&Kernel; 3]; 2] = [
-    [
-        &kernels::SORT_SHORT_SEGMENTS_KEY1,
-        &kernels::SORT_SHORT_SEGMENTS_KEY1_VALUE1,
-        &kernels::SORT_SHORT_SEGMENTS_KEY1_VALUE2,
-    ],
-    [
-        &kernels::SORT_SHORT_SEGMENTS_KEY2,
-        &kernels::SORT_SHORT_SEGMENTS_KEY2_VALUE1,
-        &kernels::SORT_SHORT_SEGMENTS_KEY2_VALUE2,
-    ],
-];
-const WORKGROUP_KERNELS: [[&Kernel; 3]; 2] = [
-    [
-        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1,
-        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1_VALUE1,
-        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY1_VALUE2,
-    ],
-    [
-        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2,
-        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2_VALUE1,
-        &kernels::SORT_SINGLE_WORKGROUP_SEGMENTED_KEY2_VALUE2,
-    ],
-];
 
 /// Size classes: short (lanes of a subgroup), small (small workgroup), large (large workgroup).
 pub(super) const CLASS_COUNT: usize = 3;
@@ -87,7 +47,6 @@ pub(super) struct InPlace {
 
 impl InPlace {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
-        let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
         let SegmentedSortPolicy { cluster, workgroups: [small, large], subgroup_size, .. } = *policy;
         let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
             Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
@@ -108,12 +67,20 @@ impl InPlace {
                 // Segments begin at any key.
                 ("QUAD_ACCESS", 0),
             ];
-            pipeline(WORKGROUP_KERNELS[key][value], shape.workgroup_size, &constants)
+            pipeline(
+                kernels::SORT_SINGLE_WORKGROUP_SEGMENTED.module(&config.defines()),
+                shape.workgroup_size,
+                &constants,
+            )
         };
         Ok(Self {
             config: *config,
             classes: [
-                pipeline(SHORT_KERNELS[key][value], cluster.workgroup_size, &short)?,
+                pipeline(
+                    kernels::SORT_SHORT_SEGMENTS.module(&config.defines()),
+                    cluster.workgroup_size,
+                    &short,
+                )?,
                 workgroup(small)?,
                 workgroup(large)?,
             ],

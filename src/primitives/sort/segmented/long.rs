@@ -9,7 +9,7 @@ use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
 };
 use crate::error::Result;
-use crate::kernels::{self, Kernel};
+use crate::kernels;
 use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
 use crate::primitives::sort::arrays::{AltLayout, Arrays};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
@@ -26,7 +26,7 @@ push_constants! {
 }
 
 push_constants! {
-    struct CountPush for [SORT_COUNT_BINS_SEGMENTED_KEY1, SORT_COUNT_BINS_SEGMENTED_KEY2] {
+    struct CountPush for [SORT_COUNT_BINS_SEGMENTED] {
         keys: AddressRange,
         counts: AddressRange,
         tiles: AddressRange,
@@ -38,14 +38,7 @@ push_constants! {
 }
 
 push_constants! {
-    struct ScatterPush for [
-        SORT_SCATTER_SEGMENTED_KEY1,
-        SORT_SCATTER_SEGMENTED_KEY1_VALUE1,
-        SORT_SCATTER_SEGMENTED_KEY1_VALUE2,
-        SORT_SCATTER_SEGMENTED_KEY2,
-        SORT_SCATTER_SEGMENTED_KEY2_VALUE1,
-        SORT_SCATTER_SEGMENTED_KEY2_VALUE2,
-    ] {
+    struct ScatterPush for [SORT_SCATTER_SEGMENTED] {
         keys: AddressRange,
         sorted: AddressRange,
         values: AddressRange,
@@ -58,22 +51,6 @@ push_constants! {
         digit_mask: u32,
     }
 }
-
-/// By the words of a key and of a value.
-const COUNT_KERNELS: [&Kernel; 2] =
-    [&kernels::SORT_COUNT_BINS_SEGMENTED_KEY1, &kernels::SORT_COUNT_BINS_SEGMENTED_KEY2];
-const SCATTER_KERNELS: [[&Kernel; 3]; 2] = [
-    [
-        &kernels::SORT_SCATTER_SEGMENTED_KEY1,
-        &kernels::SORT_SCATTER_SEGMENTED_KEY1_VALUE1,
-        &kernels::SORT_SCATTER_SEGMENTED_KEY1_VALUE2,
-    ],
-    [
-        &kernels::SORT_SCATTER_SEGMENTED_KEY2,
-        &kernels::SORT_SCATTER_SEGMENTED_KEY2_VALUE1,
-        &kernels::SORT_SCATTER_SEGMENTED_KEY2_VALUE2,
-    ],
-];
 
 /// Bytes of an entry of the list of long segments.
 const LONG_SIZE: u64 = 16;
@@ -128,7 +105,9 @@ impl ScratchLayout {
 
 impl Long {
     pub(super) fn new(device: &Device, config: &SortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
-        let (key, value) = (config.key.words() as usize - 1, config.values.words() as usize);
+        let [keys, values] = config.defines();
+        let count = kernels::SORT_COUNT_BINS_SEGMENTED.module(&[keys]);
+        let scatter = kernels::SORT_SCATTER_SEGMENTED.module(&[("RANK_BY_MATCH", 1), keys, values]);
         let SegmentedSortPolicy { cluster, tile, matching, has_exchange, subgroup_size, .. } = *policy;
         let pipeline = |kernel, workgroup_size, constants: &[(&'static str, u32)]| {
             Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
@@ -156,10 +135,10 @@ impl Long {
             min_extent: u64::from(max_large) + 1,
             // Without bits the indices must be written nevertheless.
             pass_count: if config.is_argsort() { pass_count.max(2) } else { pass_count },
-            queue_tiles: pipeline(&kernels::SORT_QUEUE_TILES, cluster.workgroup_size, &[])?,
+            queue_tiles: pipeline(kernels::SORT_QUEUE_TILES.module(&[]), cluster.workgroup_size, &[])?,
             // The count kernel has only the first four constants.
-            count: pipeline(COUNT_KERNELS[key], tile.workgroup_size, &constants[..4])?,
-            scatter: pipeline(SCATTER_KERNELS[key][value], tile.workgroup_size, &constants)?,
+            count: pipeline(count, tile.workgroup_size, &constants[..4])?,
+            scatter: pipeline(scatter, tile.workgroup_size, &constants)?,
             scan: ScanPlan::declare(device, scan, Ranges::Scratch)?,
         })
     }

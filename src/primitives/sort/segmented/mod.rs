@@ -142,7 +142,7 @@ impl SegmentedSortPlan {
             config,
             policy,
             level_args: sort.counts_on_device.then(level_args).transpose()?,
-            classify: Pipeline::declare(device, &kernels::SORT_CLASSIFY, options)?,
+            classify: Pipeline::declare(device, kernels::SORT_CLASSIFY.module(&[]), options)?,
             in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
         })
