@@ -108,29 +108,14 @@
 typedef struct SubsweepDevice SubsweepDevice;
 
 /**
- * A gather plan, recorded any number of times. Immutable; holds pipelines and no memory.
+ * A plan of any primitive, recorded any number of times. Immutable; holds pipelines and no memory.
  */
-typedef struct SubsweepGatherPlan SubsweepGatherPlan;
+typedef struct SubsweepPlan SubsweepPlan;
 
 /**
  * The features and extensions to enable when a VkDevice is created, found by subsweep_requirements_query.
  */
 typedef struct SubsweepRequirements SubsweepRequirements;
-
-/**
- * A scan plan, recorded any number of times. Immutable; holds pipelines and no memory.
- */
-typedef struct SubsweepScanPlan SubsweepScanPlan;
-
-/**
- * A segmented sort plan, recorded any number of times. Immutable; holds pipelines and no memory.
- */
-typedef struct SubsweepSegmentedSortPlan SubsweepSegmentedSortPlan;
-
-/**
- * A sort plan, recorded any number of times. Immutable; holds pipelines and no memory.
- */
-typedef struct SubsweepSortPlan SubsweepSortPlan;
 
 /**
  * Features and extensions that a device is created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
@@ -250,38 +235,6 @@ typedef struct SubsweepScanPlanCreateInfo {
 } SubsweepScanPlanCreateInfo;
 
 /**
- * The scratch requirements of a recording.
- */
-typedef struct SubsweepScratchRequirements {
-    /**
-     * Bytes; 0 if none is needed.
-     */
-    VkDeviceSize size;
-    /**
-     * Alignment of the range's address, in bytes.
-     */
-    VkDeviceSize alignment;
-    /**
-     * Usage flags that the buffer must be created with.
-     */
-    VkBufferUsageFlags usage;
-} SubsweepScratchRequirements;
-
-/**
- * Pipeline stages with their accesses: one scope of the caller's barrier.
- */
-typedef struct SubsweepAccess {
-    /**
-     * The pipeline stages.
-     */
-    VkPipelineStageFlags stages;
-    /**
-     * The accesses of these stages.
-     */
-    VkAccessFlags access;
-} SubsweepAccess;
-
-/**
  * A count of elements, on the host or in device memory.
  */
 typedef struct SubsweepCount {
@@ -364,7 +317,7 @@ typedef struct SubsweepScanInfo {
      */
     struct SubsweepAddressRange destination;
     /**
-     * Scratch, as subsweep_scan_plan_scratch_requirements says.
+     * Scratch, as subsweep_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
     /**
@@ -463,7 +416,7 @@ typedef struct SubsweepSortInfo {
      */
     struct SubsweepAddressRange values;
     /**
-     * Scratch, as subsweep_sort_plan_scratch_requirements says.
+     * Scratch, as subsweep_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
 } SubsweepSortInfo;
@@ -535,10 +488,42 @@ typedef struct SubsweepGatherInfo {
      */
     struct SubsweepAddressRange destination;
     /**
-     * Scratch, as subsweep_gather_plan_scratch_requirements says.
+     * Scratch, as subsweep_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
 } SubsweepGatherInfo;
+
+/**
+ * The scratch requirements of a recording.
+ */
+typedef struct SubsweepScratchRequirements {
+    /**
+     * Bytes; 0 if none is needed.
+     */
+    VkDeviceSize size;
+    /**
+     * Alignment of the range's address, in bytes.
+     */
+    VkDeviceSize alignment;
+    /**
+     * Usage flags that the buffer must be created with.
+     */
+    VkBufferUsageFlags usage;
+} SubsweepScratchRequirements;
+
+/**
+ * Pipeline stages with their accesses: one scope of the caller's barrier.
+ */
+typedef struct SubsweepAccess {
+    /**
+     * The pipeline stages.
+     */
+    VkPipelineStageFlags stages;
+    /**
+     * The accesses of these stages.
+     */
+    VkAccessFlags access;
+} SubsweepAccess;
 
 /**
  * The memory and the counts of one recording of a segmented sort.
@@ -575,7 +560,7 @@ typedef struct SubsweepSegmentedSortInfo {
      */
     struct SubsweepAddressRange segments;
     /**
-     * Scratch, as subsweep_segmented_sort_plan_scratch_requirements says.
+     * Scratch, as subsweep_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
 } SubsweepSegmentedSortInfo;
@@ -964,7 +949,7 @@ void subsweep_device_destroy(struct SubsweepDevice *device);
 
 /**
  * Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
- * subsweep_scan_plan_destroy. Pipeline compilation may take seconds.
+ * subsweep_plan_destroy. Pipeline compilation may take seconds.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
  * VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
@@ -980,80 +965,19 @@ void subsweep_device_destroy(struct SubsweepDevice *device);
  */
 VkResult subsweep_scan_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepScanPlanCreateInfo *info,
-                                   struct SubsweepScanPlan **plan);
-
-/**
- * Frees `plan`, which may be null, with its pipelines.
- *
- * Threads: any, while no other thread uses `plan`.
- *
- * # Safety
- * `plan` is null, or was created by subsweep_scan_plan_create and is not freed yet, and all work that it was
- * recorded into has completed.
- */
-void subsweep_scan_plan_destroy(struct SubsweepScanPlan *plan);
-
-/**
- * The scratch of subsweep_cmd_scan for up to `max_count` rows: a row per tile, two for the chained scan, by
- * default less than 1/128 of the source; none for a single tile or block doubling; as much as the source for
- * the strided scan. Segments take another 4 bytes per tile, and by offsets a bit per row; an initial value
- * takes a row; an indirect count takes 32 bytes for each level of tiles.
- *
- * Returns SUBSWEEP_ERROR_NULL.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive; `requirements` may be written.
- */
-VkResult subsweep_scan_plan_scratch_requirements(const struct SubsweepScanPlan *plan,
-                                                 uint64_t max_count,
-                                                 struct SubsweepScratchRequirements *requirements);
-
-/**
- * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
- * it. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-struct SubsweepAccess subsweep_scan_plan_first_access(const struct SubsweepScanPlan *plan);
-
-/**
- * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
- * by indirect dispatches have completed before these. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-struct SubsweepAccess subsweep_scan_plan_last_access(const struct SubsweepScanPlan *plan);
-
-/**
- * The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
- * `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-const char *subsweep_scan_plan_policy(const struct SubsweepScanPlan *plan);
+                                   struct SubsweepPlan **plan);
 
 /**
  * The maximum number of operations between an element and any result of `count` rows. The error of a float sum
  * is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
- * SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null.
+ * SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null or not of a scan.
  *
  * Threads: any, at any time.
  *
  * # Safety
  * `plan` is null or alive.
  */
-uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepScanPlan *plan,
+uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepPlan *plan,
                                            uint64_t count);
 
 /**
@@ -1063,7 +987,7 @@ uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepScanPlan *plan,
  * 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at multiples
  *    of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64 bits; all of
  *    the range for offsets), an initial value on the device has the size of a row, an indirect count 4 bytes:
- *    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_scan_plan_scratch_requirements
+ *    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_plan_scratch_requirements
  *    says, its contents undefined, disjoint from all of these, not used by other work until this work has
  *    completed.
  * 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
@@ -1093,13 +1017,13 @@ uint64_t subsweep_scan_plan_rounding_depth(const struct SubsweepScanPlan *plan,
  * device memory with the required usage when the commands run. The caller synchronises their accesses with
  * other work.
  */
-VkResult subsweep_cmd_scan(const struct SubsweepScanPlan *plan,
+VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepScanInfo *info);
 
 /**
  * Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
- * subsweep_sort_plan_destroy. Pipeline compilation may take seconds.
+ * subsweep_plan_destroy. Pipeline compilation may take seconds.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
  * SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
@@ -1114,78 +1038,7 @@ VkResult subsweep_cmd_scan(const struct SubsweepScanPlan *plan,
  */
 VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
                                    const struct SubsweepSortPlanCreateInfo *info,
-                                   struct SubsweepSortPlan **plan);
-
-/**
- * Frees `plan`, which may be null, with its pipelines.
- *
- * Threads: any, while no other thread uses `plan`.
- *
- * # Safety
- * `plan` is null, or was created by subsweep_sort_plan_create and is not freed yet, and all work that it was
- * recorded into has completed.
- */
-void subsweep_sort_plan_destroy(struct SubsweepSortPlan *plan);
-
-/**
- * The scratch of subsweep_cmd_sort for up to `max_count` keys: the alternate keys, and the alternate values of
- * pairs; for an argsort twice the keys, and alternate indices; and a small amount for each pass and tile. None
- * if one workgroup sorts all keys.
- *
- * Returns SUBSWEEP_ERROR_NULL.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive; `requirements` may be written.
- */
-VkResult subsweep_sort_plan_scratch_requirements(const struct SubsweepSortPlan *plan,
-                                                 uint64_t max_count,
-                                                 struct SubsweepScratchRequirements *requirements);
-
-/**
- * The maximum count of keys: 2^32 - 1, or fewer with the algorithm's small tiles; for "single-workgroup" the
- * capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-uint64_t subsweep_sort_plan_max_count(const struct SubsweepSortPlan *plan);
-
-/**
- * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
- * it. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-struct SubsweepAccess subsweep_sort_plan_first_access(const struct SubsweepSortPlan *plan);
-
-/**
- * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
- * by indirect dispatches have completed before these. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-struct SubsweepAccess subsweep_sort_plan_last_access(const struct SubsweepSortPlan *plan);
-
-/**
- * The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
- * `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-const char *subsweep_sort_plan_policy(const struct SubsweepSortPlan *plan);
+                                   struct SubsweepPlan **plan);
 
 /**
  * The ranges of the result of subsweep_cmd_sort with the same `info`: `keys` and `values`, or ranges of
@@ -1199,7 +1052,7 @@ const char *subsweep_sort_plan_policy(const struct SubsweepSortPlan *plan);
  * # Safety
  * `plan` is null or alive, `info` is null or as its comments say, and `result` may be written.
  */
-VkResult subsweep_sort_plan_result(const struct SubsweepSortPlan *plan,
+VkResult subsweep_sort_plan_result(const struct SubsweepPlan *plan,
                                    const struct SubsweepSortInfo *info,
                                    struct SubsweepSortResult *result);
 
@@ -1209,7 +1062,7 @@ VkResult subsweep_sort_plan_result(const struct SubsweepSortPlan *plan,
  * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
  * 2. Memory: `keys` and `values` at least as large as the count requires, at multiples of 4 (faster with keys
  *    at a multiple of 16), disjoint; an indirect count is 4 bytes at a multiple of 4, disjoint from all ranges
- *    that are written. `scratch` as subsweep_sort_plan_scratch_requirements says, its contents undefined, not
+ *    that are written. `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not
  *    used by other work until this work has completed.
  * 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
  *    the barriers between them; none before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT
@@ -1220,7 +1073,7 @@ VkResult subsweep_sort_plan_result(const struct SubsweepSortPlan *plan,
  *    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
  * 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
  *    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
- *    subsweep_sort_plan_max_count keys.
+ *    subsweep_plan_max_count keys.
  * 5. Result: in `keys` and `values`, or in the ranges of subsweep_sort_plan_result; for an argsort in
  *    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
  *
@@ -1239,13 +1092,13 @@ VkResult subsweep_sort_plan_result(const struct SubsweepSortPlan *plan,
  * device memory with the required usage when the commands run. The caller synchronises their accesses with
  * other work.
  */
-VkResult subsweep_cmd_sort(const struct SubsweepSortPlan *plan,
+VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
                            VkCommandBuffer command_buffer,
                            const struct SubsweepSortInfo *info);
 
 /**
  * Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
- * subsweep_gather_plan_destroy.
+ * subsweep_plan_destroy.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
  * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
@@ -1258,64 +1111,7 @@ VkResult subsweep_cmd_sort(const struct SubsweepSortPlan *plan,
  */
 VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
                                      const struct SubsweepGatherPlanCreateInfo *info,
-                                     struct SubsweepGatherPlan **plan);
-
-/**
- * Frees `plan`, which may be null, with its pipelines.
- *
- * Threads: any, while no other thread uses `plan`.
- *
- * # Safety
- * `plan` is null, or was created by subsweep_gather_plan_create and is not freed yet, and all work that it was
- * recorded into has completed.
- */
-void subsweep_gather_plan_destroy(struct SubsweepGatherPlan *plan);
-
-/**
- * The scratch of subsweep_cmd_gather for any count: none, or 32 bytes for each indirect count if the plan was
- * made with counts on the device.
- *
- * Returns SUBSWEEP_ERROR_NULL.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive; `requirements` may be written.
- */
-VkResult subsweep_gather_plan_scratch_requirements(const struct SubsweepGatherPlan *plan,
-                                                   struct SubsweepScratchRequirements *requirements);
-
-/**
- * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
- * it. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-struct SubsweepAccess subsweep_gather_plan_first_access(const struct SubsweepGatherPlan *plan);
-
-/**
- * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
- * by indirect dispatches have completed before these. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-struct SubsweepAccess subsweep_gather_plan_last_access(const struct SubsweepGatherPlan *plan);
-
-/**
- * The policy in use, as text. The string is owned by the plan. "" if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-const char *subsweep_gather_plan_policy(const struct SubsweepGatherPlan *plan);
+                                     struct SubsweepPlan **plan);
 
 /**
  * Records the gather of `info->count` elements into `command_buffer`. Nothing is submitted, waited for or
@@ -1325,7 +1121,7 @@ const char *subsweep_gather_plan_policy(const struct SubsweepGatherPlan *plan);
  * 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` at least as
  *    large as the count requires; all at multiples of 4, faster at multiples of 16 with an element size that
  *    is a multiple of 16. An indirect count is 4 bytes at a multiple of 4. `scratch` as
- *    subsweep_gather_plan_scratch_requirements says, its contents undefined, not used by other work until this
+ *    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
  *    work has completed. `destination` and `scratch` overlap no other range; the ranges that are read may
  *    overlap each other.
  * 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
@@ -1354,13 +1150,98 @@ const char *subsweep_gather_plan_policy(const struct SubsweepGatherPlan *plan);
  * device memory with the required usage when the commands run. The caller synchronises their accesses with
  * other work.
  */
-VkResult subsweep_cmd_gather(const struct SubsweepGatherPlan *plan,
+VkResult subsweep_cmd_gather(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepGatherInfo *info);
 
 /**
+ * Frees `plan`, which may be null, with its pipelines.
+ *
+ * Threads: any, while no other thread uses `plan`.
+ *
+ * # Safety
+ * `plan` is null, or was created by a subsweep_..._plan_create and is not freed yet, and all work that it was
+ * recorded into has completed.
+ */
+void subsweep_plan_destroy(struct SubsweepPlan *plan);
+
+/**
+ * The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
+ * `max_segment_count` segments; other plans ignore `max_segment_count`.
+ *
+ * Scan: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
+ * tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile,
+ * and by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of
+ * tiles.
+ *
+ * Sort: the alternate keys, and the alternate values of pairs; for an argsort twice the keys, and alternate
+ * indices; and a small amount for each pass and tile. None if one workgroup sorts all keys.
+ *
+ * Segmented sort: at most 40 bytes per segment; if a segment may be longer than a workgroup holds, also what a
+ * sort takes.
+ *
+ * Gather: none, or 32 bytes with an indirect count.
+ *
+ * Returns SUBSWEEP_ERROR_NULL.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive; `requirements` may be written.
+ */
+VkResult subsweep_plan_scratch_requirements(const struct SubsweepPlan *plan,
+                                            uint64_t max_count,
+                                            uint64_t max_segment_count,
+                                            struct SubsweepScratchRequirements *requirements);
+
+/**
+ * The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
+ * "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36.
+ * UINT64_MAX for scans and gathers, which are limited by the dispatches of the device. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+uint64_t subsweep_plan_max_count(const struct SubsweepPlan *plan);
+
+/**
+ * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
+ * it. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_plan_first_access(const struct SubsweepPlan *plan);
+
+/**
+ * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
+ * by indirect dispatches have completed before these. 0 if `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+struct SubsweepAccess subsweep_plan_last_access(const struct SubsweepPlan *plan);
+
+/**
+ * The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
+ * `plan` is null.
+ *
+ * Threads: any, at any time.
+ *
+ * # Safety
+ * `plan` is null or alive.
+ */
+const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
+
+/**
  * Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
- * subsweep_segmented_sort_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
+ * subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
  * each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_ANYWHERE_BIT or
  * SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
  *
@@ -1375,78 +1256,7 @@ VkResult subsweep_cmd_gather(const struct SubsweepGatherPlan *plan,
  */
 VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device,
                                              const struct SubsweepSortPlanCreateInfo *info,
-                                             struct SubsweepSegmentedSortPlan **plan);
-
-/**
- * Frees `plan`, which may be null, with its pipelines.
- *
- * Threads: any, while no other thread uses `plan`.
- *
- * # Safety
- * `plan` is null, or was created by subsweep_segmented_sort_plan_create and is not freed yet, and all work
- * that it was recorded into has completed.
- */
-void subsweep_segmented_sort_plan_destroy(struct SubsweepSegmentedSortPlan *plan);
-
-/**
- * The scratch of subsweep_cmd_segmented_sort for up to `max_count` keys in up to `max_segment_count` segments:
- * at most 40 bytes for each segment, and the scratch of a sort of all keys where a segment may exceed one
- * workgroup.
- *
- * Returns SUBSWEEP_ERROR_NULL.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive; `requirements` may be written.
- */
-VkResult subsweep_segmented_sort_plan_scratch_requirements(const struct SubsweepSegmentedSortPlan *plan,
-                                                           uint64_t max_count,
-                                                           uint64_t max_segment_count,
-                                                           struct SubsweepScratchRequirements *requirements);
-
-/**
- * The maximum count of keys: 2^32 - 1, or fewer with small tiles. The maximum count of segments is 2^32 - 1. 0
- * if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-uint64_t subsweep_segmented_sort_plan_max_count(const struct SubsweepSegmentedSortPlan *plan);
-
-/**
- * The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
- * it. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-struct SubsweepAccess subsweep_segmented_sort_plan_first_access(const struct SubsweepSegmentedSortPlan *plan);
-
-/**
- * The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
- * by indirect dispatches have completed before these. 0 if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-struct SubsweepAccess subsweep_segmented_sort_plan_last_access(const struct SubsweepSegmentedSortPlan *plan);
-
-/**
- * The policy in use, as text. The string is owned by the plan. "" if `plan` is null.
- *
- * Threads: any, at any time.
- *
- * # Safety
- * `plan` is null or alive.
- */
-const char *subsweep_segmented_sort_plan_policy(const struct SubsweepSegmentedSortPlan *plan);
+                                             struct SubsweepPlan **plan);
 
 /**
  * Records the sort of `info->count` keys, each of `info->segment_count` segments by itself, into
@@ -1455,7 +1265,7 @@ const char *subsweep_segmented_sort_plan_policy(const struct SubsweepSegmentedSo
  * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
  * 2. Memory: `keys`, `values` and `segments` at least as large as the counts require, at multiples of 4,
  *    disjoint; indirect counts are 4 bytes at a multiple of 4, disjoint from all ranges that are written.
- *    `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its contents undefined, not used by
+ *    `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not used by
  *    other work until this work has completed.
  * 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
  *    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The
@@ -1488,7 +1298,7 @@ const char *subsweep_segmented_sort_plan_policy(const struct SubsweepSegmentedSo
  * device memory with the required usage when the commands run. The caller synchronises their accesses with
  * other work.
  */
-VkResult subsweep_cmd_segmented_sort(const struct SubsweepSegmentedSortPlan *plan,
+VkResult subsweep_cmd_segmented_sort(const struct SubsweepPlan *plan,
                                      VkCommandBuffer command_buffer,
                                      const struct SubsweepSegmentedSortInfo *info);
 

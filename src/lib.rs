@@ -26,7 +26,10 @@ pub mod table;
 
 pub use ash;
 pub use error::{Error, Result};
-pub use primitives::{Choice, Count, ElementType, Number, ScratchRequirements, gather, scan, sort};
+pub use primitives::{
+    Choice, Config, Count, Counts, ElementType, Max, Number, Plan, Primitive, ScratchRequirements, gather,
+    scan, sort,
+};
 
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/embedding.md")]

@@ -46,9 +46,9 @@ static SubsweepDevice *adopt(const Host *host) {
 }
 
 /* A plan of exclusive sums of uint32_t. */
-static SubsweepScanPlan *plan_scan(const SubsweepDevice *device) {
+static SubsweepPlan *plan_scan(const SubsweepDevice *device) {
     SubsweepScanPlanCreateInfo info = {.struct_size = sizeof info};
-    SubsweepScanPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     info.kind = SUBSWEEP_SCAN_KIND_EXCLUSIVE;
     info.element_type = SUBSWEEP_ELEMENT_TYPE_U32;
     info.scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD;
@@ -57,9 +57,9 @@ static SubsweepScanPlan *plan_scan(const SubsweepDevice *device) {
 }
 
 /* A plan of sorts of keys with 4-byte values, with a GPU-resident count. */
-static SubsweepSortPlan *plan_sort(const SubsweepDevice *device) {
+static SubsweepPlan *plan_sort(const SubsweepDevice *device) {
     SubsweepSortPlanCreateInfo info = {.struct_size = sizeof info};
-    SubsweepSortPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     info.flags = SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT;
     info.key_type = SUBSWEEP_ELEMENT_TYPE_U32;
     info.values = SUBSWEEP_SORT_VALUES_4_BYTES;
@@ -67,7 +67,7 @@ static SubsweepSortPlan *plan_sort(const SubsweepDevice *device) {
     return plan;
 }
 
-static void record_scan(const SubsweepScanPlan *plan, VkCommandBuffer commands, const Memory *rows,
+static void record_scan(const SubsweepPlan *plan, VkCommandBuffer commands, const Memory *rows,
                         const Memory *scratch) {
     SubsweepScanInfo info = {.struct_size = sizeof info};
     info.count.count = ROW_COUNT;
@@ -77,7 +77,7 @@ static void record_scan(const SubsweepScanPlan *plan, VkCommandBuffer commands, 
     host_check(subsweep_cmd_scan(plan, commands, &info), "subsweep_cmd_scan");
 }
 
-static void record_sort(const SubsweepSortPlan *plan, VkCommandBuffer commands, const Memory *count,
+static void record_sort(const SubsweepPlan *plan, VkCommandBuffer commands, const Memory *count,
                         const Memory *keys, const Memory *values, const Memory *scratch) {
     SubsweepSortInfo info = {.struct_size = sizeof info};
     info.count.address = count->address;
@@ -125,8 +125,8 @@ int main(void) {
     Memory rows, keys, values, count, scratch[2];
     Host host;
     SubsweepDevice *device;
-    SubsweepScanPlan *scan;
-    SubsweepSortPlan *sort;
+    SubsweepPlan *scan;
+    SubsweepPlan *sort;
     VkCommandBuffer commands;
     uint32_t i;
     int is_right;
@@ -135,13 +135,13 @@ int main(void) {
     device = adopt(&host);
     scan = plan_scan(device);
     sort = plan_sort(device);
-    printf("%s: scan by %s\n", host.name, subsweep_scan_plan_policy(scan));
-    printf("%s: sort by %s\n", host.name, subsweep_sort_plan_policy(sort));
+    printf("%s: scan by %s\n", host.name, subsweep_plan_policy(scan));
+    printf("%s: sort by %s\n", host.name, subsweep_plan_policy(sort));
 
-    host_check(subsweep_scan_plan_scratch_requirements(scan, ROW_COUNT, &scan_scratch),
-               "subsweep_scan_plan_scratch_requirements");
-    host_check(subsweep_sort_plan_scratch_requirements(sort, MAX_KEY_COUNT, &sort_scratch),
-               "subsweep_sort_plan_scratch_requirements");
+    host_check(subsweep_plan_scratch_requirements(scan, ROW_COUNT, 0, &scan_scratch),
+               "subsweep_plan_scratch_requirements");
+    host_check(subsweep_plan_scratch_requirements(sort, MAX_KEY_COUNT, 0, &sort_scratch),
+               "subsweep_plan_scratch_requirements");
     memory_create(&rows, &host, 4 * ROW_COUNT, 0);
     memory_create(&keys, &host, 4 * MAX_KEY_COUNT, 0);
     memory_create(&values, &host, 4 * MAX_KEY_COUNT, 0);
@@ -161,8 +161,8 @@ int main(void) {
     commands = host_begin(&host);
     record_scan(scan, commands, &rows, &scratch[0]);
     record_sort(sort, commands, &count, &keys, &values, &scratch[1]);
-    scanned = subsweep_scan_plan_last_access(scan);
-    sorted = subsweep_sort_plan_last_access(sort);
+    scanned = subsweep_plan_last_access(scan);
+    sorted = subsweep_plan_last_access(sort);
     host_barrier(commands, scanned.stages | sorted.stages, scanned.access | sorted.access,
                  VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
     host_run(&host, commands);
@@ -170,8 +170,8 @@ int main(void) {
     is_right = scan_is_right(&rows) && sort_is_right(&keys, &values);
     printf("%s: %s\n", host.name, is_right ? "both are right" : "WRONG");
 
-    subsweep_sort_plan_destroy(sort);
-    subsweep_scan_plan_destroy(scan);
+    subsweep_plan_destroy(sort);
+    subsweep_plan_destroy(scan);
     subsweep_device_destroy(device);
     memory_destroy(&scratch[1], &host);
     memory_destroy(&scratch[0], &host);

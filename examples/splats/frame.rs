@@ -167,7 +167,7 @@ impl<'g> Renderer<'g> {
         unsafe {
             self.barrier(commands, Access::COMPUTE_WRITE, self.scan.first_access());
             let buffers = ScanBuffers::new(flags, offsets, slot.scratch.range);
-            self.scan.cmd_scan(commands, &buffers, u64::from(count))?;
+            self.scan.cmd_record(commands, &buffers, u64::from(count))?;
 
             self.barrier(commands, self.scan.last_access(), Access::COMPUTE);
             let push = CompactPush {
@@ -190,7 +190,7 @@ impl<'g> Renderer<'g> {
             let buffers = SortBuffers::new(keys, slot.scratch.range).values(order);
             // Indirect count: the number of instances of the draw.
             let seen = Count::Device { address: slot.instance_count(), max: count };
-            self.sort.cmd_sort(commands, &buffers, seen)?;
+            self.sort.cmd_record(commands, &buffers, seen)?;
         }
         Ok(self.sort.last_access())
     }

@@ -1,17 +1,14 @@
 //! Gather.
 
-use std::ffi::{CString, c_char};
-
 use std::mem::offset_of;
 
-use super::boundary::{Versioned, borrow, create, destroy, give, given, read, result, value, words};
+use super::boundary::Versioned;
 use super::device::SubsweepDevice;
-use super::types::{
-    NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
-    SubsweepScratchRequirements, flags,
-};
+use super::plan::{SubsweepPlan, create_plan, record};
+use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
 use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
+use crate::device::Device;
+use crate::gather::{Gather, GatherBuffers, GatherConfig};
 
 /// Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
 pub type SubsweepGatherFlags = u32;
@@ -53,7 +50,7 @@ pub struct SubsweepGatherInfo {
     pub indices: SubsweepAddressRange,
     /// The gathered elements.
     pub destination: SubsweepAddressRange,
-    /// Scratch, as subsweep_gather_plan_scratch_requirements says.
+    /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
 }
 
@@ -63,15 +60,8 @@ unsafe impl Versioned for SubsweepGatherInfo {
     const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
-/// A gather plan, recorded any number of times. Immutable; holds pipelines and no memory.
-#[derive(Debug)]
-pub struct SubsweepGatherPlan {
-    plan: GatherPlan,
-    policy: CString,
-}
-
 /// Creates a gather plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_gather_plan_destroy.
+/// subsweep_plan_destroy.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words; SUBSWEEP_ERROR_NULL,
 /// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.
@@ -85,96 +75,15 @@ pub struct SubsweepGatherPlan {
 pub unsafe extern "C" fn subsweep_gather_plan_create(
     device: *const SubsweepDevice,
     info: *const SubsweepGatherPlanCreateInfo,
-    plan: *mut *mut SubsweepGatherPlan,
+    plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
-    let make = || {
-        // SAFETY: as the caller promises.
-        let (device, info) = unsafe { (borrow(device, "device")?, read(info)?) };
-        let mut config = GatherConfig::elements(info.words_per_element);
-        if flags("SubsweepGatherFlags", info.flags, SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT)? != 0 {
-            config = config.counts_on_device();
-        }
-        let plan = GatherPlan::new(device.get(), config)?;
-        let policy = words(&plan.policy());
-        Ok(SubsweepGatherPlan { plan, policy })
+    let config = |_: &Device, info: &SubsweepGatherPlanCreateInfo| {
+        let config = GatherConfig::elements(info.words_per_element);
+        let flags = flags("SubsweepGatherFlags", info.flags, SUBSWEEP_GATHER_COUNTS_ON_DEVICE_BIT)?;
+        Ok(if flags == 0 { config } else { config.counts_on_device() })
     };
     // SAFETY: as the caller promises.
-    result(|| unsafe { create(plan, "plan", make) })
-}
-
-/// Frees `plan`, which may be null, with its pipelines.
-///
-/// Threads: any, while no other thread uses `plan`.
-///
-/// # Safety
-/// `plan` is null, or was created by subsweep_gather_plan_create and is not freed yet, and all work that it was
-/// recorded into has completed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_gather_plan_destroy(plan: *mut SubsweepGatherPlan) {
-    // SAFETY: as the caller promises.
-    unsafe { destroy(plan) }
-}
-
-/// The scratch of subsweep_cmd_gather for any count: none, or 32 bytes for each indirect count if the plan was
-/// made with counts on the device.
-///
-/// Returns SUBSWEEP_ERROR_NULL.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive; `requirements` may be written.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_gather_plan_scratch_requirements(
-    plan: *const SubsweepGatherPlan,
-    requirements: *mut SubsweepScratchRequirements,
-) -> VkResult {
-    result(|| {
-        // SAFETY: as the caller promises.
-        let needs = unsafe { borrow(plan, "plan") }?.plan.scratch_requirements();
-        // SAFETY: as the caller promises.
-        unsafe { give(requirements, "requirements", needs.into()) }
-    })
-}
-
-/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
-/// it. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_gather_plan_first_access(
-    plan: *const SubsweepGatherPlan,
-) -> SubsweepAccess {
-    // SAFETY: as the caller promises.
-    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
-}
-
-/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
-/// by indirect dispatches have completed before these. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_gather_plan_last_access(plan: *const SubsweepGatherPlan) -> SubsweepAccess {
-    // SAFETY: as the caller promises.
-    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
-}
-
-/// The policy in use, as text. The string is owned by the plan. "" if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_gather_plan_policy(plan: *const SubsweepGatherPlan) -> *const c_char {
-    // SAFETY: as the caller promises.
-    value(c"".as_ptr(), || Ok(unsafe { borrow(plan, "plan") }?.policy.as_ptr()))
+    unsafe { create_plan::<Gather, _>(device, info, plan, config) }
 }
 
 /// Records the gather of `info->count` elements into `command_buffer`. Nothing is submitted, waited for or
@@ -184,7 +93,7 @@ pub unsafe extern "C" fn subsweep_gather_plan_policy(plan: *const SubsweepGather
 /// 2. Memory: `source` of any size, of which whole elements count; `indices` and `destination` at least as
 ///    large as the count requires; all at multiples of 4, faster at multiples of 16 with an element size that
 ///    is a multiple of 16. An indirect count is 4 bytes at a multiple of 4. `scratch` as
-///    subsweep_gather_plan_scratch_requirements says, its contents undefined, not used by other work until this
+///    subsweep_plan_scratch_requirements says, its contents undefined, not used by other work until this
 ///    work has completed. `destination` and `scratch` overlap no other range; the ranges that are read may
 ///    overlap each other.
 /// 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
@@ -214,21 +123,17 @@ pub unsafe extern "C" fn subsweep_gather_plan_policy(plan: *const SubsweepGather
 /// other work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_gather(
-    plan: *const SubsweepGatherPlan,
+    plan: *const SubsweepPlan,
     command_buffer: VkCommandBuffer,
     info: *const SubsweepGatherInfo,
 ) -> VkResult {
-    result(|| {
-        // SAFETY: as the caller promises.
-        let plan = &unsafe { borrow(plan, "plan") }?.plan;
-        let command_buffer = given(command_buffer, "command_buffer")?;
-        // SAFETY: as the caller promises.
-        let info = unsafe { read(info) }?;
+    let buffers = |info: &SubsweepGatherInfo| {
         flags("SubsweepGatherInfo.flags", info.flags, 0)?;
         let (source, indices) = (info.source.checked("source")?, info.indices.checked("indices")?);
         let buffers = GatherBuffers::new(source, indices, info.destination.checked("destination")?)
             .scratch(info.scratch.scratch()?);
-        // SAFETY: as the caller promises.
-        Ok(unsafe { plan.cmd_gather(command_buffer, &buffers, info.count.checked()?) }?)
-    })
+        Ok((buffers, info.count.checked()?))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<Gather, _>(plan, command_buffer, info, buffers) }
 }

@@ -7,6 +7,7 @@
 mod boundary;
 mod device;
 mod gather;
+mod plan;
 mod requirements;
 mod result;
 mod scan;
@@ -19,6 +20,7 @@ mod vulkan;
 
 pub use device::*;
 pub use gather::*;
+pub use plan::*;
 pub use requirements::*;
 pub use result::*;
 pub use scan::*;
@@ -32,10 +34,7 @@ pub use version::*;
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<SubsweepDevice>();
-    is_shared::<SubsweepScanPlan>();
-    is_shared::<SubsweepSortPlan>();
-    is_shared::<SubsweepSegmentedSortPlan>();
-    is_shared::<SubsweepGatherPlan>();
+    is_shared::<SubsweepPlan>();
 };
 
 #[cfg(test)]

@@ -1,20 +1,18 @@
 //! Scan.
 
-use std::ffi::{CString, c_char, c_void};
-
+use std::ffi::c_void;
 use std::mem::offset_of;
 
-use super::boundary::{Result, Versioned, borrow, create, destroy, give, given, read, result, value, words};
+use super::boundary::{Result, Versioned, borrow, value};
 use super::device::SubsweepDevice;
+use super::plan::{SubsweepPlan, create_plan, record};
 use super::result::Failure;
 use super::scan_config::{SubsweepScanPlanCreateInfo, config};
-use super::types::{
-    NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
-    SubsweepScratchRequirements, flags,
-};
+use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
 use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
 use crate::error::Error;
-use crate::scan::{InitialValue, ScanBuffers, ScanPlan};
+use crate::scan::{InitialValue, Scan, ScanBuffers};
 
 /// The memory and the count of one recording of a scan.
 #[repr(C)]
@@ -30,7 +28,7 @@ pub struct SubsweepScanInfo {
     pub source: SubsweepAddressRange,
     /// The results; the same range as `source` to scan in place.
     pub destination: SubsweepAddressRange,
-    /// Scratch, as subsweep_scan_plan_scratch_requirements says.
+    /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
     /// For a plan with segments: the flags, keys or offsets of its segments_by. Offsets are as many as size /
     /// 4; flags and keys may be more than the rows need. Otherwise 0.
@@ -49,23 +47,6 @@ pub struct SubsweepScanInfo {
 unsafe impl Versioned for SubsweepScanInfo {
     const NAME: &'static str = "SubsweepScanInfo";
     const FIRST_SIZE: usize = offset_of!(Self, initial_on_host_size) + size_of::<usize>();
-}
-
-/// A scan plan, recorded any number of times. Immutable; holds pipelines and no memory.
-#[derive(Debug)]
-pub struct SubsweepScanPlan {
-    plan: ScanPlan,
-    policy: CString,
-}
-
-/// # Safety
-/// The strings of `info` are null or end with a 0.
-unsafe fn plan(device: &SubsweepDevice, info: &SubsweepScanPlanCreateInfo) -> Result<SubsweepScanPlan> {
-    let device = device.get();
-    // SAFETY: as the caller promises.
-    let plan = ScanPlan::new(device, unsafe { config(info, device.capabilities()) }?)?;
-    let policy = words(&plan.policy());
-    Ok(SubsweepScanPlan { plan, policy })
 }
 
 /// Words of the longest row: 16 columns of 64 bits. A test checks that one word more is refused.
@@ -103,7 +84,7 @@ unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
 }
 
 /// Creates a scan plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_scan_plan_destroy. Pipeline compilation may take seconds.
+/// subsweep_plan_destroy. Pipeline compilation may take seconds.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for more than 16 columns and for bitwise operators on floats;
 /// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
@@ -120,101 +101,26 @@ unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
 pub unsafe extern "C" fn subsweep_scan_plan_create(
     device: *const SubsweepDevice,
     info: *const SubsweepScanPlanCreateInfo,
-    plan: *mut *mut SubsweepScanPlan,
+    plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     // SAFETY: as the caller promises.
-    result(|| unsafe { create(plan, "plan", || self::plan(borrow(device, "device")?, &read(info)?)) })
-}
-
-/// Frees `plan`, which may be null, with its pipelines.
-///
-/// Threads: any, while no other thread uses `plan`.
-///
-/// # Safety
-/// `plan` is null, or was created by subsweep_scan_plan_create and is not freed yet, and all work that it was
-/// recorded into has completed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_scan_plan_destroy(plan: *mut SubsweepScanPlan) {
+    let config = |device: &Device, info: &_| unsafe { config(info, device.capabilities()) };
     // SAFETY: as the caller promises.
-    unsafe { destroy(plan) }
-}
-
-/// The scratch of subsweep_cmd_scan for up to `max_count` rows: a row per tile, two for the chained scan, by
-/// default less than 1/128 of the source; none for a single tile or block doubling; as much as the source for
-/// the strided scan. Segments take another 4 bytes per tile, and by offsets a bit per row; an initial value
-/// takes a row; an indirect count takes 32 bytes for each level of tiles.
-///
-/// Returns SUBSWEEP_ERROR_NULL.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive; `requirements` may be written.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_scan_plan_scratch_requirements(
-    plan: *const SubsweepScanPlan,
-    max_count: u64,
-    requirements: *mut SubsweepScratchRequirements,
-) -> VkResult {
-    result(|| {
-        // SAFETY: as the caller promises.
-        let needs = unsafe { borrow(plan, "plan") }?.plan.scratch_requirements(max_count);
-        // SAFETY: as the caller promises.
-        unsafe { give(requirements, "requirements", needs.into()) }
-    })
-}
-
-/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
-/// it. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_scan_plan_first_access(plan: *const SubsweepScanPlan) -> SubsweepAccess {
-    // SAFETY: as the caller promises.
-    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
-}
-
-/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
-/// by indirect dispatches have completed before these. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_scan_plan_last_access(plan: *const SubsweepScanPlan) -> SubsweepAccess {
-    // SAFETY: as the caller promises.
-    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
-}
-
-/// The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
-/// `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_scan_plan_policy(plan: *const SubsweepScanPlan) -> *const c_char {
-    // SAFETY: as the caller promises.
-    value(c"".as_ptr(), || Ok(unsafe { borrow(plan, "plan") }?.policy.as_ptr()))
+    unsafe { create_plan::<Scan, _>(device, info, plan, config) }
 }
 
 /// The maximum number of operations between an element and any result of `count` rows. The error of a float sum
 /// is at most 1.01 d u of the sum of the magnitudes, where d is this depth and u is 2^-24 for
-/// SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null.
+/// SUBSWEEP_ELEMENT_TYPE_F32 and 2^-53 for SUBSWEEP_ELEMENT_TYPE_F64. 0 if `plan` is null or not of a scan.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
 /// `plan` is null or alive.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const SubsweepScanPlan, count: u64) -> u64 {
+pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const SubsweepPlan, count: u64) -> u64 {
     // SAFETY: as the caller promises.
-    value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan.rounding_depth(count)))
+    value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Scan>()?.rounding_depth(count)))
 }
 
 /// Records the scan of `info->count` rows into `command_buffer`. Nothing is submitted, waited for or allocated.
@@ -223,7 +129,7 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
 /// 2. Memory: `source` and `destination` at least as large as the rows, at multiples of 4 (faster at multiples
 ///    of 16); the same range, or disjoint. `segments` has 4 bytes for each row (8 for keys of 64 bits; all of
 ///    the range for offsets), an initial value on the device has the size of a row, an indirect count 4 bytes:
-///    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_scan_plan_scratch_requirements
+///    all at multiples of 4, disjoint from `destination`. `scratch` as subsweep_plan_scratch_requirements
 ///    says, its contents undefined, disjoint from all of these, not used by other work until this work has
 ///    completed.
 /// 3. Commands: dispatches, fills and updates of `scratch`, and the barriers between them; none before the
@@ -254,27 +160,22 @@ pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const Subsweep
 /// other work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_scan(
-    plan: *const SubsweepScanPlan,
+    plan: *const SubsweepPlan,
     command_buffer: VkCommandBuffer,
     info: *const SubsweepScanInfo,
 ) -> VkResult {
-    result(|| {
-        // SAFETY: as the caller promises.
-        let plan = &unsafe { borrow(plan, "plan") }?.plan;
-        let command_buffer = given(command_buffer, "command_buffer")?;
-        // SAFETY: as the caller promises.
-        let info = unsafe { read(info) }?;
+    let buffers = |info: &SubsweepScanInfo| {
         flags("SubsweepScanInfo.flags", info.flags, 0)?;
         let (source, destination) =
             (info.source.checked("source")?, info.destination.checked("destination")?);
-        // SAFETY: as the caller promises.
-        let initial = unsafe { initial(&info) }?;
         let buffers = ScanBuffers::new(source, destination, info.scratch.scratch()?)
             .segments(info.segments.checked("segments")?)
-            .initial(initial);
-        // SAFETY: as the caller promises.
-        Ok(unsafe { plan.cmd_scan(command_buffer, &buffers, info.count.checked()?) }?)
-    })
+            // SAFETY: as the caller promises.
+            .initial(unsafe { initial(info) }?);
+        Ok((buffers, info.count.checked()?))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<Scan, _>(plan, command_buffer, info, buffers) }
 }
 
 #[cfg(test)]

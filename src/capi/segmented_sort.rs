@@ -1,19 +1,16 @@
 //! Segmented sort.
 
-use std::ffi::{CString, c_char};
-
 use std::mem::offset_of;
 
-use super::boundary::{Result, Versioned, borrow, create, destroy, give, given, read, result, value, words};
+use super::boundary::Versioned;
 use super::device::SubsweepDevice;
+use super::plan::{SubsweepPlan, create_plan, record};
 use super::sort::{SubsweepSortPlanCreateInfo, config};
-use super::types::{
-    NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount,
-    SubsweepScratchRequirements, flags,
-};
+use super::types::{SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, flags};
 use super::vulkan::{VkCommandBuffer, VkResult};
+use crate::device::Device;
 use crate::error::Error;
-use crate::sort::{SegmentedSortBuffers, SegmentedSortPlan};
+use crate::sort::{SegmentedSort, SegmentedSortBuffers};
 
 /// The memory and the counts of one recording of a segmented sort.
 #[repr(C)]
@@ -35,7 +32,7 @@ pub struct SubsweepSegmentedSortInfo {
     /// next begins, and the last with the keys; of two equal offsets the first segment is empty. Keys before
     /// the first offset belong to no segment.
     pub segments: SubsweepAddressRange,
-    /// Scratch, as subsweep_segmented_sort_plan_scratch_requirements says.
+    /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
 }
 
@@ -45,32 +42,8 @@ unsafe impl Versioned for SubsweepSegmentedSortInfo {
     const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
 }
 
-/// A segmented sort plan, recorded any number of times. Immutable; holds pipelines and no memory.
-#[derive(Debug)]
-pub struct SubsweepSegmentedSortPlan {
-    plan: SegmentedSortPlan,
-    policy: CString,
-}
-
-/// # Safety
-/// The strings of `info` are null or end with a 0.
-unsafe fn plan(
-    device: &SubsweepDevice,
-    info: &SubsweepSortPlanCreateInfo,
-) -> Result<SubsweepSegmentedSortPlan> {
-    // SAFETY: as the caller promises.
-    let (config, algorithm) = unsafe { config(info) }?;
-    if algorithm.is_some() {
-        let reason = "a segmented sort has but one algorithm: leave its name out";
-        return Err(Error::Unsupported { reason }.into());
-    }
-    let plan = SegmentedSortPlan::new(device.get(), config)?;
-    let policy = words(&plan.policy());
-    Ok(SubsweepSegmentedSortPlan { plan, policy })
-}
-
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_segmented_sort_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
+/// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
 /// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_ANYWHERE_BIT or
 /// SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
 ///
@@ -86,107 +59,19 @@ unsafe fn plan(
 pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
     device: *const SubsweepDevice,
     info: *const SubsweepSortPlanCreateInfo,
-    plan: *mut *mut SubsweepSegmentedSortPlan,
+    plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
-    // SAFETY: as the caller promises.
-    result(|| unsafe { create(plan, "plan", || self::plan(borrow(device, "device")?, &read(info)?)) })
-}
-
-/// Frees `plan`, which may be null, with its pipelines.
-///
-/// Threads: any, while no other thread uses `plan`.
-///
-/// # Safety
-/// `plan` is null, or was created by subsweep_segmented_sort_plan_create and is not freed yet, and all work
-/// that it was recorded into has completed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_segmented_sort_plan_destroy(plan: *mut SubsweepSegmentedSortPlan) {
-    // SAFETY: as the caller promises.
-    unsafe { destroy(plan) }
-}
-
-/// The scratch of subsweep_cmd_segmented_sort for up to `max_count` keys in up to `max_segment_count` segments:
-/// at most 40 bytes for each segment, and the scratch of a sort of all keys where a segment may exceed one
-/// workgroup.
-///
-/// Returns SUBSWEEP_ERROR_NULL.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive; `requirements` may be written.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_segmented_sort_plan_scratch_requirements(
-    plan: *const SubsweepSegmentedSortPlan,
-    max_count: u64,
-    max_segment_count: u64,
-    requirements: *mut SubsweepScratchRequirements,
-) -> VkResult {
-    result(|| {
+    let config = |_: &Device, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
-        let needs = unsafe { borrow(plan, "plan") }?.plan.scratch_requirements(max_count, max_segment_count);
-        // SAFETY: as the caller promises.
-        unsafe { give(requirements, "requirements", needs.into()) }
-    })
-}
-
-/// The maximum count of keys: 2^32 - 1, or fewer with small tiles. The maximum count of segments is 2^32 - 1. 0
-/// if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_segmented_sort_plan_max_count(
-    plan: *const SubsweepSegmentedSortPlan,
-) -> u64 {
+        let (config, algorithm) = unsafe { config(info) }?;
+        if algorithm.is_some() {
+            let reason = "a segmented sort has but one algorithm: leave its name out";
+            return Err(Error::Unsupported { reason }.into());
+        }
+        Ok(config.into())
+    };
     // SAFETY: as the caller promises.
-    value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan.max_count()))
-}
-
-/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
-/// it. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_segmented_sort_plan_first_access(
-    plan: *const SubsweepSegmentedSortPlan,
-) -> SubsweepAccess {
-    // SAFETY: as the caller promises.
-    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
-}
-
-/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
-/// by indirect dispatches have completed before these. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_segmented_sort_plan_last_access(
-    plan: *const SubsweepSegmentedSortPlan,
-) -> SubsweepAccess {
-    // SAFETY: as the caller promises.
-    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
-}
-
-/// The policy in use, as text. The string is owned by the plan. "" if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_segmented_sort_plan_policy(
-    plan: *const SubsweepSegmentedSortPlan,
-) -> *const c_char {
-    // SAFETY: as the caller promises.
-    value(c"".as_ptr(), || Ok(unsafe { borrow(plan, "plan") }?.policy.as_ptr()))
+    unsafe { create_plan::<SegmentedSort, _>(device, info, plan, config) }
 }
 
 /// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself, into
@@ -195,7 +80,7 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_policy(
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
 /// 2. Memory: `keys`, `values` and `segments` at least as large as the counts require, at multiples of 4,
 ///    disjoint; indirect counts are 4 bytes at a multiple of 4, disjoint from all ranges that are written.
-///    `scratch` as subsweep_segmented_sort_plan_scratch_requirements says, its contents undefined, not used by
+///    `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not used by
 ///    other work until this work has completed.
 /// 3. Commands: a fill of `scratch`, dispatches, most of them indirect, and the barriers between them; none
 ///    before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT the commands are in labels. The
@@ -229,22 +114,17 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_policy(
 /// other work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
-    plan: *const SubsweepSegmentedSortPlan,
+    plan: *const SubsweepPlan,
     command_buffer: VkCommandBuffer,
     info: *const SubsweepSegmentedSortInfo,
 ) -> VkResult {
-    result(|| {
-        // SAFETY: as the caller promises.
-        let plan = &unsafe { borrow(plan, "plan") }?.plan;
-        let command_buffer = given(command_buffer, "command_buffer")?;
-        // SAFETY: as the caller promises.
-        let info = unsafe { read(info) }?;
+    let buffers = |info: &SubsweepSegmentedSortInfo| {
         flags("SubsweepSegmentedSortInfo.flags", info.flags, 0)?;
         let (keys, segments) = (info.keys.checked("keys")?, info.segments.checked("segments")?);
         let buffers = SegmentedSortBuffers::new(keys, segments, info.scratch.scratch()?)
             .values(info.values.checked("values")?);
-        let (count, segment_count) = (info.count.checked()?, info.segment_count.checked()?);
-        // SAFETY: as the caller promises.
-        Ok(unsafe { plan.cmd_sort(command_buffer, &buffers, count, segment_count) }?)
-    })
+        Ok((buffers, (info.count.checked()?, info.segment_count.checked()?).into()))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { record::<SegmentedSort, _>(plan, command_buffer, info, buffers) }
 }

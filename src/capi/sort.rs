@@ -1,20 +1,19 @@
 //! Radix sort.
 
-use std::ffi::{CStr, CString, c_char};
-
+use std::ffi::{CStr, c_char};
 use std::mem::offset_of;
 
-use super::boundary::{
-    Result, Versioned, borrow, create, destroy, give, given, read, result, text, value, words,
-};
+use super::boundary::{Result, Versioned, borrow, give, read, text};
 use super::device::SubsweepDevice;
+use super::plan::{SubsweepPlan, create_plan, record};
 use super::result::Failure;
 use super::types::{
-    NO_ACCESS, SubsweepAccess, SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType,
-    SubsweepScratchRequirements, element_type, flags, unknown,
+    SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
+    unknown,
 };
 use super::vulkan::{VkCommandBuffer, VkResult};
-use crate::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
+use crate::device::Device;
+use crate::sort::{Sort, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize};
 
 /// The values of a sort: one of SUBSWEEP_SORT_VALUES_....
 pub type SubsweepSortValues = u32;
@@ -101,7 +100,7 @@ pub struct SubsweepSortInfo {
     /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
     /// alone.
     pub values: SubsweepAddressRange,
-    /// Scratch, as subsweep_sort_plan_scratch_requirements says.
+    /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
 }
 
@@ -119,13 +118,6 @@ pub struct SubsweepSortResult {
     pub keys: SubsweepAddressRange,
     /// The values, or the indices of an argsort; 0 for keys alone.
     pub values: SubsweepAddressRange,
-}
-
-/// A sort plan, recorded any number of times. Immutable; holds pipelines and no memory.
-#[derive(Debug)]
-pub struct SubsweepSortPlan {
-    plan: SortPlan,
-    policy: CString,
 }
 
 /// The configuration that C describes, without the policy, and the algorithm's name.
@@ -164,27 +156,8 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
     Ok((config, unsafe { text(info.algorithm) }))
 }
 
-/// # Safety
-/// The strings of `info` are null or end with a 0.
-unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Result<SubsweepSortPlan> {
-    let device = device.get();
-    // SAFETY: as the caller promises.
-    let (mut config, name) = unsafe { config(info) }?;
-    if let Some(name) = name {
-        let found =
-            SortAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name().as_bytes() == name.to_bytes());
-        let algorithm = found.ok_or_else(|| {
-            Failure::unknown_name("algorithm", name, &SortAlgorithm::ALL.map(SortAlgorithm::name))
-        })?;
-        config = config.policy(SortPolicy::tuned(algorithm, device.capabilities(), &config));
-    }
-    let plan = SortPlan::new(device, config)?;
-    let policy = words(&plan.policy());
-    Ok(SubsweepSortPlan { plan, policy })
-}
-
 /// Creates a sort plan on `device` with every pipeline that a recording may need, to be freed by
-/// subsweep_sort_plan_destroy. Pipeline compilation may take seconds.
+/// subsweep_plan_destroy. Pipeline compilation may take seconds.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, and for an argsort with large counts;
 /// SUBSWEEP_ERROR_INVALID_POLICY if `algorithm` exceeds the limits of the device, or does not support large
@@ -200,99 +173,21 @@ unsafe fn plan(device: &SubsweepDevice, info: &SubsweepSortPlanCreateInfo) -> Re
 pub unsafe extern "C" fn subsweep_sort_plan_create(
     device: *const SubsweepDevice,
     info: *const SubsweepSortPlanCreateInfo,
-    plan: *mut *mut SubsweepSortPlan,
+    plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
-    // SAFETY: as the caller promises.
-    result(|| unsafe { create(plan, "plan", || self::plan(borrow(device, "device")?, &read(info)?)) })
-}
-
-/// Frees `plan`, which may be null, with its pipelines.
-///
-/// Threads: any, while no other thread uses `plan`.
-///
-/// # Safety
-/// `plan` is null, or was created by subsweep_sort_plan_create and is not freed yet, and all work that it was
-/// recorded into has completed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_sort_plan_destroy(plan: *mut SubsweepSortPlan) {
-    // SAFETY: as the caller promises.
-    unsafe { destroy(plan) }
-}
-
-/// The scratch of subsweep_cmd_sort for up to `max_count` keys: the alternate keys, and the alternate values of
-/// pairs; for an argsort twice the keys, and alternate indices; and a small amount for each pass and tile. None
-/// if one workgroup sorts all keys.
-///
-/// Returns SUBSWEEP_ERROR_NULL.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive; `requirements` may be written.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_sort_plan_scratch_requirements(
-    plan: *const SubsweepSortPlan,
-    max_count: u64,
-    requirements: *mut SubsweepScratchRequirements,
-) -> VkResult {
-    result(|| {
+    let config = |device: &Device, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
-        let needs = unsafe { borrow(plan, "plan") }?.plan.scratch_requirements(max_count);
-        // SAFETY: as the caller promises.
-        unsafe { give(requirements, "requirements", needs.into()) }
-    })
-}
-
-/// The maximum count of keys: 2^32 - 1, or fewer with the algorithm's small tiles; for "single-workgroup" the
-/// capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_sort_plan_max_count(plan: *const SubsweepSortPlan) -> u64 {
+        let (config, name) = unsafe { config(info) }?;
+        let Some(name) = name else { return Ok(config) };
+        let found =
+            SortAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name().as_bytes() == name.to_bytes());
+        let algorithm = found.ok_or_else(|| {
+            Failure::unknown_name("algorithm", name, &SortAlgorithm::ALL.map(SortAlgorithm::name))
+        })?;
+        Ok(config.policy(SortPolicy::tuned(algorithm, device.capabilities(), &config)))
+    };
     // SAFETY: as the caller promises.
-    value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan.max_count()))
-}
-
-/// The accesses before the first barrier of a recording: the destination scope of the caller's barrier before
-/// it. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_sort_plan_first_access(plan: *const SubsweepSortPlan) -> SubsweepAccess {
-    // SAFETY: as the caller promises.
-    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.first_access().into()))
-}
-
-/// The accesses after the last barrier of a recording: the source scope of the caller's barrier after it. Reads
-/// by indirect dispatches have completed before these. 0 if `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_sort_plan_last_access(plan: *const SubsweepSortPlan) -> SubsweepAccess {
-    // SAFETY: as the caller promises.
-    value(NO_ACCESS, || Ok(unsafe { borrow(plan, "plan") }?.plan.last_access().into()))
-}
-
-/// The policy in use, as text: algorithm, workgroup size and so on. The string is owned by the plan. "" if
-/// `plan` is null.
-///
-/// Threads: any, at any time.
-///
-/// # Safety
-/// `plan` is null or alive.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_sort_plan_policy(plan: *const SubsweepSortPlan) -> *const c_char {
-    // SAFETY: as the caller promises.
-    value(c"".as_ptr(), || Ok(unsafe { borrow(plan, "plan") }?.policy.as_ptr()))
+    unsafe { create_plan::<Sort, _>(device, info, plan, config) }
 }
 
 fn buffers(info: &SubsweepSortInfo) -> Result<SortBuffers> {
@@ -313,14 +208,14 @@ fn buffers(info: &SubsweepSortInfo) -> Result<SortBuffers> {
 /// `plan` is null or alive, `info` is null or as its comments say, and `result` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_sort_plan_result(
-    plan: *const SubsweepSortPlan,
+    plan: *const SubsweepPlan,
     info: *const SubsweepSortInfo,
     result: *mut SubsweepSortResult,
 ) -> VkResult {
     super::boundary::result(|| {
         // SAFETY: as the caller promises.
         let (plan, info) = unsafe { (borrow(plan, "plan")?, read(info)?) };
-        let ranges = plan.plan.result(&buffers(&info)?, info.count.checked()?)?;
+        let ranges = plan.of::<Sort>()?.result(&buffers(&info)?, info.count.checked()?)?;
         let ranges = SubsweepSortResult { keys: ranges.keys.into(), values: ranges.values.into() };
         // SAFETY: as the caller promises.
         unsafe { give(result, "result", ranges) }
@@ -332,7 +227,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_result(
 /// 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
 /// 2. Memory: `keys` and `values` at least as large as the count requires, at multiples of 4 (faster with keys
 ///    at a multiple of 16), disjoint; an indirect count is 4 bytes at a multiple of 4, disjoint from all ranges
-///    that are written. `scratch` as subsweep_sort_plan_scratch_requirements says, its contents undefined, not
+///    that are written. `scratch` as subsweep_plan_scratch_requirements says, its contents undefined, not
 ///    used by other work until this work has completed.
 /// 3. Commands: dispatches, direct and indirect, a fill of `scratch` where more than one workgroup sorts, and
 ///    the barriers between them; none before the first or after the last. With SUBSWEEP_FEATURE_DEBUG_UTILS_BIT
@@ -343,7 +238,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_result(
 ///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
 /// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
 ///    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
-///    subsweep_sort_plan_max_count keys.
+///    subsweep_plan_max_count keys.
 /// 5. Result: in `keys` and `values`, or in the ranges of subsweep_sort_plan_result; for an argsort in
 ///    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
 ///
@@ -363,19 +258,13 @@ pub unsafe extern "C" fn subsweep_sort_plan_result(
 /// other work.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_cmd_sort(
-    plan: *const SubsweepSortPlan,
+    plan: *const SubsweepPlan,
     command_buffer: VkCommandBuffer,
     info: *const SubsweepSortInfo,
 ) -> VkResult {
-    result(|| {
-        // SAFETY: as the caller promises.
-        let plan = &unsafe { borrow(plan, "plan") }?.plan;
-        let command_buffer = given(command_buffer, "command_buffer")?;
-        // SAFETY: as the caller promises.
-        let info = unsafe { read(info) }?;
-        // SAFETY: as the caller promises.
-        Ok(unsafe { plan.cmd_sort(command_buffer, &buffers(&info)?, info.count.checked()?) }?)
-    })
+    let buffers = |info: &SubsweepSortInfo| Ok((buffers(info)?, info.count.checked()?));
+    // SAFETY: as the caller promises.
+    unsafe { record::<Sort, _>(plan, command_buffer, info, buffers) }
 }
 
 #[cfg(test)]

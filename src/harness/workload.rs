@@ -281,7 +281,8 @@ impl<'g> Workload<'g> {
                 // The segment count follows the key count.
                 let of_segments = AddressRange::new(operands.count.address + 4, 4);
                 let segment_count = count(*count_from, of_segments, segment_room);
-                plan.record(recorder, &buffers, count(*count_from, operands.count, room), segment_count)
+                let count = count(*count_from, operands.count, room);
+                plan.record(recorder, &buffers, (count, segment_count))
             }
             Job::Gather { plan, count_from } => {
                 let room = self.destination.count * 4 / plan.config().element_size();

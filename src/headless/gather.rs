@@ -35,7 +35,7 @@ impl Gpu {
     /// [`Error::RowLengthMismatch`], in words, if the source is not whole elements, and the errors of
     /// [`GatherPlan`](crate::gather::GatherPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
     pub fn gather_words(&self, config: GatherConfig, source: &[u32], indices: &[u32]) -> Result<Vec<u32>> {
-        let plan = self.gather_plan(config)?;
+        let plan = self.plan(config)?;
         let (value_count, columns) = (source.len() as u64, config.words_per_element());
         if !value_count.is_multiple_of(columns.into()) {
             return Err(Error::RowLengthMismatch { value_count, columns });

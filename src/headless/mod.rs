@@ -27,9 +27,7 @@ pub use scan::ScanInputs;
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};
-use crate::gather::{GatherConfig, GatherPlan};
-use crate::scan::{ScanConfig, ScanPlan};
-use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
+use crate::primitives::{Config, Plan};
 use memory::Memory;
 use plan_cache::PlanCache;
 use submit::Submitter;
@@ -73,13 +71,10 @@ impl Default for WorkOptions {
     }
 }
 
-/// A device with a queue, an allocator, and a cache of the 32 most recently used plans of each primitive.
+/// A device with a queue, an allocator, and a cache of the 64 most recently used plans.
 pub struct Gpu {
     // Dropped in this order: objects of the device before the device, which keeps the instance.
-    scan_plans: PlanCache<ScanConfig, ScanPlan>,
-    sort_plans: PlanCache<SortConfig, SortPlan>,
-    segmented_sort_plans: PlanCache<SegmentedSortConfig, SegmentedSortPlan>,
-    gather_plans: PlanCache<GatherConfig, GatherPlan>,
+    plans: PlanCache,
     submitter: Mutex<Submitter>,
     staging: Mutex<GpuBuffer>,
     memory: Arc<Memory>,
@@ -126,10 +121,7 @@ impl Gpu {
         let submitter = Submitter::new(&device, family_index, timestamp_valid_bits, &work)?;
         let staging = memory.allocate_staging(STAGING_SIZE)?;
         Ok(Self {
-            scan_plans: PlanCache::default(),
-            sort_plans: PlanCache::default(),
-            segmented_sort_plans: PlanCache::default(),
-            gather_plans: PlanCache::default(),
+            plans: PlanCache::default(),
             submitter: Mutex::new(submitter),
             staging: Mutex::new(staging),
             memory,
@@ -179,44 +171,13 @@ impl Gpu {
         self.instance.take_messages()
     }
 
-    /// Returns the plan for a configuration, created on first use and cached while among the 32 most recently used.
+    /// Returns the plan for a configuration, created on first use and cached while among the 64 most recently used.
     /// Keep it while recorded commands may execute.
     ///
     /// # Errors
-    /// Those of [`ScanPlan::new`].
-    pub fn scan_plan(&self, config: ScanConfig) -> Result<Arc<ScanPlan>> {
-        self.scan_plans.get(config, || ScanPlan::new(&self.device, config))
-    }
-
-    /// Returns the plan for a configuration, created on first use and cached while among the 32 most recently used.
-    /// Keep it while recorded commands may execute.
-    ///
-    /// # Errors
-    /// Those of [`SortPlan::new`].
-    pub fn sort_plan(&self, config: SortConfig) -> Result<Arc<SortPlan>> {
-        self.sort_plans.get(config, || SortPlan::new(&self.device, config))
-    }
-
-    /// Returns the plan for a configuration, created on first use and cached while among the 32 most recently used.
-    /// Keep it while recorded commands may execute.
-    ///
-    /// # Errors
-    /// Those of [`SegmentedSortPlan::new`].
-    pub fn segmented_sort_plan(
-        &self,
-        config: impl Into<SegmentedSortConfig>,
-    ) -> Result<Arc<SegmentedSortPlan>> {
-        let config = config.into();
-        self.segmented_sort_plans.get(config, || SegmentedSortPlan::new(&self.device, config))
-    }
-
-    /// Returns the plan for a configuration, created on first use and cached while among the 32 most recently used.
-    /// Keep it while recorded commands may execute.
-    ///
-    /// # Errors
-    /// Those of [`GatherPlan::new`].
-    pub fn gather_plan(&self, config: GatherConfig) -> Result<Arc<GatherPlan>> {
-        self.gather_plans.get(config, || GatherPlan::new(&self.device, config))
+    /// Those of [`Plan::new`].
+    pub fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
+        self.plans.get(config, || Plan::new(&self.device, config))
     }
 
     /// Allocates a buffer of `size` bytes with all usage flags that plans need; contents undefined.

@@ -1,25 +1,25 @@
 //! LRU cache of plans.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex};
 
 use super::lock;
 use crate::error::Result;
 
-/// Capacity of the cache of a primitive. Pipelines take memory, on CPU drivers some megabytes each.
-const MAX_PLANS: usize = 32;
+/// Capacity of the cache. Pipelines take memory, on CPU drivers some megabytes each.
+const MAX_PLANS: usize = 64;
 
-/// Plans by configuration, the most recently used one last.
-pub(super) struct PlanCache<C, P>(Mutex<Vec<(C, Arc<P>)>>);
+/// Plans of all primitives by configuration, the most recently used one last: each is a `(C, Arc<P>)`.
+#[derive(Default)]
+pub(super) struct PlanCache(Mutex<Vec<Box<dyn Any + Send>>>);
 
-impl<C, P> Default for PlanCache<C, P> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<C: PartialEq, P> PlanCache<C, P> {
+impl PlanCache {
     /// The plan of this configuration, created by `make` if it is not cached.
-    pub(super) fn get(&self, config: C, make: impl FnOnce() -> Result<P>) -> Result<Arc<P>> {
+    pub(super) fn get<C, P>(&self, config: C, make: impl FnOnce() -> Result<P>) -> Result<Arc<P>>
+    where
+        C: PartialEq + Send + 'static,
+        P: Send + Sync + 'static,
+    {
         if let Some(plan) = find(&mut lock(&self.0), &config) {
             return Ok(plan);
         }
@@ -35,16 +35,23 @@ impl<C: PartialEq, P> PlanCache<C, P> {
         if plans.len() == MAX_PLANS {
             _evicted = Some(plans.remove(0));
         }
-        plans.push((config, Arc::clone(&plan)));
+        plans.push(Box::new((config, Arc::clone(&plan))));
         Ok(plan)
     }
 }
 
 /// Finds the plan of this configuration and marks it as most recently used.
-fn find<C: PartialEq, P>(plans: &mut [(C, Arc<P>)], config: &C) -> Option<Arc<P>> {
-    let index = plans.iter().position(|(other, _)| other == config)?;
+fn find<C: PartialEq + 'static, P: Send + Sync + 'static>(
+    plans: &mut [Box<dyn Any + Send>],
+    config: &C,
+) -> Option<Arc<P>> {
+    let of_config = |plan: &Box<dyn Any + Send>| {
+        let (other, plan) = plan.downcast_ref::<(C, Arc<P>)>()?;
+        (other == config).then(|| Arc::clone(plan))
+    };
+    let (index, plan) = plans.iter().enumerate().find_map(|(index, plan)| Some((index, of_config(plan)?)))?;
     plans[index..].rotate_left(1);
-    plans.last().map(|(_, plan)| Arc::clone(plan))
+    Some(plan)
 }
 
 #[cfg(test)]
@@ -53,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_most_recently_used_plans_are_cached() {
-        let cache = PlanCache::<usize, usize>::default();
+        let cache = PlanCache::default();
         let made = |config| {
             let mut made = false;
             let plan = cache.get(config, || {
@@ -73,8 +80,8 @@ mod tests {
 
     #[test]
     fn a_failed_plan_is_not_cached() {
-        let cache = PlanCache::<usize, usize>::default();
-        assert!(cache.get(1, || Err(crate::Error::NoDevice)).is_err());
+        let cache = PlanCache::default();
+        assert!(cache.get::<usize, usize>(1, || Err(crate::Error::NoDevice)).is_err());
         assert_eq!(*cache.get(1, || Ok(2)).unwrap(), 2);
     }
 }

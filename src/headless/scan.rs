@@ -70,7 +70,7 @@ impl Gpu {
             initial = InitialValue::host(row)?;
             config = config.with_initial();
         }
-        let plan = self.scan_plan(config)?;
+        let plan = self.plan(config)?;
         let (row_words, value_words) =
             (config.row_size() / 4, config.element_type().map_or(1, |element| element.words().into()));
         let word_count = words.len() as u64;

@@ -109,18 +109,18 @@ impl Gpu {
     ) -> Result<Sorted> {
         let count = whole(keys, config.sort().key_size())?;
         check_segments(segments, count)?;
-        let plan = self.segmented_sort_plan(config)?;
+        let plan = self.plan(config)?;
         let segment_count = segments.len() as u64;
         // Checked before memory is allocated.
-        plan.check_counts(count, segment_count)?;
+        plan.check_count((count, segment_count))?;
         let begins = self.allocate(size_of_val(segments) as u64)?;
         self.upload(&begins, 0, segments)?;
         let begins = begins.range().slice(0, size_of_val(segments) as u64).addresses();
-        let scratch_size = plan.scratch_requirements(count, segment_count).size;
+        let scratch_size = plan.scratch_requirements((count, segment_count)).size;
         let mut sorted = self.sorted_by(config.sort(), keys, values, scratch_size, |recorder, buffers| {
             let SortBuffers { keys, values, scratch } = *buffers;
             let buffers = SegmentedSortBuffers::new(keys, begins, scratch).values(values);
-            plan.record(recorder, &buffers, count, segment_count)
+            plan.record(recorder, &buffers, (count, segment_count))
         })?;
         if config.sort().is_argsort() {
             let first = segments.first().map_or(sorted.values.len(), |&first| first as usize);

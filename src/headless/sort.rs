@@ -95,7 +95,7 @@ impl Gpu {
     /// The result of [`Self::sort_words`].
     fn sorted(&self, config: SortConfig, keys: &[u32], values: &[u32]) -> Result<Sorted> {
         let count = whole(keys, config.key_size())?;
-        let plan = self.sort_plan(config.large_counts_for(count))?;
+        let plan = self.plan(config.large_counts_for(count))?;
         // Checked before memory is allocated.
         plan.check_count(count)?;
         let scratch_size = plan.scratch_requirements(count).size;

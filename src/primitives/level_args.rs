@@ -5,7 +5,7 @@ use std::mem::size_of;
 
 use ash::vk;
 
-use super::Count;
+use super::{Count, ScratchCursor};
 use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, PushConstants, Recorder,
     push_constants,
@@ -55,10 +55,16 @@ pub(super) struct LevelGrid {
 }
 
 impl LevelArgsWriter {
-    pub(super) fn new(device: &Device, subgroup_size: Option<u32>) -> Result<Self> {
+    /// The writer of a plan; `None` for a plan without indirect counts.
+    pub(super) fn new(
+        device: &Device,
+        subgroup_size: Option<u32>,
+        counts_on_device: bool,
+    ) -> Result<Option<Self>> {
         let options =
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &[], subgroup_size };
-        Ok(Self(Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options)?))
+        let pipeline = || Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options);
+        Ok(counts_on_device.then(pipeline).transpose()?.map(Self))
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {
@@ -96,6 +102,11 @@ impl LevelArgs {
     /// Bytes for `level_count` levels.
     pub(super) const fn size(level_count: u64) -> u64 {
         level_count * LEVEL_SIZE
+    }
+
+    /// Allocates the arguments of one level, where there is a writer.
+    pub(super) fn take(cursor: &mut ScratchCursor, writer: Option<&LevelArgsWriter>) -> u64 {
+        cursor.take(if writer.is_some() { Self::size(1) } else { 0 })
     }
 
     /// The indirect arguments of a level.

@@ -7,10 +7,12 @@
 mod element;
 pub mod gather;
 mod level_args;
+mod plan;
 pub mod scan;
 pub mod sort;
 
 pub use element::{ElementType, Number};
+pub use plan::{Config, Counts, Max, Plan, Primitive};
 
 use ash::vk;
 
@@ -61,8 +63,19 @@ impl Count {
         let range = self.on_device();
         range.prefix(what, range.size)?.aligned(what, 4)
     }
+}
 
-    /// Fails for an indirect count, if the plan does not support those.
+impl Counts for Count {
+    type Max = u64;
+
+    fn max(self) -> u64 {
+        Self::max(self)
+    }
+
+    fn is_zero(self) -> bool {
+        Self::max(self) == 0
+    }
+
     fn check_supported(self, counts_on_device: bool) -> Result<()> {
         match self {
             Self::Device { .. } if !counts_on_device => Err(Error::Unsupported {
@@ -70,12 +83,6 @@ impl Count {
             }),
             _ => Ok(()),
         }
-    }
-
-    /// The count, for a plan without indirect counts.
-    fn on_host(self) -> Result<u64> {
-        self.check_supported(false)?;
-        Ok(self.max())
     }
 }
 
@@ -174,7 +181,7 @@ fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_ite
 
 /// Allocates consecutive arrays in scratch, aligned as [`ScratchRequirements`].
 #[derive(Debug, Clone, Copy, Default)]
-struct ScratchCursor {
+pub struct ScratchCursor {
     size: u64,
 }
 

@@ -67,13 +67,13 @@ int main(void) {
     SubsweepSegmentedSortInfo segments_info = {
         .struct_size = sizeof segments_info, .count = {.count = COUNT}, .segment_count = {.count = 1000}};
     SubsweepGatherInfo gather_info = {.struct_size = sizeof gather_info, .count = {.count = COUNT}};
-    SubsweepScanPlan *counted = NULL;
-    SubsweepSegmentedSortPlan *segments = NULL;
-    SubsweepGatherPlan *gather = NULL;
+    SubsweepPlan *counted = NULL;
+    SubsweepPlan *segments = NULL;
+    SubsweepPlan *gather = NULL;
     SubsweepDeviceCreateInfo adopted = {.struct_size = sizeof adopted, .get_instance_proc_addr = watched};
     SubsweepDevice *device = NULL;
-    SubsweepScanPlan *scan = NULL;
-    SubsweepSortPlan *sort = NULL;
+    SubsweepPlan *scan = NULL;
+    SubsweepPlan *sort = NULL;
     VkResult results[6];
     int counts[3];
     Memory memory, other, scratch;
@@ -130,11 +130,11 @@ int main(void) {
     memory_destroy(&scratch, &host);
     memory_destroy(&other, &host);
     memory_destroy(&memory, &host);
-    subsweep_gather_plan_destroy(gather);
-    subsweep_segmented_sort_plan_destroy(segments);
-    subsweep_scan_plan_destroy(counted);
-    subsweep_sort_plan_destroy(sort);
-    subsweep_scan_plan_destroy(scan);
+    subsweep_plan_destroy(gather);
+    subsweep_plan_destroy(segments);
+    subsweep_plan_destroy(counted);
+    subsweep_plan_destroy(sort);
+    subsweep_plan_destroy(scan);
     subsweep_device_destroy(device);
     host_destroy(&host);
     return failure_count > 0;

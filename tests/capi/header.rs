@@ -92,7 +92,7 @@ fn the_header_is_ascii() {
 fn every_function_states_its_thread_rule() {
     let header = read(HEADER);
     let functions = functions(&header);
-    assert!(functions.len() > 30, "{} functions", functions.len());
+    assert!(functions.len() > 25, "{} functions", functions.len());
     for (name, comment) in functions {
         assert!(name.starts_with("subsweep_"), "{name}");
         assert!(comment.contains("* Threads: "), "{name} states no thread rule: {comment}");
@@ -110,8 +110,9 @@ fn every_function_catches_panics() {
         for function in source.split("extern \"C\" fn ").skip(1) {
             let (name, rest) = function.split_once('(').expect("a function has parameters");
             let body = rest.split("\n}\n").next().unwrap_or_default();
-            let is_wrapped =
-                ["result(|| ", "value(", "destroy("].iter().any(|wrapper| body.contains(wrapper));
+            // `create_plan` and `record` are `result(|| …)` for every primitive.
+            let wrappers = ["result(|| ", "value(", "destroy(", "create_plan::<", "record::<"];
+            let is_wrapped = wrappers.iter().any(|wrapper| body.contains(wrapper));
             assert!(is_wrapped || cannot_panic.contains(&name), "{name} does not catch panics");
             names.insert(name.to_owned());
         }

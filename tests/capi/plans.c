@@ -62,13 +62,13 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
     const int32_t initial = 100;
     SubsweepScratchRequirements needs;
     SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
-    SubsweepScanPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     Memory source, destination, flags, scratch;
     VkCommandBuffer commands;
     int32_t most = initial;
     uint32_t i;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
-    host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     guarded_create(&source, host, 4 * COUNT, 0);
     guarded_create(&destination, host, 4 * COUNT, 0);
     guarded_create(&flags, host, 4 * COUNT, 0);
@@ -99,7 +99,7 @@ static void scan_segments(const Host *host, const SubsweepDevice *device) {
     guarded_destroy(&flags, host, __LINE__);
     guarded_destroy(&destination, host, __LINE__);
     guarded_destroy(&source, host, __LINE__);
-    subsweep_scan_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
 }
 
 /* Exclusive sums of three columns, with a GPU-resident count of rows and initial row. */
@@ -110,13 +110,13 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
                                                 .column_count = 3};
     SubsweepScratchRequirements needs;
     SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
-    SubsweepScanPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     Memory rows, counts, scratch;
     VkCommandBuffer commands;
     uint32_t sums[3];
     uint32_t i;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
-    host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     guarded_create(&rows, host, 12 * COUNT, 0);
     guarded_create(&counts, host, 16, 0);
     guarded_create(&scratch, host, needs.size, needs.usage);
@@ -143,7 +143,7 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     guarded_destroy(&scratch, host, __LINE__);
     guarded_destroy(&counts, host, __LINE__);
     guarded_destroy(&rows, host, __LINE__);
-    subsweep_scan_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
 }
 
 /* Descending argsort of floats, and a gather by its indices. */
@@ -157,8 +157,8 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     SubsweepScratchRequirements needs;
     SubsweepSortInfo sort_info = {.struct_size = sizeof sort_info, .count = {.count = COUNT}};
     SubsweepGatherInfo gather_info = {.struct_size = sizeof gather_info, .count = {.count = COUNT}};
-    SubsweepSortPlan *sort = NULL;
-    SubsweepGatherPlan *gather = NULL;
+    SubsweepPlan *sort = NULL;
+    SubsweepPlan *gather = NULL;
     SubsweepAccess sorted, gathers;
     Memory keys, indices, rows, gathered, scratch;
     VkCommandBuffer commands;
@@ -166,9 +166,9 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     uint32_t i;
     host_check(subsweep_sort_plan_create(device, &of_sort, &sort), "subsweep_sort_plan_create");
     host_check(subsweep_gather_plan_create(device, &of_gather, &gather), "subsweep_gather_plan_create");
-    EXPECT(strstr(subsweep_sort_plan_policy(sort), "radix-8bit") != NULL);
-    EXPECT(strlen(subsweep_gather_plan_policy(gather)) > 0);
-    host_check(subsweep_sort_plan_scratch_requirements(sort, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
+    EXPECT(strstr(subsweep_plan_policy(sort), "radix-8bit") != NULL);
+    EXPECT(strlen(subsweep_plan_policy(gather)) > 0);
+    host_check(subsweep_plan_scratch_requirements(sort, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     guarded_create(&keys, host, 4 * COUNT, 0);
     guarded_create(&indices, host, 4 * COUNT, 0);
     guarded_create(&rows, host, 8 * COUNT, 0);
@@ -188,8 +188,8 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     gather_info.destination = part(&gathered, 0, 8 * COUNT);
     commands = host_begin(host);
     host_check(subsweep_cmd_sort(sort, commands, &sort_info), "subsweep_cmd_sort");
-    sorted = subsweep_sort_plan_last_access(sort);
-    gathers = subsweep_gather_plan_first_access(gather);
+    sorted = subsweep_plan_last_access(sort);
+    gathers = subsweep_plan_first_access(gather);
     EXPECT(sorted.stages == VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT && sorted.access == VK_ACCESS_SHADER_WRITE_BIT);
     EXPECT((gathers.access & VK_ACCESS_SHADER_READ_BIT) != 0);
     host_barrier(commands, sorted.stages, sorted.access, gathers.stages, gathers.access);
@@ -210,8 +210,8 @@ static void argsort_and_gather(const Host *host, const SubsweepDevice *device) {
     guarded_destroy(&rows, host, __LINE__);
     guarded_destroy(&indices, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
-    subsweep_gather_plan_destroy(gather);
-    subsweep_sort_plan_destroy(sort);
+    subsweep_plan_destroy(gather);
+    subsweep_plan_destroy(sort);
 }
 
 /* A double-buffered sort by 12 bits in passes of 4: three passes leave the result in the alternate buffer. */
@@ -224,13 +224,13 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     SubsweepScratchRequirements needs;
     SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepSortResult lies;
-    SubsweepSortPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     Memory keys, scratch;
     VkCommandBuffer commands;
     const uint32_t *sorted;
     uint32_t i;
     host_check(subsweep_sort_plan_create(device, &of_plan, &plan), "subsweep_sort_plan_create");
-    host_check(subsweep_sort_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     guarded_create(&keys, host, 4 * COUNT, 0);
     guarded_create(&scratch, host, 256 + needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
@@ -249,7 +249,7 @@ static void sort_anywhere(const Host *host, const SubsweepDevice *device) {
     EXPECT(i == COUNT);
     guarded_destroy(&scratch, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
-    subsweep_sort_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
 }
 
 /* A sort by a plan for 2^32 keys and more. */
@@ -258,8 +258,8 @@ static void sort_wide(const Host *host, const SubsweepDevice *device) {
                                           .flags = SUBSWEEP_SORT_LARGE_COUNTS_BIT | SUBSWEEP_SORT_DESCENDING_BIT};
     SubsweepScratchRequirements needs;
     SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
-    SubsweepSortPlan *plan = NULL;
-    SubsweepSegmentedSortPlan *segmented = NULL;
+    SubsweepPlan *plan = NULL;
+    SubsweepPlan *segmented = NULL;
     Memory keys, scratch;
     VkCommandBuffer commands;
     uint32_t i;
@@ -271,8 +271,8 @@ static void sort_wide(const Host *host, const SubsweepDevice *device) {
     EXPECT(subsweep_sort_plan_create(device, &of_plan, &plan) == SUBSWEEP_ERROR_INVALID_POLICY && plan == NULL);
     of_plan.algorithm = "onesweep";
     host_check(subsweep_sort_plan_create(device, &of_plan, &plan), "subsweep_sort_plan_create");
-    EXPECT(subsweep_sort_plan_max_count(plan) > (uint64_t)1 << 36);
-    host_check(subsweep_sort_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_sort_plan_scratch_requirements");
+    EXPECT(subsweep_plan_max_count(plan) > (uint64_t)1 << 36);
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     guarded_create(&keys, host, 4 * COUNT, 0);
     guarded_create(&scratch, host, needs.size, needs.usage);
     for (i = 0; i < COUNT; i++) {
@@ -288,7 +288,7 @@ static void sort_wide(const Host *host, const SubsweepDevice *device) {
     EXPECT(i == COUNT);
     guarded_destroy(&scratch, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
-    subsweep_sort_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
 }
 
 /* A segmented sort of segments of 0, 1, 2, ... keys. */
@@ -300,15 +300,15 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     SubsweepScratchRequirements needs;
     SubsweepSegmentedSortInfo info = {
         .struct_size = sizeof info, .count = {.count = COUNT}, .segment_count = {.count = 2 * SEGMENT_COUNT}};
-    SubsweepSegmentedSortPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     Memory keys, values, segments, counts, scratch;
     VkCommandBuffer commands;
     uint32_t begin = 0, i;
     host_check(subsweep_segmented_sort_plan_create(device, &of_plan, &plan), "subsweep_segmented_sort_plan_create");
-    host_check(subsweep_segmented_sort_plan_scratch_requirements(plan, COUNT, 2 * SEGMENT_COUNT, &needs),
-               "subsweep_segmented_sort_plan_scratch_requirements");
-    EXPECT(subsweep_segmented_sort_plan_max_count(plan) > COUNT);
-    EXPECT(strlen(subsweep_segmented_sort_plan_policy(plan)) > 0);
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 2 * SEGMENT_COUNT, &needs),
+               "subsweep_plan_scratch_requirements");
+    EXPECT(subsweep_plan_max_count(plan) > COUNT);
+    EXPECT(strlen(subsweep_plan_policy(plan)) > 0);
     guarded_create(&keys, host, 4 * COUNT, 0);
     guarded_create(&values, host, 8 * COUNT, 0);
     guarded_create(&segments, host, 8 * SEGMENT_COUNT, 0);
@@ -350,13 +350,13 @@ static void sort_segments(const Host *host, const SubsweepDevice *device) {
     guarded_destroy(&segments, host, __LINE__);
     guarded_destroy(&values, host, __LINE__);
     guarded_destroy(&keys, host, __LINE__);
-    subsweep_segmented_sort_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
 }
 
 /* The state of one thread. */
 typedef struct Thread {
     Host host;
-    const SubsweepScanPlan *plan;
+    const SubsweepPlan *plan;
     VkCommandBuffer commands;
     SubsweepScanInfo info;
     Memory rows, scratch;
@@ -389,13 +389,13 @@ static void record_in_threads(const Host *host) {
                                              .queueFamilyIndex = host->queue_family};
     SubsweepScratchRequirements needs;
     SubsweepDevice *device = adopt(host);
-    SubsweepScanPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     Thread threads[THREAD_COUNT];
     pthread_t ids[THREAD_COUNT];
     uint32_t i, row;
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
     subsweep_device_destroy(device);
-    host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     memset(threads, 0, sizeof threads);
     for (i = 0; i < THREAD_COUNT; i++) {
         Thread *thread = &threads[i];
@@ -430,7 +430,7 @@ static void record_in_threads(const Host *host) {
         guarded_destroy(&thread->rows, host, __LINE__);
         vkDestroyCommandPool(host->device, thread->host.pool, NULL);
     }
-    subsweep_scan_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
 }
 
 /* Concurrent calls of vkCreateComputePipelines: each waits for a second one, if several are expected. */
@@ -489,14 +489,14 @@ static void compile_in_threads(const Host *host) {
                                            .device = host->device};
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan};
     SubsweepDevice *device = NULL;
-    SubsweepScanPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     host_check(subsweep_device_create(&info, &device), "subsweep_device_create");
     EXPECT(subsweep_scan_plan_create(device, &of_plan, &plan) == VK_SUCCESS && compiling.most == 1);
-    subsweep_scan_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
     EXPECT(subsweep_device_set_pipeline_threads(device, 2) == VK_SUCCESS);
     compiling.are_several = 1;
     EXPECT(subsweep_scan_plan_create(device, &of_plan, &plan) == VK_SUCCESS && compiling.most == 2);
-    subsweep_scan_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
     subsweep_device_destroy(device);
 }
 

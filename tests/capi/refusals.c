@@ -151,7 +151,7 @@ static void refuse_devices(const Host *host) {
 static void refuse_scan_plans(const SubsweepDevice *device) {
     const SubsweepScanPlanCreateInfo right = {.struct_size = sizeof right};
     SubsweepScanPlanCreateInfo info;
-    SubsweepScanPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     REFUSE(subsweep_scan_plan_create(NULL, &right, &plan), SUBSWEEP_ERROR_NULL, "device");
     REFUSE(subsweep_scan_plan_create(device, NULL, &plan), SUBSWEEP_ERROR_NULL, "SubsweepScanPlanCreateInfo");
     REFUSE(subsweep_scan_plan_create(device, &right, NULL), SUBSWEEP_ERROR_NULL, "plan");
@@ -190,11 +190,11 @@ static void refuse_scan_plans(const SubsweepDevice *device) {
     info.segments_by = SUBSWEEP_SEGMENTS_BY_FLAGS;
     REFUSE(subsweep_scan_plan_create(device, &info, &plan), SUBSWEEP_ERROR_INVALID_POLICY, "policy");
     EXPECT(plan == NULL);
-    EXPECT(strcmp(subsweep_scan_plan_policy(NULL), "") == 0);
+    EXPECT(strcmp(subsweep_plan_policy(NULL), "") == 0);
     EXPECT(subsweep_scan_plan_rounding_depth(NULL, 1) == 0);
-    EXPECT(subsweep_scan_plan_first_access(NULL).stages == 0);
-    REFUSE(subsweep_scan_plan_scratch_requirements(NULL, 1, NULL), SUBSWEEP_ERROR_NULL, "plan");
-    subsweep_scan_plan_destroy(NULL);
+    EXPECT(subsweep_plan_first_access(NULL).stages == 0);
+    REFUSE(subsweep_plan_scratch_requirements(NULL, 1, 0, NULL), SUBSWEEP_ERROR_NULL, "plan");
+    subsweep_plan_destroy(NULL);
 }
 
 static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory,
@@ -202,12 +202,12 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     const SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .flags = SUBSWEEP_SCAN_INITIAL_VALUE_BIT};
     const uint32_t initial[2] = {5, 6};
     SubsweepScratchRequirements needs;
-    SubsweepScanPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     SubsweepScanInfo right = {.struct_size = sizeof right};
     SubsweepScanInfo info;
     char needed[64];
     host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
-    host_check(subsweep_scan_plan_scratch_requirements(plan, COUNT, &needs), "subsweep_scan_plan_scratch_requirements");
+    host_check(subsweep_plan_scratch_requirements(plan, COUNT, 0, &needs), "subsweep_plan_scratch_requirements");
     EXPECT(needs.size > 16 && needs.alignment == 16 && (needs.usage & VK_BUFFER_USAGE_TRANSFER_DST_BIT) != 0);
     right.count.count = COUNT;
     right.source = right.destination = part(memory, 0, 4 * COUNT);
@@ -291,7 +291,7 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     info.count.count = 0;
     EXPECT(subsweep_cmd_scan(plan, commands, &info) == VK_SUCCESS);
     EXPECT(strstr(subsweep_last_error(), "initial value") != NULL);
-    subsweep_scan_plan_destroy(plan);
+    subsweep_plan_destroy(plan);
 }
 
 static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
@@ -301,8 +301,8 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     SubsweepSegmentedSortInfo in_segments = {
         .struct_size = sizeof in_segments, .count = {.count = 10}, .segment_count = {.count = 2}};
     SubsweepSortResult lies;
-    SubsweepSegmentedSortPlan *segmented = NULL;
-    SubsweepSortPlan *plan = NULL;
+    SubsweepPlan *segmented = NULL;
+    SubsweepPlan *plan = NULL;
     of_plan.values = 4;
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "values");
     of_plan = right;
@@ -316,7 +316,7 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "onesweep");
     REFUSE(subsweep_segmented_sort_plan_create(device, &of_plan, &segmented), SUBSWEEP_ERROR_UNSUPPORTED, "algorithm");
     EXPECT(plan == NULL && segmented == NULL);
-    EXPECT(subsweep_sort_plan_max_count(NULL) == 0 && subsweep_segmented_sort_plan_max_count(NULL) == 0);
+    EXPECT(subsweep_plan_max_count(NULL) == 0);
 
     host_check(subsweep_sort_plan_create(device, &right, &plan), "subsweep_sort_plan_create");
     REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "keys is too small: 40 bytes");
@@ -327,11 +327,13 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     info.keys = part(memory, 0, 40);
     REFUSE(subsweep_sort_plan_result(plan, &info, NULL), SUBSWEEP_ERROR_NULL, "result is null");
     EXPECT(subsweep_sort_plan_result(plan, &info, &lies) == VK_SUCCESS && lies.keys.address == memory->address);
-    info.count.count = subsweep_sort_plan_max_count(plan) + 1;
+    info.count.count = subsweep_plan_max_count(plan) + 1;
     REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "a sort without large counts");
     REFUSE(subsweep_cmd_sort(plan, NULL, &info), SUBSWEEP_ERROR_NULL, "command_buffer");
-    subsweep_sort_plan_destroy(plan);
-    subsweep_sort_plan_destroy(NULL);
+    REFUSE(subsweep_cmd_segmented_sort(plan, commands, &in_segments), SUBSWEEP_ERROR_UNSUPPORTED,
+           "not of a segmented sort");
+    EXPECT(subsweep_scan_plan_rounding_depth(plan, 10) == 0);
+    subsweep_plan_destroy(plan);
 
     host_check(subsweep_segmented_sort_plan_create(device, &right, &segmented), "subsweep_segmented_sort_plan_create");
     in_segments.keys = part(memory, 0, 40);
@@ -345,22 +347,22 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_UNSUPPORTED,
            "counts from the host");
     REFUSE(subsweep_cmd_segmented_sort(NULL, commands, &in_segments), SUBSWEEP_ERROR_NULL, "plan");
-    subsweep_segmented_sort_plan_destroy(segmented);
-    subsweep_segmented_sort_plan_destroy(NULL);
+    REFUSE(subsweep_sort_plan_result(segmented, &info, &lies), SUBSWEEP_ERROR_UNSUPPORTED, "not of a sort");
+    subsweep_plan_destroy(segmented);
 }
 
 static void refuse_gathers(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
     SubsweepGatherPlanCreateInfo of_plan = {.struct_size = sizeof of_plan};
     SubsweepGatherInfo info = {.struct_size = sizeof info, .count = {.count = 10}};
     SubsweepScratchRequirements needs = {.size = 1};
-    SubsweepGatherPlan *plan = NULL;
+    SubsweepPlan *plan = NULL;
     REFUSE(subsweep_gather_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "1 to 2^28 words");
     of_plan.flags = 2;
     REFUSE(subsweep_gather_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepGatherFlags");
     of_plan.flags = 0;
     of_plan.words_per_element = 1;
     host_check(subsweep_gather_plan_create(device, &of_plan, &plan), "subsweep_gather_plan_create");
-    EXPECT(subsweep_gather_plan_scratch_requirements(plan, &needs) == VK_SUCCESS && needs.size == 0);
+    EXPECT(subsweep_plan_scratch_requirements(plan, 0, 0, &needs) == VK_SUCCESS && needs.size == 0);
     info.source = info.indices = part(memory, 0, 40);
     info.destination = part(memory, 20, 40);
     REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_OVERLAP, "destination");
@@ -369,8 +371,8 @@ static void refuse_gathers(const SubsweepDevice *device, VkCommandBuffer command
     info.destination = part(memory, 40, 40);
     info.indices.size = 36;
     REFUSE(subsweep_cmd_gather(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "indices");
-    subsweep_gather_plan_destroy(plan);
-    subsweep_gather_plan_destroy(NULL);
+    EXPECT(subsweep_plan_max_count(plan) == UINT64_MAX);
+    subsweep_plan_destroy(plan);
 }
 
 int main(void) {

@@ -66,7 +66,9 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
                 let destination = Memory::poisoned(gpu, input.len(), Access::Quads)?;
                 let buffers = ScanBuffers::new(source.range(), destination.range(), scratch.range());
                 // SAFETY: the memory lives until `submit` has waited.
-                unsafe { gpu.submit(|recorder| plan.cmd_scan(recorder.command_buffer(), &buffers, count)) }?;
+                unsafe {
+                    gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count))
+                }?;
                 let got = destination.read()?;
                 if let Some(i) = (0..expected.len()).find(|&i| got[i] != expected[i]) {
                     let case =
@@ -98,7 +100,7 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
     let begins: Vec<u32> = vec![3, 5, 9, 9, 40, 200, large + 200, large + 300, 4 * large, 4 * large];
     let segment_max = begins.len() as u32;
     let segments = Memory::of(gpu, &begins, Access::Words)?;
-    let scratch = poisoned(gpu, plan.scratch_requirements(max.into(), segment_max.into()).size)?;
+    let scratch = poisoned(gpu, plan.scratch_requirements((max.into(), segment_max.into())).size)?;
     for stored in [0, 1, 250, 5 * large, max, max + 1, u32::MAX] {
         for stored_segments in [0, 1, 6, segment_max, segment_max + 1, u32::MAX] {
             let (count, segment_count) = (stored.min(max), stored_segments.min(segment_max));
@@ -126,7 +128,7 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
                 // SAFETY: the memory lives until `submit` has waited.
                 unsafe {
                     gpu.submit(|recorder| {
-                        plan.cmd_sort(recorder.command_buffer(), &buffers, count, segment_count)
+                        plan.cmd_record(recorder.command_buffer(), &buffers, (count, segment_count))
                     })
                 }?;
                 let case =
@@ -150,7 +152,9 @@ fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
         let buffers = SegmentedSortBuffers::new(at(0, 40), at(400, 40), scratch.range());
         // SAFETY: nothing is recorded, since each of these is refused.
         unsafe {
-            gpu.submit(|recorder| plan.cmd_sort(recorder.command_buffer(), &buffers, count, segment_count))
+            gpu.submit(|recorder| {
+                plan.cmd_record(recorder.command_buffer(), &buffers, (count, segment_count))
+            })
         }
         .map(|_| ())
     };

@@ -89,22 +89,22 @@ fn default_kernels(gpu: &Gpu) -> subsweep::Result<BTreeSet<&'static str>> {
             .map(|segments| [1, 7].map(|columns| scan.columns(columns).segments(segments)));
         let others = [scan.out_of_place(), scan.counts_on_device()];
         for config in plain.into_iter().chain(segmented.into_iter().flatten()).chain(others) {
-            kernels.extend(gpu.scan_plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
+            kernels.extend(gpu.plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
         }
     }
     for key in [ElementType::U32, ElementType::U64] {
         let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
         for config in [SortConfig::keys(key), SortConfig::argsort(key)].into_iter().chain(pairs) {
             for config in [config, config.counts_on_device()] {
-                kernels.extend(gpu.sort_plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
+                kernels.extend(gpu.plan(config)?.pipelines().map(|pipeline| pipeline.kernel().name));
             }
-            let segmented = gpu.segmented_sort_plan(config)?;
+            let segmented = gpu.plan(config)?;
             kernels.extend(segmented.pipelines().map(|pipeline| pipeline.kernel().name));
         }
     }
     for words in 1..=4 {
         for config in [GatherConfig::elements(words), GatherConfig::elements(words).counts_on_device()] {
-            let plan = gpu.gather_plan(config)?;
+            let plan = gpu.plan(config)?;
             kernels.extend(plan.pipelines().map(|pipeline| pipeline.kernel().name));
         }
     }

@@ -125,15 +125,15 @@ fn part(range: BufferRange, offset: u64, size: u64) -> BufferRange {
 }
 
 fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = gpu.segmented_sort_plan(SortConfig::pairs(ElementType::U32, ValueSize::B4))?;
-    let needed = plan.scratch_requirements(100, 10).size;
+    let plan = gpu.plan(SegmentedSortConfig::from(SortConfig::pairs(ElementType::U32, ValueSize::B4)))?;
+    let needed = plan.scratch_requirements((100, 10)).size;
     let memory = gpu.allocate(2048 + needed)?;
     let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
     let scratch = part(memory.range(), 2048, needed);
     let sort = |keys, values, segments, scratch: BufferRange| {
         let buffers = SegmentedSortBuffers::new(keys, segments, scratch).values(values);
         // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_sort(recorder.command_buffer(), &buffers, 100, 10)) }
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, (100, 10))) }
             .map(|_| ())
     };
     let (keys, values, segments) = (at(0, 400), at(400, 400), at(800, 40));
@@ -151,12 +151,12 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     let short = part(scratch, 0, needed - 16);
     let got = needed - 16;
     assert_eq!(sort(keys, values, segments, short), Err(Error::ScratchTooSmall { needed, got }));
-    assert_eq!(plan.scratch_requirements(u64::MAX, u64::MAX).size, u64::MAX);
+    assert_eq!(plan.scratch_requirements((u64::MAX, u64::MAX)).size, u64::MAX);
     let max = plan.max_count();
     let buffers = SegmentedSortBuffers::new(keys, segments, scratch).values(values);
     // SAFETY: nothing is recorded, since it is refused.
     let refused =
-        unsafe { gpu.submit(|recorder| plan.cmd_sort(recorder.command_buffer(), &buffers, max + 1, 10)) };
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, (max + 1, 10))) };
     assert!(matches!(refused, Err(Error::TooManyElements { count, .. }) if count == max + 1));
     Ok(())
 }
@@ -168,7 +168,7 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
         SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw) };
     let config = SortConfig::pairs(ElementType::U32, ValueSize::B4);
     let config = SegmentedSortConfig::new(config).policy(small.policy(gpu.capabilities()));
-    let plan = gpu.segmented_sort_plan(config)?;
+    let plan = gpu.plan(config)?;
     let count = 20_000u32;
     let falling: Vec<u32> = (0..count).rev().step_by(3).collect();
     let alternating: Vec<u32> = (0..3_000).map(|index| [0, u32::MAX][index % 2]).collect();
@@ -181,7 +181,7 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
         let values_memory = Memory::of(gpu, &keys, Access::Words)?;
         let segments = Memory::of(gpu, &begins, Access::Words)?;
         let segment_count = begins.len() as u64;
-        let scratch_size = plan.scratch_requirements(count.into(), segment_count).size;
+        let scratch_size = plan.scratch_requirements((count.into(), segment_count)).size;
         // Guard words behind the scratch show a store past its end.
         let scratch = gpu.allocate(scratch_size + 256)?;
         gpu.upload(&scratch, scratch_size, &[0x5a5a_5a5a; 64])?;
@@ -194,7 +194,7 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
         // SAFETY: the memory lives until `submit` has waited.
         unsafe {
             gpu.submit(|recorder| {
-                plan.cmd_sort(recorder.command_buffer(), &buffers, u64::from(count), segment_count)
+                plan.cmd_record(recorder.command_buffer(), &buffers, (u64::from(count), segment_count))
             })
         }?;
         assert!(segments.read()? == begins, "segments {index}");

@@ -60,9 +60,9 @@ pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
     let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
     {
         let _spinner = Spinner::new(format_args!("scanning {} elements", table.shape.element_count()));
-        let scratch_size = gpu.scan_plan(config)?.scratch_requirements(table.shape.rows() as u64).size;
+        let scratch_size = gpu.plan(config)?.scratch_requirements(table.shape.rows() as u64).size;
         // In device memory, and again in the buffer for the readback.
-        let copies = if gpu.scan_plan(config)?.scans_in_place() { 2 } else { 3 };
+        let copies = if gpu.plan(config)?.scans_in_place() { 2 } else { 3 };
         let size = copies * size_of_val(table.words.as_slice()) as u64;
         let size = size + segments.as_deref().map_or(0, size_of_val) as u64;
         device::check_memory(&gpu, size.saturating_add(scratch_size), "the table and its scratch")?;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use subsweep::ElementType;
-use subsweep::sort::{SortConfig, SortPlan, ValueSize};
+use subsweep::sort::{SegmentedSortConfig, SortConfig, SortPlan, ValueSize};
 use subsweep::table::{Shape, Table, TableError, Taken};
 
 use crate::args::{Common, PolicyKind, SortArgs};
@@ -62,8 +62,8 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
         match &segments {
             Some(segments) => {
                 let (segment_count, segments_size) = (segments.len() as u64, size_of_val(&**segments) as u64);
-                let plan = gpu.segmented_sort_plan(config)?;
-                let scratch = plan.scratch_requirements(count as u64, segment_count);
+                let plan = gpu.plan(SegmentedSortConfig::from(config))?;
+                let scratch = plan.scratch_requirements((count as u64, segment_count));
                 check(scratch.size.saturating_add(segments_size))?;
                 indices.resize(if args.argsort { count } else { 0 }, 0);
                 let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
@@ -72,7 +72,7 @@ pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
             None => {
                 let config = config.large_counts_for(count as u64);
                 let config = config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy);
-                let plan = gpu.sort_plan(config)?;
+                let plan = gpu.plan(config)?;
                 check_algorithm(common, plan.max_count(), count as u64)?;
                 check(plan.scratch_requirements(count as u64).size)?;
                 indices.resize(if args.argsort { count } else { 0 }, 0);

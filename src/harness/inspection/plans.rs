@@ -2,11 +2,11 @@
 
 use crate::device::{Capabilities, Device, Pipeline};
 use crate::error::{Error, Result};
-use crate::gather::{GatherConfig, GatherPlan};
+use crate::gather::GatherConfig;
 use crate::harness::cases::{Case, Work, selectable_works};
-use crate::primitives::scan::Ranges;
-use crate::scan::{ScanConfig, ScanPlan};
-use crate::sort::{SegmentedSortConfig, SegmentedSortPlan, SortConfig, SortPlan};
+use crate::primitives::{Config, Plan};
+use crate::scan::ScanConfig;
+use crate::sort::{SegmentedSortConfig, SortConfig};
 
 /// Configuration of a plan: work without buffers and elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,14 +42,9 @@ impl PlanConfig {
         device: &Device,
         visit: impl FnMut(&Pipeline) -> Result<(), E>,
     ) -> Result<(), E> {
-        match *self {
-            Self::Scan(config) => ScanPlan::new(device, config)?.pipelines().try_for_each(visit),
-            Self::Sort(config) => SortPlan::new(device, config)?.pipelines().try_for_each(visit),
-            Self::SegmentedSort(config) => {
-                SegmentedSortPlan::new(device, config)?.pipelines().try_for_each(visit)
-            }
-            Self::Gather(config) => GatherPlan::new(device, config)?.pipelines().try_for_each(visit),
-        }
+        let pipelines = self.declare(device)?;
+        Pipeline::compile_all(device, &pipelines)?;
+        pipelines.iter().try_for_each(visit)
     }
 
     /// The plan's pipelines, not compiled.
@@ -57,16 +52,15 @@ impl PlanConfig {
     /// # Errors
     /// Those of the plan, except the compiler's.
     pub(super) fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
-        Ok(match *self {
-            Self::Scan(config) => {
-                ScanPlan::declare(device, config, Ranges::AnyAddress)?.pipelines().cloned().collect()
-            }
-            Self::Sort(config) => SortPlan::declare(device, config)?.pipelines().cloned().collect(),
-            Self::SegmentedSort(config) => {
-                SegmentedSortPlan::declare(device, config)?.pipelines().cloned().collect()
-            }
-            Self::Gather(config) => GatherPlan::declare(device, config)?.pipelines().cloned().collect(),
-        })
+        fn pipelines<C: Config>(device: &Device, config: C) -> Result<Vec<Pipeline>> {
+            Ok(Plan::<C::Primitive>::declare(device, config)?.pipelines().cloned().collect())
+        }
+        match *self {
+            Self::Scan(config) => pipelines(device, config),
+            Self::Sort(config) => pipelines(device, config),
+            Self::SegmentedSort(config) => pipelines(device, config),
+            Self::Gather(config) => pipelines(device, config),
+        }
     }
 
     fn of_work(work: &Work, capabilities: &Capabilities) -> Self {

@@ -53,7 +53,7 @@ impl Prepared {
         match &case.work {
             Work::Scan(scan) => {
                 let policy = scan.policy(capabilities);
-                let plan = gpu.scan_plan(scan.config().policy(policy))?;
+                let plan = gpu.plan(scan.config().policy(policy))?;
                 let room = scan.count_from.room(case.count);
                 let heads = operands::heads(scan, case.count as usize);
                 let operands = Operands::new(scan, case.count as usize, room as usize, &heads);
@@ -90,7 +90,7 @@ impl Prepared {
             }
             Work::Sort(sort) => {
                 let config = sort.config().policy(sort.policy(capabilities));
-                let plan = gpu.sort_plan(config)?;
+                let plan = gpu.plan(config)?;
                 let room = sort.count_from.room(case.count);
                 Ok(Self {
                     scratch: plan.scratch_requirements(room),
@@ -112,12 +112,12 @@ impl Prepared {
             }
             Work::SegmentedSort(sort) => {
                 let config = sort.config();
-                let plan = gpu.segmented_sort_plan(config.policy(sort.policy(capabilities)))?;
+                let plan = gpu.plan(config.policy(sort.policy(capabilities)))?;
                 let begins = sort.begins(capabilities, case.count);
                 let room = sort.count_from.room(case.count);
                 let operands = Operands::of_segmented_sort(sort, case.count as usize, &begins);
                 Ok(Self {
-                    scratch: plan.scratch_requirements(room, operands.segments.len() as u64),
+                    scratch: plan.scratch_requirements((room, operands.segments.len() as u64)),
                     job: Job::SegmentedSort { plan, begins: begins.clone(), count_from: sort.count_from },
                     expectation: Expectation::SegmentedSort {
                         sort: SortExpectation {
@@ -138,12 +138,12 @@ impl Prepared {
                 })
             }
             Work::Gather(gather) => {
-                let plan = gpu.gather_plan(gather.config().policy(gather.policy(capabilities)))?;
+                let plan = gpu.plan(gather.config().policy(gather.policy(capabilities)))?;
                 let room = gather.count_from.room(case.count);
                 let operands = Operands::of_gather(gather, case.input, case.count as usize, room as usize);
                 let indices = operands.indices[..case.count as usize].to_vec();
                 Ok(Self {
-                    scratch: plan.scratch_requirements(),
+                    scratch: plan.scratch_requirements(room),
                     job: Job::Gather { plan, count_from: gather.count_from },
                     expectation: Expectation::Gather { words: gather.words as usize, indices },
                     in_place: false,

@@ -9,13 +9,12 @@ mod policy;
 pub use config::{GatherBuffers, GatherConfig};
 pub use policy::GatherPolicy;
 
-use ash::vk;
+use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::plan::{Algorithm, Config, Plan, Primitive, Recordable};
 use super::{Count, ScratchCursor, ScratchRequirements, Tiles};
-use crate::device::{
-    Access, AddressRange, CommandCounts, Device, Pipeline, PipelineOptions, Recorder, push_constants,
-};
+use crate::device::{Access, AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::{Error, Result};
 use crate::kernels;
 
@@ -31,12 +30,27 @@ push_constants! {
     }
 }
 
-/// Plan of a gather. Immutable; holds pipelines and no memory; may be recorded any number of times.
+/// Plan of a gather.
+pub type GatherPlan = Plan<Gather>;
+
+/// The primitive of a [`GatherPlan`], and its only algorithm.
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `source` | any number of whole elements | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `indices` | `count * 4` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination` | `count * element_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// Ranges that are only read may overlap each other. Faster if `source` and `destination` are aligned to 16 and the
+/// element size is a multiple of 16, or both of 8. One dispatch; for an indirect count, another one and a barrier before
+/// it. At most 2^32 - 1 workgroups, and those of a two-dimensional dispatch; each gathers the elements of a tile, or a
+/// part of one element. Only the first 2^32 - 1 elements of `source` can be gathered. The result is in `destination`; an
+/// index beyond `source` yields zeros, and reads no memory.
 #[derive(Debug)]
-pub struct GatherPlan {
-    device: Device,
-    config: GatherConfig,
-    policy: GatherPolicy,
+pub struct Gather {
+    element_size: u64,
     any_address: GatherPipeline,
     /// Accesses of 8 or 16 bytes, where the element size is a multiple of that.
     aligned: Option<GatherPipeline>,
@@ -104,169 +118,89 @@ impl GatherPipeline {
     }
 }
 
-impl GatherPlan {
-    /// Creates all pipelines that a recording may need.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for elements of 0 or more than [`GatherConfig::MAX_WORDS`] words,
-    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a policy that does not fit the device, and those
-    /// of `vkCreateComputePipelines`.
-    pub fn new(device: &Device, config: GatherConfig) -> Result<Self> {
-        let plan = Self::declare(device, config)?;
-        Pipeline::compile_all(device, plan.pipelines())?;
-        Ok(plan)
-    }
+impl Config for GatherConfig {
+    type Primitive = Gather;
+}
 
-    /// As [`Self::new`], without compiling the pipelines.
-    pub(crate) fn declare(device: &Device, config: GatherConfig) -> Result<Self> {
+impl Primitive for Gather {
+    type Config = GatherConfig;
+    type Policy = GatherPolicy;
+    type Buffers = GatherBuffers;
+    type Count = Count;
+
+    const LABEL: &'static CStr = c"subsweep gather";
+
+    fn declare(device: &Device, config: &GatherConfig) -> Result<(GatherPolicy, Self)> {
         config.check()?;
         let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| GatherPolicy::choose(capabilities, &config).policy);
+        let policy = config.policy.unwrap_or_else(|| GatherPolicy::choose(capabilities, config).policy);
         policy.check(capabilities)?;
-        let gather_pipeline = |unit_words| GatherPipeline::new(device, &config, &policy, unit_words);
+        let gather_pipeline = |unit_words| GatherPipeline::new(device, config, &policy, unit_words);
         let aligned =
             [4, 2].into_iter().find(|&unit_words| config.words_per_element().is_multiple_of(unit_words));
-        let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
-        Ok(Self {
-            device: device.clone(),
-            config,
-            policy,
+        let gather = Self {
+            element_size: config.element_size(),
             any_address: gather_pipeline(1)?,
             aligned: aligned.map(gather_pipeline).transpose()?,
-            level_args: config.counts_on_device.then(level_args).transpose()?,
-        })
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.counts_on_device)?,
+        };
+        Ok((policy, gather))
     }
 
-    /// The configuration of the plan.
-    pub fn config(&self) -> &GatherConfig {
-        &self.config
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(self as _)
     }
 
-    /// The policy in use.
-    pub fn policy(&self) -> &GatherPolicy {
-        &self.policy
+    fn algorithm(&self, _: &GatherConfig, max: u64) -> Option<&dyn Recordable<Self>> {
+        (max > 0).then_some(self)
     }
 
-    /// All pipelines that a recording may bind, for inspection.
-    pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+    fn check(
+        config: &GatherConfig,
+        buffers: &GatherBuffers,
+        count: Count,
+        scratch: ScratchRequirements,
+    ) -> Result<GatherBuffers> {
+        let scratch = match count {
+            Count::Host(_) => ScratchRequirements::new(0),
+            Count::Device { .. } => scratch,
+        };
+        buffers.checked(config, count, scratch)
+    }
+
+    fn counts_on_device(config: &GatherConfig) -> bool {
+        config.counts_on_device
+    }
+
+    fn first_access(&self, _: &GatherConfig) -> Access {
+        Access::COMPUTE
+    }
+}
+
+impl Algorithm<Gather> for Gather {
+    /// Offset of the arguments of an indirect dispatch.
+    type Layout = u64;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let gathers = std::iter::once(&self.any_address).chain(&self.aligned);
         gathers.map(|gather| &gather.pipeline).chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
-    /// Scratch of [`Self::cmd_gather`] for any count: 32 bytes for indirect counts, otherwise none.
-    pub fn scratch_requirements(&self) -> ScratchRequirements {
-        let mut cursor = ScratchCursor::default();
-        if self.level_args.is_some() {
-            cursor.take(LevelArgs::size(1));
-        }
-        ScratchRequirements::new(cursor.size)
+    fn layout(&self, cursor: &mut ScratchCursor, _: u64) -> u64 {
+        LevelArgs::take(cursor, self.level_args.as_ref())
     }
 
-    /// Bytes that a recording of `count` elements reads and writes: indices once, elements twice. Does not include the
-    /// rest of cache lines that are larger than an element.
-    pub fn traffic_size(&self, count: u64) -> u64 {
-        count.saturating_mul(4 + 2 * self.config.element_size())
-    }
-
-    /// Records the gather of `count` elements.
-    ///
-    /// 1. **Device**: meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute.
-    /// 2. **Memory**: `source`: any size, of which whole elements are used; `indices`: at least `count * 4` bytes;
-    ///    `destination`: at least `count * GatherConfig::element_size()` bytes; aligned to 4, in buffers with
-    ///    `SHADER_DEVICE_ADDRESS`. Faster if `source` and `destination` are aligned to 16 and the element size is a
-    ///    multiple of 16, or both of 8. An indirect count: 4 bytes, aligned to 4. `scratch`: of
-    ///    [`Self::scratch_requirements`], contents undefined, used by nothing else until the work has completed.
-    ///    `destination` and `scratch` overlap nothing; ranges that are only read may overlap each other.
-    /// 3. **Commands**: one dispatch; before it, for an indirect count, another one and a barrier to indirect
-    ///    dispatches. The first access is COMPUTE_SHADER / SHADER_READ of `source`, `indices` and count, and
-    ///    COMPUTE_SHADER / SHADER_WRITE of `scratch`. Ends with COMPUTE_SHADER / SHADER_WRITE of `destination`, with no
-    ///    barrier before or after. The last access to `scratch` is COMPUTE_SHADER / SHADER_READ and DRAW_INDIRECT /
-    ///    INDIRECT_COMMAND_READ. Leaves a compute pipeline and push constants bound, and changes no other state.
-    /// 4. **Limits**: `count` = 0 records nothing. An indirect count of 0 launches no workgroups; one above its maximum
-    ///    is treated as the maximum. At most 2^32 - 1 workgroups, and no more than those of a two-dimensional dispatch
-    ///    on the device; each gathers the elements of a tile, or a part of one element. Only the first 2^32 - 1
-    ///    elements of `source` can be gathered.
-    /// 5. **Result**: in `destination`. An index beyond `source` yields zeros, and reads no memory.
-    ///
-    /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
-    /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] for an indirect count, if the plan was not created for it.
-    /// Nothing is recorded then.
-    ///
-    /// # Safety
-    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no other
-    /// thread meanwhile. When the commands execute, the ranges are bound memory of the device with the usage above, and
-    /// the plan is alive. The caller orders their accesses with earlier and later commands.
-    pub unsafe fn cmd_gather(
-        &self,
-        command_buffer: vk::CommandBuffer,
-        buffers: &GatherBuffers,
-        count: impl Into<Count>,
-    ) -> Result<()> {
-        // SAFETY: as the caller promises.
-        let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count)
-    }
-
-    /// Destination scope for the caller's barrier before the recording: accesses before its first barrier.
-    pub fn first_access(&self) -> Access {
-        Access::COMPUTE
-    }
-
-    /// Source scope for the caller's barrier after the recording: accesses after its last barrier. Reads of indirect
-    /// arguments have completed by then.
-    pub fn last_access(&self) -> Access {
-        Access::COMPUTE_WRITE
-    }
-
-    /// Numbers of the commands that [`Self::cmd_gather`] records for the same memory and count: each dispatch also
-    /// binds its pipeline and push constants. Debug labels and timestamps are not counted.
-    ///
-    /// # Errors
-    /// Those of `cmd_gather`.
-    pub fn commands(&self, buffers: &GatherBuffers, count: impl Into<Count>) -> Result<CommandCounts> {
-        let mut recorder = Recorder::dry(&self.device);
-        self.record(&mut recorder, buffers, count)?;
-        Ok(recorder.counts())
-    }
-
-    /// As [`Self::cmd_gather`], with a recorder of the caller: for timestamps, or to record several plans. The
-    /// conditions of [`Recorder::new`] and `cmd_gather` apply.
-    ///
-    /// # Errors
-    /// Those of `cmd_gather`; [`Error::ForeignDevice`] if the recorder is of another device.
-    pub fn record(
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &GatherBuffers,
-        count: impl Into<Count>,
-    ) -> Result<()> {
-        let count = count.into();
-        recorder.check_device(&self.device)?;
-        count.check_supported(self.level_args.is_some())?;
-        if count.max() == 0 {
-            return Ok(());
-        }
-        recorder.plan(c"subsweep gather", |recorder| self.record_commands(recorder, buffers, count))
-    }
-
-    fn record_commands(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &GatherBuffers,
+        levels: &u64,
         count: Count,
     ) -> Result<()> {
-        let max_count = count.max();
-        let requirements = match count {
-            Count::Host(_) => ScratchRequirements::new(0),
-            Count::Device { .. } => self.scratch_requirements(),
-        };
-        let buffers = buffers.checked(&self.config, count, requirements)?;
         let gather =
-            self.aligned.as_ref().filter(|gather| gather.is_aligned(&buffers)).unwrap_or(&self.any_address);
-        let tiles = gather.tiles(max_count)?;
-        let source_count = buffers.source.size / self.config.element_size();
+            self.aligned.as_ref().filter(|gather| gather.is_aligned(buffers)).unwrap_or(&self.any_address);
+        let tiles = gather.tiles(count.max())?;
+        let source_count = buffers.source.size / self.element_size;
         let mut push = GatherPush {
             source: buffers.source,
             indices: buffers.indices,
@@ -278,12 +212,20 @@ impl GatherPlan {
         };
         let grid =
             TileGrid { tile_items: gather.shape.tile_elements, column_count: gather.shape.parts_per_element };
-        let levels = (buffers.scratch, 0);
+        let levels = (buffers.scratch, *levels);
         recorder.phase(c"level args");
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         push.tiles_on_device = workgroups.tiles_on_device();
         recorder.phase(c"gather");
         workgroups.dispatch(recorder, &gather.pipeline, &push)
+    }
+}
+
+impl GatherPlan {
+    /// Bytes that a recording of `count` elements reads and writes: indices once, elements twice. Does not include the
+    /// rest of cache lines that are larger than an element.
+    pub fn traffic_size(&self, count: u64) -> u64 {
+        count.saturating_mul(4 + 2 * self.config().element_size())
     }
 }
 

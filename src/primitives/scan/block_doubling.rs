@@ -11,11 +11,12 @@
 
 use super::config::ScanBuffers;
 use super::policy::ScanPolicy;
-use super::step_count;
+use super::{Scan, Strategy, TileDepth, step_count};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::{Error, Result};
 use crate::kernels;
-use crate::primitives::Tiles;
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ScratchCursor, Tiles};
 
 push_constants! {
     struct DoubleBlocksPush for [SCAN_DOUBLE_BLOCKS] {
@@ -46,10 +47,6 @@ impl BlockDoubling {
         Ok(Self { tile_items: policy.tile_items(), first: pipeline(true)?, step: pipeline(false)? })
     }
 
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.first, &self.step].into_iter()
-    }
-
     /// Number of elements read, and of elements written.
     pub(super) fn moved_count(count: u64) -> u64 {
         let upper = |bits: u32| {
@@ -59,13 +56,36 @@ impl BlockDoubling {
         };
         (1..step_count(count)).map(upper).fold(count, u64::saturating_add)
     }
+}
 
-    pub(super) fn record(
+impl Strategy for BlockDoubling {
+    fn rounding_depth(&self, count: u64, _: &TileDepth) -> u64 {
+        // One operation per step.
+        step_count(count).into()
+    }
+
+    fn moved_rows(&self, count: u64) -> u64 {
+        Self::moved_count(count).saturating_mul(2)
+    }
+}
+
+impl Algorithm<Scan> for BlockDoubling {
+    type Layout = ();
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.first, &self.step].into_iter()
+    }
+
+    fn layout(&self, _: &mut ScratchCursor, _: u64) {}
+
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
-        count: u64,
+        (): &(),
+        count: Count,
     ) -> Result<()> {
+        let count = count.max();
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
         // The kernel doubles a tile's index.
         if tile_count > 1 << 31 {

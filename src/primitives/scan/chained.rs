@@ -15,12 +15,14 @@ use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::reduce_then_scan::DownsweepPush;
+use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::{Error, Result};
 #[cfg(feature = "cli")]
 use crate::kernels;
 use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 push_constants! {
@@ -72,13 +74,13 @@ pub(super) struct Chained {
 
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
-struct ScratchLayout {
+pub(super) struct ScratchLayout {
+    state: u64,
     state_size: u64,
     /// Offset of the initial value.
     initial: u64,
     /// Offset of the output of `level_args.comp`.
     levels_on_device: u64,
-    size: u64,
 }
 
 /// Pipelines that access elements by quads, or by words.
@@ -115,7 +117,6 @@ impl Chained {
                 chained: pipeline(kernel, quad_access, &[("FIXED_TREE", policy.fixed_tree.into())])?,
             })
         };
-        let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
         Ok(Self {
             tile_items: policy.tile_items(),
             status_size: 2 * config.row_size(),
@@ -126,14 +127,8 @@ impl Chained {
             pack_items: shape.items_per_pack(),
             quads: access(true)?,
             words: access(false)?,
-            level_args: config.counts_on_device.then(level_args).transpose()?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.counts_on_device)?,
         })
-    }
-
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let accesses = [&self.quads, &self.words].into_iter();
-        let scans = accesses.flat_map(|AccessPipelines { single, chained }| [single, chained]);
-        scans.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
     fn access(&self, buffers: &ScanBuffers, count: Count) -> &AccessPipelines {
@@ -148,7 +143,7 @@ impl Chained {
 
     /// Maximum number of additions between a tile's aggregate and a carry of `count` elements, in subgroups of
     /// `min_lanes` to `max_lanes`.
-    pub(super) fn chain_length(&self, count: u64, min_lanes: u64, max_lanes: u64) -> u64 {
+    fn chain_length(&self, count: u64, min_lanes: u64, max_lanes: u64) -> u64 {
         let tile_count = self.tile_count(count);
         if self.has_fixed_tree {
             // A chunk's lanes, a group's chunks, the groups, and the tile's own group.
@@ -157,20 +152,6 @@ impl Chained {
             // A tile may add to the prefix that the previous one published.
             tile_count
         }
-    }
-
-    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        self.layout(max_count).size
-    }
-
-    fn layout(&self, count: u64) -> ScratchLayout {
-        let mut cursor = ScratchCursor::default();
-        let state_size = self.state_size(count);
-        cursor.take(state_size);
-        let initial = if self.has_initial { cursor.take(self.row_size) } else { 0 };
-        let levels_size = if self.level_args.is_some() { LevelArgs::size(1) } else { 0 };
-        let levels_on_device = cursor.take(levels_size);
-        ScratchLayout { state_size, initial, levels_on_device, size: cursor.size }
     }
 
     /// Size of the state, bytes; none for a single tile.
@@ -182,11 +163,51 @@ impl Chained {
         let group_count = if self.has_fixed_tree { tile_count.div_ceil(GROUP_TILES) } else { 0 };
         (tile_count + group_count).saturating_mul(self.status_size).saturating_add(TICKET_SIZE)
     }
+}
 
-    pub(super) fn record(
+impl Strategy for Chained {
+    fn rounding_depth(&self, count: u64, tile: &TileDepth) -> u64 {
+        let [min_lanes, max_lanes] = tile.lanes;
+        2 * tile.operations + self.chain_length(count, min_lanes, max_lanes)
+    }
+
+    fn moved_rows(&self, count: u64) -> u64 {
+        count.saturating_mul(2)
+    }
+
+    fn scans_in_place(&self) -> bool {
+        false
+    }
+
+    fn has_fill(&self) -> bool {
+        true
+    }
+}
+
+impl Algorithm<Scan> for Chained {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let accesses = [&self.quads, &self.words].into_iter();
+        let scans = accesses.flat_map(|AccessPipelines { single, chained }| [single, chained]);
+        scans.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
+        let state_size = self.state_size(count);
+        ScratchLayout {
+            state_size,
+            state: cursor.take(state_size),
+            initial: cursor.take(if self.has_initial { self.row_size } else { 0 }),
+            levels_on_device: LevelArgs::take(cursor, self.level_args.as_ref()),
+        }
+    }
+
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
+        layout: &ScratchLayout,
         count: Count,
     ) -> Result<()> {
         let ScanBuffers { source, destination, scratch, .. } = *buffers;
@@ -197,7 +218,6 @@ impl Chained {
         }
         let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), self.tile_items)?;
         recorder.check_workgroups(tile_count.into())?;
-        let layout = self.layout(count.max());
         let access = self.access(buffers, count);
         let updates = matches!(buffers.initial, InitialValue::Host(_));
         recorder.phase(c"level args");
@@ -210,7 +230,7 @@ impl Chained {
                 initial.addresses()
             }
         };
-        let state = scratch.slice(0, layout.state_size);
+        let state = scratch.slice(layout.state, layout.state_size);
         recorder.fill(state, 0);
         if state.size > 0 || updates {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);

@@ -5,10 +5,12 @@
 
 use super::config::{ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
+use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::{Error, Result};
 use crate::kernels;
-use crate::primitives::Tiles;
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ScratchCursor, Tiles};
 
 push_constants! {
     struct ChunkPush for [SCAN_CHUNK_SUM, SCAN_CHUNK_PREFIX] {
@@ -47,28 +49,6 @@ impl ChunkInPlace {
         })
     }
 
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let Self { chunk_items: _, sum, prefix_below_sums, prefix } = self;
-        [sum, prefix_below_sums, prefix].into_iter()
-    }
-
-    pub(super) fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &ScanBuffers,
-        count: u64,
-    ) -> Result<()> {
-        if buffers.source != buffers.destination {
-            return Err(Error::Unsupported {
-                reason: "the seed's scan is in place: give it one range as source and destination",
-            });
-        }
-        if count > MAX_COUNT {
-            return Err(Error::TooManyElements { count, max: MAX_COUNT, what: "the seed's scan" });
-        }
-        self.record_level(recorder, buffers.destination, count, 1)
-    }
-
     /// Scans `count` rows at a stride of `stride` rows.
     fn record_level(
         &self,
@@ -93,5 +73,46 @@ impl ChunkInPlace {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         recorder.dispatch(&self.prefix_below_sums, &push, chunks.count.into())
+    }
+}
+
+impl Strategy for ChunkInPlace {
+    fn rounding_depth(&self, _: u64, tile: &TileDepth) -> u64 {
+        // An upper bound of the levels.
+        2 * 64 * tile.operations
+    }
+
+    fn moved_rows(&self, count: u64) -> u64 {
+        count.saturating_mul(if count <= self.chunk_items.into() { 2 } else { 3 })
+    }
+}
+
+impl Algorithm<Scan> for ChunkInPlace {
+    type Layout = ();
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        let Self { chunk_items: _, sum, prefix_below_sums, prefix } = self;
+        [sum, prefix_below_sums, prefix].into_iter()
+    }
+
+    fn layout(&self, _: &mut ScratchCursor, _: u64) {}
+
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &ScanBuffers,
+        (): &(),
+        count: Count,
+    ) -> Result<()> {
+        let count = count.max();
+        if buffers.source != buffers.destination {
+            return Err(Error::Unsupported {
+                reason: "the seed's scan is in place: give it one range as source and destination",
+            });
+        }
+        if count > MAX_COUNT {
+            return Err(Error::TooManyElements { count, max: MAX_COUNT, what: "the seed's scan" });
+        }
+        self.record_level(recorder, buffers.destination, count, 1)
     }
 }

@@ -29,7 +29,17 @@ pub struct ScanConfig {
     pub(super) has_initial: bool,
     pub(super) counts_on_device: bool,
     pub(super) is_out_of_place: bool,
+    pub(super) ranges: Ranges,
     pub(super) policy: Option<ScanPolicy>,
+}
+
+/// Alignment of source and destination in a plan's recordings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Ranges {
+    /// Any address of the caller's ranges.
+    AnyAddress,
+    /// Aligned to 16 bytes, as arrays in scratch, with elements that fill whole quads.
+    Scratch,
 }
 
 /// Direction of a scan.
@@ -96,6 +106,7 @@ impl ScanConfig {
             has_initial: false,
             counts_on_device: false,
             is_out_of_place: false,
+            ranges: Ranges::AnyAddress,
             policy: None,
         }
     }
@@ -163,6 +174,12 @@ impl ScanConfig {
     /// recording in place is an error then.
     pub const fn out_of_place(mut self) -> Self {
         self.is_out_of_place = true;
+        self
+    }
+
+    /// Scans arrays in scratch, which are aligned to 16 bytes, and of whole quads.
+    pub(in crate::primitives) const fn in_scratch(mut self) -> Self {
+        self.ranges = Ranges::Scratch;
         self
     }
 
@@ -398,6 +415,11 @@ impl ScanBuffers {
         let destination = self.destination.prefix("destination", size)?.aligned("destination", 4)?;
         if source != destination && source.overlaps(&destination) {
             return Err(Error::Overlap { first: "source", second: "destination" });
+        }
+        if config.is_out_of_place && source == destination {
+            return Err(Error::Unsupported {
+                reason: "the plan was made for scans out of place; make one without out_of_place",
+            });
         }
         let scratch = scratch.check(self.scratch)?;
         match (config.has_initial, self.initial != InitialValue::Identity) {

@@ -16,18 +16,19 @@
 
 use std::mem::size_of;
 
-use super::Ranges;
 use super::algorithm::WorkgroupScan;
-use super::config::{Direction, InitialValue, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
+use super::config::{Direction, InitialValue, Ranges, ScanBuffers, ScanConfig, ScanKind, SegmentsBy};
 use super::levels::Levels;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
+use super::{Scan, Strategy, TileDepth};
 use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push_constants,
 };
 use crate::error::{Error, Result};
 use crate::kernels::{self, Kernel};
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
+use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 push_constants! {
@@ -142,7 +143,7 @@ impl Rows {
 
 /// Offsets of the arrays in scratch: the levels above the elements, then the optional inputs.
 #[derive(Debug)]
-struct ScratchLayout {
+pub(super) struct ScratchLayout {
     levels: Levels,
     /// Offsets of the levels' head flags, with segments.
     heads: [u64; Levels::MAX],
@@ -152,13 +153,11 @@ struct ScratchLayout {
     levels_on_device: u64,
     /// Offset of the head bits, one per row.
     head_bits: u64,
-    scratch_size: u64,
 }
 
 impl ScratchLayout {
-    fn new(shape: &ScratchShape, count: u64) -> Self {
-        let mut cursor = ScratchCursor::default();
-        let levels = Levels::new(&mut cursor, count, shape.tile_items, shape.row_size);
+    fn new(shape: &ScratchShape, cursor: &mut ScratchCursor, count: u64) -> Self {
+        let levels = Levels::new(cursor, count, shape.tile_items, shape.row_size);
         let mut heads = [0; Levels::MAX];
         if shape.is_segmented {
             let above = heads.iter_mut().zip(levels.counts).take(levels.len).skip(1);
@@ -168,17 +167,12 @@ impl ScratchLayout {
         let initial = take(shape.has_initial, shape.row_size);
         let levels_on_device = take(shape.counts_on_device, LevelArgs::size(levels.len as u64));
         let head_bits = take(shape.by_offsets, count.div_ceil(32).saturating_mul(4));
-        Self { levels, heads, initial, levels_on_device, head_bits, scratch_size: cursor.size }
+        Self { levels, heads, initial, levels_on_device, head_bits }
     }
 }
 
 impl ReduceThenScan {
-    pub(super) fn new(
-        device: &Device,
-        config: &ScanConfig,
-        policy: &ScanPolicy,
-        ranges: Ranges,
-    ) -> Result<Self> {
+    pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
         let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules();
         let downsweep = policy.algorithm.workgroup_scan().and_then(textbook_downsweep).unwrap_or(downsweep);
         let tile = policy.tile_constants(shape);
@@ -198,7 +192,7 @@ impl ReduceThenScan {
         // The caller's level, by quads and by words, and the levels above it, which are aligned in scratch but of any
         // length. Strided elements of a column are never accessed by quads.
         let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, policy.mixed_access)];
-        if ranges == Ranges::AnyAddress {
+        if config.ranges == Ranges::AnyAddress {
             levels.push((callers, config.kind, false));
         }
         let mut reduces: Vec<(Reduce, Pipeline)> = Vec::new();
@@ -219,7 +213,6 @@ impl ReduceThenScan {
         }
         let small = ScanPolicy { workgroup_size: small_workgroup(device), ..*policy };
         let mark_segments = || small.pipeline(device, kernels::SCAN_MARK_SEGMENTS.module(&[]), &[]);
-        let level_args = || LevelArgsWriter::new(device, policy.subgroup_size);
         let sizes = ScratchShape {
             row_size: config.row_size(),
             tile_items: policy.tile_items(),
@@ -234,17 +227,33 @@ impl ReduceThenScan {
             segments: config.segments,
             shape: sizes,
             column_count: if shape.is_strided { config.column_count() } else { 1 },
-            ranges,
+            ranges: config.ranges,
             mixed_access: policy.mixed_access,
             pack_items: shape.items_per_pack(),
             reduces,
             downsweeps,
-            level_args: config.counts_on_device.then(level_args).transpose()?,
+            level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.counts_on_device)?,
             mark_segments: sizes.by_offsets.then(mark_segments).transpose()?,
         })
     }
+}
 
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+impl Strategy for ReduceThenScan {
+    fn rounding_depth(&self, count: u64, tile: &TileDepth) -> u64 {
+        // Up-sweep and down-sweep.
+        2 * self.layout(&mut ScratchCursor::default(), count).levels.len as u64 * tile.operations
+    }
+
+    fn moved_rows(&self, count: u64) -> u64 {
+        // The reduction reads all rows, the down-sweep reads and writes them.
+        count.saturating_mul(if count <= self.shape.tile_items.into() { 2 } else { 3 })
+    }
+}
+
+impl Algorithm<Scan> for ReduceThenScan {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let Self { reduces, downsweeps, level_args, mark_segments, .. } = self;
         let reduces = reduces.iter().map(|(_, pipeline)| pipeline);
         let downsweeps = downsweeps.iter().map(|(_, pipeline)| pipeline);
@@ -254,21 +263,18 @@ impl ReduceThenScan {
             .chain(mark_segments)
     }
 
-    pub(super) fn level_count(&self, count: u64) -> u64 {
-        ScratchLayout::new(&self.shape, count).levels.len as u64
+    fn layout(&self, cursor: &mut ScratchCursor, max_count: u64) -> ScratchLayout {
+        ScratchLayout::new(&self.shape, cursor, max_count)
     }
 
-    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        ScratchLayout::new(&self.shape, max_count).scratch_size
-    }
-
-    pub(super) fn record(
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
+        layout: &ScratchLayout,
         count: Count,
     ) -> Result<()> {
-        let recording = Recording::new(self, buffers, count)?;
+        let recording = Recording::new(self, buffers, layout, count)?;
         recorder.check_workgroups(u64::from(recording.tiles(0)?.count) * u64::from(self.column_count))?;
         recording.prepare(recorder)?;
         let top = recording.layout.levels.len - 1;
@@ -302,7 +308,7 @@ struct Recording<'a> {
     scan: &'a ReduceThenScan,
     buffers: &'a ScanBuffers,
     count: Count,
-    layout: ScratchLayout,
+    layout: &'a ScratchLayout,
     /// The initial value, if any.
     initial: AddressRange,
     /// The representation of segments for kernels, if any.
@@ -312,9 +318,13 @@ struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    fn new(scan: &'a ReduceThenScan, buffers: &'a ScanBuffers, count: Count) -> Result<Self> {
+    fn new(
+        scan: &'a ReduceThenScan,
+        buffers: &'a ScanBuffers,
+        layout: &'a ScratchLayout,
+        count: Count,
+    ) -> Result<Self> {
         let max_count = count.max();
-        let layout = ScratchLayout::new(&scan.shape, max_count);
         if scan.segments.is_some() && max_count > u32::MAX.into() {
             let max = u32::MAX.into();
             return Err(Error::TooManyElements { count: max_count, max, what: "a scan of segments" });
@@ -537,7 +547,11 @@ mod tests {
     #[test]
     fn scratch_includes_the_optional_inputs() {
         let plain = ScratchShape { row_size: 8, tile_items: 256, ..ScratchShape::default() };
-        assert_eq!(ScratchLayout::new(&plain, 256).scratch_size, 0);
+        let layout = |shape: &ScratchShape, count| {
+            let mut cursor = ScratchCursor::default();
+            (ScratchLayout::new(shape, &mut cursor, count), cursor.size)
+        };
+        assert_eq!(layout(&plain, 256).1, 0);
         let all = ScratchShape {
             is_segmented: true,
             by_offsets: true,
@@ -545,10 +559,10 @@ mod tests {
             counts_on_device: true,
             ..plain
         };
-        let layout = ScratchLayout::new(&all, 1000);
+        let (layout, scratch_size) = layout(&all, 1000);
         // Four sums and their heads, a row, two levels, and a bit for each of 1000 rows.
         assert_eq!((layout.levels.offsets[1], layout.heads[1]), (0, 32));
         assert_eq!((layout.initial, layout.levels_on_device, layout.head_bits), (48, 64, 128));
-        assert_eq!(layout.scratch_size, 256);
+        assert_eq!(scratch_size, 256);
     }
 }

@@ -13,10 +13,12 @@ use super::config::{ScanBuffers, ScanConfig, ScanKind};
 use super::levels::Levels;
 use super::policy::ScanPolicy;
 use super::reduce_then_scan::pipeline_of;
+use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::{ScratchCursor, Tiles, has_quads};
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
 push_constants! {
     struct ScanTilesPush for [SCAN_SCAN_TILES] {
@@ -43,13 +45,13 @@ pub(super) struct ScanThenPropagate {
     row_size: u64,
     tile_items: u32,
     pack_items: u32,
-    scans: Vec<(Scan, Pipeline)>,
+    scans: Vec<(ScanTiles, Pipeline)>,
     propagates: Vec<(AccessWidth, Pipeline)>,
 }
 
 /// Key of the up-sweep's pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Scan {
+struct ScanTiles {
     kind: ScanKind,
     access: AccessWidth,
     /// False only for the single tile of the top level.
@@ -78,10 +80,10 @@ impl ScanThenPropagate {
             (config.kind, AccessWidth::Words),
             (ScanKind::Exclusive, AccessWidth::Words),
         ];
-        let mut scans: Vec<(Scan, Pipeline)> = Vec::new();
+        let mut scans: Vec<(ScanTiles, Pipeline)> = Vec::new();
         for (kind, access) in levels {
             for keeps_sums in [true, false] {
-                let key = Scan { kind, access, keeps_sums };
+                let key = ScanTiles { kind, access, keeps_sums };
                 if scans.iter().all(|(other, _)| *other != key) {
                     let constants = [
                         ("EXCLUSIVE", (kind == ScanKind::Exclusive).into()),
@@ -98,33 +100,39 @@ impl ScanThenPropagate {
         let (kind, row_size, tile_items) = (config.kind, config.row_size(), policy.tile_items());
         Ok(Self { kind, row_size, tile_items, pack_items: shape.items_per_pack(), scans, propagates })
     }
+}
 
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+impl Strategy for ScanThenPropagate {
+    fn rounding_depth(&self, count: u64, tile: &TileDepth) -> u64 {
+        2 * self.layout(&mut ScratchCursor::default(), count).len as u64 * tile.operations
+    }
+
+    fn moved_rows(&self, count: u64) -> u64 {
+        // Propagation reads and writes all rows again.
+        count.saturating_mul(if count <= self.tile_items.into() { 2 } else { 4 })
+    }
+}
+
+impl Algorithm<Scan> for ScanThenPropagate {
+    type Layout = Levels;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let scans = self.scans.iter().map(|(_, pipeline)| pipeline);
         scans.chain(self.propagates.iter().map(|(_, pipeline)| pipeline))
     }
 
-    pub(super) fn level_count(&self, count: u64) -> u64 {
-        self.levels(&mut ScratchCursor::default(), count).len as u64
-    }
-
-    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        let mut cursor = ScratchCursor::default();
-        self.levels(&mut cursor, max_count);
-        cursor.size
-    }
-
-    fn levels(&self, cursor: &mut ScratchCursor, count: u64) -> Levels {
+    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> Levels {
         Levels::new(cursor, count, self.tile_items, self.row_size)
     }
 
-    pub(super) fn record(
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
-        count: u64,
+        levels: &Levels,
+        count: Count,
     ) -> Result<()> {
-        let levels = self.levels(&mut ScratchCursor::default(), count);
+        let count = count.max();
         let top = levels.len - 1;
         let tiles = |level: usize| Tiles::new(levels.counts[level], self.tile_items);
         let array = |level: usize| {
@@ -146,7 +154,7 @@ impl ScanThenPropagate {
             let sums = if keeps_sums { array(level + 1) } else { AddressRange::default() };
             let push = ScanTilesPush { source, destination, sums, tile_count, last_extent };
             let kind = if level == 0 { self.kind } else { ScanKind::Exclusive };
-            let key = Scan { kind, access: access(level), keeps_sums };
+            let key = ScanTiles { kind, access: access(level), keeps_sums };
             if level > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }

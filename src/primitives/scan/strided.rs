@@ -11,11 +11,12 @@
 
 use super::config::{Direction, ScanBuffers, ScanConfig};
 use super::policy::ScanPolicy;
-use super::step_count;
+use super::{Scan, Strategy, TileDepth, step_count};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push_constants};
 use crate::error::{Error, Result};
 use crate::kernels;
-use crate::primitives::{ScratchCursor, Tiles};
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ScratchCursor, Tiles};
 
 push_constants! {
     struct StridedPush for [SCAN_STRIDED] {
@@ -42,19 +43,6 @@ impl Strided {
         Ok(Self { row_size: config.row_size(), tile_items: policy.tile_items(), step })
     }
 
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        std::iter::once(&self.step)
-    }
-
-    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        if max_count < 2 {
-            return 0;
-        }
-        let mut cursor = ScratchCursor::default();
-        cursor.take(max_count.saturating_mul(self.row_size));
-        cursor.size
-    }
-
     /// Number of elements read and written, out of place.
     pub(super) fn moved_count(count: u64) -> u64 {
         let step = |bits: u32| count.saturating_mul(3) - (1 << bits);
@@ -63,13 +51,40 @@ impl Strided {
             steps => (0..steps).map(step).fold(0, u64::saturating_add),
         }
     }
+}
 
-    pub(super) fn record(
+impl Strategy for Strided {
+    fn rounding_depth(&self, count: u64, _: &TileDepth) -> u64 {
+        // One operation per step.
+        step_count(count).into()
+    }
+
+    fn moved_rows(&self, count: u64) -> u64 {
+        Self::moved_count(count)
+    }
+}
+
+impl Algorithm<Scan> for Strided {
+    type Layout = u64;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        std::iter::once(&self.step)
+    }
+
+    /// The other buffer.
+    fn layout(&self, cursor: &mut ScratchCursor, max_count: u64) -> u64 {
+        let count = if max_count < 2 { 0 } else { max_count };
+        cursor.take(count.saturating_mul(self.row_size))
+    }
+
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &ScanBuffers,
-        count: u64,
+        other: &u64,
+        count: Count,
     ) -> Result<()> {
+        let count = count.max();
         let Tiles { count: tile_count, last_extent } = Tiles::new(count, self.tile_items)?;
         // The kernel adds a distance to a tile's index.
         if tile_count > 1 << 30 {
@@ -79,7 +94,8 @@ impl Strided {
         let ScanBuffers { source, destination, scratch, .. } = *buffers;
         let steps = step_count(count);
         let steps = if source == destination { steps.next_multiple_of(2) } else { steps.max(1) };
-        let scratch = if steps > 1 { scratch.slice(0, count * self.row_size).addresses() } else { source };
+        let scratch =
+            if steps > 1 { scratch.slice(*other, count * self.row_size).addresses() } else { source };
         let mut from = source;
         for bits in (0..steps).rev() {
             let to = if bits % 2 == 0 { destination } else { scratch };

@@ -131,7 +131,6 @@ impl DigitHistogram {
         if passes.has_bins {
             constants.push(("WIDE_OFFSETS", config.has_large_counts.into()));
         }
-        let level_args = || LevelArgsWriter::new(device, subgroup_size);
         Ok(Self {
             config: *config,
             passes,
@@ -141,7 +140,7 @@ impl DigitHistogram {
             tile_items: workgroup_size.saturating_mul(ITEMS_PER_INVOCATION),
             pipeline: pipeline(kernel, &constants)?,
             copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
-            level_args: config.counts_on_device.then(level_args).transpose()?,
+            level_args: LevelArgsWriter::new(device, subgroup_size, config.counts_on_device)?,
         })
     }
 
@@ -177,7 +176,7 @@ impl DigitHistogram {
             state: cursor.take(STATE_SIZE),
             dispatch_args: cursor.take(DispatchArgs::size(dispatches + 1)),
             bins: cursor.take(dispatches.saturating_mul(self.bins_size())),
-            levels: cursor.take(if self.level_args.is_some() { LevelArgs::size(1) } else { 0 }),
+            levels: LevelArgs::take(cursor, self.level_args.as_ref()),
             portion_count: portions as u32,
         }
     }

@@ -20,92 +20,168 @@ use config::Output;
 pub use config::{SortBuffers, SortConfig, SortResult, ValueSize};
 pub use policy::{ChunkCounting, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape};
 pub use segmented::{
-    ClusterShape, SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy,
+    ClusterShape, SegmentedCount, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig,
+    SegmentedSortPlan, SegmentedSortPolicy,
 };
 #[cfg(feature = "cli")]
 pub(crate) use tuning::{can_be_row, measured_row};
 
-use ash::vk;
+use std::ffi::CStr;
 
+use super::plan::{Config, Plan, Primitive, Recordable};
 use super::{Count, ScratchRequirements};
-use crate::device::{Access, CommandCounts, Device, Pipeline, Recorder};
+use crate::device::{Access, AddressRange, Device};
 use crate::error::{Error, Result};
 use arrays::Arrays;
 use onesweep::Onesweep;
 use passes::Passes;
 use single_workgroup::SingleWorkgroup;
 
-/// Plan of a sort. Immutable; holds pipelines and no memory; may be recorded any number of times.
+/// Plan of a sort.
+pub type SortPlan = Plan<Sort>;
+
+/// The primitive of a [`SortPlan`].
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort read |
+/// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write |
+/// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | below | TRANSFER write | COMPUTE_SHADER write, DRAW_INDIRECT read |
+///
+/// Faster if `keys` is aligned to 16.
+///
+/// | scratch for | bytes |
+/// |---|---|
+/// | keys that one workgroup holds | none |
+/// | alternate buffers | of the keys, and of the values of pairs; for an argsort twice the keys, and the indices |
+/// | passes of three kernels | a word per digit and tile, and the scratch of their scan |
+/// | `onesweep` | a word per digit and tile |
+/// | histogram and dispatch arguments | a small amount per pass |
+///
+/// | commands | |
+/// |---|---|
+/// | keys that one workgroup holds | one dispatch |
+/// | before the passes | a fill, a barrier, the histogram, a barrier; for an indirect count a dispatch and a barrier more |
+/// | a pass of three kernels | count, the dispatches of a scan, scatter, with barriers |
+/// | a pass of `onesweep` | an indirect dispatch per portion, with barriers |
+/// | after the passes | a barrier, and a copy that runs after an odd number of passes; not for a double buffer or argsort |
+///
+/// A `count` of 0 or 1 and an empty bit range record nothing; except that an argsort of at least one key writes its
+/// indices. At most [`SortPlan::max_count`] keys. The result is in `keys` and `values`, or in the ranges of
+/// [`SortPlan::result`]; of an argsort in `values`, with `keys` unchanged. Stable: keys that agree in the bits of the
+/// configuration keep their order.
 #[derive(Debug)]
-pub struct SortPlan {
-    device: Device,
-    config: SortConfig,
-    policy: SortPolicy,
+pub struct Sort {
     single_workgroup: Option<SingleWorkgroup>,
-    /// `None` for `single-workgroup`.
-    strategy: Option<Strategy>,
+    /// For more keys than one workgroup holds; `None` for `single-workgroup`.
+    passes: Option<Box<dyn PassAlgorithm>>,
 }
 
-/// Sort of more keys than one workgroup holds.
-#[derive(Debug)]
-enum Strategy {
-    Passes(Box<Passes>),
-    Onesweep(Box<Onesweep>),
+/// An algorithm of passes over all keys.
+trait PassAlgorithm: Recordable<Sort> {
+    /// Maximum number of keys.
+    fn max_count(&self) -> u64;
+
+    /// Number of passes.
+    fn pass_count(&self) -> u32;
+
+    /// Keys and values that a pass reads or writes, per key.
+    fn moves(&self) -> [u64; 2];
+
+    /// The arrays of a sort of `max_count` keys.
+    fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays;
 }
 
-impl Strategy {
-    fn pipelines(&self) -> Box<dyn Iterator<Item = &Pipeline> + '_> {
-        match self {
-            Self::Passes(passes) => Box::new(passes.pipelines()),
-            Self::Onesweep(onesweep) => Box::new(onesweep.pipelines()),
-        }
+impl Sort {
+    /// The passes for `count` keys; `None` if one workgroup holds them.
+    fn passes(&self, count: u64) -> Option<&dyn PassAlgorithm> {
+        let is_single = self.single_workgroup.as_ref().is_some_and(|single| count <= single.max_count());
+        self.passes.as_deref().filter(|_| !is_single)
     }
 
     fn max_count(&self) -> u64 {
-        match self {
-            Self::Passes(passes) => passes.max_count(),
-            Self::Onesweep(onesweep) => onesweep.max_count(),
-        }
+        let single = self.single_workgroup.as_ref().map_or(0, SingleWorkgroup::max_count);
+        self.passes.as_ref().map_or(single, |passes| passes.max_count())
     }
+}
 
-    fn pass_count(&self) -> u32 {
-        match self {
-            Self::Passes(passes) => passes.pass_count(),
-            Self::Onesweep(onesweep) => onesweep.pass_count(),
-        }
-    }
+/// Whether there is nothing to record: the order cannot change, and no indices are written.
+fn records_nothing(config: &SortConfig, count: u64) -> bool {
+    let is_in_order = count == 1 || config.bit_count() == 0;
+    count == 0 || is_in_order && !config.is_argsort()
+}
 
-    fn scratch_size(&self, max_count: u64) -> u64 {
-        match self {
-            Self::Passes(passes) => passes.scratch_size(max_count),
-            Self::Onesweep(onesweep) => onesweep.scratch_size(max_count),
-        }
-    }
+impl Config for SortConfig {
+    type Primitive = Sort;
+}
 
-    fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
-        match self {
-            Self::Passes(passes) => passes.arrays(buffers, max_count),
-            Self::Onesweep(onesweep) => onesweep.arrays(buffers, max_count),
-        }
-    }
+impl Primitive for Sort {
+    type Config = SortConfig;
+    type Policy = SortPolicy;
+    type Buffers = SortBuffers;
+    type Count = Count;
 
-    fn record(&self, recorder: &mut Recorder<'_>, buffers: &SortBuffers, count: Count) -> Result<()> {
-        match self {
-            Self::Passes(passes) => passes.record(recorder, buffers, count),
-            Self::Onesweep(onesweep) => onesweep.record(recorder, buffers, count),
-        }
-    }
+    const LABEL: &'static CStr = c"subsweep sort";
 
-    /// Bytes read and written per key, if no pass is skipped.
-    fn traffic_size(&self, config: &SortConfig) -> u64 {
-        let (keys, values) = (config.key_size(), config.value_size());
-        // The first pass of an argsort generates its indices.
-        let generated = if config.is_argsort() { values } else { 0 };
-        let of_pass = match self {
-            Self::Passes(_) => 3 * keys + 2 * values,
-            Self::Onesweep(_) => 2 * (keys + values),
+    fn declare(device: &Device, config: &SortConfig) -> Result<(SortPolicy, Self)> {
+        config.check()?;
+        let capabilities = device.capabilities();
+        let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(capabilities, config).policy);
+        policy.check(config, capabilities)?;
+        let single = |shape| SingleWorkgroup::new(device, config, shape, &policy);
+        let single_workgroup = policy.single_workgroup.map(single).transpose()?;
+        let passes: Option<Box<dyn PassAlgorithm>> = match policy.algorithm {
+            SortAlgorithm::SingleWorkgroup => None,
+            SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
+                Some(Box::new(Passes::new(device, config, &policy)?))
+            }
+            SortAlgorithm::Onesweep => Some(Box::new(Onesweep::new(device, config, &policy)?)),
         };
-        keys + u64::from(self.pass_count()) * of_pass - generated
+        Ok((policy, Self { single_workgroup, passes }))
+    }
+
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        let single = self.single_workgroup.as_ref().map(|single| single as _);
+        single.into_iter().chain(self.passes.as_deref().map(|passes| passes as _))
+    }
+
+    fn algorithm(&self, config: &SortConfig, max: u64) -> Option<&dyn Recordable<Self>> {
+        match (self.passes(max), &self.single_workgroup) {
+            _ if records_nothing(config, max) => None,
+            (Some(passes), _) => Some(passes),
+            (None, single) => single.as_ref().map(|single| single as _),
+        }
+    }
+
+    fn check_count(&self, config: &SortConfig, count: u64) -> Result<()> {
+        let max = self.max_count();
+        let what = match self.passes {
+            None => "one workgroup of this policy",
+            Some(_) if max == SortPlan::MAX_COUNT && !config.is_argsort() => "a sort without large counts",
+            Some(_) => "one sort of this policy",
+        };
+        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
+    }
+
+    fn check(
+        config: &SortConfig,
+        buffers: &SortBuffers,
+        count: Count,
+        scratch: ScratchRequirements,
+    ) -> Result<SortBuffers> {
+        buffers.checked(config, count, scratch)
+    }
+
+    fn counts_on_device(config: &SortConfig) -> bool {
+        config.counts_on_device
+    }
+
+    fn first_access(&self, _: &SortConfig) -> Access {
+        match self.passes {
+            Some(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
+            None => Access::COMPUTE,
+        }
     }
 }
 
@@ -113,238 +189,59 @@ impl SortPlan {
     /// Maximum number of keys without [`SortConfig::large_counts`]: offsets are 32-bit numbers.
     pub const MAX_COUNT: u64 = u32::MAX as u64;
 
-    /// Creates all pipelines that a recording may need.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, and for an argsort with large counts;
-    /// [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a policy that is inconsistent or does not fit
-    /// the configuration or the device; and those of `vkCreateComputePipelines`.
-    pub fn new(device: &Device, config: SortConfig) -> Result<Self> {
-        let plan = Self::declare(device, config)?;
-        Pipeline::compile_all(device, plan.pipelines())?;
-        Ok(plan)
-    }
-
-    /// As [`Self::new`], without compiling the pipelines.
-    pub(crate) fn declare(device: &Device, config: SortConfig) -> Result<Self> {
-        config.check()?;
-        let capabilities = device.capabilities();
-        let policy = config.policy.unwrap_or_else(|| SortPolicy::choose(capabilities, &config).policy);
-        policy.check(&config, capabilities)?;
-        let single = |shape| SingleWorkgroup::new(device, &config, shape, &policy);
-        let single_workgroup = policy.single_workgroup.map(single).transpose()?;
-        let strategy = match policy.algorithm {
-            SortAlgorithm::SingleWorkgroup => None,
-            SortAlgorithm::Radix2Bit | SortAlgorithm::Radix4Bit | SortAlgorithm::Radix8Bit => {
-                Some(Strategy::Passes(Box::new(Passes::new(device, &config, &policy)?)))
-            }
-            SortAlgorithm::Onesweep => {
-                Some(Strategy::Onesweep(Box::new(Onesweep::new(device, &config, &policy)?)))
-            }
-        };
-        Ok(Self { device: device.clone(), config, policy, single_workgroup, strategy })
-    }
-
-    /// The configuration of the plan.
-    pub fn config(&self) -> &SortConfig {
-        &self.config
-    }
-
-    /// The policy in use.
-    pub fn policy(&self) -> &SortPolicy {
-        &self.policy
-    }
-
-    /// All pipelines that a recording may bind, including those of the scan of counts, for inspection.
-    pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let single = self.single_workgroup.iter().flat_map(SingleWorkgroup::pipelines);
-        single.chain(self.strategy.iter().flat_map(Strategy::pipelines))
-    }
-
     /// Maximum number of keys of a recording: [`Self::MAX_COUNT`], or fewer if the policy's tiles or portions are
     /// small; for `single-workgroup` the keys of one workgroup. With [`SortConfig::large_counts`] the least of 4,096
     /// portions, 65,535^2 tiles, and 2^32 - 1 keys per invocation of a workgroup.
     pub fn max_count(&self) -> u64 {
-        let single = self.single_workgroup.as_ref().map_or(0, SingleWorkgroup::max_count);
-        self.strategy.as_ref().map_or(single, Strategy::max_count)
-    }
-
-    /// Fails for more keys than [`Self::max_count`].
-    pub(crate) fn check_count(&self, count: u64) -> Result<()> {
-        let max = self.max_count();
-        let what = match self.strategy {
-            None => "one workgroup of this policy",
-            Some(_) if max == Self::MAX_COUNT && !self.config.is_argsort() => "a sort without large counts",
-            Some(_) => "one sort of this policy",
-        };
-        if count > max { Err(Error::TooManyElements { count, max, what }) } else { Ok(()) }
-    }
-
-    /// Whether there is nothing to record: the order cannot change, and no indices are written.
-    fn records_nothing(&self, count: u64) -> bool {
-        let is_in_order = count == 1 || self.config.bit_count() == 0;
-        count == 0 || is_in_order && !self.config.is_argsort()
-    }
-
-    /// The strategy for `count` keys; `None` if one workgroup holds them.
-    fn strategy(&self, count: u64) -> Option<&Strategy> {
-        let is_single = self.single_workgroup.as_ref().is_some_and(|single| count <= single.max_count());
-        self.strategy.as_ref().filter(|_| !is_single)
-    }
-
-    /// Scratch of [`Self::cmd_sort`] for up to `max_count` keys: the size of the keys, and of the values of pairs; for
-    /// an argsort twice the size of the keys, and that of the indices; a word per digit and tile, for passes of three
-    /// kernels with the scratch of their scan; and a small amount per pass. None if one workgroup holds the keys.
-    pub fn scratch_requirements(&self, max_count: u64) -> ScratchRequirements {
-        ScratchRequirements::new(
-            self.strategy(max_count).map_or(0, |strategy| strategy.scratch_size(max_count)),
-        )
+        self.primitive.max_count()
     }
 
     /// Bytes of keys and values that a recording of `count` keys reads and writes, if no pass is skipped; without
     /// counts and statuses of tiles, and without the copy after an odd number of passes.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        if self.records_nothing(count) {
+        let config = self.config();
+        if records_nothing(config, count) {
             return 0;
         }
-        let config = &self.config;
-        let moved = config.key_size() + config.value_size();
-        let size = match self.strategy(count) {
-            Some(strategy) => strategy.traffic_size(config),
-            None if config.is_argsort() => moved,
-            None => 2 * moved,
+        let (keys, values) = (config.key_size(), config.value_size());
+        let size = match self.primitive.passes(count) {
+            Some(passes) => {
+                // The first pass of an argsort generates its indices.
+                let generated = if config.is_argsort() { values } else { 0 };
+                let [key_moves, value_moves] = passes.moves();
+                let of_pass = key_moves * keys + value_moves * values;
+                keys + u64::from(passes.pass_count()) * of_pass - generated
+            }
+            None if config.is_argsort() => keys + values,
+            None => 2 * (keys + values),
         };
         count.saturating_mul(size)
     }
 
-    /// Records the sort of `count` keys by the bits of the configuration.
-    ///
-    /// 1. **Device**: meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute.
-    /// 2. **Memory**: `keys`: at least `count * SortConfig::key_size()` bytes; `values`:
-    ///    `count * SortConfig::value_size()`; aligned to 4 (faster with keys at 16), in buffers with
-    ///    `SHADER_DEVICE_ADDRESS`, disjoint. An indirect count: 4 bytes, aligned to 4, disjoint from all other ranges.
-    ///    `scratch`: of [`Self::scratch_requirements`], contents undefined, used by nothing else until the work has
-    ///    completed.
-    /// 3. **Commands**: one dispatch if [`SortPolicy::single_workgroup`] holds all keys, or the maximum of an indirect
-    ///    count. Otherwise a fill and a barrier; the histogram and a barrier to indirect dispatches; for each pass one
-    ///    indirect dispatch of `onesweep` per portion, or a count, the dispatches of a scan, and a scatter; and, unless
-    ///    the output is a double buffer or an argsort's, a copy of the alternate buffer; with compute-to-compute
-    ///    barriers between them. An indirect count adds a dispatch and a barrier at the beginning, and a dispatch to
-    ///    every scan. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values` and count, of an argsort
-    ///    SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`. Ends with COMPUTE_SHADER / SHADER_WRITE
-    ///    of `keys` (but for an argsort), `values` and `scratch`, whose last accesses are also COMPUTE_SHADER /
-    ///    SHADER_READ and DRAW_INDIRECT / INDIRECT_COMMAND_READ, with no barrier before or after. Leaves a compute
-    ///    pipeline and push constants bound, and changes no other state.
-    /// 4. **Limits**: `count` of 0 or 1, and an empty bit range, record nothing; except that an argsort of at least one
-    ///    key writes its indices. An indirect count of 0 moves nothing; one above its maximum is treated as the
-    ///    maximum. At most [`Self::max_count`] keys.
-    /// 5. **Result**: in `keys` and `values`, or in the ranges of [`Self::result`]; of an argsort in `values`, with
-    ///    `keys` unchanged. Stable: keys that agree in the bits of the configuration keep their order.
-    ///
-    /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
-    /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] for an indirect count, if the plan was not created for it.
-    /// Nothing is recorded then.
-    ///
-    /// # Safety
-    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no other
-    /// thread meanwhile. When the commands execute, the ranges are bound memory of the device with the usage above, and
-    /// the plan is alive. The caller orders their accesses with earlier and later commands.
-    pub unsafe fn cmd_sort(
-        &self,
-        command_buffer: vk::CommandBuffer,
-        buffers: &SortBuffers,
-        count: impl Into<Count>,
-    ) -> Result<()> {
-        // SAFETY: as the caller promises.
-        let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count)
-    }
-
-    /// Destination scope for the caller's barrier before the recording: accesses before its first barrier.
-    pub fn first_access(&self) -> Access {
-        match self.strategy {
-            Some(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
-            None => Access::COMPUTE,
-        }
-    }
-
-    /// Source scope for the caller's barrier after the recording: accesses after its last barrier. Reads of indirect
-    /// arguments have completed by then.
-    pub fn last_access(&self) -> Access {
-        Access::COMPUTE_WRITE
-    }
-
-    /// Numbers of the commands that [`Self::cmd_sort`] records for the same memory and count: each dispatch also binds
-    /// its pipeline and push constants. Debug labels and timestamps are not counted.
-    ///
-    /// # Errors
-    /// Those of `cmd_sort`.
-    pub fn commands(&self, buffers: &SortBuffers, count: impl Into<Count>) -> Result<CommandCounts> {
-        let mut recorder = Recorder::dry(&self.device);
-        self.record(&mut recorder, buffers, count)?;
-        Ok(recorder.counts())
-    }
-
-    /// Ranges of the result of [`Self::cmd_sort`] with the same memory and count: `keys` and `values`, or, with
+    /// Ranges of the result of [`Plan::cmd_record`] with the same memory and count: `keys` and `values`, or, with
     /// [`SortConfig::anywhere`] and an odd number of passes, ranges of `scratch`.
     ///
     /// # Errors
-    /// Those of `cmd_sort`.
+    /// Those of `cmd_record`.
     pub fn result(&self, buffers: &SortBuffers, count: impl Into<Count>) -> Result<SortResult> {
-        let count = count.into();
-        let buffers = self.checked(buffers, count)?;
-        let SortBuffers { keys, values, .. } = buffers;
-        Ok(match self.strategy(count.max()) {
-            Some(strategy)
-                if self.config.output() == Output::DoubleBuffer
-                    && !self.records_nothing(count.max())
-                    && !strategy.pass_count().is_multiple_of(2) =>
+        let (count, config) = (count.into(), self.config());
+        self.commands(buffers, count)?;
+        let SortBuffers { keys, values, .. } = *buffers;
+        let prefix = |range: AddressRange, size: u64| AddressRange::new(range.address, count.max() * size);
+        Ok(match self.primitive.passes(count.max()) {
+            Some(passes)
+                if config.output() == Output::DoubleBuffer
+                    && !records_nothing(config, count.max())
+                    && !passes.pass_count().is_multiple_of(2) =>
             {
-                let Arrays { keys_alt, values_alt, .. } = strategy.arrays(&buffers, count.max());
+                let Arrays { keys_alt, values_alt, .. } = passes.arrays(buffers, count.max());
                 SortResult { keys: keys_alt, values: values_alt }
             }
-            _ => SortResult { keys, values },
-        })
-    }
-
-    /// Checks the memory for `count` keys; for none it is not checked.
-    fn checked(&self, buffers: &SortBuffers, count: Count) -> Result<SortBuffers> {
-        self.check_count(count.max())?;
-        count.check_supported(self.config.counts_on_device)?;
-        if count.max() == 0 {
-            return Ok(*buffers);
-        }
-        let scratch = match self.records_nothing(count.max()) {
-            true => ScratchRequirements::new(0),
-            false => self.scratch_requirements(count.max()),
-        };
-        buffers.checked(&self.config, count, scratch)
-    }
-
-    /// As [`Self::cmd_sort`], with a recorder of the caller: for timestamps, or to record several plans. The conditions
-    /// of [`Recorder::new`] and `cmd_sort` apply.
-    ///
-    /// # Errors
-    /// Those of `cmd_sort`; [`Error::ForeignDevice`] if the recorder is of another device.
-    pub fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SortBuffers,
-        count: impl Into<Count>,
-    ) -> Result<()> {
-        let count = count.into();
-        recorder.check_device(&self.device)?;
-        let buffers = self.checked(buffers, count)?;
-        let max_count = count.max();
-        if self.records_nothing(max_count) {
-            return Ok(());
-        }
-        recorder.plan(c"subsweep sort", |recorder| match (self.strategy(max_count), &self.single_workgroup) {
-            (Some(strategy), _) => strategy.record(recorder, &buffers, count),
-            (None, Some(single)) => single.record(recorder, &buffers, count),
-            (None, None) => unreachable!("a plan has at least one"),
+            _ if count.max() == 0 => SortResult { keys, values },
+            _ => SortResult {
+                keys: prefix(keys, config.key_size()),
+                values: prefix(values, config.value_size()),
+            },
         })
     }
 }

@@ -16,9 +16,11 @@ use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::SortPolicy;
+use super::{PassAlgorithm, Sort};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels;
+use crate::primitives::plan::Algorithm;
 use crate::primitives::{Count, ScratchCursor};
 
 push_constants! {
@@ -55,7 +57,7 @@ pub(super) struct Onesweep {
 
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
-struct ScratchLayout {
+pub(super) struct ScratchLayout {
     /// Arrays initialised to 0 come first: those of the histogram, and the look-back state.
     zeroed_size: u64,
     histogram: DigitHistogramLayout,
@@ -65,7 +67,6 @@ struct ScratchLayout {
     /// Bytes of the state of a full portion.
     portion_state_size: u64,
     alt: AltLayout,
-    size: u64,
 }
 
 impl Onesweep {
@@ -104,26 +105,40 @@ impl Onesweep {
             pipeline: Pipeline::declare(device, kernel, options)?,
         })
     }
+}
 
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        self.histogram.pipelines().chain([&self.pipeline])
-    }
-
-    pub(super) fn pass_count(&self) -> u32 {
-        self.passes.count
-    }
-
-    pub(super) fn max_count(&self) -> u64 {
+impl PassAlgorithm for Onesweep {
+    fn max_count(&self) -> u64 {
         let portion = u64::from(self.passes.portion_tiles) * u64::from(self.passes.tile_items);
         (MAX_PORTIONS * portion).min(self.histogram.max_count())
     }
 
-    fn layout(&self, count: u64) -> ScratchLayout {
+    fn pass_count(&self) -> u32 {
+        self.passes.count
+    }
+
+    fn moves(&self) -> [u64; 2] {
+        [2, 2]
+    }
+
+    fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
+        let layout = self.layout(&mut ScratchCursor::default(), max_count);
+        Arrays::new(&self.config, buffers, &layout.alt, max_count)
+    }
+}
+
+impl Algorithm<Sort> for Onesweep {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.histogram.pipelines().chain([&self.pipeline])
+    }
+
+    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
         let tile_count = count.div_ceil(self.passes.tile_items.into());
         let tile_size = u64::from(self.radix) * 4;
         let portion_state_size = TICKETS_SIZE + u64::from(self.passes.portion_tiles) * tile_size;
-        let mut cursor = ScratchCursor::default();
-        let histogram = self.histogram.layout(&mut cursor, count);
+        let histogram = self.histogram.layout(cursor, count);
         let tickets_size = u64::from(histogram.portion_count) * TICKETS_SIZE;
         let state_size = tile_count.saturating_mul(tile_size).saturating_add(tickets_size);
         let state = cursor.take(state_size);
@@ -133,27 +148,17 @@ impl Onesweep {
             state,
             state_size,
             portion_state_size,
-            alt: AltLayout::take(&mut cursor, &self.config, count),
-            size: cursor.size,
+            alt: AltLayout::take(cursor, &self.config, count),
         }
     }
 
-    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        self.layout(max_count).size
-    }
-
-    /// The arrays of a sort of `max_count` keys.
-    pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
-        Arrays::new(&self.config, buffers, &self.layout(max_count).alt, max_count)
-    }
-
-    pub(super) fn record(
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SortBuffers,
+        layout: &ScratchLayout,
         count: Count,
     ) -> Result<()> {
-        let layout = self.layout(count.max());
         let scratch = buffers.scratch;
         self.histogram.record(
             recorder,

@@ -6,16 +6,17 @@
 //!   copy, after an odd number of passes: alternate ──► primary
 //! ```
 
-use super::SortPlan;
 use super::arrays::{AltLayout, Arrays};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
 use super::policy::{ChunkCounting, Ranking, SortPolicy};
+use super::{PassAlgorithm, Sort, SortPlan};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
-use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
+use crate::primitives::plan::Algorithm;
+use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use crate::primitives::{Count, ScratchCursor, has_quads};
 
 push_constants! {
@@ -66,7 +67,7 @@ struct PassPipelines {
 
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
-struct ScratchLayout {
+pub(super) struct ScratchLayout {
     /// Arrays initialised to 0 come first: those of the histogram.
     zeroed_size: u64,
     histogram: DigitHistogramLayout,
@@ -75,7 +76,6 @@ struct ScratchLayout {
     counter_count: u64,
     scan: u64,
     scan_size: u64,
-    size: u64,
 }
 
 impl Passes {
@@ -150,63 +150,59 @@ impl Passes {
             by_words,
             by_quads,
             mixed_access: policy.mixed_access,
-            scan: ScanPlan::declare(device, scan, Ranges::Scratch)?,
+            scan: ScanPlan::declare(device, scan.in_scratch())?,
         })
     }
+}
 
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+impl PassAlgorithm for Passes {
+    fn max_count(&self) -> u64 {
+        // Kernels index the counts of all tiles by 31 bits.
+        let tile_count = (1 << 31) / u64::from(self.radix);
+        (tile_count * u64::from(self.passes.tile_items)).min(SortPlan::MAX_COUNT)
+    }
+
+    fn pass_count(&self) -> u32 {
+        self.passes.count
+    }
+
+    fn moves(&self) -> [u64; 2] {
+        [3, 2]
+    }
+
+    fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
+        let layout = self.layout(&mut ScratchCursor::default(), max_count);
+        Arrays::new(&self.config, buffers, &layout.alt, max_count)
+    }
+}
+
+impl Algorithm<Sort> for Passes {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let pass_pipelines = std::iter::once(&self.by_words).chain(&self.by_quads);
         let pass_pipelines = pass_pipelines.flat_map(|PassPipelines { count, scatter }| [count, scatter]);
         self.histogram.pipelines().chain(pass_pipelines).chain(self.scan.pipelines())
     }
 
-    /// Maximum number of keys: kernels index the counts of all tiles by 31 bits.
-    pub(super) fn max_count(&self) -> u64 {
-        let tile_count = (1 << 31) / u64::from(self.radix);
-        (tile_count * u64::from(self.passes.tile_items)).min(SortPlan::MAX_COUNT)
-    }
-
-    pub(super) fn pass_count(&self) -> u32 {
-        self.passes.count
-    }
-
-    fn layout(&self, count: u64) -> ScratchLayout {
-        let mut cursor = ScratchCursor::default();
-        let histogram = self.histogram.layout(&mut cursor, count);
+    fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
+        let histogram = self.histogram.layout(cursor, count);
         let zeroed_size = cursor.size;
-        let alt = AltLayout::take(&mut cursor, &self.config, count);
+        let alt = AltLayout::take(cursor, &self.config, count);
         let counter_count = count.div_ceil(self.passes.tile_items.into()).saturating_mul(self.radix.into());
         let counters = cursor.take(counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
         let scan = cursor.take(scan_size);
-        ScratchLayout {
-            zeroed_size,
-            histogram,
-            alt,
-            counters,
-            counter_count,
-            scan,
-            scan_size,
-            size: cursor.size,
-        }
+        ScratchLayout { zeroed_size, histogram, alt, counters, counter_count, scan, scan_size }
     }
 
-    pub(super) fn scratch_size(&self, max_count: u64) -> u64 {
-        self.layout(max_count).size
-    }
-
-    /// The arrays of a sort of `max_count` keys.
-    pub(super) fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
-        Arrays::new(&self.config, buffers, &self.layout(max_count).alt, max_count)
-    }
-
-    pub(super) fn record(
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SortBuffers,
+        layout: &ScratchLayout,
         count: Count,
     ) -> Result<()> {
-        let layout = self.layout(count.max());
         let scratch = buffers.scratch;
         let max_on_device = match count {
             Count::Host(_) => None,

@@ -1,11 +1,13 @@
 //! Sort of few keys: one dispatch of one workgroup that holds all keys.
 
+use super::Sort;
 use super::config::{SortBuffers, SortConfig};
 use super::policy::{SortAlgorithm, SortPolicy, TileShape};
 use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push_constants};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::{Count, has_quads};
+use crate::primitives::plan::Algorithm;
+use crate::primitives::{Count, ScratchCursor, has_quads};
 
 push_constants! {
     struct SinglePush for [SORT_SINGLE_WORKGROUP] {
@@ -63,20 +65,26 @@ impl SingleWorkgroup {
         })
     }
 
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.by_quads, &self.by_words].into_iter()
-    }
-
     /// Maximum number of keys.
     pub(super) fn max_count(&self) -> u64 {
         self.max_count.into()
     }
+}
 
-    /// Records the sort of at most [`Self::max_count`] keys.
-    pub(super) fn record(
+impl Algorithm<Sort> for SingleWorkgroup {
+    type Layout = ();
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.by_quads, &self.by_words].into_iter()
+    }
+
+    fn layout(&self, _: &mut ScratchCursor, _: u64) {}
+
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SortBuffers,
+        (): &(),
         count: Count,
     ) -> Result<()> {
         let SortBuffers { keys, values, .. } = *buffers;

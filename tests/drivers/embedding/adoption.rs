@@ -86,14 +86,14 @@ unsafe fn run_adopted(gpu: &Gpu, api_version: u32, features: *const c_void) -> R
         memory.words()[16..16 + keys.len()].copy_from_slice(&keys);
         // SAFETY: the ranges are the memory's, which lives until the work is done.
         host.run(&raw, |commands| unsafe {
-            sort.cmd_sort(commands, &SortBuffers::new(elements, scratch), count)
+            sort.cmd_record(commands, &SortBuffers::new(elements, scratch), count)
         })?;
         let mut expected = keys;
         expected.sort_unstable();
         assert_eq!(memory.words()[16..16 + expected.len()], expected);
         // SAFETY: as above.
         host.run(&raw, |commands| unsafe {
-            scan.cmd_scan(commands, &ScanBuffers::in_place(elements, scratch), count)
+            scan.cmd_record(commands, &ScanBuffers::in_place(elements, scratch), count)
         })?;
         let mut sum = 0u32;
         expected.iter_mut().for_each(|element| {

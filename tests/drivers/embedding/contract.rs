@@ -160,9 +160,9 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
             name: format!("a segmented sort, {count:?}"),
             first: plan.first_access(),
             last: plan.last_access(),
-            scratch_size: plan.scratch_requirements(COUNT.into(), 100).size,
-            record: Box::new(move |recorder| plan.record(recorder, &buffers, count, segment_count)),
-            commands: Box::new(move || counted.commands(&buffers, count, segment_count)),
+            scratch_size: plan.scratch_requirements((COUNT.into(), 100)).size,
+            record: Box::new(move |recorder| plan.record(recorder, &buffers, (count, segment_count))),
+            commands: Box::new(move || counted.commands(&buffers, (count, segment_count))),
         });
     }
 
@@ -175,7 +175,7 @@ pub fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
             name: format!("a gather, {count:?}"),
             first: plan.first_access(),
             last: plan.last_access(),
-            scratch_size: plan.scratch_requirements().size,
+            scratch_size: plan.scratch_requirements(COUNT.into()).size,
             record: Box::new(move |recorder| plan.record(recorder, &buffers, count)),
             commands: Box::new(move || counted.commands(&buffers, count)),
         });
@@ -385,7 +385,7 @@ fn record_frame(
         // Orders the last submission before this one.
         let again = Barrier { name: "again", before: plan.last_access(), after: plan.first_access() };
         record_barrier(raw, target, again);
-        plan.cmd_sort(target, &buffers, count).map_err(|error| error.to_string())?;
+        plan.cmd_record(target, &buffers, count).map_err(|error| error.to_string())?;
         record_host_barrier(raw, target);
         raw.end_command_buffer(target).map_err(text)?;
         if is_secondary {

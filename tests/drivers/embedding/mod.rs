@@ -102,11 +102,11 @@ fn gather_accesses(gpu: &Gpu) -> Result<(), Failed> {
         (7, 0, 2048, 1),
         (8, 16, 2064, 4),
     ] {
-        let plan = gpu.gather_plan(GatherConfig::elements(words))?;
+        let plan = gpu.plan(GatherConfig::elements(words))?;
         let size = 10 * 4 * u64::from(words);
         let buffers = GatherBuffers::new(at(source, size), at(1024, 40), at(destination, size));
         // SAFETY: the memory is this device's and lives until `submit` has waited.
-        unsafe { gpu.submit(|recorder| plan.cmd_gather(recorder.command_buffer(), &buffers, 10)) }?;
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, 10)) }?;
         assert_eq!(
             std::mem::take(&mut *units.0.lock().unwrap()),
             [expected],
@@ -230,8 +230,7 @@ impl Trace for Wide {
 fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
     let wide = Arc::new(Wide::default());
     let gpu = another(gpu, wide.clone())?;
-    let (scan, sort) =
-        (gpu.scan_plan(ScanConfig::inclusive())?, gpu.sort_plan(SortConfig::keys(ElementType::U32))?);
+    let (scan, sort) = (gpu.plan(ScanConfig::inclusive())?, gpu.plan(SortConfig::keys(ElementType::U32))?);
     let count = WIDE_COUNT;
     let at = |buffer: &GpuBuffer, offset| AddressRange::new(buffer.range().address + offset, 4 * count);
     let [source, destination] = [gpu.allocate(4 * count + 16)?, gpu.allocate(4 * count + 16)?];
@@ -241,11 +240,11 @@ fn wide_accesses(gpu: &Gpu) -> Result<(), Failed> {
         for to in [0, 4, 8, 12] {
             let buffers = ScanBuffers::new(at(&source, from), at(&destination, to), scratch.range());
             // SAFETY: the buffers live until `submit` has waited.
-            unsafe { gpu.submit(|recorder| scan.cmd_scan(recorder.command_buffer(), &buffers, count)) }?;
+            unsafe { gpu.submit(|recorder| scan.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
         }
         let buffers = SortBuffers::new(at(&source, from), scratch.range());
         // SAFETY: as above.
-        unsafe { gpu.submit(|recorder| sort.cmd_sort(recorder.command_buffer(), &buffers, count)) }?;
+        unsafe { gpu.submit(|recorder| sort.cmd_record(recorder.command_buffer(), &buffers, count)) }?;
     }
     assert_eq!(*wide.wrong.lock().unwrap(), [""; 0]);
     assert!(*wide.quads.lock().unwrap() > 0);
@@ -309,7 +308,7 @@ fn shared_plan(gpu: &Gpu) -> Result<(), Failed> {
         frames.iter().zip(counts).try_for_each(|((keys, scratch), count)| {
             let buffers = SortBuffers::new(keys.range().addresses(), scratch.range());
             // SAFETY: the frames live until `submit` has waited, and each has memory of its own.
-            unsafe { plan.cmd_sort(recorder.command_buffer(), &buffers, count) }
+            unsafe { plan.cmd_record(recorder.command_buffer(), &buffers, count) }
         })
     };
     // SAFETY: as above.

@@ -25,7 +25,7 @@ fn refused_operands(gpu: &Gpu, memory: AddressRange, scratch: BufferRange) -> Re
         let mut refused = Ok(());
         // SAFETY: nothing is recorded, since each of these is refused.
         let record = |recorder: &mut Recorder<'_>| unsafe {
-            refused = plan.cmd_scan(recorder.command_buffer(), &buffers, count);
+            refused = plan.cmd_record(recorder.command_buffer(), &buffers, count);
             Ok(())
         };
         // SAFETY: as above.
@@ -118,7 +118,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         // SAFETY: nothing is recorded, since each of these is refused.
         unsafe {
             gpu.submit(|recorder| {
-                plan.cmd_sort(recorder.command_buffer(), &SortBuffers::new(keys, scratch), count)
+                plan.cmd_record(recorder.command_buffer(), &SortBuffers::new(keys, scratch), count)
             })
         }
         .map(|_| ())
@@ -157,7 +157,7 @@ pub fn plans(gpu: &Gpu) -> Result<(), Failed> {
         let plan = ScanPlan::new(gpu.device(), config)?;
         let buffers = ScanBuffers::new(source, destination, BufferRange::NONE);
         // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_scan(recorder.command_buffer(), &buffers, 10)) }.map(|_| ())
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, 10)) }.map(|_| ())
     };
     let (first, second) = (AddressRange::new(keys.address, 40), AddressRange::new(keys.address + 20, 40));
     assert_eq!(
@@ -323,7 +323,7 @@ fn refused_values(gpu: &Gpu) -> Result<(), Failed> {
         let buffers = SortBuffers::new(at(0, 80), BufferRange::NONE).values(values);
         // SAFETY: nothing is recorded, since each of these is refused.
         let refused =
-            unsafe { gpu.submit(|recorder| plan.cmd_sort(recorder.command_buffer(), &buffers, 10)) };
+            unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, 10)) };
         assert_eq!(refused.map(|_| ()), Err(expected));
     }
     Ok(())
@@ -336,7 +336,7 @@ pub fn gathers(gpu: &Gpu) -> Result<(), Failed> {
     let gather = |config, buffers: GatherBuffers, count: Count| {
         let plan = GatherPlan::new(gpu.device(), config)?;
         // SAFETY: nothing is recorded, since each of these is refused.
-        unsafe { gpu.submit(|recorder| plan.cmd_gather(recorder.command_buffer(), &buffers, count)) }
+        unsafe { gpu.submit(|recorder| plan.cmd_record(recorder.command_buffer(), &buffers, count)) }
             .map(|_| ())
     };
     let (source, indices, destination) = (at(0, 100), at(256, 40), at(512, 120));

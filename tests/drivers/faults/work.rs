@@ -184,7 +184,7 @@ fn sorting_segments(opened: &Opened) -> Result<Result<()>, Failed> {
 }
 
 fn segmented_sort_plan(gpu: &Gpu) -> Result<()> {
-    gpu.segmented_sort_plan(segmented_sort_config(gpu)).map(drop)
+    gpu.plan(segmented_sort_config(gpu)).map(drop)
 }
 
 fn segmented_sort_config(gpu: &Gpu) -> SegmentedSortConfig {
@@ -203,7 +203,7 @@ fn gathering(opened: &Opened) -> Result<Result<()>, Failed> {
 }
 
 fn gather_plan(gpu: &Gpu) -> Result<()> {
-    gpu.gather_plan(GatherConfig::elements(4).counts_on_device()).map(drop)
+    gpu.plan(GatherConfig::elements(4).counts_on_device()).map(drop)
 }
 
 /// Keys and values are both sorted, or both unchanged.
@@ -224,7 +224,7 @@ fn scan_config(gpu: &Gpu, policy: PolicyName) -> ScanConfig {
 }
 
 fn scan_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
-    gpu.scan_plan(scan_config(gpu, policy)).map(drop)
+    gpu.plan(scan_config(gpu, policy)).map(drop)
 }
 
 pub fn sort_config(gpu: &Gpu, policy: PolicyName) -> SortConfig {
@@ -233,7 +233,7 @@ pub fn sort_config(gpu: &Gpu, policy: PolicyName) -> SortConfig {
 }
 
 fn sort_plan(gpu: &Gpu, policy: PolicyName) -> Result<()> {
-    gpu.sort_plan(sort_config(gpu, policy)).map(drop)
+    gpu.plan(sort_config(gpu, policy)).map(drop)
 }
 
 /// Runs work in place: the words must become the right result, or stay unchanged when the work fails.

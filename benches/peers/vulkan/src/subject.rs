@@ -66,9 +66,9 @@ impl<'g> Ours<'g> {
         let count = input.keys.len();
         let size = (count * 4) as u64;
         let scratch_size = match work {
-            Work::Scan => gpu.scan_plan(Self::SCAN)?.scratch_requirements(count as u64).size,
+            Work::Scan => gpu.plan(Self::SCAN)?.scratch_requirements(count as u64).size,
             Work::Keys | Work::Pairs => {
-                gpu.sort_plan(Self::sort_config(work))?.scratch_requirements(count as u64).size
+                gpu.plan(Self::sort_config(work))?.scratch_requirements(count as u64).size
             }
         };
         let pristine = gpu.allocate(size * work.words() as u64)?;
@@ -109,14 +109,14 @@ impl Subject for Ours<'_> {
         let (count, keys) = (self.count as u64, self.keys.range().addresses());
         match self.work {
             Work::Scan => {
-                let plan = self.gpu.scan_plan(Self::SCAN)?;
+                let plan = self.gpu.plan(Self::SCAN)?;
                 let source = self.pristine.range().slice(0, self.size()).addresses();
                 let buffers = ScanBuffers::new(source, keys, scratch);
                 // SAFETY: the buffers are of this device, and have no other use before `submit` has waited.
                 unsafe { self.gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
             }
             Work::Keys | Work::Pairs => {
-                let plan = self.gpu.sort_plan(Self::sort_config(self.work))?;
+                let plan = self.gpu.plan(Self::sort_config(self.work))?;
                 let mut buffers = SortBuffers::new(keys, scratch);
                 if let Some(values) = &self.values {
                     buffers = buffers.values(values.range().addresses());

@@ -4,7 +4,7 @@ use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
-use crate::primitives::{Count, ScratchRequirements, check_disjoint};
+use crate::primitives::{Count, Counts, ScratchRequirements, check_disjoint};
 
 /// Configuration of a [`SegmentedSortPlan`](super::SegmentedSortPlan), which sorts each segment independently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +63,39 @@ impl SegmentedSortConfig {
     }
 }
 
+/// Counts of a recording, each direct or indirect: `(count, segment_count).into()`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentedCount {
+    /// Number of keys.
+    pub keys: Count,
+    /// Number of segments.
+    pub segments: Count,
+}
+
+impl<K: Into<Count>, S: Into<Count>> From<(K, S)> for SegmentedCount {
+    fn from((keys, segments): (K, S)) -> Self {
+        Self { keys: keys.into(), segments: segments.into() }
+    }
+}
+
+impl Counts for SegmentedCount {
+    /// Of keys, and of segments.
+    type Max = (u64, u64);
+
+    fn max(self) -> (u64, u64) {
+        (self.keys.max(), self.segments.max())
+    }
+
+    fn is_zero(self) -> bool {
+        self.keys.is_zero() || self.segments.is_zero()
+    }
+
+    fn check_supported(self, counts_on_device: bool) -> Result<()> {
+        self.keys.check_supported(counts_on_device)?;
+        self.segments.check_supported(counts_on_device)
+    }
+}
+
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -90,19 +123,18 @@ impl SegmentedSortBuffers {
         self
     }
 
-    /// Checks the ranges, and shortens them to `count` keys in `segment_count` segments.
+    /// Checks the ranges, and shortens them to the counts.
     pub(super) fn checked(
         &self,
         config: &SortConfig,
-        count: Count,
-        segment_count: Count,
+        count: SegmentedCount,
         scratch: ScratchRequirements,
     ) -> Result<Self> {
         let sort = SortBuffers::new(self.keys, self.scratch).values(self.values);
-        let SortBuffers { keys, values, scratch } = sort.checked(config, count, scratch)?;
-        let size = segment_count.max().saturating_mul(4);
+        let SortBuffers { keys, values, scratch } = sort.checked(config, count.keys, scratch)?;
+        let size = count.segments.max().saturating_mul(4);
         let segments = self.segments.prefix("segments", size)?.aligned("segments", 4)?;
-        let on_device = segment_count.checked_on_device("the count of segments")?;
+        let on_device = count.segments.checked_on_device("the count of segments")?;
         for range in [("keys", keys), ("values", values), ("scratch", scratch.addresses())] {
             check_disjoint(range, &[("segments", segments), ("the count of segments", on_device)])?;
         }

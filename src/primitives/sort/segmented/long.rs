@@ -10,7 +10,7 @@ use crate::device::{
 };
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::scan::{Ranges, ScanBuffers, ScanConfig, ScanPlan};
+use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use crate::primitives::sort::arrays::{AltLayout, Arrays};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::sort::digit::Digit;
@@ -139,7 +139,7 @@ impl Long {
             // The count kernel has only the first four constants.
             count: pipeline(count, tile.workgroup_size, &constants[..4])?,
             scatter: pipeline(scatter, tile.workgroup_size, &constants)?,
-            scan: ScanPlan::declare(device, scan, Ranges::Scratch)?,
+            scan: ScanPlan::declare(device, scan.in_scratch())?,
         })
     }
 

@@ -17,21 +17,21 @@ mod in_place;
 mod long;
 mod policy;
 
-pub use config::{SegmentedSortBuffers, SegmentedSortConfig};
+pub use config::{SegmentedCount, SegmentedSortBuffers, SegmentedSortConfig};
 pub use policy::{ClusterShape, SegmentedSortPolicy};
 
-use ash::vk;
+use std::ffi::CStr;
 
 use super::config::SortConfig;
 use super::dispatch_args::DispatchArgs;
 use crate::device::{
-    Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Pipeline, PipelineOptions, Recorder,
-    push_constants,
+    Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push_constants,
 };
 use crate::error::{Error, Result};
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use crate::primitives::{Count, ScratchCursor, ScratchRequirements};
+use crate::primitives::plan::{Algorithm, Config, Plan, Primitive, Recordable};
+use crate::primitives::{ScratchCursor, ScratchRequirements};
 use in_place::{CLASS_COUNT as IN_PLACE, InPlace};
 use long::Long;
 
@@ -64,12 +64,45 @@ const STATE_SIZE: u64 = 32;
 /// Dispatches with indirect arguments: one per size class in place, one for long segments and one for their tiles.
 const DISPATCHES: u64 = IN_PLACE as u64 + 2;
 
-/// Plan of a segmented sort. Immutable; holds pipelines and no memory; may be recorded any number of times.
+/// Plan of a segmented sort.
+pub type SegmentedSortPlan = Plan<SegmentedSort>;
+
+/// The primitive of a [`SegmentedSortPlan`], and its only algorithm.
+///
+/// | memory | bytes | first access | last access |
+/// |---|---|---|---|
+/// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort read |
+/// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write |
+/// | `segments` | 4 per segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | an indirect count of keys, of segments | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `scratch` | below | TRANSFER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+///
+/// | scratch for | bytes |
+/// |---|---|
+/// | segments | at most 40 per segment |
+/// | segments that may exceed a workgroup | of the keys, and of the values of pairs; for an argsort twice the keys, and the indices; a word per tile and digit with the scratch of their scan |
+/// | indirect counts | 32 |
+///
+/// | commands | |
+/// |---|---|
+/// | classification | a fill, a barrier, a dispatch, a barrier; for an indirect count of segments a dispatch and a barrier more |
+/// | short segments | up to three indirect dispatches, one per size class, with barriers |
+/// | if `count` exceeds a workgroup | a dispatch that queues tiles; for each pass count, a scan and scatter, all indirect, with barriers, without workgroups if no segment is so long |
+///
+/// No keys, no segments, a single key and an empty bit range record nothing; except that an argsort of at least one key
+/// in a segment writes its indices. At most [`SegmentedSortPlan::max_count`] keys and
+/// [`SegmentedSortPlan::MAX_SEGMENT_COUNT`] segments. A segment that begins at or beyond `count` is empty. If segments
+/// do not begin in ascending order, any may be left unsorted, and keys in overlapping ones may be lost, duplicated or
+/// mixed; no other memory is accessed.
+///
+/// The result is in `keys` and `values`; of an argsort in `values`, with `keys` unchanged: indices into all keys, not
+/// into the segment. Stable: keys that agree in the bits of the configuration keep their order. Keys and values, or an
+/// argsort's indices, in no segment are unchanged.
 #[derive(Debug)]
-pub struct SegmentedSortPlan {
-    device: Device,
-    config: SegmentedSortConfig,
-    policy: SegmentedSortPolicy,
+pub struct SegmentedSort {
+    config: SortConfig,
+    cluster_workgroup_size: u32,
+    max_extents: [u32; IN_PLACE],
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
     classify: Pipeline,
@@ -79,7 +112,7 @@ pub struct SegmentedSortPlan {
 
 /// Offsets of the arrays in scratch.
 #[derive(Debug, Clone, Copy)]
-struct ScratchLayout {
+pub struct ScratchLayout {
     /// Arrays initialised to 0 come first: the state and the dispatch arguments.
     zeroed_size: u64,
     state: u64,
@@ -90,7 +123,6 @@ struct ScratchLayout {
     capacities: [u64; IN_PLACE],
     lists: [u64; IN_PLACE],
     long: long::ScratchLayout,
-    size: u64,
 }
 
 impl ScratchLayout {
@@ -99,32 +131,36 @@ impl ScratchLayout {
     }
 }
 
-impl SegmentedSortPlan {
-    /// Maximum number of segments: indices in their lists are 32-bit numbers.
-    pub const MAX_SEGMENT_COUNT: u64 = u32::MAX as u64;
-
-    /// Creates all pipelines that a recording may need.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] for a bit range outside of the key, and for options of a plain sort only: its policy,
-    /// double-buffered output, and large counts; [`Error::InvalidPolicy`] and [`Error::PolicyExceedsLimits`] for a
-    /// policy that is inconsistent or does not fit the device; and those of `vkCreateComputePipelines`.
-    pub fn new(device: &Device, config: impl Into<SegmentedSortConfig>) -> Result<Self> {
-        let plan = Self::declare(device, config.into())?;
-        Pipeline::compile_all(device, plan.pipelines())?;
-        Ok(plan)
+impl SegmentedSort {
+    /// Whether there is nothing to record: the order cannot change, and no indices are written.
+    fn records_nothing(&self, count: u64, segment_count: u64) -> bool {
+        let is_in_order = self.config.bit_count() == 0 && !self.config.is_argsort();
+        count < min_extent(&self.config).into() || segment_count == 0 || is_in_order
     }
+}
 
-    /// As [`Self::new`], without compiling the pipelines.
-    pub(crate) fn declare(device: &Device, config: SegmentedSortConfig) -> Result<Self> {
+impl Config for SegmentedSortConfig {
+    type Primitive = SegmentedSort;
+}
+
+impl Primitive for SegmentedSort {
+    type Config = SegmentedSortConfig;
+    type Policy = SegmentedSortPolicy;
+    type Buffers = SegmentedSortBuffers;
+    type Count = SegmentedCount;
+
+    const LABEL: &'static CStr = c"subsweep segmented sort";
+
+    fn declare(device: &Device, config: &SegmentedSortConfig) -> Result<(SegmentedSortPolicy, Self)> {
         config.check()?;
         let capabilities = device.capabilities();
         let policy =
-            config.policy.unwrap_or_else(|| SegmentedSortPolicy::choose(capabilities, &config).policy);
+            config.policy.unwrap_or_else(|| SegmentedSortPolicy::choose(capabilities, config).policy);
         policy.check(capabilities)?;
         let sort = &config.sort;
         let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = policy;
-        let [max_short, max_small, max_large] = policy.max_extents();
+        let max_extents = policy.max_extents();
+        let [max_short, max_small, max_large] = max_extents;
         let constants = [
             ("MIN_EXTENT", min_extent(sort)),
             ("MAX_SHORT", max_short),
@@ -136,30 +172,64 @@ impl SegmentedSortPlan {
         ];
         let workgroup_size = cluster.workgroup_size;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        let level_args = || LevelArgsWriter::new(device, subgroup_size);
-        Ok(Self {
-            device: device.clone(),
-            config,
-            policy,
-            level_args: sort.counts_on_device.then(level_args).transpose()?,
+        let segmented = Self {
+            config: *sort,
+            cluster_workgroup_size: workgroup_size,
+            max_extents,
+            level_args: LevelArgsWriter::new(device, subgroup_size, sort.counts_on_device)?,
             classify: Pipeline::declare(device, kernels::SORT_CLASSIFY.module(&[]), options)?,
             in_place: InPlace::new(device, sort, &policy)?,
             long: Long::new(device, sort, &policy)?,
-        })
+        };
+        Ok((policy, segmented))
     }
 
-    /// The configuration of the plan.
-    pub fn config(&self) -> &SegmentedSortConfig {
-        &self.config
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
+        std::iter::once(self as _)
     }
 
-    /// The policy in use.
-    pub fn policy(&self) -> &SegmentedSortPolicy {
-        &self.policy
+    fn algorithm(
+        &self,
+        _: &SegmentedSortConfig,
+        (count, segment_count): (u64, u64),
+    ) -> Option<&dyn Recordable<Self>> {
+        (!self.records_nothing(count, segment_count)).then_some(self)
     }
 
-    /// All pipelines that a recording may bind, including those of the scan of counts, for inspection.
-    pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+    fn check_count(&self, _: &SegmentedSortConfig, (count, segment_count): (u64, u64)) -> Result<()> {
+        let what = "one segmented sort of this policy";
+        let maximums =
+            [(count, self.long.max_count()), (segment_count, SegmentedSortPlan::MAX_SEGMENT_COUNT)];
+        for (count, max) in maximums {
+            if count > max {
+                return Err(Error::TooManyElements { count, max, what });
+            }
+        }
+        Ok(())
+    }
+
+    fn check(
+        config: &SegmentedSortConfig,
+        buffers: &SegmentedSortBuffers,
+        count: SegmentedCount,
+        scratch: ScratchRequirements,
+    ) -> Result<SegmentedSortBuffers> {
+        buffers.checked(&config.sort, count, scratch)
+    }
+
+    fn counts_on_device(config: &SegmentedSortConfig) -> bool {
+        config.sort.counts_on_device
+    }
+
+    fn first_access(&self, _: &SegmentedSortConfig) -> Access {
+        Access::COMPUTE.and(Access::TRANSFER_WRITE)
+    }
+}
+
+impl Algorithm<SegmentedSort> for SegmentedSort {
+    type Layout = ScratchLayout;
+
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let level_args = self.level_args.as_ref().map(LevelArgsWriter::pipeline);
         level_args
             .into_iter()
@@ -168,188 +238,30 @@ impl SegmentedSortPlan {
             .chain(self.long.pipelines())
     }
 
-    /// Maximum number of keys of a recording: 2^32 - 1, or fewer if the policy's tiles are small.
-    pub fn max_count(&self) -> u64 {
-        self.long.max_count()
-    }
-
-    /// Fails for more keys than [`Self::max_count`], or more segments than [`Self::MAX_SEGMENT_COUNT`].
-    pub(crate) fn check_counts(&self, count: u64, segment_count: u64) -> Result<()> {
-        let what = "one segmented sort of this policy";
-        for (count, max) in [(count, self.max_count()), (segment_count, Self::MAX_SEGMENT_COUNT)] {
-            if count > max {
-                return Err(Error::TooManyElements { count, max, what });
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether there is nothing to record: the order cannot change, and no indices are written.
-    fn records_nothing(&self, count: u64, segment_count: u64) -> bool {
-        let sort = &self.config.sort;
-        let is_in_order = sort.bit_count() == 0 && !sort.is_argsort();
-        count < min_extent(sort).into() || segment_count == 0 || is_in_order
-    }
-
-    fn layout(&self, count: u64, segment_count: u64) -> ScratchLayout {
-        let max_extents = self.policy.max_extents().map(u64::from);
-        let [short, small, large] = max_extents;
-        let min_extents = [min_extent(&self.config.sort).into(), short + 1, small + 1];
+    fn layout(&self, cursor: &mut ScratchCursor, (count, segment_count): (u64, u64)) -> ScratchLayout {
+        let [short, small, large] = self.max_extents.map(u64::from);
+        let min_extents = [min_extent(&self.config).into(), short + 1, small + 1];
         // Segments are disjoint.
         let capacities = min_extents.map(|extent| segment_count.min(count / extent));
-        let mut cursor = ScratchCursor::default();
         let state = cursor.take(STATE_SIZE);
         let dispatch_args = cursor.take(DispatchArgs::size(DISPATCHES));
         let zeroed_size = cursor.size;
-        let levels_on_device = cursor.take(if self.level_args.is_some() { LevelArgs::size(1) } else { 0 });
+        let levels_on_device = LevelArgs::take(cursor, self.level_args.as_ref());
         let lists = capacities.map(|capacity| cursor.take(capacity.saturating_mul(LIST_SIZE)));
-        let long = self.long.layout(&mut cursor, count, segment_count.min(count / (large + 1)));
-        let size = cursor.size;
-        ScratchLayout { zeroed_size, state, dispatch_args, levels_on_device, capacities, lists, long, size }
+        let long = self.long.layout(cursor, count, segment_count.min(count / (large + 1)));
+        ScratchLayout { zeroed_size, state, dispatch_args, levels_on_device, capacities, lists, long }
     }
 
-    /// Scratch of [`Self::cmd_sort`] for up to `max_count` keys in up to `max_segment_count` segments: at most 40 bytes
-    /// per segment. If a segment may exceed a workgroup, in addition the size of the keys, and of the values of pairs;
-    /// for an argsort twice the size of the keys, and that of the indices; and a word per tile and digit with the
-    /// scratch of their scan. 32 bytes for indirect counts.
-    pub fn scratch_requirements(&self, max_count: u64, max_segment_count: u64) -> ScratchRequirements {
-        let size = match self.records_nothing(max_count, max_segment_count) {
-            true => 0,
-            false => self.layout(max_count, max_segment_count).size,
-        };
-        ScratchRequirements::new(size)
-    }
-
-    /// Bytes of keys and values that a recording of segments of these lengths reads and writes; without lists and
-    /// counts of tiles.
-    pub fn traffic_size(&self, extents: impl IntoIterator<Item = u64>) -> u64 {
-        let sort = &self.config.sort;
-        let [.., large] = self.policy.max_extents();
-        let moved = sort.key_size() + sort.value_size();
-        let in_place = if sort.is_argsort() { moved } else { 2 * moved };
-        let of_segment = |extent: u64| match extent {
-            _ if self.records_nothing(extent, 1) => 0,
-            _ if extent <= large.into() => extent.saturating_mul(in_place),
-            _ => extent.saturating_mul(self.long.traffic_size(sort)),
-        };
-        extents.into_iter().map(of_segment).fold(0, u64::saturating_add)
-    }
-
-    /// Records the sort of `count` keys in `segment_count` segments by the bits of the configuration.
-    ///
-    /// 1. **Device**: meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute.
-    /// 2. **Memory**: `keys`: at least `count * SortConfig::key_size()` bytes; `values`:
-    ///    `count * SortConfig::value_size()`; `segments`: `segment_count * 4`; aligned to 4, in buffers with
-    ///    `SHADER_DEVICE_ADDRESS`, disjoint. An indirect count: 4 bytes, aligned to 4, disjoint from `keys`, `values`
-    ///    and `scratch`; sizes are those of its maximum. `scratch`: of [`Self::scratch_requirements`], contents
-    ///    undefined, used by nothing else until the work has completed.
-    /// 3. **Commands**: a fill, a transfer-to-compute barrier, the classification of segments, and a barrier to
-    ///    indirect dispatches; up to three of these, for the size classes that one dispatch sorts. If `count` exceeds a
-    ///    workgroup: a dispatch that queues tiles, and for each pass a count, the dispatches of a scan, and a scatter,
-    ///    all indirect, without workgroups if no segment is so long. Between them compute-to-compute barriers, and
-    ///    those of the scan. For an indirect count of segments the classification is an indirect dispatch, after an
-    ///    additional dispatch and barrier. The first access is COMPUTE_SHADER / SHADER_READ of `keys`, `values`,
-    ///    `segments` and counts, of an argsort SHADER_WRITE of `values`, and TRANSFER / TRANSFER_WRITE of `scratch`,
-    ///    whose last accesses are COMPUTE_SHADER and DRAW_INDIRECT / INDIRECT_COMMAND_READ. Ends with COMPUTE_SHADER /
-    ///    SHADER_WRITE of `keys` (but for an argsort) and `values`, with no barrier before or after. Leaves a compute
-    ///    pipeline and push constants bound, and changes no other state.
-    /// 4. **Limits**: no keys, no segments, a single key and an empty bit range record nothing; except that an argsort
-    ///    of at least one key in a segment writes its indices. An indirect count of 0 moves nothing; one above its
-    ///    maximum is treated as the maximum. At most [`Self::max_count`] keys and [`Self::MAX_SEGMENT_COUNT`] segments.
-    ///    A segment that begins at or beyond `count` is empty. If segments do not begin in ascending order, any may be
-    ///    left unsorted, and keys in overlapping ones may be lost, duplicated or mixed; no other memory is accessed.
-    /// 5. **Result**: in `keys` and `values`; of an argsort in `values`, with `keys` unchanged. Indices of an argsort
-    ///    are into all keys, not into the segment. Stable: keys that agree in the bits of the configuration keep their
-    ///    order. Keys and values, or an argsort's indices, in no segment are unchanged.
-    ///
-    /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::Misaligned`], [`Error::NullAddress`], [`Error::AddressOverflow`],
-    /// [`Error::Overlap`], [`Error::ScratchTooSmall`], [`Error::NullBuffer`], [`Error::MissingUsage`],
-    /// [`Error::TooManyElements`]; [`Error::Unsupported`] for an indirect count, if the plan was not created for it.
-    /// Nothing is recorded then.
-    ///
-    /// # Safety
-    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no other
-    /// thread meanwhile. When the commands execute, the ranges are bound memory of the device with the usage above, and
-    /// the plan is alive. The caller orders their accesses with earlier and later commands.
-    pub unsafe fn cmd_sort(
-        &self,
-        command_buffer: vk::CommandBuffer,
-        buffers: &SegmentedSortBuffers,
-        count: impl Into<Count>,
-        segment_count: impl Into<Count>,
-    ) -> Result<()> {
-        // SAFETY: as the caller promises.
-        let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
-        self.record(&mut recorder, buffers, count, segment_count)
-    }
-
-    /// Destination scope for the caller's barrier before the recording: accesses before its first barrier.
-    pub fn first_access(&self) -> Access {
-        Access::COMPUTE.and(Access::TRANSFER_WRITE)
-    }
-
-    /// Source scope for the caller's barrier after the recording: accesses after its last barrier. Reads of indirect
-    /// arguments have completed by then.
-    pub fn last_access(&self) -> Access {
-        Access::COMPUTE_WRITE
-    }
-
-    /// Numbers of the commands that [`Self::cmd_sort`] records for the same memory and counts: each dispatch also binds
-    /// its pipeline and push constants. Debug labels and timestamps are not counted.
-    ///
-    /// # Errors
-    /// Those of `cmd_sort`.
-    pub fn commands(
-        &self,
-        buffers: &SegmentedSortBuffers,
-        count: impl Into<Count>,
-        segment_count: impl Into<Count>,
-    ) -> Result<CommandCounts> {
-        let mut recorder = Recorder::dry(&self.device);
-        self.record(&mut recorder, buffers, count, segment_count)?;
-        Ok(recorder.counts())
-    }
-
-    /// As [`Self::cmd_sort`], with a recorder of the caller: for timestamps, or to record several plans. The conditions
-    /// of [`Recorder::new`] and `cmd_sort` apply.
-    ///
-    /// # Errors
-    /// Those of `cmd_sort`; [`Error::ForeignDevice`] if the recorder is of another device.
-    pub fn record(
+    fn record(
         &self,
         recorder: &mut Recorder<'_>,
         buffers: &SegmentedSortBuffers,
-        count: impl Into<Count>,
-        segment_count: impl Into<Count>,
+        layout: &ScratchLayout,
+        count: SegmentedCount,
     ) -> Result<()> {
-        let (count, segment_count) = (count.into(), segment_count.into());
-        recorder.check_device(&self.device)?;
+        let SegmentedCount { keys: count, segments: segment_count } = count;
         let (max_count, max_segment_count) = (count.max(), segment_count.max());
-        self.check_counts(max_count, max_segment_count)?;
-        for count in [count, segment_count] {
-            count.check_supported(self.config.sort.counts_on_device)?;
-        }
-        if self.records_nothing(max_count, max_segment_count) {
-            return Ok(());
-        }
-        recorder.plan(c"subsweep segmented sort", |recorder| {
-            self.record_commands(recorder, buffers, count, segment_count)
-        })
-    }
-
-    fn record_commands(
-        &self,
-        recorder: &mut Recorder<'_>,
-        buffers: &SegmentedSortBuffers,
-        count: Count,
-        segment_count: Count,
-    ) -> Result<()> {
-        let (max_count, max_segment_count) = (count.max(), segment_count.max());
-        let requirements = self.scratch_requirements(max_count, max_segment_count);
-        let buffers = buffers.checked(&self.config.sort, count, segment_count, requirements)?;
         let scratch = buffers.scratch;
-        let layout = self.layout(max_count, max_segment_count);
         let dispatch_args = layout.dispatch_args(scratch);
         recorder.phase(c"classify");
         recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
@@ -376,9 +288,9 @@ impl SegmentedSortPlan {
             large_capacity,
             long_capacity: layout.long.capacity as u32,
             tile_capacity: layout.long.tile_capacity as u32,
-            max_row: self.device.capabilities().max_workgroup_count[0],
+            max_row: recorder.device().capabilities().max_workgroup_count[0],
         };
-        let grid = TileGrid { tile_items: self.policy.cluster.workgroup_size, column_count: 1 };
+        let grid = TileGrid { tile_items: self.cluster_workgroup_size, column_count: 1 };
         let levels = (scratch, layout.levels_on_device);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), segment_count, grid, levels)?;
         workgroups.dispatch(recorder, &self.classify, &push)?;
@@ -392,17 +304,41 @@ impl SegmentedSortPlan {
                 if class > 0 {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
                 }
-                self.in_place.record(recorder, &buffers, class, list(class), dispatch_args)?;
+                self.in_place.record(recorder, buffers, class, list(class), dispatch_args)?;
             }
         }
         if layout.long.capacity > 0 {
             // The first pass of an argsort reads nothing written since the barriers above.
-            if !self.config.sort.is_argsort() {
+            if !self.config.is_argsort() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            self.long.record(recorder, &buffers, &layout.long, dispatch_args, max_count)?;
+            self.long.record(recorder, buffers, &layout.long, dispatch_args, max_count)?;
         }
         Ok(())
+    }
+}
+
+impl SegmentedSortPlan {
+    /// Maximum number of segments: indices in their lists are 32-bit numbers.
+    pub const MAX_SEGMENT_COUNT: u64 = u32::MAX as u64;
+
+    /// Maximum number of keys of a recording: 2^32 - 1, or fewer if the policy's tiles are small.
+    pub fn max_count(&self) -> u64 {
+        self.primitive.long.max_count()
+    }
+
+    /// Bytes of keys and values that a recording of segments of these lengths reads and writes; without lists and
+    /// counts of tiles.
+    pub fn traffic_size(&self, extents: impl IntoIterator<Item = u64>) -> u64 {
+        let SegmentedSort { config: sort, max_extents: [.., large], long, .. } = &self.primitive;
+        let moved = sort.key_size() + sort.value_size();
+        let in_place = if sort.is_argsort() { moved } else { 2 * moved };
+        let of_segment = |extent: u64| match extent {
+            _ if self.primitive.records_nothing(extent, 1) => 0,
+            _ if extent <= u64::from(*large) => extent.saturating_mul(in_place),
+            _ => extent.saturating_mul(long.traffic_size(sort)),
+        };
+        extents.into_iter().map(of_segment).fold(0, u64::saturating_add)
     }
 }
 

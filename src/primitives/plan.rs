@@ -1,0 +1,306 @@
+//! The plan: pipelines of a primitive, and the recording of one of its algorithms.
+//!
+//! ```text
+//!   Config ── Primitive::declare ──► Policy, pipelines of every algorithm
+//!   counts ── Primitive::algorithm ──► Algorithm ── layout ──► offsets in scratch
+//!   buffers ── Primitive::check ──► checked ranges ──┬─► Algorithm::record ──► commands
+//!                                       offsets ─────┘
+//! ```
+
+use std::ffi::CStr;
+use std::fmt::{Debug, Display};
+use std::hash::Hash;
+
+use ash::vk;
+
+use super::{ScratchCursor, ScratchRequirements};
+use crate::device::{Access, CommandCounts, Device, Pipeline, Recorder};
+use crate::error::Result;
+
+/// Plan of a primitive. Immutable; holds pipelines and no memory; may be shared between threads and recorded any number
+/// of times.
+#[derive(Debug)]
+pub struct Plan<P: Primitive> {
+    device: Device,
+    config: P::Config,
+    policy: P::Policy,
+    pub(super) primitive: P,
+}
+
+/// A primitive of [`Plan`]. Only the library implements it.
+pub trait Primitive: Debug + Send + Sync + Sized + 'static {
+    /// Configuration of a plan.
+    type Config: Config<Primitive = Self>;
+    /// Tuning parameters.
+    type Policy: Copy + Debug + Display + Send + Sync;
+    /// Memory of a recording.
+    type Buffers: Copy + Debug;
+    /// Counts of a recording, direct or indirect.
+    type Count: Counts;
+
+    /// Debug label of a recording.
+    #[doc(hidden)]
+    const LABEL: &'static CStr;
+
+    /// Checks the configuration, chooses the policy, and declares all pipelines.
+    #[doc(hidden)]
+    fn declare(device: &Device, config: &Self::Config) -> Result<(Self::Policy, Self)>;
+
+    /// All algorithms of the plan.
+    #[doc(hidden)]
+    fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>>;
+
+    /// The algorithm for up to `max` elements; `None` if there is nothing to record.
+    #[doc(hidden)]
+    fn algorithm(&self, config: &Self::Config, max: Max<Self>) -> Option<&dyn Recordable<Self>>;
+
+    /// Checks the counts against the limits of the plan; algorithms check those of a recording.
+    #[doc(hidden)]
+    fn check_count(&self, _: &Self::Config, _: Max<Self>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Checks the memory, and shortens its ranges to the counts.
+    #[doc(hidden)]
+    fn check(
+        config: &Self::Config,
+        buffers: &Self::Buffers,
+        count: Self::Count,
+        scratch: ScratchRequirements,
+    ) -> Result<Self::Buffers>;
+
+    /// Whether the configuration supports indirect counts.
+    #[doc(hidden)]
+    fn counts_on_device(config: &Self::Config) -> bool;
+
+    /// Accesses before the first barrier.
+    #[doc(hidden)]
+    fn first_access(&self, config: &Self::Config) -> Access;
+}
+
+/// Configuration of a plan, which determines its primitive.
+pub trait Config: Copy + Debug + Eq + Hash + Send + Sync + 'static {
+    /// The primitive.
+    type Primitive: Primitive<Config = Self>;
+}
+
+/// Maximum counts of a primitive.
+pub type Max<P> = <<P as Primitive>::Count as Counts>::Max;
+
+/// The counts of a recording: a [`Count`](crate::Count), or several.
+pub trait Counts: Copy + Debug {
+    /// Their maximums.
+    type Max: Copy;
+
+    /// The maximums, for which memory is sized.
+    fn max(self) -> Self::Max;
+
+    /// Whether a maximum is 0.
+    fn is_zero(self) -> bool;
+
+    /// Fails for an indirect count, unless the plan supports those.
+    #[doc(hidden)]
+    fn check_supported(self, counts_on_device: bool) -> Result<()>;
+}
+
+/// An algorithm of a primitive, specialized for a plan.
+pub trait Algorithm<P: Primitive>: Debug + Send + Sync {
+    /// Offsets of its arrays in scratch.
+    type Layout;
+
+    /// All pipelines that a recording may bind.
+    fn pipelines(&self) -> impl Iterator<Item = &Pipeline>;
+
+    /// Allocates its arrays for up to `max` elements.
+    fn layout(&self, cursor: &mut ScratchCursor, max: Max<P>) -> Self::Layout;
+
+    /// Records all commands.
+    fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &P::Buffers,
+        layout: &Self::Layout,
+        count: P::Count,
+    ) -> Result<()>;
+}
+
+/// An [`Algorithm`] of any layout.
+pub trait Recordable<P: Primitive>: Debug + Send + Sync {
+    /// [`Algorithm::pipelines`].
+    fn all_pipelines(&self) -> Box<dyn Iterator<Item = &Pipeline> + '_>;
+
+    /// Bytes of scratch for up to `max` elements.
+    fn scratch_size(&self, max: Max<P>) -> u64;
+
+    /// Checks `buffers`, and records all commands in a debug label.
+    fn check_and_record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        config: &P::Config,
+        buffers: &P::Buffers,
+        count: P::Count,
+    ) -> Result<()>;
+}
+
+impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
+    fn all_pipelines(&self) -> Box<dyn Iterator<Item = &Pipeline> + '_> {
+        Box::new(self.pipelines())
+    }
+
+    fn scratch_size(&self, max: Max<P>) -> u64 {
+        let mut cursor = ScratchCursor::default();
+        self.layout(&mut cursor, max);
+        cursor.size
+    }
+
+    fn check_and_record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        config: &P::Config,
+        buffers: &P::Buffers,
+        count: P::Count,
+    ) -> Result<()> {
+        let mut cursor = ScratchCursor::default();
+        let layout = self.layout(&mut cursor, count.max());
+        let buffers = P::check(config, buffers, count, ScratchRequirements::new(cursor.size))?;
+        recorder.plan(P::LABEL, |recorder| self.record(recorder, &buffers, &layout, count))
+    }
+}
+
+impl<P: Primitive> Plan<P> {
+    /// Creates all pipelines that a recording may need.
+    ///
+    /// # Errors
+    /// [`Unsupported`](crate::Error::Unsupported) for a configuration that no device supports;
+    /// [`MissingFeature`](crate::Error::MissingFeature) if this one lacks a feature for it;
+    /// [`InvalidPolicy`](crate::Error::InvalidPolicy) and [`PolicyExceedsLimits`](crate::Error::PolicyExceedsLimits) for
+    /// a policy that is inconsistent or does not fit the configuration or the device; and those of
+    /// `vkCreateComputePipelines`.
+    pub fn new(device: &Device, config: impl Into<P::Config>) -> Result<Self> {
+        let plan = Self::declare(device, config.into())?;
+        Pipeline::compile_all(device, plan.pipelines())?;
+        Ok(plan)
+    }
+
+    /// As [`Self::new`], without compiling the pipelines.
+    pub(crate) fn declare(device: &Device, config: P::Config) -> Result<Self> {
+        let (policy, primitive) = P::declare(device, &config)?;
+        Ok(Self { device: device.clone(), config, policy, primitive })
+    }
+
+    /// The device of the plan.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The configuration of the plan.
+    pub fn config(&self) -> &P::Config {
+        &self.config
+    }
+
+    /// The policy in use.
+    pub fn policy(&self) -> &P::Policy {
+        &self.policy
+    }
+
+    /// All pipelines that a recording may bind, for inspection.
+    pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.primitive.algorithms().flat_map(|algorithm| algorithm.all_pipelines())
+    }
+
+    /// Scratch of a recording of up to `max` elements: see the tables of the primitives.
+    pub fn scratch_requirements(&self, max: Max<P>) -> ScratchRequirements {
+        let algorithm = self.primitive.algorithm(&self.config, max);
+        ScratchRequirements::new(algorithm.map_or(0, |algorithm| algorithm.scratch_size(max)))
+    }
+
+    /// Fails for more elements than a recording takes.
+    pub(crate) fn check_count(&self, max: Max<P>) -> Result<()> {
+        self.primitive.check_count(&self.config, max)
+    }
+
+    /// Destination scope for the caller's barrier before the recording: accesses before its first barrier.
+    pub fn first_access(&self) -> Access {
+        self.primitive.first_access(&self.config)
+    }
+
+    /// Source scope for the caller's barrier after the recording: accesses after its last barrier. Reads of indirect
+    /// arguments have completed by then.
+    pub fn last_access(&self) -> Access {
+        Access::COMPUTE_WRITE
+    }
+
+    /// Numbers of the commands that [`Self::cmd_record`] records for the same memory and count: each dispatch also binds
+    /// its pipeline and push constants. Debug labels and timestamps are not counted.
+    ///
+    /// # Errors
+    /// Those of `cmd_record`.
+    pub fn commands(&self, buffers: &P::Buffers, count: impl Into<P::Count>) -> Result<CommandCounts> {
+        let mut recorder = Recorder::dry(&self.device);
+        self.record(&mut recorder, buffers, count)?;
+        Ok(recorder.counts())
+    }
+
+    /// Records into a command buffer of the caller. Nothing is submitted, waited for or allocated.
+    ///
+    /// What holds for every primitive; memory, commands, limits and result of each are in the tables of
+    /// [`Scan`](crate::scan::Scan), [`Sort`](crate::sort::Sort), [`SegmentedSort`](crate::sort::SegmentedSort) and
+    /// [`Gather`](crate::gather::Gather).
+    ///
+    /// | | |
+    /// |---|---|
+    /// | device | meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute |
+    /// | memory | ranges aligned to 4, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint if one is written |
+    /// | scratch | of [`Self::scratch_requirements`], contents undefined, one range for each recording in flight |
+    /// | commands | dispatches, fills of `scratch`, and barriers between them, none before the first or after the last |
+    /// | barriers | the caller's, from and to [`Self::first_access`] and [`Self::last_access`] |
+    /// | state | leaves a compute pipeline and push constants bound; changes no other state |
+    /// | limits | a count of 0 records nothing; an indirect count above its maximum is treated as the maximum |
+    /// | result | the same on every device, but for the rounding of floats |
+    ///
+    /// # Errors
+    /// [`RangeTooSmall`](crate::Error::RangeTooSmall), [`Misaligned`](crate::Error::Misaligned),
+    /// [`NullAddress`](crate::Error::NullAddress), [`AddressOverflow`](crate::Error::AddressOverflow),
+    /// [`Overlap`](crate::Error::Overlap), [`ScratchTooSmall`](crate::Error::ScratchTooSmall),
+    /// [`NullBuffer`](crate::Error::NullBuffer) and [`MissingUsage`](crate::Error::MissingUsage) for memory;
+    /// [`TooManyElements`](crate::Error::TooManyElements) for a count above a limit;
+    /// [`Unsupported`](crate::Error::Unsupported) for an indirect count or another operand that the plan was not created
+    /// for. Nothing is recorded then.
+    ///
+    /// # Safety
+    /// `command_buffer` is of the plan's device, in the recording state outside of a render pass, and used by no other
+    /// thread meanwhile. When the commands execute, the ranges are bound memory of the device with the usage above, and
+    /// the plan is alive. The caller orders their accesses with earlier and later commands.
+    pub unsafe fn cmd_record(
+        &self,
+        command_buffer: vk::CommandBuffer,
+        buffers: &P::Buffers,
+        count: impl Into<P::Count>,
+    ) -> Result<()> {
+        // SAFETY: as the caller promises.
+        let mut recorder = unsafe { Recorder::new(&self.device, command_buffer) };
+        self.record(&mut recorder, buffers, count)
+    }
+
+    /// As [`Self::cmd_record`], with a recorder of the caller: for timestamps, or to record several plans. The
+    /// conditions of [`Recorder::new`] apply.
+    ///
+    /// # Errors
+    /// Those of `cmd_record`; [`ForeignDevice`](crate::Error::ForeignDevice) if the recorder is of another device.
+    pub fn record(
+        &self,
+        recorder: &mut Recorder<'_>,
+        buffers: &P::Buffers,
+        count: impl Into<P::Count>,
+    ) -> Result<()> {
+        let count = count.into();
+        recorder.check_device(&self.device)?;
+        self.check_count(count.max())?;
+        count.check_supported(P::counts_on_device(&self.config))?;
+        match self.primitive.algorithm(&self.config, count.max()) {
+            Some(algorithm) => algorithm.check_and_record(recorder, &self.config, buffers, count),
+            None if count.is_zero() => Ok(()),
+            None => P::check(&self.config, buffers, count, ScratchRequirements::new(0)).map(drop),
+        }
+    }
+}
