@@ -416,24 +416,19 @@ typedef struct SubsweepSortInfo {
      */
     struct SubsweepAddressRange values;
     /**
+     * With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, as large as `keys`, contents undefined; otherwise
+     * 0.
+     */
+    struct SubsweepAddressRange keys_alt;
+    /**
+     * With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate values, as large as `values`; otherwise 0.
+     */
+    struct SubsweepAddressRange values_alt;
+    /**
      * Scratch, as subsweep_plan_scratch_requirements says.
      */
     struct SubsweepBufferRange scratch;
 } SubsweepSortInfo;
-
-/**
- * The ranges of a sort's result.
- */
-typedef struct SubsweepSortResult {
-    /**
-     * The keys; unchanged by an argsort.
-     */
-    struct SubsweepAddressRange keys;
-    /**
-     * The values, or the indices of an argsort; 0 for keys alone.
-     */
-    struct SubsweepAddressRange values;
-} SubsweepSortResult;
 
 /**
  * Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
@@ -760,11 +755,12 @@ typedef struct SubsweepSegmentedSortInfo {
 #define SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT 4
 
 /**
- * Double-buffered output: the result stays in the buffer of the last pass, the caller's memory or scratch,
- * which subsweep_sort_plan_result returns. Then every pass runs, even one in whose digit all keys agree. The
- * indices of an argsort are always written to the caller's memory.
+ * Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in the
+ * one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd number of
+ * passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys agree. Not
+ * supported with SUBSWEEP_SORT_VALUES_ARGSORT, nor for segmented sorts.
  */
-#define SUBSWEEP_SORT_ANYWHERE_BIT 8
+#define SUBSWEEP_SORT_DOUBLE_BUFFER_BIT 8
 
 /**
  * Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key. Requires
@@ -1041,20 +1037,16 @@ VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
                                    struct SubsweepPlan **plan);
 
 /**
- * The ranges of the result of subsweep_cmd_sort with the same `info`: `keys` and `values`, or ranges of
- * `scratch` if SUBSWEEP_SORT_ANYWHERE_BIT is set and the number of passes is odd. The ranges do not depend on
- * the value of an indirect count, only on its maximum.
- *
- * Returns the errors of subsweep_cmd_sort.
+ * Whether the result of a recording of up to `max_count` keys is in the alternate buffers: 1 for a plan with
+ * SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a sort, 0.
  *
  * Threads: any, at any time.
  *
  * # Safety
- * `plan` is null or alive, `info` is null or as its comments say, and `result` may be written.
+ * `plan` is null or alive.
  */
-VkResult subsweep_sort_plan_result(const struct SubsweepPlan *plan,
-                                   const struct SubsweepSortInfo *info,
-                                   struct SubsweepSortResult *result);
+VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan,
+                                             uint64_t max_count);
 
 /**
  * Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or allocated.
@@ -1074,7 +1066,8 @@ VkResult subsweep_sort_plan_result(const struct SubsweepPlan *plan,
  * 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
  *    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
  *    subsweep_plan_max_count keys.
- * 5. Result: in `keys` and `values`, or in the ranges of subsweep_sort_plan_result; for an argsort in
+ * 5. Result: in `keys` and `values`, or, if subsweep_sort_plan_is_result_in_alt, in `keys_alt` and
+ *    `values_alt`; for an argsort in
  *    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
  *
  * Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
@@ -1242,7 +1235,7 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 /**
  * Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
  * subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
- * each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_ANYWHERE_BIT or
+ * each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_DOUBLE_BUFFER_BIT or
  * SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,

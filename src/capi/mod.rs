@@ -51,7 +51,7 @@ mod tests {
             (SubsweepScanPlanCreateInfo::FIRST_SIZE, 40),
             (SubsweepScanInfo::FIRST_SIZE, 144),
             (SubsweepSortPlanCreateInfo::FIRST_SIZE, 32),
-            (SubsweepSortInfo::FIRST_SIZE, 96),
+            (SubsweepSortInfo::FIRST_SIZE, 128),
             (SubsweepSegmentedSortInfo::FIRST_SIZE, 128),
             (SubsweepGatherPlanCreateInfo::FIRST_SIZE, 12),
             (SubsweepGatherInfo::FIRST_SIZE, 112),

@@ -44,7 +44,7 @@ unsafe impl Versioned for SubsweepSegmentedSortInfo {
 
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
-/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_ANYWHERE_BIT or
+/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_DOUBLE_BUFFER_BIT or
 /// SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::mem::offset_of;
 
-use super::boundary::{Result, Versioned, borrow, give, read, text};
+use super::boundary::{Result, Versioned, borrow, text, value};
 use super::device::SubsweepDevice;
 use super::plan::{SubsweepPlan, create_plan, record};
 use super::result::Failure;
@@ -11,7 +11,7 @@ use super::types::{
     SubsweepAddressRange, SubsweepBufferRange, SubsweepCount, SubsweepElementType, element_type, flags,
     unknown,
 };
-use super::vulkan::{VkCommandBuffer, VkResult};
+use super::vulkan::{VkBool32, VkCommandBuffer, VkResult};
 use crate::device::Device;
 use crate::sort::{Sort, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize};
 
@@ -38,10 +38,11 @@ pub const SUBSWEEP_SORT_DESCENDING_BIT: SubsweepSortFlags = 1;
 pub const SUBSWEEP_SORT_BIT_RANGE_BIT: SubsweepSortFlags = 2;
 /// Recordings may have an indirect count, read from device memory.
 pub const SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT: SubsweepSortFlags = 4;
-/// Double-buffered output: the result stays in the buffer of the last pass, the caller's memory or scratch,
-/// which subsweep_sort_plan_result returns. Then every pass runs, even one in whose digit all keys agree. The
-/// indices of an argsort are always written to the caller's memory.
-pub const SUBSWEEP_SORT_ANYWHERE_BIT: SubsweepSortFlags = 8;
+/// Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in the
+/// one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd number of
+/// passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys agree. Not
+/// supported with SUBSWEEP_SORT_VALUES_ARGSORT, nor for segmented sorts.
+pub const SUBSWEEP_SORT_DOUBLE_BUFFER_BIT: SubsweepSortFlags = 8;
 /// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key. Requires
 /// "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
 /// SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
@@ -51,7 +52,7 @@ pub const SUBSWEEP_SORT_LARGE_COUNTS_BIT: SubsweepSortFlags = 16;
 const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
     | SUBSWEEP_SORT_BIT_RANGE_BIT
     | SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT
-    | SUBSWEEP_SORT_ANYWHERE_BIT
+    | SUBSWEEP_SORT_DOUBLE_BUFFER_BIT
     | SUBSWEEP_SORT_LARGE_COUNTS_BIT;
 
 /// The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
@@ -100,6 +101,11 @@ pub struct SubsweepSortInfo {
     /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
     /// alone.
     pub values: SubsweepAddressRange,
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, as large as `keys`, contents undefined; otherwise
+    /// 0.
+    pub keys_alt: SubsweepAddressRange,
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate values, as large as `values`; otherwise 0.
+    pub values_alt: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
 }
@@ -108,16 +114,6 @@ pub struct SubsweepSortInfo {
 unsafe impl Versioned for SubsweepSortInfo {
     const NAME: &'static str = "SubsweepSortInfo";
     const FIRST_SIZE: usize = offset_of!(Self, scratch) + size_of::<SubsweepBufferRange>();
-}
-
-/// The ranges of a sort's result.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct SubsweepSortResult {
-    /// The keys; unchanged by an argsort.
-    pub keys: SubsweepAddressRange,
-    /// The values, or the indices of an argsort; 0 for keys alone.
-    pub values: SubsweepAddressRange,
 }
 
 /// The configuration that C describes, without the policy, and the algorithm's name.
@@ -146,8 +142,8 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
     if flags & SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT != 0 {
         config = config.counts_on_device();
     }
-    if flags & SUBSWEEP_SORT_ANYWHERE_BIT != 0 {
-        config = config.anywhere();
+    if flags & SUBSWEEP_SORT_DOUBLE_BUFFER_BIT != 0 {
+        config = config.double_buffer();
     }
     if flags & SUBSWEEP_SORT_LARGE_COUNTS_BIT != 0 {
         config = config.large_counts();
@@ -190,36 +186,20 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
     unsafe { create_plan::<Sort, _>(device, info, plan, config) }
 }
 
-fn buffers(info: &SubsweepSortInfo) -> Result<SortBuffers> {
-    flags("SubsweepSortInfo.flags", info.flags, 0)?;
-    let buffers = SortBuffers::new(info.keys.checked("keys")?, info.scratch.scratch()?);
-    Ok(buffers.values(info.values.checked("values")?))
-}
-
-/// The ranges of the result of subsweep_cmd_sort with the same `info`: `keys` and `values`, or ranges of
-/// `scratch` if SUBSWEEP_SORT_ANYWHERE_BIT is set and the number of passes is odd. The ranges do not depend on
-/// the value of an indirect count, only on its maximum.
-///
-/// Returns the errors of subsweep_cmd_sort.
+/// Whether the result of a recording of up to `max_count` keys is in the alternate buffers: 1 for a plan with
+/// SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Otherwise, if `plan` is null or not of a sort, 0.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
-/// `plan` is null or alive, `info` is null or as its comments say, and `result` may be written.
+/// `plan` is null or alive.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn subsweep_sort_plan_result(
+pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
     plan: *const SubsweepPlan,
-    info: *const SubsweepSortInfo,
-    result: *mut SubsweepSortResult,
-) -> VkResult {
-    super::boundary::result(|| {
-        // SAFETY: as the caller promises.
-        let (plan, info) = unsafe { (borrow(plan, "plan")?, read(info)?) };
-        let ranges = plan.of::<Sort>()?.result(&buffers(&info)?, info.count.checked()?)?;
-        let ranges = SubsweepSortResult { keys: ranges.keys.into(), values: ranges.values.into() };
-        // SAFETY: as the caller promises.
-        unsafe { give(result, "result", ranges) }
-    })
+    max_count: u64,
+) -> VkBool32 {
+    // SAFETY: as the caller promises.
+    value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Sort>()?.is_result_in_alt(max_count).into()))
 }
 
 /// Records the sort of `info->count` keys into `command_buffer`. Nothing is submitted, waited for or allocated.
@@ -239,7 +219,8 @@ pub unsafe extern "C" fn subsweep_sort_plan_result(
 /// 4. Limits: a count of 0 or 1 and an empty bit range record nothing, except that an argsort writes the
 ///    indices. An indirect count of 0 moves nothing, and one above its maximum is clamped to it. At most
 ///    subsweep_plan_max_count keys.
-/// 5. Result: in `keys` and `values`, or in the ranges of subsweep_sort_plan_result; for an argsort in
+/// 5. Result: in `keys` and `values`, or, if subsweep_sort_plan_is_result_in_alt, in `keys_alt` and
+///    `values_alt`; for an argsort in
 ///    `values`, and `keys` are unchanged. The sort is stable: keys equal in the bit range keep their order.
 ///
 /// Returns SUBSWEEP_ERROR_RANGE_TOO_SMALL, SUBSWEEP_ERROR_MISALIGNED, SUBSWEEP_ERROR_OVERLAP,
@@ -262,7 +243,13 @@ pub unsafe extern "C" fn subsweep_cmd_sort(
     command_buffer: VkCommandBuffer,
     info: *const SubsweepSortInfo,
 ) -> VkResult {
-    let buffers = |info: &SubsweepSortInfo| Ok((buffers(info)?, info.count.checked()?));
+    let buffers = |info: &SubsweepSortInfo| {
+        flags("SubsweepSortInfo.flags", info.flags, 0)?;
+        let buffers = SortBuffers::new(info.keys.checked("keys")?, info.scratch.scratch()?)
+            .values(info.values.checked("values")?)
+            .alternates(info.keys_alt.checked("keys_alt")?, info.values_alt.checked("values_alt")?);
+        Ok((buffers, info.count.checked()?))
+    };
     // SAFETY: as the caller promises.
     unsafe { record::<Sort, _>(plan, command_buffer, info, buffers) }
 }

@@ -259,15 +259,23 @@ impl<'g> Workload<'g> {
             Job::Sort { plan, count_from } => {
                 let room = self.source.count * 4 / plan.config().key_size();
                 let values = self.values.range(&self.memories);
-                let buffers = SortBuffers::new(source, scratch).values(values.addresses());
                 let count = count(*count_from, operands.count, room);
+                let mut buffers = SortBuffers::new(source, scratch).values(values.addresses());
+                if !plan.config().is_double_buffered() {
+                    return plan.record(recorder, &buffers, count);
+                }
+                let scratch_size = plan.scratch_requirements(room).size;
+                let keys_offset = scratch_size.next_multiple_of(16);
+                let keys_alt = scratch.slice(keys_offset, source.size);
+                let values_offset = keys_offset + source.size.next_multiple_of(16);
+                let values_alt = scratch.slice(values_offset, values.size);
+                buffers.scratch = scratch.slice(0, scratch_size);
+                let buffers = buffers.alternates(keys_alt.addresses(), values_alt.addresses());
                 plan.record(recorder, &buffers, count)?;
-                let result = plan.result(&buffers, count)?;
-                if result.keys != source {
+                if plan.is_result_in_alt(room) {
                     recorder.barrier(Barrier::COMPUTE_TO_TRANSFER);
-                    let pairs = [(result.keys, self.source), (result.values, self.values)];
-                    for (ended, span) in pairs.into_iter().filter(|(ended, _)| ended.size > 0) {
-                        let alternate = scratch.slice(ended.address - scratch.address, ended.size);
+                    let pairs = [(keys_alt, self.source), (values_alt, self.values)];
+                    for (alternate, span) in pairs.into_iter().filter(|(alternate, _)| alternate.size > 0) {
                         recorder.copy(alternate, span.range(&self.memories));
                     }
                 }

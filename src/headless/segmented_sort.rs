@@ -118,7 +118,7 @@ impl Gpu {
         let begins = begins.range().slice(0, size_of_val(segments) as u64).addresses();
         let scratch_size = plan.scratch_requirements((count, segment_count)).size;
         let mut sorted = self.sorted_by(config.sort(), keys, values, scratch_size, |recorder, buffers| {
-            let SortBuffers { keys, values, scratch } = *buffers;
+            let SortBuffers { keys, values, scratch, .. } = *buffers;
             let buffers = SegmentedSortBuffers::new(keys, begins, scratch).values(values);
             plan.record(recorder, &buffers, (count, segment_count))
         })?;

@@ -156,20 +156,19 @@ const GROWING: [(&str, &str, usize, usize); 8] = [
     ("SubsweepScanPlanCreateInfo", "algorithm", 32, 40),
     ("SubsweepScanInfo", "initial_on_host_size", 136, 144),
     ("SubsweepSortPlanCreateInfo", "algorithm", 24, 32),
-    ("SubsweepSortInfo", "scratch", 56, 96),
+    ("SubsweepSortInfo", "scratch", 88, 128),
     ("SubsweepSegmentedSortInfo", "scratch", 88, 128),
     ("SubsweepGatherPlanCreateInfo", "words_per_element", 8, 12),
     ("SubsweepGatherInfo", "scratch", 72, 112),
 ];
 
 /// Frozen structures: the last field, its offset, and the structure's size.
-const FROZEN: [(&str, &str, usize, usize); 6] = [
+const FROZEN: [(&str, &str, usize, usize); 5] = [
     ("SubsweepAddressRange", "size", 8, 16),
     ("SubsweepBufferRange", "usage", 32, 40),
     ("SubsweepCount", "count", 8, 16),
     ("SubsweepScratchRequirements", "usage", 16, 24),
     ("SubsweepAccess", "access", 4, 8),
-    ("SubsweepSortResult", "values", 16, 32),
 ];
 
 /// Types that compile only if the layouts are those of ABI 1, on 64-bit systems.

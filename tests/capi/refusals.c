@@ -300,7 +300,6 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     SubsweepSortInfo info = {.struct_size = sizeof info, .count = {.count = 10}};
     SubsweepSegmentedSortInfo in_segments = {
         .struct_size = sizeof in_segments, .count = {.count = 10}, .segment_count = {.count = 2}};
-    SubsweepSortResult lies;
     SubsweepPlan *segmented = NULL;
     SubsweepPlan *plan = NULL;
     of_plan.values = 4;
@@ -320,13 +319,13 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
 
     host_check(subsweep_sort_plan_create(device, &right, &plan), "subsweep_sort_plan_create");
     REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "keys is too small: 40 bytes");
-    REFUSE(subsweep_sort_plan_result(plan, &info, &lies), SUBSWEEP_ERROR_RANGE_TOO_SMALL, "keys is too small");
     info.keys.size = 40;
     REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_NULL, "keys has 40 bytes at address 0");
-    REFUSE(subsweep_sort_plan_result(plan, &info, &lies), SUBSWEEP_ERROR_NULL, "keys has 40 bytes at address 0");
     info.keys = part(memory, 0, 40);
-    REFUSE(subsweep_sort_plan_result(plan, &info, NULL), SUBSWEEP_ERROR_NULL, "result is null");
-    EXPECT(subsweep_sort_plan_result(plan, &info, &lies) == VK_SUCCESS && lies.keys.address == memory->address);
+    EXPECT(!subsweep_sort_plan_is_result_in_alt(plan, 10) && !subsweep_sort_plan_is_result_in_alt(NULL, 10));
+    info.keys_alt = info.keys;
+    REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_UNSUPPORTED, "no alternate buffers");
+    info.keys_alt.size = 0;
     info.count.count = subsweep_plan_max_count(plan) + 1;
     REFUSE(subsweep_cmd_sort(plan, commands, &info), SUBSWEEP_ERROR_TOO_MANY_ELEMENTS, "a sort without large counts");
     REFUSE(subsweep_cmd_sort(plan, NULL, &info), SUBSWEEP_ERROR_NULL, "command_buffer");
@@ -347,7 +346,7 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_cmd_segmented_sort(segmented, commands, &in_segments), SUBSWEEP_ERROR_UNSUPPORTED,
            "counts from the host");
     REFUSE(subsweep_cmd_segmented_sort(NULL, commands, &in_segments), SUBSWEEP_ERROR_NULL, "plan");
-    REFUSE(subsweep_sort_plan_result(segmented, &info, &lies), SUBSWEEP_ERROR_UNSUPPORTED, "not of a sort");
+    EXPECT(!subsweep_sort_plan_is_result_in_alt(segmented, 10));
     subsweep_plan_destroy(segmented);
 }
 

@@ -92,8 +92,15 @@ impl Prepared {
                 let config = sort.config().policy(sort.policy(capabilities));
                 let plan = gpu.plan(config)?;
                 let room = sort.count_from.room(case.count);
+                let mut scratch = plan.scratch_requirements(room);
+                if sort.is_anywhere {
+                    // The alternate buffers follow the scratch.
+                    scratch.size = scratch.size.next_multiple_of(16)
+                        + (room * config.key_size()).next_multiple_of(16)
+                        + room * config.value_size();
+                }
                 Ok(Self {
-                    scratch: plan.scratch_requirements(room),
+                    scratch,
                     job: Job::Sort { plan, count_from: sort.count_from },
                     expectation: Expectation::Sort(SortExpectation {
                         element: sort.element,

@@ -1,10 +1,11 @@
-//! Ping-pong buffers of keys and values: the caller's arrays are primary, arrays in scratch are alternate.
+//! Ping-pong buffers of keys and values: the caller's arrays are primary; alternate are arrays in scratch, or the
+//! caller's of a double buffer.
 
 use super::config::{SortBuffers, SortConfig};
 use crate::device::AddressRange;
 use crate::primitives::ScratchCursor;
 
-/// Offsets of the alternate arrays in scratch.
+/// Offsets of the alternate arrays in scratch, unless they are the caller's.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct AltLayout {
     /// Alternate arrays of keys; an argsort has two, since it does not change the caller's.
@@ -14,6 +15,9 @@ pub(super) struct AltLayout {
 
 impl AltLayout {
     pub(super) fn take(cursor: &mut ScratchCursor, config: &SortConfig, count: u64) -> Self {
+        if config.is_double_buffered {
+            return Self::default();
+        }
         let mut keys = || cursor.take(count.saturating_mul(config.key_size()));
         let first = keys();
         let keys = [first, if config.is_argsort() { keys() } else { first }];
@@ -33,14 +37,12 @@ pub(super) struct Arrays {
 
 impl Arrays {
     pub(super) fn new(config: &SortConfig, buffers: &SortBuffers, alt: &AltLayout, count: u64) -> Self {
+        let SortBuffers { keys, values, keys_alt, values_alt, .. } = *buffers;
+        if config.is_double_buffered {
+            return Self { keys, keys_alt, keys_alt2: keys_alt, values, values_alt };
+        }
         let in_scratch = |offset: u64, size: u64| buffers.scratch.slice(offset, count * size).addresses();
         let [keys_alt, keys_alt2] = alt.keys.map(|offset| in_scratch(offset, config.key_size()));
-        Self {
-            keys: buffers.keys,
-            keys_alt,
-            keys_alt2,
-            values: buffers.values,
-            values_alt: in_scratch(alt.values, config.value_size()),
-        }
+        Self { keys, keys_alt, keys_alt2, values, values_alt: in_scratch(alt.values, config.value_size()) }
     }
 }

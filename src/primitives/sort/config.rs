@@ -154,11 +154,12 @@ impl SortConfig {
         self
     }
 
-    /// Leaves the result in the array that the last pass writes, primary or alternate, as in CUB's `DoubleBuffer`:
-    /// [`SortPlan::result`](super::SortPlan::result) returns it. Saves the final copy from scratch, but runs every
-    /// pass, while otherwise passes are skipped in whose digit all keys agree. The indices of an argsort are always in
-    /// the caller's array.
-    pub const fn anywhere(mut self) -> Self {
+    /// Sorts between two buffers of the caller, as CUB's `DoubleBuffer`: [`SortBuffers::keys`] and
+    /// [`SortBuffers::keys_alt`], and likewise the values. The result is in the one that the last pass writes:
+    /// [`SortPlan::is_result_in_alt`]. Saves the copy after an odd number of passes, and the alternate buffers in
+    /// scratch; runs every pass, while otherwise passes are skipped in whose digit all keys agree. Not for an argsort,
+    /// whose indices are always in the caller's array.
+    pub const fn double_buffer(mut self) -> Self {
         self.is_double_buffered = true;
         self
     }
@@ -216,6 +217,11 @@ impl SortConfig {
         matches!(self.values, Values::Indices)
     }
 
+    /// Whether it sorts between two buffers of the caller.
+    pub const fn is_double_buffered(&self) -> bool {
+        self.is_double_buffered
+    }
+
     /// Number of passes with digits of `radix_bits` bits.
     pub(super) const fn pass_count(&self, radix_bits: u32) -> u32 {
         match self.bit_count().div_ceil(radix_bits) {
@@ -262,22 +268,16 @@ impl SortConfig {
                 },
             });
         }
+        if self.is_double_buffered && self.is_argsort() {
+            let reason = "an argsort has no double buffer: it does not change the keys";
+            return Err(Error::Unsupported { reason });
+        }
         if self.has_large_counts && self.is_argsort() {
             let reason = "an argsort has no large counts: its indices are 32-bit numbers";
             return Err(Error::Unsupported { reason });
         }
         Ok(())
     }
-}
-
-/// Location of the result of a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SortResult {
-    /// Sorted keys; unchanged by an argsort.
-    pub keys: AddressRange,
-    /// Values or indices; empty for keys alone.
-    pub values: AddressRange,
 }
 
 /// The memory of one recording.
@@ -288,19 +288,31 @@ pub struct SortBuffers {
     pub keys: AddressRange,
     /// Values, input and output; output of an argsort's permutation; empty for keys alone.
     pub values: AddressRange,
+    /// Alternate keys, contents undefined; only of a [double buffer](SortConfig::double_buffer).
+    pub keys_alt: AddressRange,
+    /// Alternate values, contents undefined; only of a double buffer of pairs.
+    pub values_alt: AddressRange,
     /// Scratch of [`SortPlan::scratch_requirements`](super::SortPlan::scratch_requirements).
     pub scratch: BufferRange,
 }
 
 impl SortBuffers {
     /// Buffers of a sort of keys alone.
-    pub fn new(keys: AddressRange, scratch: BufferRange) -> Self {
-        Self { keys, values: AddressRange::default(), scratch }
+    pub const fn new(keys: AddressRange, scratch: BufferRange) -> Self {
+        let none = AddressRange::new(0, 0);
+        Self { keys, values: none, keys_alt: none, values_alt: none, scratch }
     }
 
     /// Sets the range of values, or of an argsort's permutation.
     pub const fn values(mut self, values: AddressRange) -> Self {
         self.values = values;
+        self
+    }
+
+    /// Sets the alternate keys of a double buffer, and the alternate values, which are empty for keys alone.
+    pub const fn alternates(mut self, keys_alt: AddressRange, values_alt: AddressRange) -> Self {
+        self.keys_alt = keys_alt;
+        self.values_alt = values_alt;
         self
     }
 
@@ -313,21 +325,38 @@ impl SortBuffers {
     ) -> Result<Self> {
         let on_device = count.checked_on_device("the count")?;
         let count = count.max();
-        if config.value_size() == 0 && self.values.size > 0 {
+        if config.value_size() == 0 && self.values.size + self.values_alt.size > 0 {
             return Err(Error::Unsupported {
                 reason: "a sort of keys alone takes no values; make the plan for pairs or an argsort",
             });
         }
-        let size = |size: u64| count.saturating_mul(size);
-        let keys = self.keys.prefix("keys", size(config.key_size()))?.aligned("keys", 4)?;
-        let values = self.values.prefix("values", size(config.value_size()))?.aligned("values", 4)?;
+        if !config.is_double_buffered && self.keys_alt.size + self.values_alt.size > 0 {
+            return Err(Error::Unsupported {
+                reason: "the plan takes no alternate buffers; make it with double_buffer",
+            });
+        }
+        let array = |range: AddressRange, what: &'static str, size: u64| {
+            range.prefix(what, count.saturating_mul(size))?.aligned(what, 4)
+        };
+        let (key_size, value_size) = (config.key_size(), config.value_size());
+        let alternates = u64::from(config.is_double_buffered);
+        let keys = array(self.keys, "keys", key_size)?;
+        let values = array(self.values, "values", value_size)?;
+        let keys_alt = array(self.keys_alt, "keys_alt", alternates * key_size)?;
+        let values_alt = array(self.values_alt, "values_alt", alternates * value_size)?;
         let scratch = scratch.check(self.scratch)?;
-        let ranges =
-            [("the count", on_device), ("keys", keys), ("values", values), ("scratch", scratch.addresses())];
+        let ranges = [
+            ("the count", on_device),
+            ("keys", keys),
+            ("values", values),
+            ("keys_alt", keys_alt),
+            ("values_alt", values_alt),
+            ("scratch", scratch.addresses()),
+        ];
         for (index, range) in ranges.into_iter().enumerate() {
             check_disjoint(range, &ranges[index + 1..])?;
         }
-        Ok(Self { keys, values, scratch })
+        Ok(Self { keys, values, keys_alt, values_alt, scratch })
     }
 }
 

@@ -16,8 +16,7 @@ mod segmented;
 mod single_workgroup;
 mod tuning;
 
-use config::Output;
-pub use config::{SortBuffers, SortConfig, SortResult, ValueSize};
+pub use config::{SortBuffers, SortConfig, ValueSize};
 pub use policy::{ChunkCounting, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape};
 pub use segmented::{
     ClusterShape, SegmentedCount, SegmentedSort, SegmentedSortBuffers, SegmentedSortConfig,
@@ -30,9 +29,8 @@ use std::ffi::CStr;
 
 use super::plan::{Config, Plan, Primitive, Recordable};
 use super::{Count, ScratchRequirements};
-use crate::device::{Access, AddressRange, Device};
+use crate::device::{Access, Device};
 use crate::error::{Error, Result};
-use arrays::Arrays;
 use onesweep::Onesweep;
 use passes::Passes;
 use single_workgroup::SingleWorkgroup;
@@ -46,6 +44,7 @@ pub type SortPlan = Plan<Sort>;
 /// |---|---|---|---|
 /// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort read |
 /// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write |
+/// | `keys_alt`, `values_alt` of a double buffer | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER write | COMPUTE_SHADER write, DRAW_INDIRECT read |
 ///
@@ -54,7 +53,8 @@ pub type SortPlan = Plan<Sort>;
 /// | scratch for | bytes |
 /// |---|---|
 /// | keys that one workgroup holds | none |
-/// | alternate buffers | of the keys, and of the values of pairs; for an argsort twice the keys, and the indices |
+/// | alternate buffers | the keys, and the values of pairs; for an argsort twice the keys, and the indices |
+/// | a double buffer | none for alternate buffers |
 /// | passes of three kernels | a word per digit and tile, and the scratch of their scan |
 /// | `onesweep` | a word per digit and tile |
 /// | histogram and dispatch arguments | a small amount per pass |
@@ -68,8 +68,8 @@ pub type SortPlan = Plan<Sort>;
 /// | after the passes | a barrier, and a copy that runs after an odd number of passes; not for a double buffer or argsort |
 ///
 /// A `count` of 0 or 1 and an empty bit range record nothing; except that an argsort of at least one key writes its
-/// indices. At most [`SortPlan::max_count`] keys. The result is in `keys` and `values`, or in the ranges of
-/// [`SortPlan::result`]; of an argsort in `values`, with `keys` unchanged. Stable: keys that agree in the bits of the
+/// indices. At most [`SortPlan::max_count`] keys. The result is in `keys` and `values`, or in the alternate
+/// buffers if [`SortPlan::is_result_in_alt`]; of an argsort in `values`, with `keys` unchanged. Stable: keys that agree in the bits of the
 /// configuration keep their order.
 #[derive(Debug)]
 pub struct Sort {
@@ -88,9 +88,6 @@ trait PassAlgorithm: Recordable<Sort> {
 
     /// Keys and values that a pass reads or writes, per key.
     fn moves(&self) -> [u64; 2];
-
-    /// The arrays of a sort of `max_count` keys.
-    fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays;
 }
 
 impl Sort {
@@ -218,30 +215,11 @@ impl SortPlan {
         count.saturating_mul(size)
     }
 
-    /// Ranges of the result of [`Plan::cmd_record`] with the same memory and count: `keys` and `values`, or, with
-    /// [`SortConfig::anywhere`] and an odd number of passes, ranges of `scratch`.
-    ///
-    /// # Errors
-    /// Those of `cmd_record`.
-    pub fn result(&self, buffers: &SortBuffers, count: impl Into<Count>) -> Result<SortResult> {
-        let (count, config) = (count.into(), self.config());
-        self.commands(buffers, count)?;
-        let SortBuffers { keys, values, .. } = *buffers;
-        let prefix = |range: AddressRange, size: u64| AddressRange::new(range.address, count.max() * size);
-        Ok(match self.primitive.passes(count.max()) {
-            Some(passes)
-                if config.output() == Output::DoubleBuffer
-                    && !records_nothing(config, count.max())
-                    && !passes.pass_count().is_multiple_of(2) =>
-            {
-                let Arrays { keys_alt, values_alt, .. } = passes.arrays(buffers, count.max());
-                SortResult { keys: keys_alt, values: values_alt }
-            }
-            _ if count.max() == 0 => SortResult { keys, values },
-            _ => SortResult {
-                keys: prefix(keys, config.key_size()),
-                values: prefix(values, config.value_size()),
-            },
-        })
+    /// Whether the result of a recording of up to `max_count` keys is in the alternate buffers: only of a
+    /// [double buffer](SortConfig::double_buffer), after an odd number of passes.
+    pub fn is_result_in_alt(&self, max_count: u64) -> bool {
+        let config = self.config();
+        let passes = self.primitive.passes(max_count).filter(|_| !records_nothing(config, max_count));
+        config.is_double_buffered && passes.is_some_and(|passes| !passes.pass_count().is_multiple_of(2))
     }
 }

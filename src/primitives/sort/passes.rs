@@ -169,11 +169,6 @@ impl PassAlgorithm for Passes {
     fn moves(&self) -> [u64; 2] {
         [3, 2]
     }
-
-    fn arrays(&self, buffers: &SortBuffers, max_count: u64) -> Arrays {
-        let layout = self.layout(&mut ScratchCursor::default(), max_count);
-        Arrays::new(&self.config, buffers, &layout.alt, max_count)
-    }
 }
 
 impl Algorithm<Sort> for Passes {

@@ -165,7 +165,7 @@ impl SortCase {
     pub fn config(&self) -> SortConfig {
         let config = self.values.config(self.element);
         let config = if self.is_descending { config.descending() } else { config };
-        let config = if self.is_anywhere { config.anywhere() } else { config };
+        let config = if self.is_anywhere { config.double_buffer() } else { config };
         let config = if self.has_large_counts { config.large_counts() } else { config };
         let config = match self.count_from {
             CountFrom::Host => config,

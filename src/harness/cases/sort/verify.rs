@@ -262,7 +262,7 @@ fn double_buffer_cases(capabilities: &Capabilities) -> Vec<Case> {
             (ElementType::U32, SortValues::B4, 3 * radix_bits),
             (ElementType::I64, SortValues::None, 3 * radix_bits - 1),
             (ElementType::F32, SortValues::B8, 32),
-            (ElementType::U32, SortValues::Places, radix_bits),
+            (ElementType::I32, SortValues::B4, radix_bits),
         ];
         for (step, (element, values, end_bit)) in kinds.into_iter().enumerate() {
             let small = SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, false);

@@ -50,9 +50,7 @@ impl SegmentedSortConfig {
             });
         }
         if self.sort.is_double_buffered {
-            return Err(Error::Unsupported {
-                reason: "the result of a segmented sort is where the keys were",
-            });
+            return Err(Error::Unsupported { reason: "a segmented sort has no double buffer" });
         }
         if self.sort.has_large_counts {
             return Err(Error::Unsupported {
@@ -131,7 +129,7 @@ impl SegmentedSortBuffers {
         scratch: ScratchRequirements,
     ) -> Result<Self> {
         let sort = SortBuffers::new(self.keys, self.scratch).values(self.values);
-        let SortBuffers { keys, values, scratch } = sort.checked(config, count.keys, scratch)?;
+        let SortBuffers { keys, values, scratch, .. } = sort.checked(config, count.keys, scratch)?;
         let size = count.segments.max().saturating_mul(4);
         let segments = self.segments.prefix("segments", size)?.aligned("segments", 4)?;
         let on_device = count.segments.checked_on_device("the count of segments")?;
