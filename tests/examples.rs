@@ -8,12 +8,13 @@ mod children;
 mod examples;
 #[path = "common/software.rs"]
 mod software;
+#[path = "common/validated.rs"]
+mod validated;
 
-use std::ffi::OsString;
-use std::process::{ExitCode, Output};
+use std::process::ExitCode;
 
 use children::Missing;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
 use software::Environment;
 
 /// A driver's name and environment.
@@ -32,10 +33,12 @@ const EXAMPLES: &[Example] = &[
 
 fn main() -> ExitCode {
     let pairs = DRIVERS.iter().flat_map(|driver| EXAMPLES.iter().map(move |example| (driver, *example)));
-    let trials = pairs.map(|(&(driver, environment), example)| {
-        let name = format!("{} on {driver}", example.0);
+    let trials = pairs.map(|(&(driver, environment), (example, is_right))| {
+        let name = format!("{example} on {driver}");
         match environment() {
-            Ok(environment) => Trial::test(name, move || run(example, &environment)),
+            Ok(environment) => Trial::test(name, move || {
+                Ok(validated::run(|| examples::example(example), &environment, is_right)?)
+            }),
             Err(Missing { what, is_failure: true }) => Trial::test(name, || Err(what.into())),
             Err(Missing { what, is_failure: false }) => {
                 Trial::test(format!("{name} SKIPPED: {what}"), || Ok(())).with_ignored_flag(true)
@@ -43,40 +46,4 @@ fn main() -> ExitCode {
         }
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
-}
-
-fn run((name, is_right): Example, environment: &[(&'static str, OsString)]) -> Result<(), Failed> {
-    let start = |more: &[(&'static str, &str)]| {
-        examples::example(name)
-            .envs(environment.iter().cloned())
-            // The loader inserts the layer, which reports on standard output.
-            .env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation")
-            .env("VK_LAYER_ENABLES", "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT")
-            .envs(more.iter().copied())
-            .output()
-    };
-    let output = start(&[])?;
-    let [stdout, stderr] = texts(&output);
-    if !output.status.success() || !stderr.is_empty() || !is_right(&stdout) {
-        return Err(format!("{}: {stdout}{stderr}", output.status).into());
-    }
-    // The loader's log shows whether the layer was inserted.
-    let [_, stderr] = texts(&start(&[("VK_LOADER_DEBUG", "layer")])?);
-    let is_validated = stderr
-        .lines()
-        .any(|line| line.contains("Insert instance layer") && line.contains("VK_LAYER_KHRONOS_validation"));
-    match is_validated {
-        true => Ok(()),
-        false if std::env::var_os("CI").is_some_and(|ci| ci == "true") => {
-            Err("the validation layer is missing".into())
-        }
-        false => {
-            eprintln!("NOT VALIDATED: the validation layer is missing; tools/setup test installs it");
-            Ok(())
-        }
-    }
-}
-
-fn texts(output: &Output) -> [String; 2] {
-    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }

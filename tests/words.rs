@@ -35,6 +35,10 @@ fn sources() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         for path in entries.map(|entry| entry.expect("an entry of a folder").path()) {
+            // An example that is a package of its own may be built in its folder.
+            if path.file_name() == Some("target".as_ref()) {
+                continue;
+            }
             if path.is_dir() {
                 folders.push(path);
             } else if path.file_name() != Some("words.rs".as_ref()) {
