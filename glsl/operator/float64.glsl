@@ -11,8 +11,8 @@
 #include "common/words.glsl"
 #include "operator/names.glsl"
 
-layout(constant_id = 6) const uint OPERATOR = ADD;
-layout(constant_id = 7) const uint NUMBERS = FLOAT;
+layout(constant_id = ID_OPERATOR) const uint OPERATOR = ADD;
+layout(constant_id = ID_NUMBERS) const uint NUMBERS = FLOAT;
 
 const uvec2 IDENTITY_PAIR = uvec2(0, OPERATOR == MUL ? 0x3ff00000 : 0);
 

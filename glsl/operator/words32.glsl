@@ -24,8 +24,8 @@
 const uint OPERATOR = ADD;
 const uint NUMBERS = UNSIGNED;
 #else
-layout(constant_id = 6) const uint OPERATOR = ADD;
-layout(constant_id = 7) const uint NUMBERS = UNSIGNED;
+layout(constant_id = ID_OPERATOR) const uint OPERATOR = ADD;
+layout(constant_id = ID_NUMBERS) const uint NUMBERS = UNSIGNED;
 #endif
 
 const bool IS_ORDERED = OPERATOR == MIN || OPERATOR == MAX;

@@ -14,8 +14,8 @@
 #include "common/words.glsl"
 #include "operator/names.glsl"
 
-layout(constant_id = 6) const uint OPERATOR = ADD;
-layout(constant_id = 7) const uint NUMBERS = UNSIGNED;
+layout(constant_id = ID_OPERATOR) const uint OPERATOR = ADD;
+layout(constant_id = ID_NUMBERS) const uint NUMBERS = UNSIGNED;
 
 const bool IS_ORDERED = OPERATOR == MIN || OPERATOR == MAX;
 

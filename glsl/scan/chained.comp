@@ -51,7 +51,7 @@ layout(push_constant, std430) uniform Push {
 } push;
 
 // Whether the plan alone determines the order of additions.
-layout(constant_id = 16) const bool FIXED_TREE = false;
+layout(constant_id = ID_FIXED_TREE) const bool FIXED_TREE = false;
 
 // Tiles of a group with FIXED_TREE.
 const uint GROUP_TILES = 32;
@@ -95,7 +95,7 @@ const uint SPINS = 1;
 const uint FALLBACKS = 2;
 const uint LONGEST = 3;
 // Fault injection: every Nth tile publishes nothing, as a stalled workgroup; 0 for none.
-layout(constant_id = 8) const uint STALL_EVERY = 0;
+layout(constant_id = ID_STALL_EVERY) const uint STALL_EVERY = 0;
 
 void count(uint counter, uint more) {
     if (subgroupElect()) {
@@ -287,7 +287,7 @@ Element reduce_stalled_tile(uint tile) {
 
 // The first subgroup looks back for its workgroup. OTHER_SUBGROUPS with MAIN_PATH compiles the main path of the
 // others.
-layout(constant_id = 18) const bool OTHER_SUBGROUPS = false;
+layout(constant_id = ID_OTHER_SUBGROUPS) const bool OTHER_SUBGROUPS = false;
 #define LOOKS_BACK (!OTHER_SUBGROUPS && gl_SubgroupID == 0)
 
 // The exclusive prefix of `tile`, which is not 0, in every invocation. Every invocation of the workgroup must call

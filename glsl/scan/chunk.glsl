@@ -10,7 +10,7 @@
 
 #include "common/workgroup_scan.glsl"
 
-layout(constant_id = 1) const uint BATCHES_PER_CHUNK = 8;
+layout(constant_id = ID_BATCHES_PER_CHUNK) const uint BATCHES_PER_CHUNK = 8;
 
 const uint BATCH = WORKGROUP_SIZE;
 const uint CHUNK_ITEMS = BATCH * BATCHES_PER_CHUNK;

@@ -14,7 +14,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "scan/chunk.glsl"
 
-layout(constant_id = 2) const bool HAS_SUMS = false;
+layout(constant_id = ID_HAS_SUMS) const bool HAS_SUMS = false;
 
 void main() {
     uint chunk = workgroup_index();

@@ -28,7 +28,7 @@
 #include "common/dispatch.glsl"
 #include "common/element.glsl"
 
-layout(constant_id = 1) const bool FROM_SOURCE = false;
+layout(constant_id = ID_FROM_SOURCE) const bool FROM_SOURCE = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;

@@ -16,7 +16,7 @@ const uint BITS = 3;
 // For the levels above the rows: a word for each tile, nonzero if a segment begins in it.
 const uint TILES = 4;
 
-layout(constant_id = 10) const uint HEADS = FLAGS;
+layout(constant_id = ID_HEADS) const uint HEADS = FLAGS;
 
 // Words of a key.
 const uint KEY_WORDS = HEADS == KEYS64 ? 2 : 1;

@@ -14,7 +14,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "scan/tile_scan.glsl"
 
-layout(constant_id = 5) const bool KEEPS_SUMS = false;
+layout(constant_id = ID_KEEPS_SUMS) const bool KEEPS_SUMS = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;

@@ -22,7 +22,7 @@
 #include "common/dispatch.glsl"
 #include "common/element.glsl"
 
-layout(constant_id = 1) const bool SUFFIX = false;
+layout(constant_id = ID_SUFFIX) const bool SUFFIX = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;

@@ -7,7 +7,7 @@
 #include "scan/tile.glsl"
 #include "workgroup_scan/invocations.glsl"
 
-layout(constant_id = 4) const bool EXCLUSIVE = false;
+layout(constant_id = ID_EXCLUSIVE) const bool EXCLUSIVE = false;
 
 // The invocation's packs, and the exclusive prefix of each of its runs within the subgroup.
 Value packs[PACKS][PACK_ITEMS];

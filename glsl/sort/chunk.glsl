@@ -7,7 +7,7 @@
 
 #include "sort/pass.glsl"
 
-layout(constant_id = 2) const uint BATCHES_PER_CHUNK = 8;
+layout(constant_id = ID_BATCHES_PER_CHUNK) const uint BATCHES_PER_CHUNK = 8;
 
 const uint BATCH = WORKGROUP_SIZE;
 const uint CHUNK_ITEMS = BATCH * BATCHES_PER_CHUNK;

@@ -13,7 +13,7 @@
 #include "sort/dispatch_args.glsl"
 
 // Keys per workgroup.
-layout(constant_id = 1) const uint TILE_ITEMS = 4096;
+layout(constant_id = ID_TILE_ITEMS) const uint TILE_ITEMS = 4096;
 
 layout(push_constant, std430) uniform Push {
     Words keys;

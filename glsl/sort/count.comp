@@ -15,7 +15,7 @@
 #include "sort/load_quads.glsl"
 #include "sort/dispatch_args.glsl"
 
-layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 16;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 

@@ -26,7 +26,8 @@
 #include "sort/offsets.glsl"
 #endif
 
-layout(constant_id = 7) const uint PASS_COUNT = 4;
+// Passes of the sort.
+layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 
 // A divisor of ITEMS_PER_INVOCATION.
 const uint ITEMS_PER_ROUND = 4;

@@ -17,8 +17,9 @@
 #define VALUE_WORDS 0
 #endif
 
-layout(constant_id = 4) const uint KEY_NUMBERS = UNSIGNED;
-layout(constant_id = 5) const bool DESCENDING = false;
+// The number type of keys.
+layout(constant_id = ID_KEY_NUMBERS) const uint KEY_NUMBERS = UNSIGNED;
+layout(constant_id = ID_DESCENDING) const bool DESCENDING = false;
 
 const uint FLIPPED_IF_NEGATIVE = KEY_NUMBERS == FLOAT ? ~0 : 0;
 const uint FLIPPED_SIGN = KEY_NUMBERS == UNSIGNED ? 0 : 0x80000000;

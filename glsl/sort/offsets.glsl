@@ -11,7 +11,7 @@
 #ifdef NARROW_OFFSETS
 const bool WIDE_OFFSETS = false;
 #else
-layout(constant_id = 9) const bool WIDE_OFFSETS = false;
+layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
 #endif
 
 const uint OFFSET_WORDS = WIDE_OFFSETS ? 2 : 1;

@@ -71,7 +71,7 @@ const uint WINDOWS = 0;
 const uint SPINS = 1;
 const uint FALLBACKS = 2;
 // Fault injection: every Nth tile publishes nothing, as a stalled workgroup; 0 for none.
-layout(constant_id = 8) const uint STALL_EVERY = 0;
+layout(constant_id = ID_STALL_EVERY) const uint STALL_EVERY = 0;
 
 void count(uint counter) {
     if (subgroupElect()) {

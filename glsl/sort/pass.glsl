@@ -14,7 +14,8 @@
 #include "common/dispatch.glsl"
 #include "sort/key.glsl"
 
-layout(constant_id = 1) const uint RADIX_BITS = 4;
+// Bits of a digit.
+layout(constant_id = ID_RADIX_BITS) const uint RADIX_BITS = 4;
 
 const uint RADIX = 1u << RADIX_BITS;
 

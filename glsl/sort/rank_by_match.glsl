@@ -29,9 +29,9 @@
 #include "sort/tile.glsl"
 
 // The maximum of subgroups in a workgroup, whatever their size: the number of tables.
-layout(constant_id = 6) const uint MAX_SUBGROUPS = 16;
-layout(constant_id = 11) const bool EARLY_COUNTS = false;
-layout(constant_id = 12) const bool SHARED_MASKS = false;
+layout(constant_id = ID_MAX_SUBGROUPS) const uint MAX_SUBGROUPS = 16;
+layout(constant_id = ID_EARLY_COUNTS) const bool EARLY_COUNTS = false;
+layout(constant_id = ID_SHARED_MASKS) const bool SHARED_MASKS = false;
 
 const uint TABLES = MAX_SUBGROUPS * RADIX;
 const uint RANKING_WORDS = SHARED_MASKS ? 2 * TABLES : TABLES;

@@ -12,7 +12,7 @@
 
 #include "sort/pass.glsl"
 
-layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 16;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 // Consecutive bins of the digit's histogram that an invocation handles. With more invocations than bins, the last

@@ -11,7 +11,7 @@
 #include "sort/offsets.glsl"
 #include "sort/values.glsl"
 
-layout(constant_id = 13) const bool EXCHANGE = true;
+layout(constant_id = ID_EXCHANGE) const bool EXCHANGE = true;
 
 // The output offset of each bin's first key, minus its rank: low words, and with WIDE_OFFSETS then high words.
 shared uint s_bin_offset[HISTOGRAM_WORDS];
