@@ -3,9 +3,8 @@
 #ifndef SUBSWEEP_DISPATCH
 #define SUBSWEEP_DISPATCH
 
-#extension GL_KHR_memory_scope_semantics : require
-#extension GL_KHR_shader_subgroup_basic : require
 #include "common/constants.glsl"
+#include "common/extensions.glsl"
 
 layout(local_size_x_id = ID_WORKGROUP_SIZE) in;
 #define WORKGROUP_SIZE gl_WorkGroupSize.x

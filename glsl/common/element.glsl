@@ -20,7 +20,6 @@
 #ifndef SUBSWEEP_ELEMENT
 #define SUBSWEEP_ELEMENT
 
-#extension GL_EXT_control_flow_attributes : require
 #include "common/address.glsl"
 
 #ifdef HEADED

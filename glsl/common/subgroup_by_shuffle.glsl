@@ -5,10 +5,6 @@
 #ifndef SUBSWEEP_SUBGROUP_BY_SHUFFLE
 #define SUBSWEEP_SUBGROUP_BY_SHUFFLE
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-
 // The value of lane `lane` of the subgroup.
 Value value_of_lane(Value value, uint lane) {
 #if ELEMENT_WORDS <= 4

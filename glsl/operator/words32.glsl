@@ -9,10 +9,6 @@
 #ifndef SUBSWEEP_OPERATOR_WORDS32
 #define SUBSWEEP_OPERATOR_WORDS32
 
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-
 #ifndef COLUMNS
 #define COLUMNS 1
 #endif

@@ -29,8 +29,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_ballot : require
 #include "scan/tile_scan.glsl"
 #include "common/look_back.glsl"
 

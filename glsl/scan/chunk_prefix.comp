@@ -11,7 +11,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "scan/chunk.glsl"
 
 layout(constant_id = ID_HAS_SUMS) const bool HAS_SUMS = false;

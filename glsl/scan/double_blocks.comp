@@ -24,7 +24,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "common/dispatch.glsl"
 #include "common/element.glsl"
 

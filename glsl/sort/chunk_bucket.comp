@@ -12,8 +12,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_ballot : require
 #include "sort/chunk.glsl"
 #include "sort/values.glsl"
 

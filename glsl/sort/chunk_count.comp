@@ -12,7 +12,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "sort/chunk.glsl"
 #include "sort/dispatch_args.glsl"
 

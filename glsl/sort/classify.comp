@@ -19,8 +19,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_ballot : require
 #include "common/dispatch.glsl"
 #include "common/grid.glsl"
 #include "common/last_workgroup.glsl"

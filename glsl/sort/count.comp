@@ -9,7 +9,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "sort/pass.glsl"
 #include "sort/digit_bytes.glsl"
 #include "sort/load_quads.glsl"

@@ -11,7 +11,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #ifdef SEGMENTED
 #include "sort/segments.glsl"
 #endif

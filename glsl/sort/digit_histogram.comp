@@ -15,7 +15,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "common/grid.glsl"
 #include "common/last_workgroup.glsl"
 #include "common/tiles.glsl"

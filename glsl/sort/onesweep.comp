@@ -26,8 +26,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_vote : require
 #include "sort/rank_by_match.glsl"
 #include "sort/tile_scatter.glsl"
 #include "sort/dispatch_args.glsl"

@@ -8,9 +8,6 @@
 #ifndef SUBSWEEP_SORT_PASS
 #define SUBSWEEP_SORT_PASS
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
 #include "common/dispatch.glsl"
 #include "sort/key.glsl"
 

@@ -23,7 +23,6 @@
 #ifndef SUBSWEEP_SORT_RANK_BY_MATCH
 #define SUBSWEEP_SORT_RANK_BY_MATCH
 
-#extension GL_KHR_shader_subgroup_ballot : require
 #include "common/main_path.glsl"
 #include "common/workgroup_scan.glsl"
 #include "sort/tile.glsl"

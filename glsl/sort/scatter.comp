@@ -14,7 +14,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #ifdef RANK_BY_MATCH
 #include "sort/rank_by_match.glsl"
 #else

@@ -13,9 +13,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
 #include "common/dispatch.glsl"
 #include "sort/key.glsl"
 #include "sort/segments.glsl"

@@ -14,7 +14,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "sort/rank_by_counters.glsl"
 #include "sort/exchange.glsl"
 #ifdef SEGMENTED
