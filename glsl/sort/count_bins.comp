@@ -59,11 +59,8 @@ void main() {
     Words keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
 #endif
 
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        uint d = bin_index(k);
-        if (d < RADIX) {
-            s_bins[d] = 0;
-        }
+    FOR_EACH_BIN(k) {
+        s_bins[bin_index(k)] = 0;
     }
     barrier();
     // Counting ignores order: neighbouring invocations load neighbouring keys.
@@ -73,10 +70,7 @@ void main() {
         }
     }
     barrier();
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        uint d = bin_index(k);
-        if (d < RADIX) {
-            counts.word[count_index(d, tile, tile_count)] = s_bins[d];
-        }
+    FOR_EACH_BIN(k) {
+        counts.word[count_index(bin_index(k), tile, tile_count)] = s_bins[bin_index(k)];
     }
 }

@@ -175,11 +175,8 @@ void load_bins(Words bins, uint first, out uint words[BINS_PER_INVOCATION]) {
 }
 
 void store_bins(Words bins, uint first, uint words[BINS_PER_INVOCATION]) {
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        uint d = bin_index(k);
-        if (d < RADIX) {
-            atomicExchange(bins.word[first + d], words[k]);
-        }
+    FOR_EACH_BIN(k) {
+        atomicExchange(bins.word[first + bin_index(k)], words[k]);
     }
 }
 

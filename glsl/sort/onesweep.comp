@@ -26,7 +26,7 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "sort/rank_by_match.glsl"
+#define RANK_BY_MATCH
 #include "sort/tile_scatter.glsl"
 #include "sort/dispatch_args.glsl"
 
@@ -138,10 +138,8 @@ void look_back() {
 // Every invocation must call it, in uniform control flow. Invocations clear and read their own bins alone, so that no
 // final barrier is needed.
 void count_stalled_tile(Words keys, uint tile, Digit digit) {
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        if (bin_index(k) < RADIX) {
-            s_bin_offset[bin_index(k)] = 0;
-        }
+    FOR_EACH_BIN(k) {
+        s_bin_offset[bin_index(k)] = 0;
     }
     barrier();
     Words first = advance_words(keys, tile, TILE_ITEMS * KEY_WORDS);
@@ -149,20 +147,18 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
         atomicAdd(s_bin_offset[digit_of(load_key(first, striped_index(i)), digit.shift, digit.mask)], 1u);
     }
     barrier();
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+    FOR_EACH_BIN(k) {
         uint bin = bin_index(k);
-        if (bin < RADIX) {
-            uint keys_of_bin = s_bin_offset[bin];
-            // The tile's own workgroup may resume at any time: its descriptors are not replaced.
-            uint found = atomicOr(descriptors_of(tile).word[bin], 0u);
-            uint status = (found ^ flip) >> COUNT_BITS;
-            if (status != AGGREGATE && status != PREFIX) {
-                atomicCompSwap(descriptors_of(tile).word[bin], found, descriptor(AGGREGATE, keys_of_bin));
-            }
-            if (look_back_tile[k] == tile + 1) {
-                exclusive_prefix[k] += keys_of_bin;
-                look_back_tile[k] = tile;
-            }
+        uint keys_of_bin = s_bin_offset[bin];
+        // The tile's own workgroup may resume at any time: its descriptors are not replaced.
+        uint found = atomicOr(descriptors_of(tile).word[bin], 0u);
+        uint status = (found ^ flip) >> COUNT_BITS;
+        if (status != AGGREGATE && status != PREFIX) {
+            atomicCompSwap(descriptors_of(tile).word[bin], found, descriptor(AGGREGATE, keys_of_bin));
+        }
+        if (look_back_tile[k] == tile + 1) {
+            exclusive_prefix[k] += keys_of_bin;
+            look_back_tile[k] = tile;
         }
     }
 }
@@ -236,18 +232,16 @@ void main() {
     }
 
     bool has_next_portion = tile + 1 == pass.tile_count && !is_null(push.next_bins);
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+    FOR_EACH_BIN(k) {
         uint bin = bin_index(k);
-        if (bin < RADIX) {
-            uint inclusive_prefix = exclusive_prefix[k] + bin_count[k];
-            if (tile > 0 && publishes(tile)) {
-                publish(tile, bin, PREFIX, inclusive_prefix);
-            }
-            uvec2 offset = load_offset(push.bins, bin);
-            set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
-            if (has_next_portion) {
-                store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
-            }
+        uint inclusive_prefix = exclusive_prefix[k] + bin_count[k];
+        if (tile > 0 && publishes(tile)) {
+            publish(tile, bin, PREFIX, inclusive_prefix);
+        }
+        uvec2 offset = load_offset(push.bins, bin);
+        set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
+        if (has_next_portion) {
+            store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
         }
     }
     barrier();

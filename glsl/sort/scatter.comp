@@ -14,11 +14,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#ifdef RANK_BY_MATCH
-#include "sort/rank_by_match.glsl"
-#else
-#include "sort/rank_by_counters.glsl"
-#endif
 #define NARROW_OFFSETS
 #include "sort/tile_scatter.glsl"
 #ifdef SEGMENTED
@@ -83,11 +78,9 @@ void main() {
     load_tile(advance_words(keys, first_index, KEY_WORDS), extent);
     count_tile(digit, extent);
     rank_tile(digit);
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        if (bin_index(k) < RADIX) {
-            uint offset = offsets.word[count_index(bin_index(k), tile, tile_count)] - before;
-            set_bin_offset(k, uvec2(offset, 0));
-        }
+    FOR_EACH_BIN(k) {
+        uint offset = offsets.word[count_index(bin_index(k), tile, tile_count)] - before;
+        set_bin_offset(k, uvec2(offset, 0));
     }
     barrier();
     if (EXCHANGE) {

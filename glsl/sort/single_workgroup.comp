@@ -14,7 +14,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "sort/rank_by_counters.glsl"
 #include "sort/exchange.glsl"
 #ifdef SEGMENTED
 #include "sort/segments.glsl"

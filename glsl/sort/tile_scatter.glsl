@@ -1,6 +1,5 @@
 // Tile scatter: stores a ranked tile to the offsets of its bins. Keys are exchanged through shared memory, in which
-// those of a digit are consecutive, so that stores coalesce. Include it after a ranking, whose `s_tile`, `rank` and
-// `bin_first` it uses.
+// those of a digit are consecutive, so that stores coalesce.
 //
 // Without EXCHANGE every invocation scatters its keys from registers: a CPU gains nothing by coalescing.
 
