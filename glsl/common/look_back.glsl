@@ -13,12 +13,7 @@
 #define SUBSWEEP_LOOK_BACK
 
 #include "common/element.glsl"
-
-const uint NOT_READY = 0;
-// The tile aggregate.
-const uint AGGREGATE = 1;
-// The inclusive prefix: the total of the tile and all tiles before it.
-const uint PREFIX = 2;
+#include "common/look_back_states.glsl"
 
 const uint STATUS_WORDS = 2 * ELEMENT_WORDS;
 

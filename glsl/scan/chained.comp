@@ -30,7 +30,6 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "scan/tile_scan.glsl"
-#include "common/look_back.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words source;
@@ -47,6 +46,8 @@ layout(push_constant, std430) uniform Push {
     Words counts;
 #endif
 } push;
+
+#include "common/look_back.glsl"
 
 // Whether the plan alone determines the order of additions.
 layout(constant_id = ID_FIXED_TREE) const bool FIXED_TREE = false;
@@ -87,26 +88,12 @@ Words status_of_group(uint group) {
 }
 
 #ifdef COUNTED
-// Counters, in the order in which `Workload::look_back` reads them.
-const uint WINDOWS = 0;
-const uint SPINS = 1;
-const uint FALLBACKS = 2;
-const uint LONGEST = 3;
-// Fault injection: every Nth tile publishes nothing, as a stalled workgroup; 0 for none.
-layout(constant_id = ID_STALL_EVERY) const uint STALL_EVERY = 0;
-
-void count(uint counter, uint more) {
-    if (subgroupElect()) {
-        atomicAdd(push.counts.word[counter], more);
-    }
-}
-
 // Look-back windows of the workgroup's tile.
 uint windows = 0;
 
 void count_window() {
     windows++;
-    count(WINDOWS, 1);
+    count(WINDOWS);
 }
 
 void count_look_back() {
@@ -114,15 +101,9 @@ void count_look_back() {
         atomicMax(push.counts.word[LONGEST], windows);
     }
 }
-
-bool publishes(uint tile) {
-    return STALL_EVERY == 0 || tile % STALL_EVERY != 0;
-}
 #else
-#define count(counter, more)
 #define count_window()
 #define count_look_back()
-#define publishes(tile) true
 #endif
 
 // Looks back from tile `end`, which is not 0, over a window of as many tiles as a subgroup has lanes at a time. Adds
@@ -152,7 +133,7 @@ uint look_back(inout uint end, inout Element carry) {
             if (behind_stalled <= first) {
                 break;
             }
-            count(SPINS, 1);
+            count(SPINS);
         }
         count_window();
         bool is_stuck = behind_stalled > first;
@@ -231,7 +212,7 @@ uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
             if (subgroupBallotBitCount(stalled) == 0) {
                 break;
             }
-            count(SPINS, 1);
+            count(SPINS);
         }
         count_window();
         walk.is_published = lane < chunk && !is_waiting;
@@ -317,7 +298,7 @@ Element carry_into(uint tile) {
         }
         Element total = reduce_stalled_tile(stalled);
         if (gl_SubgroupID == 0) {
-            count(FALLBACKS, 1);
+            count(FALLBACKS);
             if (subgroupElect()) {
                 publish_aggregate(status_of(stalled), total);
             }

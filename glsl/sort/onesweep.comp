@@ -49,8 +49,8 @@ layout(push_constant, std430) uniform Push {
 #endif
 } push;
 
-const uint AGGREGATE = 1;
-const uint PREFIX = 2;
+#include "common/look_back_states.glsl"
+
 const uint COUNT_BITS = 30;
 const uint COUNT_MASK = (1u << COUNT_BITS) - 1;
 
@@ -63,27 +63,6 @@ shared uint s_stalled[2];
 
 // Flips the highest bit of all descriptors of this pass.
 uint flip;
-
-#ifdef COUNTED
-const uint WINDOWS = 0;
-const uint SPINS = 1;
-const uint FALLBACKS = 2;
-// Fault injection: every Nth tile publishes nothing, as a stalled workgroup; 0 for none.
-layout(constant_id = ID_STALL_EVERY) const uint STALL_EVERY = 0;
-
-void count(uint counter) {
-    if (subgroupElect()) {
-        atomicAdd(push.counts.word[counter], 1u);
-    }
-}
-
-bool publishes(uint tile) {
-    return STALL_EVERY == 0 || tile % STALL_EVERY != 0;
-}
-#else
-#define count(counter)
-#define publishes(tile) true
-#endif
 
 Words descriptors_of(uint tile) {
     return advance_words(advance_words(push.state, 1, 4), tile, RADIX);
