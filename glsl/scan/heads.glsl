@@ -67,8 +67,19 @@ Element with_head(Value value, uint heads, uint slot, uint i) {
     return Element(value, is_head(heads, slot, i));
 }
 
+Element not_a_head(Value value) {
+    return Element(value, 0);
+}
+
 // The initial value of every segment.
 Value initial = value_identity();
+
+// Loads it from a row at `words`, unless that is null.
+void load_initial(Words words, uint column_count, uint column) {
+    if (!is_null(words)) {
+        initial = load_value(column_from(words, 0, 1, column_count, column));
+    }
+}
 
 Value without_head(Element inclusive) {
     return combine(initial, inclusive.value);

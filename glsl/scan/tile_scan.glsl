@@ -84,6 +84,9 @@ void store_tile(Words destination, uint stride, uint extent) {
 #ifdef HEADED
 #include "scan/heads.glsl"
 #else
+#define load_heads(heads, tile, tiles) 0
+#define load_initial(words, column_count, column)
+#define not_a_head(value) value
 #define with_head(value, heads, slot, i) value
 #define without_head(element) element
 #define exclusive_result(before, heads, slot, i) before

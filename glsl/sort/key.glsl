@@ -27,8 +27,10 @@ const uint FLIPPED = DESCENDING ? ~0 : 0;
 
 #if KEY_WORDS == 2
 #define Key uvec2
+#define KEY_WORD(key, w) key[w]
 #else
 #define Key uint
+#define KEY_WORD(key, w) key
 #endif
 
 Key load_key(Words keys, uint index) {

@@ -180,11 +180,9 @@ void main() {
         barrier();
         scatter_to_shared(key_words[0]);
     }
-#if VALUE_WORDS > 0
     uvec2 tile_offset;
     umulExtended(push.first_tile + tile, TILE_ITEMS, tile_offset.y, tile_offset.x);
     Values values = values_of(pass.ping_pong, push.values, push.values_alt);
-#endif
 
     // One round, and one more for each stalled tile.
     for (uint slot = 0;; slot ^= 1) {
@@ -224,11 +222,7 @@ void main() {
         }
     }
     barrier();
-#if VALUE_WORDS > 0
     load_values(values, tile_offset, extent);
-#endif
     store_keys(sorted, digit, extent);
-#if VALUE_WORDS > 0
     store_values(values, extent);
-#endif
 }

@@ -118,6 +118,9 @@ void store_values(Values values, uint extent) {
         }
     }
 }
+#else
+#define load_values(values, tile_offset, extent)
+#define store_values(values, extent)
 #endif
 
 #endif
