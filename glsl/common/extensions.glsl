@@ -1,8 +1,5 @@
 // The language extensions of all kernels.
 
-#ifndef SUBSWEEP_EXTENSIONS
-#define SUBSWEEP_EXTENSIONS
-
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_control_flow_attributes : require
@@ -12,5 +9,3 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #extension GL_KHR_shader_subgroup_vote : require
-
-#endif

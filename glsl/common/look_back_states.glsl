@@ -1,8 +1,5 @@
 // States of a tile in a decoupled look-back, and what COUNTED builds count of it, into the push constant `counts`.
 
-#ifndef SUBSWEEP_LOOK_BACK_STATES
-#define SUBSWEEP_LOOK_BACK_STATES
-
 const uint NOT_READY = 0;
 // The tile aggregate.
 const uint AGGREGATE = 1;
@@ -30,6 +27,4 @@ bool publishes(uint tile) {
 #else
 #define count(counter)
 #define publishes(tile) true
-#endif
-
 #endif

@@ -1,13 +1,6 @@
 // Sum and product of f64, on rows of COLUMNS of them, one or two; requires shaderFloat64.
 
-#ifndef SUBSWEEP_OPERATOR_FLOAT64
-#define SUBSWEEP_OPERATOR_FLOAT64
-
-#if COLUMNS == 1
-#define ELEMENT_WORDS 2
-#else
-#define ELEMENT_WORDS 4
-#endif
+#define ELEMENT_WORDS (2 * COLUMNS)
 #include "common/words.glsl"
 #include "operator/names.glsl"
 
@@ -24,26 +17,10 @@ uvec2 combine_pair(uvec2 earlier, uvec2 later) {
     return unpackDouble2x32(both);
 }
 
-#if COLUMNS == 1
-
 Element identity() {
-    return IDENTITY_PAIR;
+    return PAIRS(IDENTITY_PAIR, IDENTITY_PAIR);
 }
 
 Element combine(Element earlier, Element later) {
-    return combine_pair(earlier, later);
+    return PAIRS(combine_pair(earlier.xy, later.xy), combine_pair(earlier.zw, later.zw));
 }
-
-#else
-
-Element identity() {
-    return Element(IDENTITY_PAIR, IDENTITY_PAIR);
-}
-
-Element combine(Element earlier, Element later) {
-    return Element(combine_pair(earlier.xy, later.xy), combine_pair(earlier.zw, later.zw));
-}
-
-#endif
-
-#endif

@@ -6,9 +6,6 @@
 //
 // SUMS_ONLY compiles the u32 sum alone, without specialization constants.
 
-#ifndef SUBSWEEP_OPERATOR_WORDS32
-#define SUBSWEEP_OPERATOR_WORDS32
-
 #ifndef COLUMNS
 #define COLUMNS 1
 #endif
@@ -100,55 +97,41 @@ Element combine(Element earlier, Element later) {
 
 #define OPERATOR_HAS_SUBGROUP
 
+// `result` is that of the operator's function on `value`.
+#define CALL_BY_OPERATOR(result, value, add, mul, least, greatest, and, or, xor) \
+    if (OPERATOR == MUL) { \
+        if (IS_FLOAT) { \
+            result = floatBitsToUint(mul(uintBitsToFloat(value))); \
+        } else { \
+            result = mul(value); \
+        } \
+    } else if (OPERATOR == MIN) { \
+        result = least(value); \
+    } else if (OPERATOR == MAX) { \
+        result = greatest(value); \
+    } else if (OPERATOR == AND) { \
+        result = and(value); \
+    } else if (OPERATOR == OR) { \
+        result = or(value); \
+    } else if (OPERATOR == XOR) { \
+        result = xor(value); \
+    } else if (IS_FLOAT) { \
+        result = floatBitsToUint(add(uintBitsToFloat(value))); \
+    } else { \
+        result = add(value); \
+    }
+
 Element subgroup_reduce(Element value) {
     Element total;
-    if (OPERATOR == MUL) {
-        if (IS_FLOAT) {
-            total = floatBitsToUint(subgroupMul(uintBitsToFloat(value)));
-        } else {
-            total = subgroupMul(value);
-        }
-    } else if (OPERATOR == MIN) {
-        total = subgroupMin(value);
-    } else if (OPERATOR == MAX) {
-        total = subgroupMax(value);
-    } else if (OPERATOR == AND) {
-        total = subgroupAnd(value);
-    } else if (OPERATOR == OR) {
-        total = subgroupOr(value);
-    } else if (OPERATOR == XOR) {
-        total = subgroupXor(value);
-    } else if (IS_FLOAT) {
-        total = floatBitsToUint(subgroupAdd(uintBitsToFloat(value)));
-    } else {
-        total = subgroupAdd(value);
-    }
+    CALL_BY_OPERATOR(total, value, subgroupAdd, subgroupMul, subgroupMin, subgroupMax, subgroupAnd, subgroupOr,
+        subgroupXor)
     return total;
 }
 
 Element subgroup_exclusive_scan(Element value) {
     Element prefix;
-    if (OPERATOR == MUL) {
-        if (IS_FLOAT) {
-            prefix = floatBitsToUint(subgroupExclusiveMul(uintBitsToFloat(value)));
-        } else {
-            prefix = subgroupExclusiveMul(value);
-        }
-    } else if (OPERATOR == MIN) {
-        prefix = subgroupExclusiveMin(value);
-    } else if (OPERATOR == MAX) {
-        prefix = subgroupExclusiveMax(value);
-    } else if (OPERATOR == AND) {
-        prefix = subgroupExclusiveAnd(value);
-    } else if (OPERATOR == OR) {
-        prefix = subgroupExclusiveOr(value);
-    } else if (OPERATOR == XOR) {
-        prefix = subgroupExclusiveXor(value);
-    } else if (IS_FLOAT) {
-        prefix = floatBitsToUint(subgroupExclusiveAdd(uintBitsToFloat(value)));
-    } else {
-        prefix = subgroupExclusiveAdd(value);
-    }
+    CALL_BY_OPERATOR(prefix, value, subgroupExclusiveAdd, subgroupExclusiveMul, subgroupExclusiveMin,
+        subgroupExclusiveMax, subgroupExclusiveAnd, subgroupExclusiveOr, subgroupExclusiveXor)
     return prefix;
 }
 
@@ -157,5 +140,3 @@ Element subgroup_exclusive_scan(Element value, out Element total) {
     total = subgroupShuffle(combine(prefix, value), gl_SubgroupSize - 1);
     return prefix;
 }
-
-#endif

@@ -3,9 +3,6 @@
 // A boundary precedes each row that begins a segment. In a forward scan the head is that row; in reverse it is the
 // row before the boundary.
 
-#ifndef SUBSWEEP_SCAN_HEADS
-#define SUBSWEEP_SCAN_HEADS
-
 // A word for each row, nonzero where a segment begins.
 const uint FLAGS = 0;
 // A key of one or two words for each row: a segment is a run of equal keys.
@@ -93,5 +90,3 @@ Value exclusive_result(Element before, uint heads, uint slot, uint i) {
     }
     return combine(initial, before.value);
 }
-
-#endif

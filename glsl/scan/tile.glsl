@@ -10,9 +10,6 @@
 // With REVERSE the layout is mirrored: the first tile in scan order is the last in memory, and so are its first pack
 // and the pack's first row. Packs keep their boundaries, so that quads remain aligned.
 
-#ifndef SUBSWEEP_SCAN_TILE
-#define SUBSWEEP_SCAN_TILE
-
 #include "common/main_path.glsl"
 #include "common/workgroup_scan.glsl"
 #include "common/tiles.glsl"
@@ -99,5 +96,3 @@ uint pack_offset(uint slot) {
 uint rows_left(uint extent) {
     return max(extent, first_row()) - first_row();
 }
-
-#endif

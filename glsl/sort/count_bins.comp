@@ -36,8 +36,7 @@ layout(push_constant, std430) uniform Push {
 #define KEYS advance_words(push.keys, tile.first_index, KEY_WORDS)
 #else
 #define COUNTS push.counts
-#define ALL_KEYS buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2)
-#define KEYS advance_words(ALL_KEYS, tile.index, TILE_ITEMS * KEY_WORDS)
+#define KEYS advance_words(KEYS_FROM, tile.index, TILE_ITEMS * KEY_WORDS)
 #endif
 
 shared uint s_bins[RADIX];

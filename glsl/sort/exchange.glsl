@@ -1,8 +1,5 @@
 // Exchange of words between the invocations of a workgroup, through the shared memory of the ranking.
 
-#ifndef SUBSWEEP_SORT_EXCHANGE
-#define SUBSWEEP_SORT_EXCHANGE
-
 #include "sort/rank.glsl"
 
 // Scatters a word of each item to its rank in shared memory. Every invocation must call it, with a barrier after the
@@ -37,5 +34,3 @@ void scatter_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
         words[i] = s_tile[item_index(i)];
     }
 }
-
-#endif

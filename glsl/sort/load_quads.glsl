@@ -1,8 +1,5 @@
 // Loads of four keys at a time, by one or two 16-byte accesses.
 
-#ifndef SUBSWEEP_SORT_LOAD_QUADS
-#define SUBSWEEP_SORT_LOAD_QUADS
-
 #include "sort/key.glsl"
 
 // Keys are accessed by quads: they are 16-byte aligned, and without MIXED_ACCESS no quad is partial.
@@ -38,5 +35,3 @@ void load_quad(Words keys, uint first, uint extent, out Key quad[4]) {
         }
     }
 }
-
-#endif

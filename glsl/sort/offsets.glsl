@@ -3,9 +3,6 @@
 // A histogram of offsets has RADIX low words, and with WIDE_OFFSETS then RADIX high words. A kernel for fewer than
 // 2^32 keys defines NARROW_OFFSETS.
 
-#ifndef SUBSWEEP_SORT_OFFSETS
-#define SUBSWEEP_SORT_OFFSETS
-
 #include "sort/pass.glsl"
 
 #ifdef NARROW_OFFSETS
@@ -45,5 +42,3 @@ void store_offset(Words histogram, uint bin, uvec2 offset) {
         histogram.word[RADIX + bin] = offset.y;
     }
 }
-
-#endif

@@ -157,9 +157,8 @@ void main() {
     if (tile == 0 && gl_LocalInvocationIndex == 0) {
         push.state.word[1 - pass.ping_pong.parity] = 0;
     }
-    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
-    Words sorted = buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2);
-    Words keys = advance_words(all_keys, push.first_tile, TILE_ITEMS * KEY_WORDS);
+    Words keys = advance_words(KEYS_FROM, push.first_tile, TILE_ITEMS * KEY_WORDS);
+    Words sorted = KEYS_TO;
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
     Digit digit = Digit(push.shift, push.digit_mask);
 

@@ -6,9 +6,6 @@
 //   bin_first[k]  the rank of the first key of the invocation's bin `k`, after rank_tile
 //   bin_count[k]  the keys of that bin, after count_tile (only with RANK_BY_MATCH)
 
-#ifndef SUBSWEEP_SORT_RANK
-#define SUBSWEEP_SORT_RANK
-
 #include "common/workgroup_scan.glsl"
 #include "sort/tile.glsl"
 
@@ -32,6 +29,4 @@ uint bin_first[BINS_PER_INVOCATION];
 #include "sort/rank_by_match.glsl"
 #else
 #include "sort/rank_by_counters.glsl"
-#endif
-
 #endif

@@ -51,8 +51,8 @@ layout(push_constant, std430) uniform Push {
 #else
 #define OFFSETS push.offsets
 #define BEFORE 0
-#define KEYS buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2)
-#define SORTED buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2)
+#define KEYS KEYS_FROM
+#define SORTED KEYS_TO
 #define VALUES values_of(pass.ping_pong, push.values, push.values_alt)
 #endif
 

@@ -3,9 +3,6 @@
 //
 // Without EXCHANGE every invocation scatters its keys from registers: a CPU gains nothing by coalescing.
 
-#ifndef SUBSWEEP_SORT_TILE_SCATTER
-#define SUBSWEEP_SORT_TILE_SCATTER
-
 #include "sort/exchange.glsl"
 #include "sort/offsets.glsl"
 #include "sort/values.glsl"
@@ -121,6 +118,4 @@ void store_values(Values values, uint extent) {
 #else
 #define load_values(values, tile_offset, extent)
 #define store_values(values, extent)
-#endif
-
 #endif
