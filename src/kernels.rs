@@ -186,6 +186,7 @@ include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 mod tests {
     use super::spirv::{self, Module};
     use super::*;
+    use std::collections::BTreeMap;
 
     fn module(kernel: &Kernel) -> Module {
         let words: &[u32] = bytemuck::try_cast_slice(kernel.spirv).expect("whole words, aligned as words");
@@ -225,6 +226,17 @@ mod tests {
                 "{}",
                 kernel.name
             );
+        }
+    }
+
+    #[test]
+    fn a_specialization_constant_has_one_id_in_all_kernels() {
+        let (mut ids, mut names) = (BTreeMap::new(), BTreeMap::new());
+        for kernel in ALL {
+            for SpecConstant { name, id, .. } in kernel.spec_constants {
+                assert_eq!(ids.entry(name).or_insert(id), &id, "{name} of {}", kernel.name);
+                assert_eq!(names.entry(id).or_insert(name), &name, "constant {id} of {}", kernel.name);
+            }
         }
     }
 

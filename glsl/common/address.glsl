@@ -7,8 +7,7 @@
 #ifndef SUBSWEEP_ADDRESS
 #define SUBSWEEP_ADDRESS
 
-#extension GL_EXT_buffer_reference : require
-#extension GL_EXT_buffer_reference_uvec2 : require
+#include "common/extensions.glsl"
 
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words {
     uint word[];

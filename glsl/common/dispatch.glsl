@@ -1,12 +1,12 @@
-// Workgroup numbering, and the specialization constant of every kernel: constant 0 is the workgroup size.
+// Workgroup numbering, and the specialization constant of every kernel: the workgroup size.
 
 #ifndef SUBSWEEP_DISPATCH
 #define SUBSWEEP_DISPATCH
 
-#extension GL_KHR_memory_scope_semantics : require
-#extension GL_KHR_shader_subgroup_basic : require
+#include "common/constants.glsl"
+#include "common/extensions.glsl"
 
-layout(local_size_x_id = 0) in;
+layout(local_size_x_id = ID_WORKGROUP_SIZE) in;
 #define WORKGROUP_SIZE gl_WorkGroupSize.x
 
 // The invocation's index in the workgroup, in the order of subgroups and lanes. Results that depend on order use it,

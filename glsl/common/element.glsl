@@ -20,7 +20,6 @@
 #ifndef SUBSWEEP_ELEMENT
 #define SUBSWEEP_ELEMENT
 
-#extension GL_EXT_control_flow_attributes : require
 #include "common/address.glsl"
 
 #ifdef HEADED
@@ -58,6 +57,7 @@ Value to_memory(Value words) {
 #endif
 
 #if defined HEADED || !defined OPERATOR_HAS_SUBGROUP
+#define SUBGROUP_BY_SHUFFLE
 #include "common/subgroup_by_shuffle.glsl"
 #endif
 
@@ -102,13 +102,7 @@ void store_value(Words words, Value value) {
     store_words(words, 0, to_memory(value));
 }
 
-uint pack_word(Value pack[PACK_ITEMS], uint word) {
-#if ELEMENT_WORDS == 1
-    return pack[word];
-#else
-    return pack[word / ELEMENT_WORDS][word % ELEMENT_WORDS];
-#endif
-}
+#define PACK_WORD(pack, word) ELEMENT_WORD(pack[(word) / ELEMENT_WORDS], (word) % ELEMENT_WORDS)
 
 // Loads pack `pack` of the packs that begin at `words`, a multiple of 16 bytes, by quads. All of its values are in
 // bounds.
@@ -119,11 +113,7 @@ void load_quads(Words words, uint pack, out Value values[PACK_ITEMS]) {
         quad[q] = quads.quad[pack * PACK_QUADS + q];
     }
     [[unroll]] for (uint w = 0; w < PACK_QUADS * 4; w++) {
-#if ELEMENT_WORDS == 1
-        values[w] = quad[0][w];
-#else
-        values[w / ELEMENT_WORDS][w % ELEMENT_WORDS] = quad[w / 4][w % 4];
-#endif
+        PACK_WORD(values, w) = quad[w / 4][w % 4];
     }
 }
 
@@ -132,7 +122,7 @@ void store_quads(Words words, uint pack, Value values[PACK_ITEMS]) {
     [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
         uvec4 quad;
         [[unroll]] for (uint w = 0; w < 4; w++) {
-            quad[w] = pack_word(values, q * 4 + w);
+            quad[w] = PACK_WORD(values, q * 4 + w);
         }
         quads.quad[pack * PACK_QUADS + q] = quad;
     }

@@ -9,24 +9,10 @@
 //
 // Source: Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
-#ifndef SUBSWEEP_LOOK_BACK
-#define SUBSWEEP_LOOK_BACK
-
 #include "common/element.glsl"
-
-const uint NOT_READY = 0;
-// The tile aggregate.
-const uint AGGREGATE = 1;
-// The inclusive prefix: the total of the tile and all tiles before it.
-const uint PREFIX = 2;
+#include "common/look_back_states.glsl"
 
 const uint STATUS_WORDS = 2 * ELEMENT_WORDS;
-
-#if ELEMENT_WORDS == 1
-#define ELEMENT_WORD(element, w) element
-#else
-#define ELEMENT_WORD(element, w) element[w]
-#endif
 
 uint status_word(uint status, Element element, uint w) {
     return status << 30 | (ELEMENT_WORD(element, w / 2) >> (w % 2 * 16) & 0xffff);
@@ -65,5 +51,3 @@ uint read_status(Words tile, out Element element) {
     }
     return status;
 }
-
-#endif

@@ -3,8 +3,10 @@
 #ifndef SUBSWEEP_MAIN_PATH
 #define SUBSWEEP_MAIN_PATH
 
+#include "common/constants.glsl"
+
 // Compiles the main path alone: every tile is full, and no workgroup stalls. No plan sets it, since the kernel is
 // then wrong for all other tiles.
-layout(constant_id = 17) const bool MAIN_PATH = false;
+layout(constant_id = ID_MAIN_PATH) const bool MAIN_PATH = false;
 
 #endif

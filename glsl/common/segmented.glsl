@@ -7,9 +7,6 @@
 // Source: Schwartz, "Ultracomputers", ACM TOPLAS, 1980; Blelloch, "Prefix Sums and Their Applications",
 //         CMU-CS-90-190, 1990.
 
-#ifndef SUBSWEEP_SEGMENTED
-#define SUBSWEEP_SEGMENTED
-
 struct SegmentedValue {
     Value value;
     // 0 or 1.
@@ -30,5 +27,3 @@ Element combine(Element earlier, Element later) {
     later.is_head |= earlier.is_head;
     return later;
 }
-
-#endif

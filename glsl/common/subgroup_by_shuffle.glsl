@@ -2,13 +2,6 @@
 //
 // Source: Hillis and Steele, "Data Parallel Algorithms", Communications of the ACM, 1986.
 
-#ifndef SUBSWEEP_SUBGROUP_BY_SHUFFLE
-#define SUBSWEEP_SUBGROUP_BY_SHUFFLE
-
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-
 // The value of lane `lane` of the subgroup.
 Value value_of_lane(Value value, uint lane) {
 #if ELEMENT_WORDS <= 4
@@ -53,8 +46,9 @@ Element subgroup_inclusive_scan(Element value) {
     return value;
 }
 
-// The exclusive scan, from the inclusive one.
-Element exclusive_of_inclusive(Element scanned) {
+// The exclusive scan and the total, from the inclusive scan.
+Element exclusive_of_inclusive(Element scanned, out Element total) {
+    total = element_of_last_lane(scanned);
     Element prefix = element_of_lane(scanned, max(gl_SubgroupInvocationID, 1) - 1);
     if (gl_SubgroupInvocationID == 0) {
         prefix = identity();
@@ -67,9 +61,5 @@ Element subgroup_reduce(Element value) {
 }
 
 Element subgroup_exclusive_scan(Element value, out Element total) {
-    Element scanned = subgroup_inclusive_scan(value);
-    total = element_of_last_lane(scanned);
-    return exclusive_of_inclusive(scanned);
+    return exclusive_of_inclusive(subgroup_inclusive_scan(value), total);
 }
-
-#endif

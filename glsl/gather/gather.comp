@@ -21,18 +21,17 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "common/address.glsl"
 #include "common/dispatch.glsl"
 #include "common/tiles.glsl"
 
 // 1, 2 or 4: source and destination are aligned to as many words.
-layout(constant_id = 1) const uint UNIT_WORDS = 1;
+layout(constant_id = ID_UNIT_WORDS) const uint UNIT_WORDS = 1;
 // A constant, so that the compiler divides by multiplication.
-layout(constant_id = 2) const uint UNITS_PER_ELEMENT = 1;
-layout(constant_id = 3) const uint TILE_ELEMENTS = 1;
-layout(constant_id = 4) const uint PARTS_PER_ELEMENT = 1;
-layout(constant_id = 5) const uint UNITS_PER_INVOCATION = 1;
+layout(constant_id = ID_UNITS_PER_ELEMENT) const uint UNITS_PER_ELEMENT = 1;
+layout(constant_id = ID_TILE_ELEMENTS) const uint TILE_ELEMENTS = 1;
+layout(constant_id = ID_PARTS_PER_ELEMENT) const uint PARTS_PER_ELEMENT = 1;
+layout(constant_id = ID_UNITS_PER_INVOCATION) const uint UNITS_PER_INVOCATION = 1;
 
 const uint ELEMENT_WORDS = UNITS_PER_ELEMENT * UNIT_WORDS;
 

@@ -1,18 +1,11 @@
 // Sum and product of f64, on rows of COLUMNS of them, one or two; requires shaderFloat64.
 
-#ifndef SUBSWEEP_OPERATOR_FLOAT64
-#define SUBSWEEP_OPERATOR_FLOAT64
-
-#if COLUMNS == 1
-#define ELEMENT_WORDS 2
-#else
-#define ELEMENT_WORDS 4
-#endif
+#define ELEMENT_WORDS (2 * COLUMNS)
 #include "common/words.glsl"
 #include "operator/names.glsl"
 
-layout(constant_id = 6) const uint OPERATOR = ADD;
-layout(constant_id = 7) const uint NUMBERS = FLOAT;
+layout(constant_id = ID_OPERATOR) const uint OPERATOR = ADD;
+layout(constant_id = ID_NUMBERS) const uint NUMBERS = FLOAT;
 
 const uvec2 IDENTITY_PAIR = uvec2(0, OPERATOR == MUL ? 0x3ff00000 : 0);
 
@@ -24,26 +17,10 @@ uvec2 combine_pair(uvec2 earlier, uvec2 later) {
     return unpackDouble2x32(both);
 }
 
-#if COLUMNS == 1
-
 Element identity() {
-    return IDENTITY_PAIR;
+    return PAIRS(IDENTITY_PAIR, IDENTITY_PAIR);
 }
 
 Element combine(Element earlier, Element later) {
-    return combine_pair(earlier, later);
+    return PAIRS(combine_pair(earlier.xy, later.xy), combine_pair(earlier.zw, later.zw));
 }
-
-#else
-
-Element identity() {
-    return Element(IDENTITY_PAIR, IDENTITY_PAIR);
-}
-
-Element combine(Element earlier, Element later) {
-    return Element(combine_pair(earlier.xy, later.xy), combine_pair(earlier.zw, later.zw));
-}
-
-#endif
-
-#endif

@@ -3,6 +3,8 @@
 #ifndef SUBSWEEP_OPERATOR_NAMES
 #define SUBSWEEP_OPERATOR_NAMES
 
+#include "common/constants.glsl"
+
 const uint ADD = 0;
 const uint MUL = 1;
 const uint MIN = 2;

@@ -6,13 +6,6 @@
 //
 // SUMS_ONLY compiles the u32 sum alone, without specialization constants.
 
-#ifndef SUBSWEEP_OPERATOR_WORDS32
-#define SUBSWEEP_OPERATOR_WORDS32
-
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-
 #ifndef COLUMNS
 #define COLUMNS 1
 #endif
@@ -24,8 +17,8 @@
 const uint OPERATOR = ADD;
 const uint NUMBERS = UNSIGNED;
 #else
-layout(constant_id = 6) const uint OPERATOR = ADD;
-layout(constant_id = 7) const uint NUMBERS = UNSIGNED;
+layout(constant_id = ID_OPERATOR) const uint OPERATOR = ADD;
+layout(constant_id = ID_NUMBERS) const uint NUMBERS = UNSIGNED;
 #endif
 
 const bool IS_ORDERED = OPERATOR == MIN || OPERATOR == MAX;
@@ -104,55 +97,41 @@ Element combine(Element earlier, Element later) {
 
 #define OPERATOR_HAS_SUBGROUP
 
+// `result` is that of the operator's function on `value`.
+#define CALL_BY_OPERATOR(result, value, add, mul, least, greatest, and, or, xor) \
+    if (OPERATOR == MUL) { \
+        if (IS_FLOAT) { \
+            result = floatBitsToUint(mul(uintBitsToFloat(value))); \
+        } else { \
+            result = mul(value); \
+        } \
+    } else if (OPERATOR == MIN) { \
+        result = least(value); \
+    } else if (OPERATOR == MAX) { \
+        result = greatest(value); \
+    } else if (OPERATOR == AND) { \
+        result = and(value); \
+    } else if (OPERATOR == OR) { \
+        result = or(value); \
+    } else if (OPERATOR == XOR) { \
+        result = xor(value); \
+    } else if (IS_FLOAT) { \
+        result = floatBitsToUint(add(uintBitsToFloat(value))); \
+    } else { \
+        result = add(value); \
+    }
+
 Element subgroup_reduce(Element value) {
     Element total;
-    if (OPERATOR == MUL) {
-        if (IS_FLOAT) {
-            total = floatBitsToUint(subgroupMul(uintBitsToFloat(value)));
-        } else {
-            total = subgroupMul(value);
-        }
-    } else if (OPERATOR == MIN) {
-        total = subgroupMin(value);
-    } else if (OPERATOR == MAX) {
-        total = subgroupMax(value);
-    } else if (OPERATOR == AND) {
-        total = subgroupAnd(value);
-    } else if (OPERATOR == OR) {
-        total = subgroupOr(value);
-    } else if (OPERATOR == XOR) {
-        total = subgroupXor(value);
-    } else if (IS_FLOAT) {
-        total = floatBitsToUint(subgroupAdd(uintBitsToFloat(value)));
-    } else {
-        total = subgroupAdd(value);
-    }
+    CALL_BY_OPERATOR(total, value, subgroupAdd, subgroupMul, subgroupMin, subgroupMax, subgroupAnd, subgroupOr,
+        subgroupXor)
     return total;
 }
 
 Element subgroup_exclusive_scan(Element value) {
     Element prefix;
-    if (OPERATOR == MUL) {
-        if (IS_FLOAT) {
-            prefix = floatBitsToUint(subgroupExclusiveMul(uintBitsToFloat(value)));
-        } else {
-            prefix = subgroupExclusiveMul(value);
-        }
-    } else if (OPERATOR == MIN) {
-        prefix = subgroupExclusiveMin(value);
-    } else if (OPERATOR == MAX) {
-        prefix = subgroupExclusiveMax(value);
-    } else if (OPERATOR == AND) {
-        prefix = subgroupExclusiveAnd(value);
-    } else if (OPERATOR == OR) {
-        prefix = subgroupExclusiveOr(value);
-    } else if (OPERATOR == XOR) {
-        prefix = subgroupExclusiveXor(value);
-    } else if (IS_FLOAT) {
-        prefix = floatBitsToUint(subgroupExclusiveAdd(uintBitsToFloat(value)));
-    } else {
-        prefix = subgroupExclusiveAdd(value);
-    }
+    CALL_BY_OPERATOR(prefix, value, subgroupExclusiveAdd, subgroupExclusiveMul, subgroupExclusiveMin,
+        subgroupExclusiveMax, subgroupExclusiveAnd, subgroupExclusiveOr, subgroupExclusiveXor)
     return prefix;
 }
 
@@ -161,5 +140,3 @@ Element subgroup_exclusive_scan(Element value, out Element total) {
     total = subgroupShuffle(combine(prefix, value), gl_SubgroupSize - 1);
     return prefix;
 }
-
-#endif

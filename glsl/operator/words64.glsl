@@ -3,19 +3,12 @@
 //
 // A number is two words, low word first. Minima and maxima map it as `words32.glsl` does.
 
-#ifndef SUBSWEEP_OPERATOR_WORDS64
-#define SUBSWEEP_OPERATOR_WORDS64
-
-#if COLUMNS == 1
-#define ELEMENT_WORDS 2
-#else
-#define ELEMENT_WORDS 4
-#endif
+#define ELEMENT_WORDS (2 * COLUMNS)
 #include "common/words.glsl"
 #include "operator/names.glsl"
 
-layout(constant_id = 6) const uint OPERATOR = ADD;
-layout(constant_id = 7) const uint NUMBERS = UNSIGNED;
+layout(constant_id = ID_OPERATOR) const uint OPERATOR = ADD;
+layout(constant_id = ID_NUMBERS) const uint NUMBERS = UNSIGNED;
 
 const bool IS_ORDERED = OPERATOR == MIN || OPERATOR == MAX;
 
@@ -95,42 +88,18 @@ uvec2 pair_to_memory(uvec2 pair) {
 
 #define OPERATOR_HAS_MEMORY_FORM
 
-#if COLUMNS == 1
-
 Element identity() {
-    return identity_pair();
+    return PAIRS(identity_pair(), identity_pair());
 }
 
 Element combine(Element earlier, Element later) {
-    return combine_pair(earlier, later);
+    return PAIRS(combine_pair(earlier.xy, later.xy), combine_pair(earlier.zw, later.zw));
 }
 
 Element from_memory(Element words) {
-    return pair_from_memory(words);
+    return PAIRS(pair_from_memory(words.xy), pair_from_memory(words.zw));
 }
 
 Element to_memory(Element words) {
-    return pair_to_memory(words);
+    return PAIRS(pair_to_memory(words.xy), pair_to_memory(words.zw));
 }
-
-#else
-
-Element identity() {
-    return Element(identity_pair(), identity_pair());
-}
-
-Element combine(Element earlier, Element later) {
-    return Element(combine_pair(earlier.xy, later.xy), combine_pair(earlier.zw, later.zw));
-}
-
-Element from_memory(Element words) {
-    return Element(pair_from_memory(words.xy), pair_from_memory(words.zw));
-}
-
-Element to_memory(Element words) {
-    return Element(pair_to_memory(words.xy), pair_to_memory(words.zw));
-}
-
-#endif
-
-#endif

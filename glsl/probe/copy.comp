@@ -7,11 +7,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "common/address.glsl"
 #include "common/dispatch.glsl"
 
-layout(constant_id = 1) const uint QUADS_PER_INVOCATION = 4;
+layout(constant_id = ID_QUADS_PER_INVOCATION) const uint QUADS_PER_INVOCATION = 4;
 
 layout(push_constant, std430) uniform Push {
     Quads source;

@@ -29,10 +29,7 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_ballot : require
 #include "scan/tile_scan.glsl"
-#include "common/look_back.glsl"
 
 layout(push_constant, std430) uniform Push {
     Words source;
@@ -50,8 +47,10 @@ layout(push_constant, std430) uniform Push {
 #endif
 } push;
 
+#include "common/look_back.glsl"
+
 // Whether the plan alone determines the order of additions.
-layout(constant_id = 16) const bool FIXED_TREE = false;
+layout(constant_id = ID_FIXED_TREE) const bool FIXED_TREE = false;
 
 // Tiles of a group with FIXED_TREE.
 const uint GROUP_TILES = 32;
@@ -89,26 +88,12 @@ Words status_of_group(uint group) {
 }
 
 #ifdef COUNTED
-// Counters, in the order in which `Workload::look_back` reads them.
-const uint WINDOWS = 0;
-const uint SPINS = 1;
-const uint FALLBACKS = 2;
-const uint LONGEST = 3;
-// Fault injection: every Nth tile publishes nothing, as a stalled workgroup; 0 for none.
-layout(constant_id = 8) const uint STALL_EVERY = 0;
-
-void count(uint counter, uint more) {
-    if (subgroupElect()) {
-        atomicAdd(push.counts.word[counter], more);
-    }
-}
-
 // Look-back windows of the workgroup's tile.
 uint windows = 0;
 
 void count_window() {
     windows++;
-    count(WINDOWS, 1);
+    count(WINDOWS);
 }
 
 void count_look_back() {
@@ -116,15 +101,9 @@ void count_look_back() {
         atomicMax(push.counts.word[LONGEST], windows);
     }
 }
-
-bool publishes(uint tile) {
-    return STALL_EVERY == 0 || tile % STALL_EVERY != 0;
-}
 #else
-#define count(counter, more)
 #define count_window()
 #define count_look_back()
-#define publishes(tile) true
 #endif
 
 // Looks back from tile `end`, which is not 0, over a window of as many tiles as a subgroup has lanes at a time. Adds
@@ -154,7 +133,7 @@ uint look_back(inout uint end, inout Element carry) {
             if (behind_stalled <= first) {
                 break;
             }
-            count(SPINS, 1);
+            count(SPINS);
         }
         count_window();
         bool is_stuck = behind_stalled > first;
@@ -233,7 +212,7 @@ uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
             if (subgroupBallotBitCount(stalled) == 0) {
                 break;
             }
-            count(SPINS, 1);
+            count(SPINS);
         }
         count_window();
         walk.is_published = lane < chunk && !is_waiting;
@@ -287,7 +266,7 @@ Element reduce_stalled_tile(uint tile) {
 
 // The first subgroup looks back for its workgroup. OTHER_SUBGROUPS with MAIN_PATH compiles the main path of the
 // others.
-layout(constant_id = 18) const bool OTHER_SUBGROUPS = false;
+layout(constant_id = ID_OTHER_SUBGROUPS) const bool OTHER_SUBGROUPS = false;
 #define LOOKS_BACK (!OTHER_SUBGROUPS && gl_SubgroupID == 0)
 
 // The exclusive prefix of `tile`, which is not 0, in every invocation. Every invocation of the workgroup must call
@@ -319,7 +298,7 @@ Element carry_into(uint tile) {
         }
         Element total = reduce_stalled_tile(stalled);
         if (gl_SubgroupID == 0) {
-            count(FALLBACKS, 1);
+            count(FALLBACKS);
             if (subgroupElect()) {
                 publish_aggregate(status_of(stalled), total);
             }

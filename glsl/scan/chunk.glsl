@@ -5,12 +5,9 @@
 // of BATCH invocations, which stands for one hardware thread of the tutorial, processes a chunk BATCH entries at a
 // time.
 
-#ifndef SUBSWEEP_SCAN_CHUNK
-#define SUBSWEEP_SCAN_CHUNK
-
 #include "common/workgroup_scan.glsl"
 
-layout(constant_id = 1) const uint BATCHES_PER_CHUNK = 8;
+layout(constant_id = ID_BATCHES_PER_CHUNK) const uint BATCHES_PER_CHUNK = 8;
 
 const uint BATCH = WORKGROUP_SIZE;
 const uint CHUNK_ITEMS = BATCH * BATCHES_PER_CHUNK;
@@ -30,5 +27,3 @@ Words entry(uint chunk, uint index) {
     address = advance(address, chunk * CHUNK_ITEMS + index, push.stride * row_size);
     return Words(address);
 }
-
-#endif

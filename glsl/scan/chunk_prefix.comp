@@ -11,10 +11,9 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "scan/chunk.glsl"
 
-layout(constant_id = 2) const bool HAS_SUMS = false;
+layout(constant_id = ID_HAS_SUMS) const bool HAS_SUMS = false;
 
 void main() {
     uint chunk = workgroup_index();

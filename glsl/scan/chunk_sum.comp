@@ -10,7 +10,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "scan/chunk.glsl"
 
 void main() {

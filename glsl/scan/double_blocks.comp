@@ -24,11 +24,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "common/dispatch.glsl"
 #include "common/element.glsl"
 
-layout(constant_id = 1) const bool FROM_SOURCE = false;
+layout(constant_id = ID_FROM_SOURCE) const bool FROM_SOURCE = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;

@@ -13,7 +13,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "scan/tile_scan.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -43,23 +42,14 @@ void main() {
     uint stride = row_stride(push.column_count);
     Words source = column_from(push.source, tile.memory_index, TILE_ITEMS, push.column_count, tile.column);
     Words destination = column_from(push.destination, tile.memory_index, TILE_ITEMS, push.column_count, tile.column);
-    uint heads = 0;
-#ifdef HEADED
-    heads = load_heads(push.heads, tile, tiles);
-    if (!is_null(push.initial)) {
-        initial = load_value(column_from(push.initial, 0, 1, push.column_count, tile.column));
-    }
-#endif
+    uint heads = load_heads(push.heads, tile, tiles);
+    load_initial(push.initial, push.column_count, tile.column);
 
     load_tile(source, stride, tile.extent);
     Element tile_total;
     Element carry = scan_runs(heads, tile_total);
     if (!is_null(push.carries)) {
-#ifdef HEADED
-        carry = combine(Element(carry_into(tile), 0), carry);
-#else
-        carry = combine(carry_into(tile), carry);
-#endif
+        carry = combine(not_a_head(carry_into(tile)), carry);
     }
 
     apply_carry(heads, carry);

@@ -3,9 +3,6 @@
 // A boundary precedes each row that begins a segment. In a forward scan the head is that row; in reverse it is the
 // row before the boundary.
 
-#ifndef SUBSWEEP_SCAN_HEADS
-#define SUBSWEEP_SCAN_HEADS
-
 // A word for each row, nonzero where a segment begins.
 const uint FLAGS = 0;
 // A key of one or two words for each row: a segment is a run of equal keys.
@@ -16,7 +13,7 @@ const uint BITS = 3;
 // For the levels above the rows: a word for each tile, nonzero if a segment begins in it.
 const uint TILES = 4;
 
-layout(constant_id = 10) const uint HEADS = FLAGS;
+layout(constant_id = ID_HEADS) const uint HEADS = FLAGS;
 
 // Words of a key.
 const uint KEY_WORDS = HEADS == KEYS64 ? 2 : 1;
@@ -67,8 +64,19 @@ Element with_head(Value value, uint heads, uint slot, uint i) {
     return Element(value, is_head(heads, slot, i));
 }
 
+Element not_a_head(Value value) {
+    return Element(value, 0);
+}
+
 // The initial value of every segment.
 Value initial = value_identity();
+
+// Loads it from a row at `words`, unless that is null.
+void load_initial(Words words, uint column_count, uint column) {
+    if (!is_null(words)) {
+        initial = load_value(column_from(words, 0, 1, column_count, column));
+    }
+}
 
 Value without_head(Element inclusive) {
     return combine(initial, inclusive.value);
@@ -82,5 +90,3 @@ Value exclusive_result(Element before, uint heads, uint slot, uint i) {
     }
     return combine(initial, before.value);
 }
-
-#endif

@@ -11,7 +11,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "scan/tile_scan.glsl"
 
 layout(push_constant, std430) uniform Push {

@@ -10,7 +10,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "scan/tile_scan.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -26,6 +25,18 @@ layout(push_constant, std430) uniform Push {
     uint column_count;
 } push;
 
+#ifdef HEADED
+void store_total(Words sum, Tile tile, Element tile_total) {
+    store_value(sum, tile_total.value);
+    // The same for every column.
+    if (tile.column == 0) {
+        advance_words(push.sum_heads, tile.index, 1).word[0] = tile_total.is_head;
+    }
+}
+#else
+#define store_total(sum, tile, tile_total) store_value(sum, tile_total)
+#endif
+
 void main() {
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.tiles_on_device);
     Tile tile = tile_of_workgroup(tiles, push.column_count);
@@ -34,23 +45,12 @@ void main() {
     }
     uint stride = row_stride(push.column_count);
     Words source = column_from(push.source, tile.memory_index, TILE_ITEMS, push.column_count, tile.column);
-    uint heads = 0;
-#ifdef HEADED
-    heads = load_heads(push.heads, tile, tiles);
-#endif
+    uint heads = load_heads(push.heads, tile, tiles);
 
     load_tile(source, stride, tile.extent);
     Element tile_total = reduce_tile(heads);
     if (gl_LocalInvocationIndex == 0) {
         Words sum = column_from(push.sums, tile.index, 1, push.column_count, tile.column);
-#ifdef HEADED
-        store_value(sum, tile_total.value);
-        // The same for every column.
-        if (tile.column == 0) {
-            advance_words(push.sum_heads, tile.index, 1).word[0] = tile_total.is_head;
-        }
-#else
-        store_value(sum, tile_total);
-#endif
+        store_total(sum, tile, tile_total);
     }
 }

@@ -11,10 +11,9 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "scan/tile_scan.glsl"
 
-layout(constant_id = 5) const bool KEEPS_SUMS = false;
+layout(constant_id = ID_KEEPS_SUMS) const bool KEEPS_SUMS = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;

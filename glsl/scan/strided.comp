@@ -18,11 +18,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "common/dispatch.glsl"
 #include "common/element.glsl"
 
-layout(constant_id = 1) const bool SUFFIX = false;
+layout(constant_id = ID_SUFFIX) const bool SUFFIX = false;
 
 layout(push_constant, std430) uniform Push {
     Words source;

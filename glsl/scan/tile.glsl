@@ -10,23 +10,20 @@
 // With REVERSE the layout is mirrored: the first tile in scan order is the last in memory, and so are its first pack
 // and the pack's first row. Packs keep their boundaries, so that quads remain aligned.
 
-#ifndef SUBSWEEP_SCAN_TILE
-#define SUBSWEEP_SCAN_TILE
-
 #include "common/main_path.glsl"
 #include "common/workgroup_scan.glsl"
 #include "common/tiles.glsl"
 
-layout(constant_id = 1) const uint RUNS_PER_INVOCATION = 4;
-layout(constant_id = 2) const uint PACKS_PER_RUN = 1;
+layout(constant_id = ID_RUNS_PER_INVOCATION) const uint RUNS_PER_INVOCATION = 4;
+layout(constant_id = ID_PACKS_PER_RUN) const uint PACKS_PER_RUN = 1;
 // Values are accessed by quads: source and destination are 16-byte aligned, and without MIXED_ACCESS no quad is
 // partial.
-layout(constant_id = 3) const bool QUAD_ACCESS = false;
+layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
 // Full tiles are accessed without bounds checks, and the last one word by word: one branch per tile, which suits
 // GPUs. llvmpipe executes both sides of a branch, one lane at a time.
-layout(constant_id = 14) const bool MIXED_ACCESS = false;
+layout(constant_id = ID_MIXED_ACCESS) const bool MIXED_ACCESS = false;
 // From the last row to the first.
-layout(constant_id = 9) const bool REVERSE = false;
+layout(constant_id = ID_REVERSE) const bool REVERSE = false;
 
 const uint RUN_ITEMS = PACKS_PER_RUN * PACK_ITEMS;
 const uint TILE_ITEMS = WORKGROUP_SIZE * RUNS_PER_INVOCATION * RUN_ITEMS;
@@ -99,5 +96,3 @@ uint pack_offset(uint slot) {
 uint rows_left(uint extent) {
     return max(extent, first_row()) - first_row();
 }
-
-#endif

@@ -1,13 +1,10 @@
 // Tile scan: load-and-reduce, then apply-and-store from the carry-in. The tile stays in registers in between, so that
 // it is read once.
 
-#ifndef SUBSWEEP_SCAN_TILE_SCAN
-#define SUBSWEEP_SCAN_TILE_SCAN
-
 #include "scan/tile.glsl"
 #include "workgroup_scan/invocations.glsl"
 
-layout(constant_id = 4) const bool EXCLUSIVE = false;
+layout(constant_id = ID_EXCLUSIVE) const bool EXCLUSIVE = false;
 
 // The invocation's packs, and the exclusive prefix of each of its runs within the subgroup.
 Value packs[PACKS][PACK_ITEMS];
@@ -84,6 +81,9 @@ void store_tile(Words destination, uint stride, uint extent) {
 #ifdef HEADED
 #include "scan/heads.glsl"
 #else
+#define load_heads(heads, tile, tiles) 0
+#define load_initial(words, column_count, column)
+#define not_a_head(value) value
 #define with_head(value, heads, slot, i) value
 #define without_head(element) element
 #define exclusive_result(before, heads, slot, i) before
@@ -102,7 +102,7 @@ Element reduce_run(uint round, uint heads) {
     return total;
 }
 
-#ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
+#ifdef SUBGROUP_BY_SHUFFLE
 // Inclusive subgroup scans, one for each round. The loop over rounds is the inner one: around the loop over distances
 // it would not be unrolled, and arrays indexed by round would not stay in registers.
 void subgroup_inclusive_scans(inout Element totals[RUNS_PER_INVOCATION]) {
@@ -112,6 +112,13 @@ void subgroup_inclusive_scans(inout Element totals[RUNS_PER_INVOCATION]) {
         }
     }
 }
+
+#define subgroup_total_of(scanned) element_of_last_lane(scanned)
+#define lane_prefix_of(scanned, total) exclusive_of_inclusive(scanned, total)
+#else
+#define subgroup_inclusive_scans(totals)
+#define subgroup_total_of(total) subgroup_reduce(total)
+#define lane_prefix_of(value, total) subgroup_exclusive_scan(value, total)
 #endif
 
 // The totals of the invocation's runs.
@@ -126,12 +133,7 @@ void reduce_runs(uint heads, out Element totals[RUNS_PER_INVOCATION]) {
 Element reduce_tile(uint heads) {
     Element totals[RUNS_PER_INVOCATION];
     reduce_runs(heads, totals);
-#ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
     subgroup_inclusive_scans(totals);
-#define subgroup_total_of(scanned) element_of_last_lane(scanned)
-#else
-#define subgroup_total_of(total) subgroup_reduce(total)
-#endif
     Element subgroup_total = identity();
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
         subgroup_total = combine(subgroup_total, subgroup_total_of(totals[round]));
@@ -150,18 +152,11 @@ Element scan_runs(uint heads, out Element tile_total) {
     return invocations_exclusive_scan(reduce_run(0, heads), tile_total);
 #else
     reduce_runs(heads, run_prefix);
-#ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
     subgroup_inclusive_scans(run_prefix);
-#endif
     Element subgroup_total = identity();
     [[unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
-#ifdef SUBSWEEP_SUBGROUP_BY_SHUFFLE
-        Element round_total = element_of_last_lane(run_prefix[round]);
-        Element lane_prefix = exclusive_of_inclusive(run_prefix[round]);
-#else
         Element round_total;
-        Element lane_prefix = subgroup_exclusive_scan(run_prefix[round], round_total);
-#endif
+        Element lane_prefix = lane_prefix_of(run_prefix[round], round_total);
         run_prefix[round] = combine(subgroup_total, lane_prefix);
         subgroup_total = combine(subgroup_total, round_total);
     }
@@ -187,5 +182,3 @@ void apply_carry(uint heads, Element carry) {
         }
     }
 }
-
-#endif

@@ -2,14 +2,9 @@
 //
 // With subgroups of more than 32 lanes the workgroup is the first lanes of one.
 
-#ifndef SUBSWEEP_SORT_CHUNK
-#define SUBSWEEP_SORT_CHUNK
-
 #include "sort/pass.glsl"
 
-layout(constant_id = 2) const uint BATCHES_PER_CHUNK = 8;
+layout(constant_id = ID_BATCHES_PER_CHUNK) const uint BATCHES_PER_CHUNK = 8;
 
 const uint BATCH = WORKGROUP_SIZE;
 const uint CHUNK_ITEMS = BATCH * BATCHES_PER_CHUNK;
-
-#endif

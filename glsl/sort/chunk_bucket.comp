@@ -12,8 +12,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_ballot : require
 #include "sort/chunk.glsl"
 #include "sort/values.glsl"
 
@@ -49,9 +47,8 @@ void main() {
         return;
     }
     uint extent = tile_extent(pass, chunk, CHUNK_ITEMS);
-    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
-    Words sorted = buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2);
-    Words keys = advance_words(all_keys, chunk, CHUNK_ITEMS * KEY_WORDS);
+    Words keys = advance_words(KEYS_FROM, chunk, CHUNK_ITEMS * KEY_WORDS);
+    Words sorted = KEYS_TO;
 #if VALUE_WORDS > 0
     Values values = values_of(pass.ping_pong, push.values, push.values_alt);
     Words chunk_values = advance_words(values.from, chunk * CHUNK_ITEMS, VALUE_WORDS);

@@ -12,7 +12,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "sort/chunk.glsl"
 #include "sort/dispatch_args.glsl"
 
@@ -78,8 +77,7 @@ void main() {
         return;
     }
     uint extent = tile_extent(pass, chunk, CHUNK_ITEMS);
-    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
-    Words keys = advance_words(all_keys, chunk, CHUNK_ITEMS * KEY_WORDS);
+    Words keys = advance_words(KEYS_FROM, chunk, CHUNK_ITEMS * KEY_WORDS);
 
     if (gl_LocalInvocationIndex < COUNTERS) {
         s_counts[gl_LocalInvocationIndex] = Counter(0);

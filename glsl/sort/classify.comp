@@ -19,8 +19,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_ballot : require
 #include "common/dispatch.glsl"
 #include "common/grid.glsl"
 #include "common/last_workgroup.glsl"
@@ -28,15 +26,16 @@
 #include "sort/segments.glsl"
 
 // Shorter segments need no sorting.
-layout(constant_id = 1) const uint MIN_EXTENT = 2;
+layout(constant_id = ID_MIN_EXTENT) const uint MIN_EXTENT = 2;
 // The longest extent of each size class; longer segments are in the class LONG.
-layout(constant_id = 2) const uint MAX_SHORT = 32;
-layout(constant_id = 3) const uint MAX_SMALL = 512;
-layout(constant_id = 4) const uint MAX_LARGE = 4096;
+layout(constant_id = ID_MAX_SHORT) const uint MAX_SHORT = 32;
+layout(constant_id = ID_MAX_SMALL) const uint MAX_SMALL = 512;
+layout(constant_id = ID_MAX_LARGE) const uint MAX_LARGE = 4096;
 // Short segments per workgroup.
-layout(constant_id = 5) const uint SHORT_PER_WORKGROUP = 16;
-layout(constant_id = 6) const uint TILE_ITEMS = 4096;
-layout(constant_id = 7) const uint RADIX = 256;
+layout(constant_id = ID_SHORT_PER_WORKGROUP) const uint SHORT_PER_WORKGROUP = 16;
+// Keys per tile, and bins of a digit, of the passes over long segments.
+layout(constant_id = ID_TILE_ITEMS) const uint TILE_ITEMS = 4096;
+layout(constant_id = ID_RADIX) const uint RADIX = 256;
 
 layout(push_constant, std430) uniform Push {
     Words segments;

@@ -8,12 +8,11 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "common/dispatch.glsl"
 #include "sort/dispatch_args.glsl"
 
 // Keys per workgroup.
-layout(constant_id = 1) const uint TILE_ITEMS = 4096;
+layout(constant_id = ID_TILE_ITEMS) const uint TILE_ITEMS = 4096;
 
 layout(push_constant, std430) uniform Push {
     Words keys;

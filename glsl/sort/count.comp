@@ -9,15 +9,10 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#include "sort/pass.glsl"
+#include "sort/tile.glsl"
 #include "sort/digit_bytes.glsl"
 #include "sort/load_quads.glsl"
 #include "sort/dispatch_args.glsl"
-
-layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
-
-const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -39,8 +34,7 @@ void main() {
         return;
     }
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
-    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
-    Words keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
+    Words keys = advance_words(KEYS_FROM, tile, TILE_ITEMS * KEY_WORDS);
 
     if (gl_LocalInvocationIndex < 4) {
         s_counts[gl_LocalInvocationIndex] = uvec2(0);

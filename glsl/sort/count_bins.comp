@@ -11,11 +11,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#ifdef SEGMENTED
-#include "sort/segments.glsl"
-#endif
-#include "sort/dispatch_args.glsl"
 #include "sort/tile.glsl"
 
 layout(push_constant, std430) uniform Push {
@@ -34,50 +29,38 @@ layout(push_constant, std430) uniform Push {
     uint digit_mask;
 } push;
 
+#include "sort/pass_tile.glsl"
+
+#ifdef SEGMENTED
+#define COUNTS advance_words(push.counts, tile.first_tile, RADIX)
+#define KEYS advance_words(push.keys, tile.first_index, KEY_WORDS)
+#else
+#define COUNTS push.counts
+#define KEYS advance_words(KEYS_FROM, tile.index, TILE_ITEMS * KEY_WORDS)
+#endif
+
 shared uint s_bins[RADIX];
 
 void main() {
-#ifdef SEGMENTED
-    if (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
+    if (workgroup_index() >= TILE_COUNT) {
         return;
     }
-    SegmentTile segment_tile = load_segment_tile(push.tiles, push.long_segments, workgroup_index(), TILE_ITEMS);
-    uint tile = segment_tile.tile;
-    uint tile_count = segment_tile.tile_count;
-    uint extent = segment_tile.extent;
-    Words counts = advance_words(push.counts, segment_tile.first_tile, RADIX);
-    Words keys = advance_words(push.keys, segment_tile.first_index, KEY_WORDS);
-#else
-    uint tile = workgroup_index();
-    PassArgs pass = load_pass_args(push.dispatch_args);
-    if (tile >= pass.tile_count) {
-        return;
-    }
-    uint tile_count = pass.tile_count;
-    uint extent = tile_extent(pass, tile, TILE_ITEMS);
-    Words counts = push.counts;
-    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
-    Words keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
-#endif
+    PassTile tile = tile_of_workgroup();
+    Words counts = COUNTS;
+    Words keys = KEYS;
 
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        uint d = bin_index(k);
-        if (d < RADIX) {
-            s_bins[d] = 0;
-        }
+    FOR_EACH_BIN(k) {
+        s_bins[bin_index(k)] = 0;
     }
     barrier();
     // Counting ignores order: neighbouring invocations load neighbouring keys.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        if (striped_index(i) < extent) {
+        if (striped_index(i) < tile.extent) {
             atomicAdd(s_bins[digit_of(load_key(keys, striped_index(i)), push.shift, push.digit_mask)], 1u);
         }
     }
     barrier();
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        uint d = bin_index(k);
-        if (d < RADIX) {
-            counts.word[count_index(d, tile, tile_count)] = s_bins[d];
-        }
+    FOR_EACH_BIN(k) {
+        counts.word[count_index(bin_index(k), tile.index, tile.count)] = s_bins[bin_index(k)];
     }
 }

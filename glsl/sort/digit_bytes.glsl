@@ -2,9 +2,6 @@
 //
 // The word is selected by comparison, not by indexing: an array indexed by data would not stay in registers.
 
-#ifndef SUBSWEEP_SORT_DIGIT_BYTES
-#define SUBSWEEP_SORT_DIGIT_BYTES
-
 // At most 255 keys per invocation, or a byte would overflow.
 struct DigitBytes {
     uvec4 words;
@@ -22,5 +19,3 @@ uint digit_count(DigitBytes counts, uint digit) {
     uint high = (word & 1) == 0 ? counts.words.z : counts.words.w;
     return bitfieldExtract(word < 2 ? low : high, int(8 * (digit & 3)), 8);
 }
-
-#endif

@@ -15,7 +15,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
 #include "common/grid.glsl"
 #include "common/last_workgroup.glsl"
 #include "common/tiles.glsl"
@@ -26,7 +25,8 @@
 #include "sort/offsets.glsl"
 #endif
 
-layout(constant_id = 7) const uint PASS_COUNT = 4;
+// Passes of the sort.
+layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 
 // A divisor of ITEMS_PER_INVOCATION.
 const uint ITEMS_PER_ROUND = 4;
@@ -67,9 +67,13 @@ const uint SET = 0;
 const uint CLEAR = 2;
 const uint DONE = 4;
 
-#ifdef BINS
-shared uint s_bins[RADIX * PASS_COUNT];
-#endif
+// Sets bits in the words of state from `first` on, and returns those that were set.
+Key or_bits(uint first, Key bits) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; w++) {
+        KEY_WORD(bits, w) = atomicOr(push.state.word[first + w], KEY_WORD(bits, w));
+    }
+    return bits;
+}
 
 // The digit of a pass.
 Digit digit_of_pass(uint pass) {
@@ -148,6 +152,23 @@ void store_args_of_passes(Key differing, Tiles tiles) {
 }
 
 #ifdef BINS
+shared uint s_bins[RADIX * PASS_COUNT];
+
+void clear_bins() {
+    for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
+        s_bins[d] = 0;
+    }
+    barrier();
+}
+
+// Counts the digits of a key's order.
+void count_digits(Key order) {
+    for (uint pass = 0; pass < PASS_COUNT; pass++) {
+        Digit digit = digit_of_pass(pass);
+        atomicAdd(s_bins[pass * RADIX + bits_of(order, digit.shift, digit.mask)], 1u);
+    }
+}
+
 // The histogram of a pass's first portion.
 Words bins_of_pass(uint pass) {
     return advance_words(push.bins, pass * push.portion_count, HISTOGRAM_WORDS);
@@ -159,6 +180,15 @@ void add_to_bin(Words bins, uint digit, uint keys) {
     // Exactly one addition wraps the low word.
     if (WIDE_OFFSETS && before + keys < keys) {
         atomicAdd(bins.word[RADIX + digit], 1u);
+    }
+}
+
+void add_to_bins() {
+    barrier();
+    for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
+        if (s_bins[d] != 0) {
+            add_to_bin(bins_of_pass(d / RADIX), d % RADIX, s_bins[d]);
+        }
     }
 }
 
@@ -175,11 +205,8 @@ void load_bins(Words bins, uint first, out uint words[BINS_PER_INVOCATION]) {
 }
 
 void store_bins(Words bins, uint first, uint words[BINS_PER_INVOCATION]) {
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        uint d = bin_index(k);
-        if (d < RADIX) {
-            atomicExchange(bins.word[first + d], words[k]);
-        }
+    FOR_EACH_BIN(k) {
+        atomicExchange(bins.word[first + bin_index(k)], words[k]);
     }
 }
 
@@ -201,29 +228,36 @@ void scan_digits(inout uint words[BINS_PER_INVOCATION]) {
     barrier();
 }
 
-// Exclusive prefix sum of a pass's histogram: the offset of each digit's first key. Every invocation of the workgroup
-// must call it, with a barrier after the previous use of shared memory.
-void scan_bins(uint pass) {
-    Words bins = bins_of_pass(pass);
-    uint low[BINS_PER_INVOCATION];
-    uint first_low[BINS_PER_INVOCATION];
-    load_bins(bins, 0, low);
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        first_low[k] = low[k];
-    }
-    scan_digits(first_low);
-    store_bins(bins, 0, first_low);
-    if (WIDE_OFFSETS) {
-        uint high[BINS_PER_INVOCATION];
-        load_bins(bins, RADIX, high);
-        // Where the sum of low words wraps, the digit carries one into the high words.
+// Exclusive prefix sum of each pass's histogram: the offset of each digit's first key. Every invocation of the
+// workgroup must call it, with a barrier after the previous use of shared memory.
+void scan_bins() {
+    for (uint pass = 0; pass < PASS_COUNT; pass++) {
+        Words bins = bins_of_pass(pass);
+        uint low[BINS_PER_INVOCATION];
+        uint first_low[BINS_PER_INVOCATION];
+        load_bins(bins, 0, low);
         [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-            high[k] += first_low[k] + low[k] < low[k] ? 1 : 0;
+            first_low[k] = low[k];
         }
-        scan_digits(high);
-        store_bins(bins, RADIX, high);
+        scan_digits(first_low);
+        store_bins(bins, 0, first_low);
+        if (WIDE_OFFSETS) {
+            uint high[BINS_PER_INVOCATION];
+            load_bins(bins, RADIX, high);
+            // Where the sum of low words wraps, the digit carries one into the high words.
+            [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+                high[k] += first_low[k] + low[k] < low[k] ? 1 : 0;
+            }
+            scan_digits(high);
+            store_bins(bins, RADIX, high);
+        }
     }
 }
+#else
+#define clear_bins()
+#define count_digits(order)
+#define add_to_bins()
+#define scan_bins()
 #endif
 
 void main() {
@@ -234,12 +268,7 @@ void main() {
     }
     uint extent = tile + 1 < tiles.count ? TILE_ITEMS : tiles.last_extent;
     Words keys = advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS);
-#ifdef BINS
-    for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
-        s_bins[d] = 0;
-    }
-    barrier();
-#endif
+    clear_bins();
 
     Key set = Key(0);
     Key clear = Key(0);
@@ -251,52 +280,23 @@ void main() {
                 Key order = ordered(load_key(keys, striped_index(i)));
                 set |= order;
                 clear |= ~order;
-#ifdef BINS
-                for (uint pass = 0; pass < PASS_COUNT; pass++) {
-                    Digit digit = digit_of_pass(pass);
-                    atomicAdd(s_bins[pass * RADIX + bits_of(order, digit.shift, digit.mask)], 1u);
-                }
-#endif
+                count_digits(order);
             }
         }
     }
     set = subgroupOr(set);
     clear = subgroupOr(clear);
     if (subgroupElect()) {
-#if KEY_WORDS == 2
-        atomicOr(push.state.word[SET], set.x);
-        atomicOr(push.state.word[SET + 1], set.y);
-        atomicOr(push.state.word[CLEAR], clear.x);
-        atomicOr(push.state.word[CLEAR + 1], clear.y);
-#else
-        atomicOr(push.state.word[SET], set);
-        atomicOr(push.state.word[CLEAR], clear);
-#endif
+        or_bits(SET, set);
+        or_bits(CLEAR, clear);
     }
-#ifdef BINS
-    barrier();
-    for (uint d = invocation_index(); d < RADIX * PASS_COUNT; d += WORKGROUP_SIZE) {
-        if (s_bins[d] != 0) {
-            add_to_bin(bins_of_pass(d / RADIX), d % RADIX, s_bins[d]);
-        }
-    }
-#endif
+    add_to_bins();
 
     if (!is_last_workgroup(push.state, DONE, tiles.count)) {
         return;
     }
     if (invocation_index() == 0) {
-#if KEY_WORDS == 2
-        uvec2 differing = uvec2(atomicOr(push.state.word[SET], 0u), atomicOr(push.state.word[SET + 1], 0u)) &
-            uvec2(atomicOr(push.state.word[CLEAR], 0u), atomicOr(push.state.word[CLEAR + 1], 0u));
-#else
-        uint differing = atomicOr(push.state.word[SET], 0u) & atomicOr(push.state.word[CLEAR], 0u);
-#endif
-        store_args_of_passes(differing, tiles);
+        store_args_of_passes(or_bits(SET, Key(0)) & or_bits(CLEAR, Key(0)), tiles);
     }
-#ifdef BINS
-    for (uint pass = 0; pass < PASS_COUNT; pass++) {
-        scan_bins(pass);
-    }
-#endif
+    scan_bins();
 }

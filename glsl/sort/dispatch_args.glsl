@@ -66,4 +66,8 @@ Words buffer_of(uint buffer_index, Words primary, Words alternate, Words second_
     return Words(address);
 }
 
+// The keys before and after `pass`.
+#define KEYS_FROM buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2)
+#define KEYS_TO buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2)
+
 #endif

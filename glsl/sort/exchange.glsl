@@ -1,8 +1,6 @@
-// Exchange of words between the invocations of a workgroup, through the shared memory of the ranking. Include it
-// after a ranking.
+// Exchange of words between the invocations of a workgroup, through the shared memory of the ranking.
 
-#ifndef SUBSWEEP_SORT_EXCHANGE
-#define SUBSWEEP_SORT_EXCHANGE
+#include "sort/rank.glsl"
 
 // Scatters a word of each item to its rank in shared memory. Every invocation must call it, with a barrier after the
 // previous use of shared memory, and a barrier before the words are read.
@@ -36,5 +34,3 @@ void scatter_to_items(inout uint words[ITEMS_PER_INVOCATION]) {
         words[i] = s_tile[item_index(i)];
     }
 }
-
-#endif

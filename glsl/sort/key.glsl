@@ -17,8 +17,9 @@
 #define VALUE_WORDS 0
 #endif
 
-layout(constant_id = 4) const uint KEY_NUMBERS = UNSIGNED;
-layout(constant_id = 5) const bool DESCENDING = false;
+// The number type of keys.
+layout(constant_id = ID_KEY_NUMBERS) const uint KEY_NUMBERS = UNSIGNED;
+layout(constant_id = ID_DESCENDING) const bool DESCENDING = false;
 
 const uint FLIPPED_IF_NEGATIVE = KEY_NUMBERS == FLOAT ? ~0 : 0;
 const uint FLIPPED_SIGN = KEY_NUMBERS == UNSIGNED ? 0 : 0x80000000;
@@ -26,8 +27,10 @@ const uint FLIPPED = DESCENDING ? ~0 : 0;
 
 #if KEY_WORDS == 2
 #define Key uvec2
+#define KEY_WORD(key, w) key[w]
 #else
 #define Key uint
+#define KEY_WORD(key, w) key
 #endif
 
 Key load_key(Words keys, uint index) {

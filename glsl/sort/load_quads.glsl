@@ -1,14 +1,11 @@
 // Loads of four keys at a time, by one or two 16-byte accesses.
 
-#ifndef SUBSWEEP_SORT_LOAD_QUADS
-#define SUBSWEEP_SORT_LOAD_QUADS
-
 #include "sort/key.glsl"
 
 // Keys are accessed by quads: they are 16-byte aligned, and without MIXED_ACCESS no quad is partial.
-layout(constant_id = 3) const bool QUAD_ACCESS = false;
+layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
 // A partial quad is loaded word by word. llvmpipe executes both sides of that branch, one lane at a time.
-layout(constant_id = 14) const bool MIXED_ACCESS = false;
+layout(constant_id = ID_MIXED_ACCESS) const bool MIXED_ACCESS = false;
 
 Key[4] load_whole_quad(Words keys, uint first) {
 #if KEY_WORDS == 2
@@ -38,5 +35,3 @@ void load_quad(Words keys, uint first, uint extent, out Key quad[4]) {
         }
     }
 }
-
-#endif

@@ -3,15 +3,12 @@
 // A histogram of offsets has RADIX low words, and with WIDE_OFFSETS then RADIX high words. A kernel for fewer than
 // 2^32 keys defines NARROW_OFFSETS.
 
-#ifndef SUBSWEEP_SORT_OFFSETS
-#define SUBSWEEP_SORT_OFFSETS
-
 #include "sort/pass.glsl"
 
 #ifdef NARROW_OFFSETS
 const bool WIDE_OFFSETS = false;
 #else
-layout(constant_id = 9) const bool WIDE_OFFSETS = false;
+layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
 #endif
 
 const uint OFFSET_WORDS = WIDE_OFFSETS ? 2 : 1;
@@ -45,5 +42,3 @@ void store_offset(Words histogram, uint bin, uvec2 offset) {
         histogram.word[RADIX + bin] = offset.y;
     }
 }
-
-#endif

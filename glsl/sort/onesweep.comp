@@ -26,9 +26,7 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_vote : require
-#include "sort/rank_by_match.glsl"
+#define RANK_BY_MATCH
 #include "sort/tile_scatter.glsl"
 #include "sort/dispatch_args.glsl"
 
@@ -51,8 +49,8 @@ layout(push_constant, std430) uniform Push {
 #endif
 } push;
 
-const uint AGGREGATE = 1;
-const uint PREFIX = 2;
+#include "common/look_back_states.glsl"
+
 const uint COUNT_BITS = 30;
 const uint COUNT_MASK = (1u << COUNT_BITS) - 1;
 
@@ -65,27 +63,6 @@ shared uint s_stalled[2];
 
 // Flips the highest bit of all descriptors of this pass.
 uint flip;
-
-#ifdef COUNTED
-const uint WINDOWS = 0;
-const uint SPINS = 1;
-const uint FALLBACKS = 2;
-// Fault injection: every Nth tile publishes nothing, as a stalled workgroup; 0 for none.
-layout(constant_id = 8) const uint STALL_EVERY = 0;
-
-void count(uint counter) {
-    if (subgroupElect()) {
-        atomicAdd(push.counts.word[counter], 1u);
-    }
-}
-
-bool publishes(uint tile) {
-    return STALL_EVERY == 0 || tile % STALL_EVERY != 0;
-}
-#else
-#define count(counter)
-#define publishes(tile) true
-#endif
 
 Words descriptors_of(uint tile) {
     return advance_words(advance_words(push.state, 1, 4), tile, RADIX);
@@ -140,10 +117,8 @@ void look_back() {
 // Every invocation must call it, in uniform control flow. Invocations clear and read their own bins alone, so that no
 // final barrier is needed.
 void count_stalled_tile(Words keys, uint tile, Digit digit) {
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        if (bin_index(k) < RADIX) {
-            s_bin_offset[bin_index(k)] = 0;
-        }
+    FOR_EACH_BIN(k) {
+        s_bin_offset[bin_index(k)] = 0;
     }
     barrier();
     Words first = advance_words(keys, tile, TILE_ITEMS * KEY_WORDS);
@@ -151,20 +126,18 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
         atomicAdd(s_bin_offset[digit_of(load_key(first, striped_index(i)), digit.shift, digit.mask)], 1u);
     }
     barrier();
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+    FOR_EACH_BIN(k) {
         uint bin = bin_index(k);
-        if (bin < RADIX) {
-            uint keys_of_bin = s_bin_offset[bin];
-            // The tile's own workgroup may resume at any time: its descriptors are not replaced.
-            uint found = atomicOr(descriptors_of(tile).word[bin], 0u);
-            uint status = (found ^ flip) >> COUNT_BITS;
-            if (status != AGGREGATE && status != PREFIX) {
-                atomicCompSwap(descriptors_of(tile).word[bin], found, descriptor(AGGREGATE, keys_of_bin));
-            }
-            if (look_back_tile[k] == tile + 1) {
-                exclusive_prefix[k] += keys_of_bin;
-                look_back_tile[k] = tile;
-            }
+        uint keys_of_bin = s_bin_offset[bin];
+        // The tile's own workgroup may resume at any time: its descriptors are not replaced.
+        uint found = atomicOr(descriptors_of(tile).word[bin], 0u);
+        uint status = (found ^ flip) >> COUNT_BITS;
+        if (status != AGGREGATE && status != PREFIX) {
+            atomicCompSwap(descriptors_of(tile).word[bin], found, descriptor(AGGREGATE, keys_of_bin));
+        }
+        if (look_back_tile[k] == tile + 1) {
+            exclusive_prefix[k] += keys_of_bin;
+            look_back_tile[k] = tile;
         }
     }
 }
@@ -184,9 +157,8 @@ void main() {
     if (tile == 0 && gl_LocalInvocationIndex == 0) {
         push.state.word[1 - pass.ping_pong.parity] = 0;
     }
-    Words all_keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
-    Words sorted = buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2);
-    Words keys = advance_words(all_keys, push.first_tile, TILE_ITEMS * KEY_WORDS);
+    Words keys = advance_words(KEYS_FROM, push.first_tile, TILE_ITEMS * KEY_WORDS);
+    Words sorted = KEYS_TO;
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
     Digit digit = Digit(push.shift, push.digit_mask);
 
@@ -207,11 +179,9 @@ void main() {
         barrier();
         scatter_to_shared(key_words[0]);
     }
-#if VALUE_WORDS > 0
     uvec2 tile_offset;
     umulExtended(push.first_tile + tile, TILE_ITEMS, tile_offset.y, tile_offset.x);
     Values values = values_of(pass.ping_pong, push.values, push.values_alt);
-#endif
 
     // One round, and one more for each stalled tile.
     for (uint slot = 0;; slot ^= 1) {
@@ -238,26 +208,20 @@ void main() {
     }
 
     bool has_next_portion = tile + 1 == pass.tile_count && !is_null(push.next_bins);
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
+    FOR_EACH_BIN(k) {
         uint bin = bin_index(k);
-        if (bin < RADIX) {
-            uint inclusive_prefix = exclusive_prefix[k] + bin_count[k];
-            if (tile > 0 && publishes(tile)) {
-                publish(tile, bin, PREFIX, inclusive_prefix);
-            }
-            uvec2 offset = load_offset(push.bins, bin);
-            set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
-            if (has_next_portion) {
-                store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
-            }
+        uint inclusive_prefix = exclusive_prefix[k] + bin_count[k];
+        if (tile > 0 && publishes(tile)) {
+            publish(tile, bin, PREFIX, inclusive_prefix);
+        }
+        uvec2 offset = load_offset(push.bins, bin);
+        set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
+        if (has_next_portion) {
+            store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
         }
     }
     barrier();
-#if VALUE_WORDS > 0
     load_values(values, tile_offset, extent);
-#endif
     store_keys(sorted, digit, extent);
-#if VALUE_WORDS > 0
     store_values(values, extent);
-#endif
 }

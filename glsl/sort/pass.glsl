@@ -8,13 +8,11 @@
 #ifndef SUBSWEEP_SORT_PASS
 #define SUBSWEEP_SORT_PASS
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
 #include "common/dispatch.glsl"
 #include "sort/key.glsl"
 
-layout(constant_id = 1) const uint RADIX_BITS = 4;
+// Bits of a digit.
+layout(constant_id = ID_RADIX_BITS) const uint RADIX_BITS = 4;
 
 const uint RADIX = 1u << RADIX_BITS;
 

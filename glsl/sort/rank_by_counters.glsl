@@ -5,19 +5,12 @@
 // prefix sum over the counters of all invocations, digit by digit, is the rank of the first key of each digit of each
 // invocation.
 //
-// It has the two steps and the results of rank_by_match.glsl.
-//
 // Shared memory: max(tile, RADIX / 2 * WORKGROUP_SIZE) words, and the workgroup scan's.
 // Source: Satish, Harris and Garland, "Designing Efficient Sorting Algorithms for Manycore GPUs", IPDPS 2009;
 //         counters are packed as in CUB's BlockRadixRank.
 
-#ifndef SUBSWEEP_SORT_RANK
-#define SUBSWEEP_SORT_RANK
-
-#include "common/workgroup_scan.glsl"
 #include "sort/digit_bytes.glsl"
 #include "sort/load_quads.glsl"
-#include "sort/tile.glsl"
 
 // A counter word holds digit w in its low half and digit w + RADIX / 2 in its high half.
 const uint COUNTER_WORDS = RADIX / 2;
@@ -26,15 +19,11 @@ const uint COUNTERS = COUNTER_WORDS * WORKGROUP_SIZE;
 // First the counters, word-major (word w of invocation i at w * WORKGROUP_SIZE + i), then the ranked tile.
 shared uint s_tile[TILE_ITEMS > COUNTERS ? TILE_ITEMS : COUNTERS];
 
-// For each bin that the invocation handles: the rank of its first key in the tile.
-uint bin_first[BINS_PER_INVOCATION];
-
 // The blocked arrangement.
 uint item_index(uint i) {
     return invocation_index() * ITEMS_PER_INVOCATION + i;
 }
 
-// Loads the tile's `extent` keys from `keys` on.
 void load_tile(Words keys, uint extent) {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i += 4) {
         Key quad[4];
@@ -51,8 +40,7 @@ uint counter_prefix(uint digit, uint invocation) {
     return digit < COUNTER_WORDS ? word & 0xffff : word >> 16;
 }
 
-// Counts the invocation's keys into its counters, padding included. Every invocation must call it, with a barrier
-// after the previous use of shared memory.
+// Counts the invocation's keys into its counters, padding included.
 void count_tile(Digit digit, uint extent) {
     DigitBytes counts = DigitBytes(uvec4(0));
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
@@ -67,8 +55,6 @@ void count_tile(Digit digit, uint extent) {
     barrier();
 }
 
-// Ranks the keys, after count_tile. Every invocation must call it, in uniform control flow, and a barrier must
-// precede the next use of shared memory.
 void rank_tile(Digit digit) {
     // The tile's counters are scanned in the order (word, invocation), a contiguous part by each invocation.
     uint invocation = invocation_index();
@@ -96,5 +82,3 @@ void rank_tile(Digit digit) {
         bin_first[k] = bin_index(k) < RADIX ? counter_prefix(bin_index(k), 0) : 0;
     }
 }
-
-#endif

@@ -20,18 +20,12 @@
 //         in Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are those of CUB's
 //         BlockRadixRankMatchEarlyCounts.
 
-#ifndef SUBSWEEP_SORT_RANK_BY_MATCH
-#define SUBSWEEP_SORT_RANK_BY_MATCH
-
-#extension GL_KHR_shader_subgroup_ballot : require
 #include "common/main_path.glsl"
-#include "common/workgroup_scan.glsl"
-#include "sort/tile.glsl"
 
 // The maximum of subgroups in a workgroup, whatever their size: the number of tables.
-layout(constant_id = 6) const uint MAX_SUBGROUPS = 16;
-layout(constant_id = 11) const bool EARLY_COUNTS = false;
-layout(constant_id = 12) const bool SHARED_MASKS = false;
+layout(constant_id = ID_MAX_SUBGROUPS) const uint MAX_SUBGROUPS = 16;
+layout(constant_id = ID_EARLY_COUNTS) const bool EARLY_COUNTS = false;
+layout(constant_id = ID_SHARED_MASKS) const bool SHARED_MASKS = false;
 
 const uint TABLES = MAX_SUBGROUPS * RADIX;
 const uint RANKING_WORDS = SHARED_MASKS ? 2 * TABLES : TABLES;
@@ -43,9 +37,7 @@ const bool HAS_EARLY_OUT = EARLY_COUNTS && SHARED_MASKS;
 // Whether the tile is full and one bin has all of its keys.
 shared bool s_is_one_digit;
 
-// For each bin that the invocation handles: its keys in the tile, and the rank of the first of them.
 uint bin_count[BINS_PER_INVOCATION];
-uint bin_first[BINS_PER_INVOCATION];
 
 // Orders a subgroup's accesses to shared memory.
 void subgroup_shared_barrier() {
@@ -61,11 +53,11 @@ void store_shared(uint index, uint word) {
     atomicStore(s_tile[index], word, gl_ScopeSubgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 
+// The subgroup-striped arrangement.
 uint item_index(uint i) {
     return (gl_SubgroupID * ITEMS_PER_INVOCATION + i) * gl_SubgroupSize + gl_SubgroupInvocationID;
 }
 
-// Loads the tile's `extent` keys from `keys` on.
 void load_tile(Words keys, uint extent) {
     Words first = advance_words(keys, item_index(0), KEY_WORDS);
     if (extent == TILE_ITEMS) {
@@ -121,8 +113,6 @@ void rank_in_subgroup(Digit digit) {
     }
 }
 
-// Counts the keys of each bin into `bin_count`. Every invocation must call it, in uniform control flow, with a
-// barrier after the previous use of shared memory.
 void count_tile(Digit digit, uint extent) {
     uint table = gl_SubgroupID * RADIX;
     for (uint bin = 0; bin < RADIX; bin += gl_SubgroupSize) {
@@ -159,8 +149,6 @@ void count_tile(Digit digit, uint extent) {
     }
 }
 
-// Ranks the keys, after count_tile. Every invocation must call it, and a barrier must precede the next use of shared
-// memory.
 void rank_tile(Digit digit) {
     uint invocation_count = 0;
     [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
@@ -198,5 +186,3 @@ void rank_tile(Digit digit) {
         }
     }
 }
-
-#endif

@@ -14,17 +14,8 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#ifdef RANK_BY_MATCH
-#include "sort/rank_by_match.glsl"
-#else
-#include "sort/rank_by_counters.glsl"
-#endif
 #define NARROW_OFFSETS
 #include "sort/tile_scatter.glsl"
-#ifdef SEGMENTED
-#include "sort/segments.glsl"
-#endif
 
 layout(push_constant, std430) uniform Push {
     Words keys;
@@ -48,58 +39,48 @@ layout(push_constant, std430) uniform Push {
     uint digit_mask;
 } push;
 
-void main() {
+#include "sort/pass_tile.glsl"
+
 #ifdef SEGMENTED
-    if (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
-        return;
-    }
-    SegmentTile segment_tile = load_segment_tile(push.tiles, push.long_segments, workgroup_index(), TILE_ITEMS);
-    uint tile = segment_tile.tile;
-    uint tile_count = segment_tile.tile_count;
-    uint extent = segment_tile.extent;
-    // Counts of all segments are scanned together: subtracts the counts of the segments before.
-    Words offsets = advance_words(push.offsets, segment_tile.first_tile, RADIX);
-    uint before = offsets.word[0] - segment_tile.begin;
-    uint first_index = segment_tile.first_index;
-    Words keys = push.keys;
-    Words sorted = push.sorted;
-    Values values = Values(push.values, push.sorted_values, is_null(push.values));
+#define OFFSETS advance_words(push.offsets, tile.first_tile, RADIX)
+// Counts of all segments are scanned together: subtracts the counts of the segments before.
+#define BEFORE (offsets.word[0] - tile.begin)
+#define KEYS push.keys
+#define SORTED push.sorted
+#define VALUES Values(push.values, push.sorted_values, is_null(push.values))
 #else
-    uint tile = workgroup_index();
-    PassArgs pass = load_pass_args(push.dispatch_args);
-    if (tile >= pass.tile_count) {
+#define OFFSETS push.offsets
+#define BEFORE 0
+#define KEYS KEYS_FROM
+#define SORTED KEYS_TO
+#define VALUES values_of(pass.ping_pong, push.values, push.values_alt)
+#endif
+
+void main() {
+    if (workgroup_index() >= TILE_COUNT) {
         return;
     }
-    uint tile_count = pass.tile_count;
-    uint extent = tile_extent(pass, tile, TILE_ITEMS);
-    Words offsets = push.offsets;
-    const uint before = 0;
-    uint first_index = tile * TILE_ITEMS;
-    Words keys = buffer_of(pass.ping_pong.keys_from, push.keys, push.keys_alt, push.keys_alt2);
-    Words sorted = buffer_of(pass.ping_pong.keys_to, push.keys, push.keys_alt, push.keys_alt2);
-    Values values = values_of(pass.ping_pong, push.values, push.values_alt);
-#endif
+    PassTile tile = tile_of_workgroup();
+    Words offsets = OFFSETS;
+    uint before = BEFORE;
+    Words keys = KEYS;
+    Words sorted = SORTED;
+    Values values = VALUES;
     Digit digit = Digit(push.shift, push.digit_mask);
 
-    load_tile(advance_words(keys, first_index, KEY_WORDS), extent);
-    count_tile(digit, extent);
+    load_tile(advance_words(keys, tile.first_index, KEY_WORDS), tile.extent);
+    count_tile(digit, tile.extent);
     rank_tile(digit);
-    [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) {
-        if (bin_index(k) < RADIX) {
-            uint offset = offsets.word[count_index(bin_index(k), tile, tile_count)] - before;
-            set_bin_offset(k, uvec2(offset, 0));
-        }
+    FOR_EACH_BIN(k) {
+        uint offset = offsets.word[count_index(bin_index(k), tile.index, tile.count)] - before;
+        set_bin_offset(k, uvec2(offset, 0));
     }
     barrier();
     if (EXCHANGE) {
         scatter_to_shared(key_words[0]);
         barrier();
     }
-#if VALUE_WORDS > 0
-    load_values(values, uvec2(first_index, 0), extent);
-#endif
-    store_keys(sorted, digit, extent);
-#if VALUE_WORDS > 0
-    store_values(values, extent);
-#endif
+    load_values(values, uvec2(tile.first_index, 0), tile.extent);
+    store_keys(sorted, digit, tile.extent);
+    store_values(values, tile.extent);
 }

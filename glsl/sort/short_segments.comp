@@ -13,16 +13,13 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_KHR_shader_subgroup_arithmetic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
 #include "common/dispatch.glsl"
 #include "sort/key.glsl"
 #include "sort/segments.glsl"
 
 // Lanes per segment: a divisor of the subgroup size.
-layout(constant_id = 1) const uint CLUSTER_LANES = 4;
-layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 8;
+layout(constant_id = ID_CLUSTER_LANES) const uint CLUSTER_LANES = 4;
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 8;
 
 layout(push_constant, std430) uniform Push {
     Words keys;

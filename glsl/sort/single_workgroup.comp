@@ -14,8 +14,6 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-#include "sort/rank_by_counters.glsl"
 #include "sort/exchange.glsl"
 #ifdef SEGMENTED
 #include "sort/segments.glsl"
@@ -41,15 +39,26 @@ layout(push_constant, std430) uniform Push {
     uint end_bit;
 } push;
 
+// What the workgroup sorts: all keys, or a segment of them. The last row of a dispatch may exceed the workgroup count.
 #ifdef SEGMENTED
-// The workgroup's segment.
 Segment segment;
 
 #define FROM_FIRST(array, words) advance_words(array, segment.begin, words)
 #define KEY_INDEX(index) (segment.begin + index)
+#define IS_SURPLUS (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT])
+
+uint load_extent() {
+    segment = load_segment(push.list, workgroup_index());
+    return segment.extent;
+}
 #else
 #define FROM_FIRST(array, words) array
 #define KEY_INDEX(index) index
+#define IS_SURPLUS (workgroup_index() > 0)
+
+uint load_extent() {
+    return count_of(push.element_count, push.count_on_device);
+}
 #endif
 
 #if VALUE_WORDS > 0
@@ -81,19 +90,10 @@ void permute_values(uint extent) {
 #endif
 
 void main() {
-    // The last row of a dispatch may exceed the workgroup count.
-#ifdef SEGMENTED
-    if (workgroup_index() >= push.dispatch_args.word[ARGS_TILE_COUNT]) {
+    if (IS_SURPLUS) {
         return;
     }
-    segment = load_segment(push.list, workgroup_index());
-    uint extent = segment.extent;
-#else
-    if (workgroup_index() > 0) {
-        return;
-    }
-    uint extent = count_of(push.element_count, push.count_on_device);
-#endif
+    uint extent = load_extent();
     load_tile(FROM_FIRST(push.keys, KEY_WORDS), extent);
 #if VALUE_WORDS > 0
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {

@@ -12,7 +12,7 @@
 
 #include "sort/pass.glsl"
 
-layout(constant_id = 2) const uint ITEMS_PER_INVOCATION = 16;
+layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 16;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 // Consecutive bins of the digit's histogram that an invocation handles. With more invocations than bins, the last
@@ -43,10 +43,13 @@ void set_key(uint i, Key key) {
 #endif
 }
 
-// Bin `k` of those that the invocation handles; bins from RADIX on do not exist.
+// Bin `k` of those that the invocation handles; bins from RADIX on do not exist, and FOR_EACH_BIN leaves
+// them out.
 uint bin_index(uint k) {
     return invocation_index() * BINS_PER_INVOCATION + k;
 }
+
+#define FOR_EACH_BIN(k) [[unroll]] for (uint k = 0; k < BINS_PER_INVOCATION; k++) if (bin_index(k) < RADIX)
 
 uint striped_index(uint i) {
     return i * WORKGROUP_SIZE + invocation_index();

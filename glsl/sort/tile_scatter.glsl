@@ -1,17 +1,13 @@
 // Tile scatter: stores a ranked tile to the offsets of its bins. Keys are exchanged through shared memory, in which
-// those of a digit are consecutive, so that stores coalesce. Include it after a ranking, whose `s_tile`, `rank` and
-// `bin_first` it uses.
+// those of a digit are consecutive, so that stores coalesce.
 //
 // Without EXCHANGE every invocation scatters its keys from registers: a CPU gains nothing by coalescing.
-
-#ifndef SUBSWEEP_SORT_TILE_SCATTER
-#define SUBSWEEP_SORT_TILE_SCATTER
 
 #include "sort/exchange.glsl"
 #include "sort/offsets.glsl"
 #include "sort/values.glsl"
 
-layout(constant_id = 13) const bool EXCHANGE = true;
+layout(constant_id = ID_EXCHANGE) const bool EXCHANGE = true;
 
 // The output offset of each bin's first key, minus its rank: low words, and with WIDE_OFFSETS then high words.
 shared uint s_bin_offset[HISTOGRAM_WORDS];
@@ -119,6 +115,7 @@ void store_values(Values values, uint extent) {
         }
     }
 }
-#endif
-
+#else
+#define load_values(values, tile_offset, extent)
+#define store_values(values, extent)
 #endif

@@ -1,8 +1,5 @@
 // Value buffers of a radix pass.
 
-#ifndef SUBSWEEP_SORT_VALUES
-#define SUBSWEEP_SORT_VALUES
-
 #include "sort/dispatch_args.glsl"
 
 // The value buffers; with `are_indices` a value is its key's index, and `from` is unused.
@@ -19,5 +16,3 @@ Values values_of(PingPong ping_pong, Words primary, Words alternate) {
         ping_pong.values_from == SECOND_ALTERNATE
     );
 }
-
-#endif

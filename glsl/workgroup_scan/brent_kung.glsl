@@ -11,12 +11,6 @@
 // Source:   Brent and Kung, "A Regular Layout for Parallel Adders", IEEE Transactions on Computers, 1982; Hwu, Kirk and
 //           El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.4.
 
-#ifndef SUBSWEEP_WORKGROUP_SCAN_BRENT_KUNG
-#define SUBSWEEP_WORKGROUP_SCAN_BRENT_KUNG
-
-#include "common/dispatch.glsl"
-#include "common/element.glsl"
-
 shared Element s_prefix[WORKGROUP_SIZE];
 
 // See `invocations.glsl`.
@@ -39,5 +33,3 @@ uint scan_invocations(uint i, Element value) {
     }
     return 0;
 }
-
-#endif

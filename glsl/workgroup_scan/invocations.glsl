@@ -1,31 +1,25 @@
 // Workgroup scan of one element per invocation, by the textbook network that a define selects.
 // `common/workgroup_scan.glsl`, in contrast, scans by subgroup operations.
 //
-// The network's file declares `s_prefix` and
-//
-//   uint scan_invocations(uint i, Element value);
-//
+// The network's file declares `s_prefix` and defines scan_invocations.
+
+#define SCANS_INVOCATIONS
 // Invocation `i` passes `value`. The result is an index into `s_prefix`: the inclusive prefix of invocation j is
 // element j from there on. All writes are followed by a barrier.
-
-#ifndef SUBSWEEP_WORKGROUP_SCAN_INVOCATIONS
-#define SUBSWEEP_WORKGROUP_SCAN_INVOCATIONS
+uint scan_invocations(uint i, Element value);
 
 #if defined WORKGROUP_SCAN_KOGGE_STONE
 #include "workgroup_scan/kogge_stone.glsl"
-#define SCANS_INVOCATIONS
 #elif defined WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED
 #include "workgroup_scan/kogge_stone_double_buffered.glsl"
-#define SCANS_INVOCATIONS
 #elif defined WORKGROUP_SCAN_BRENT_KUNG
 #include "workgroup_scan/brent_kung.glsl"
-#define SCANS_INVOCATIONS
 #elif defined WORKGROUP_SCAN_SKLANSKY
 #include "workgroup_scan/sklansky.glsl"
-#define SCANS_INVOCATIONS
 #elif defined WORKGROUP_SCAN_SEQUENTIAL
 #include "workgroup_scan/sequential.glsl"
-#define SCANS_INVOCATIONS
+#else
+#undef SCANS_INVOCATIONS
 #endif
 
 #ifdef SCANS_INVOCATIONS
@@ -41,6 +35,4 @@ Element invocations_exclusive_scan(Element value, out Element workgroup_total) {
     }
     return prefix;
 }
-#endif
-
 #endif

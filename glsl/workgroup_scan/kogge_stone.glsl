@@ -22,12 +22,6 @@
 //           Equations", IEEE Transactions on Computers, 1973; Hwu, Kirk and El Hajj, Programming Massively Parallel
 //           Processors, 2022, ch. 11.2; Sun, OpenCL exercise 5, "Prefix sum".
 
-#ifndef SUBSWEEP_WORKGROUP_SCAN_KOGGE_STONE
-#define SUBSWEEP_WORKGROUP_SCAN_KOGGE_STONE
-
-#include "common/dispatch.glsl"
-#include "common/element.glsl"
-
 shared Element s_prefix[WORKGROUP_SIZE];
 
 // See `invocations.glsl`.
@@ -48,5 +42,3 @@ uint scan_invocations(uint i, Element value) {
     }
     return 0;
 }
-
-#endif

@@ -9,12 +9,6 @@
 // Source:   Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.2; the network as in
 //           `kogge_stone.glsl`.
 
-#ifndef SUBSWEEP_WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED
-#define SUBSWEEP_WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED
-
-#include "common/dispatch.glsl"
-#include "common/element.glsl"
-
 // The two buffers, one after the other.
 shared Element s_prefix[2 * WORKGROUP_SIZE];
 
@@ -33,5 +27,3 @@ uint scan_invocations(uint i, Element value) {
     }
     return from;
 }
-
-#endif

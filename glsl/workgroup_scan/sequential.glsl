@@ -7,12 +7,6 @@
 // Model:    reference::workgroup_scan::sequential.
 // Source:   Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.1.
 
-#ifndef SUBSWEEP_WORKGROUP_SCAN_SEQUENTIAL
-#define SUBSWEEP_WORKGROUP_SCAN_SEQUENTIAL
-
-#include "common/dispatch.glsl"
-#include "common/element.glsl"
-
 shared Element s_prefix[WORKGROUP_SIZE];
 
 // See `invocations.glsl`.
@@ -28,5 +22,3 @@ uint scan_invocations(uint i, Element value) {
     barrier();
     return 0;
 }
-
-#endif

@@ -9,12 +9,6 @@
 // Model:    reference::workgroup_scan::sklansky.
 // Source:   Sklansky, "Conditional-Sum Addition Logic", IRE Transactions on Electronic Computers, 1960.
 
-#ifndef SUBSWEEP_WORKGROUP_SCAN_SKLANSKY
-#define SUBSWEEP_WORKGROUP_SCAN_SKLANSKY
-
-#include "common/dispatch.glsl"
-#include "common/element.glsl"
-
 shared Element s_prefix[WORKGROUP_SIZE];
 
 // See `invocations.glsl`.
@@ -30,5 +24,3 @@ uint scan_invocations(uint i, Element value) {
     }
     return 0;
 }
-
-#endif

@@ -1,0 +1,32 @@
+// Ranking of a tile's keys by a digit: `rank_by_match.glsl` with RANK_BY_MATCH, else `rank_by_counters.glsl`.
+//
+// A ranking defines the functions declared here, which are called in this order, and
+//
+//   s_tile        shared memory of at least a tile of words, which it uses from count_tile to rank_tile
+//   bin_first[k]  the rank of the first key of the invocation's bin `k`, after rank_tile
+//   bin_count[k]  the keys of that bin, after count_tile (only with RANK_BY_MATCH)
+
+#include "common/workgroup_scan.glsl"
+#include "sort/tile.glsl"
+
+// The index in the tile of the invocation's item `i`.
+uint item_index(uint i);
+
+// Loads the tile's `extent` keys from `keys` on.
+void load_tile(Words keys, uint extent);
+
+// Counts the keys of each bin. Every invocation must call it, in uniform control flow, with a barrier after the
+// previous use of shared memory.
+void count_tile(Digit digit, uint extent);
+
+// Ranks the keys, after count_tile. Every invocation must call it, in uniform control flow, and a barrier must
+// precede the next use of shared memory.
+void rank_tile(Digit digit);
+
+uint bin_first[BINS_PER_INVOCATION];
+
+#ifdef RANK_BY_MATCH
+#include "sort/rank_by_match.glsl"
+#else
+#include "sort/rank_by_counters.glsl"
+#endif
