@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_specialization_constant_has_one_id_in_all_kernels() {
         let (mut ids, mut names) = (BTreeMap::new(), BTreeMap::new());
-        for kernel in ALL {
+        for kernel in all() {
             for SpecConstant { name, id, .. } in kernel.spec_constants {
                 assert_eq!(ids.entry(name).or_insert(id), &id, "{name} of {}", kernel.name);
                 assert_eq!(names.entry(id).or_insert(name), &name, "constant {id} of {}", kernel.name);
