@@ -416,12 +416,12 @@ typedef struct SubsweepSortInfo {
      */
     struct SubsweepAddressRange values;
     /**
-     * With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, as large as `keys`, contents undefined; otherwise
-     * 0.
+     * With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
+     * large as `keys`, contents undefined; otherwise 0.
      */
     struct SubsweepAddressRange keys_alt;
     /**
-     * With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate values, as large as `values`; otherwise 0.
+     * Likewise for `values`.
      */
     struct SubsweepAddressRange values_alt;
     /**
@@ -769,6 +769,19 @@ typedef struct SubsweepSegmentedSortInfo {
  * uint32_t.
  */
 #define SUBSWEEP_SORT_LARGE_COUNTS_BIT 16
+
+/**
+ * Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs, and
+ * scratch has an array of keys, and of values, for more than one pass. Not supported with
+ * SUBSWEEP_SORT_VALUES_ARGSORT or SUBSWEEP_SORT_DOUBLE_BUFFER_BIT, nor for segmented sorts.
+ */
+#define SUBSWEEP_SORT_OUT_OF_PLACE_BIT 32
+
+/**
+ * With SUBSWEEP_SORT_OUT_OF_PLACE_BIT: the contents of the input become undefined, which saves the arrays in
+ * scratch. An even number of passes takes a copy.
+ */
+#define SUBSWEEP_SORT_DESTROYS_INPUT_BIT 64
 
 /**
  * Recordings may have an indirect count, read from device memory.
@@ -1235,8 +1248,8 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 /**
  * Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
  * subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
- * each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_DOUBLE_BUFFER_BIT or
- * SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
+ * each segment; its algorithm must be null, and its flags must not include another form of memory
+ * or SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
  *
  * Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
  * SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.

@@ -50,14 +50,14 @@ layout(push_constant, std430) uniform Push {
     uint end_bit;
     // The maximum of workgroups in a row of a dispatch.
     uint max_row;
-    // IN_PLACE, DOUBLE_BUFFER or INDICES.
+    // IN_PLACE, EVERY_PASS or INDICES.
     uint result;
 } push;
 
 // The result is in the primary buffers: passes whose digit is equal in all keys are skipped.
 const uint IN_PLACE = 0;
-// The result is where the last pass leaves it, which the host knows: all passes run.
-const uint DOUBLE_BUFFER = 1;
+// Every pass runs, from the primary to the alternate buffers, which the host chooses for each pass.
+const uint EVERY_PASS = 1;
 // The result is the permutation: the keys are not changed.
 const uint INDICES = 2;
 
@@ -124,15 +124,16 @@ void store_args_of_passes(Key differing, Tiles tiles) {
     }
     // The last pass that runs writes the indices, so at least one must run.
     bool first_must_run = is_argsort && run_count == 0;
-    bool all_must_run = push.result == DOUBLE_BUFFER;
+    bool all_must_run = push.result == EVERY_PASS;
     uint runs_left = all_must_run ? PASS_COUNT : first_must_run ? 1 : run_count;
     uint runs = 0;
     for (uint pass = 0; pass < PASS_COUNT; pass++) {
         Digit digit = digit_of_pass(pass);
         bool must_run = all_must_run || first_must_run && pass == 0;
         bool is_run = must_run || bits_of(differing, digit.shift, digit.mask) != 0;
-        uint from = runs % 2 == 0 ? PRIMARY : ALTERNATE;
-        uint to = runs % 2 == 0 ? ALTERNATE : PRIMARY;
+        bool is_back = runs % 2 == 1 && !all_must_run;
+        uint from = is_back ? ALTERNATE : PRIMARY;
+        uint to = is_back ? PRIMARY : ALTERNATE;
         PingPong ping_pong = PingPong(from, to, from, to, runs % 2);
         if (is_argsort) {
             ping_pong.keys_from = runs == 0 ? PRIMARY : runs % 2 == 0 ? SECOND_ALTERNATE : ALTERNATE;
@@ -145,8 +146,8 @@ void store_args_of_passes(Key differing, Tiles tiles) {
         runs += is_run ? 1 : 0;
         runs_left -= is_run ? 1 : 0;
     }
-    // A result in the alternate buffer is copied back.
-    bool is_copied = push.result == IN_PLACE && runs % 2 == 1;
+    // A result in the alternate buffer is copied back. After EVERY_PASS the host records the copy only if it is needed.
+    bool is_copied = all_must_run || push.result == IN_PLACE && runs % 2 == 1;
     PingPong back = PingPong(ALTERNATE, PRIMARY, ALTERNATE, PRIMARY, 0);
     store_dispatch_args(PASS_COUNT * push.portion_count, is_copied ? tile_count : 0, last_extent, back);
 }

@@ -44,8 +44,8 @@ unsafe impl Versioned for SubsweepSegmentedSortInfo {
 
 /// Creates a segmented sort plan on `device` with every pipeline that a recording may need, to be freed by
 /// subsweep_plan_destroy. Pipeline compilation may take seconds. `info` describes the sort of
-/// each segment; its algorithm must be null, and its flags must not include SUBSWEEP_SORT_DOUBLE_BUFFER_BIT or
-/// SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
+/// each segment; its algorithm must be null, and its flags must not include another form of memory
+/// or SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT applies to both counts.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for these, and for a bit range outside of the key; SUBSWEEP_ERROR_NULL,
 /// SUBSWEEP_ERROR_STRUCT_SIZE, SUBSWEEP_ERROR_UNKNOWN_VALUE, or Vulkan's own error. `*plan` is null then.

@@ -48,12 +48,25 @@ pub const SUBSWEEP_SORT_DOUBLE_BUFFER_BIT: SubsweepSortFlags = 8;
 /// SUBSWEEP_SORT_VALUES_ARGSORT, whose indices are uint32_t, nor for segmented sorts, whose offsets are
 /// uint32_t.
 pub const SUBSWEEP_SORT_LARGE_COUNTS_BIT: SubsweepSortFlags = 16;
+/// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs, and
+/// scratch has an array of keys, and of values, for more than one pass. Not supported with
+/// SUBSWEEP_SORT_VALUES_ARGSORT or SUBSWEEP_SORT_DOUBLE_BUFFER_BIT, nor for segmented sorts.
+pub const SUBSWEEP_SORT_OUT_OF_PLACE_BIT: SubsweepSortFlags = 32;
+/// With SUBSWEEP_SORT_OUT_OF_PLACE_BIT: the contents of the input become undefined, which saves the arrays in
+/// scratch. An even number of passes takes a copy.
+pub const SUBSWEEP_SORT_DESTROYS_INPUT_BIT: SubsweepSortFlags = 64;
 
 const ALL_FLAGS: SubsweepSortFlags = SUBSWEEP_SORT_DESCENDING_BIT
     | SUBSWEEP_SORT_BIT_RANGE_BIT
     | SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT
     | SUBSWEEP_SORT_DOUBLE_BUFFER_BIT
-    | SUBSWEEP_SORT_LARGE_COUNTS_BIT;
+    | SUBSWEEP_SORT_LARGE_COUNTS_BIT
+    | SUBSWEEP_SORT_OUT_OF_PLACE_BIT
+    | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
+
+const FORMS: SubsweepSortFlags =
+    SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
+const DESTROYS_INPUT: SubsweepSortFlags = SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
 
 /// The parameters of subsweep_sort_plan_create and subsweep_segmented_sort_plan_create. With all fields 0 but
 /// struct_size: keys of uint32_t, ascending.
@@ -101,10 +114,10 @@ pub struct SubsweepSortInfo {
     /// The values, moved with their keys, or the permutation that an argsort writes; 0 for a sort of keys
     /// alone.
     pub values: SubsweepAddressRange,
-    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, as large as `keys`, contents undefined; otherwise
-    /// 0.
+    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate keys, with SUBSWEEP_SORT_OUT_OF_PLACE_BIT the output, as
+    /// large as `keys`, contents undefined; otherwise 0.
     pub keys_alt: SubsweepAddressRange,
-    /// With SUBSWEEP_SORT_DOUBLE_BUFFER_BIT the alternate values, as large as `values`; otherwise 0.
+    /// Likewise for `values`.
     pub values_alt: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
@@ -142,9 +155,13 @@ pub(super) unsafe fn config<'a>(info: &SubsweepSortPlanCreateInfo) -> Result<(So
     if flags & SUBSWEEP_SORT_COUNTS_ON_DEVICE_BIT != 0 {
         config = config.counts_on_device();
     }
-    if flags & SUBSWEEP_SORT_DOUBLE_BUFFER_BIT != 0 {
-        config = config.double_buffer();
-    }
+    config = match flags & FORMS {
+        0 => config,
+        SUBSWEEP_SORT_DOUBLE_BUFFER_BIT => config.double_buffer(),
+        SUBSWEEP_SORT_OUT_OF_PLACE_BIT => config.out_of_place(),
+        DESTROYS_INPUT => config.destroys_input(),
+        value => return Err(unknown("SubsweepSortFlags", value, "a sort has one form of memory")),
+    };
     if flags & SUBSWEEP_SORT_LARGE_COUNTS_BIT != 0 {
         config = config.large_counts();
     }

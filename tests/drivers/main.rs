@@ -19,6 +19,7 @@ mod faults;
 #[cfg(feature = "compile-shaders")]
 #[path = "../common/fixture.rs"]
 mod fixture;
+mod forms;
 mod long_work;
 mod narrow;
 mod passes;
@@ -82,6 +83,7 @@ fn run_row(row: &Row, arguments: &Arguments) -> ExitCode {
     }
     if row.has_calls() {
         trials.extend(slices::trials(&gpu));
+        trials.extend(forms::trials(&gpu));
         trials.extend(segmented::trials(&gpu));
         trials.extend(counts::trials(&gpu));
         #[cfg(feature = "compile-shaders")]

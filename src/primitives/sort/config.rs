@@ -70,25 +70,17 @@ impl Values {
     }
 }
 
-/// Location of the result; `result` in `glsl/sort/digit_histogram.comp`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Output {
-    /// The caller's arrays.
+/// Memory of input and result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    /// The result replaces the input.
     InPlace,
-    /// The arrays that the last pass writes.
+    /// Between two buffers of the caller: the result is in the one that the last pass writes.
     DoubleBuffer,
-    /// The indices of an argsort; the keys are unchanged.
-    Indices,
-}
-
-impl Output {
-    pub(super) const fn number(self) -> u32 {
-        match self {
-            Self::InPlace => 0,
-            Self::DoubleBuffer => 1,
-            Self::Indices => 2,
-        }
-    }
+    /// From the input to the output, by way of an array in scratch.
+    OutOfPlace,
+    /// From the input to the output, by way of the input.
+    DestroysInput,
 }
 
 /// Configuration of a [`SortPlan`](super::SortPlan).
@@ -102,7 +94,7 @@ pub struct SortConfig {
     pub(super) is_descending: bool,
     pub(super) begin_bit: u32,
     pub(super) end_bit: u32,
-    pub(super) is_double_buffered: bool,
+    pub(super) form: Form,
     pub(super) counts_on_device: bool,
     pub(super) has_large_counts: bool,
     pub(super) policy: Option<SortPolicy>,
@@ -116,7 +108,7 @@ impl SortConfig {
             is_descending: false,
             begin_bit: 0,
             end_bit: key.bits(),
-            is_double_buffered: false,
+            form: Form::InPlace,
             counts_on_device: false,
             has_large_counts: false,
             policy: None,
@@ -160,7 +152,21 @@ impl SortConfig {
     /// scratch; runs every pass, while otherwise passes are skipped in whose digit all keys agree. Not for an argsort,
     /// whose indices are always in the caller's array.
     pub const fn double_buffer(mut self) -> Self {
-        self.is_double_buffered = true;
+        self.form = Form::DoubleBuffer;
+        self
+    }
+
+    /// Sorts from [`SortBuffers::keys`] and values to the ranges of [`SortBuffers::output`]; the input is unchanged.
+    /// Runs every pass. Scratch has an array of keys, and of values, for more than one pass.
+    pub const fn out_of_place(mut self) -> Self {
+        self.form = Form::OutOfPlace;
+        self
+    }
+
+    /// As [`Self::out_of_place`]; the contents of the input become undefined, which saves the array in scratch. An even
+    /// number of passes takes a copy.
+    pub const fn destroys_input(mut self) -> Self {
+        self.form = Form::DestroysInput;
         self
     }
 
@@ -219,23 +225,29 @@ impl SortConfig {
 
     /// Whether it sorts between two buffers of the caller.
     pub const fn is_double_buffered(&self) -> bool {
-        self.is_double_buffered
+        matches!(self.form, Form::DoubleBuffer)
+    }
+
+    /// Whether the result is elsewhere than the input.
+    pub(super) const fn has_output(&self) -> bool {
+        matches!(self.form, Form::OutOfPlace | Form::DestroysInput)
     }
 
     /// Number of passes with digits of `radix_bits` bits.
     pub(super) const fn pass_count(&self, radix_bits: u32) -> u32 {
         match self.bit_count().div_ceil(radix_bits) {
-            // Without bits the order is that of the input, but the indices must be written.
-            0 if self.is_argsort() => 1,
+            // Without bits the order is that of the input, but the indices or the output must be written.
+            0 if self.is_argsort() || self.has_output() => 1,
             passes => passes,
         }
     }
 
-    pub(super) const fn output(&self) -> Output {
-        match (self.is_argsort(), self.is_double_buffered) {
-            (true, _) => Output::Indices,
-            (false, true) => Output::DoubleBuffer,
-            (false, false) => Output::InPlace,
+    /// `result` in `glsl/sort/digit_histogram.comp`.
+    pub(super) const fn result(&self) -> u32 {
+        match (self.is_argsort(), self.form) {
+            (false, Form::InPlace) => 0,
+            (false, Form::DoubleBuffer | Form::OutOfPlace | Form::DestroysInput) => 1,
+            (true, _) => 2,
         }
     }
 
@@ -268,8 +280,8 @@ impl SortConfig {
                 },
             });
         }
-        if self.is_double_buffered && self.is_argsort() {
-            let reason = "an argsort has no double buffer: it does not change the keys";
+        if self.form != Form::InPlace && self.is_argsort() {
+            let reason = "an argsort has no double buffer or output of keys: it does not change the keys";
             return Err(Error::Unsupported { reason });
         }
         if self.has_large_counts && self.is_argsort() {
@@ -288,9 +300,10 @@ pub struct SortBuffers {
     pub keys: AddressRange,
     /// Values, input and output; output of an argsort's permutation; empty for keys alone.
     pub values: AddressRange,
-    /// Alternate keys, contents undefined; only of a [double buffer](SortConfig::double_buffer).
+    /// Alternate keys of a [double buffer](SortConfig::double_buffer), or the output of a sort
+    /// [out of place](SortConfig::out_of_place); contents undefined.
     pub keys_alt: AddressRange,
-    /// Alternate values, contents undefined; only of a double buffer of pairs.
+    /// Likewise for the values of pairs.
     pub values_alt: AddressRange,
     /// Scratch of [`SortPlan::scratch_requirements`](super::SortPlan::scratch_requirements).
     pub scratch: BufferRange,
@@ -316,6 +329,11 @@ impl SortBuffers {
         self
     }
 
+    /// Sets the output of a sort out of place: the keys, and the values, which are empty for keys alone.
+    pub const fn output(self, keys: AddressRange, values: AddressRange) -> Self {
+        self.alternates(keys, values)
+    }
+
     /// Checks the ranges, and shortens them to `count` keys.
     pub(super) fn checked(
         &self,
@@ -330,27 +348,32 @@ impl SortBuffers {
                 reason: "a sort of keys alone takes no values; make the plan for pairs or an argsort",
             });
         }
-        if !config.is_double_buffered && self.keys_alt.size + self.values_alt.size > 0 {
+        if config.form == Form::InPlace && self.keys_alt.size + self.values_alt.size > 0 {
             return Err(Error::Unsupported {
-                reason: "the plan takes no alternate buffers; make it with double_buffer",
+                reason: "the plan takes no alternate buffers; make it with double_buffer or out_of_place",
             });
         }
         let array = |range: AddressRange, what: &'static str, size: u64| {
             range.prefix(what, count.saturating_mul(size))?.aligned(what, 4)
         };
         let (key_size, value_size) = (config.key_size(), config.value_size());
-        let alternates = u64::from(config.is_double_buffered);
+        let alternates = u64::from(config.form != Form::InPlace);
         let keys = array(self.keys, "keys", key_size)?;
         let values = array(self.values, "values", value_size)?;
-        let keys_alt = array(self.keys_alt, "keys_alt", alternates * key_size)?;
-        let values_alt = array(self.values_alt, "values_alt", alternates * value_size)?;
+        let [keys_name, values_name] = if config.has_output() {
+            ["the output", "the output of values"]
+        } else {
+            ["keys_alt", "values_alt"]
+        };
+        let keys_alt = array(self.keys_alt, keys_name, alternates * key_size)?;
+        let values_alt = array(self.values_alt, values_name, alternates * value_size)?;
         let scratch = scratch.check(self.scratch)?;
         let ranges = [
             ("the count", on_device),
             ("keys", keys),
             ("values", values),
-            ("keys_alt", keys_alt),
-            ("values_alt", values_alt),
+            (keys_name, keys_alt),
+            (values_name, values_alt),
             ("scratch", scratch.addresses()),
         ];
         for (index, range) in ranges.into_iter().enumerate() {

@@ -9,7 +9,7 @@
 
 use super::SortPlan;
 use super::arrays::Arrays;
-use super::config::{Output, SortConfig};
+use super::config::SortConfig;
 use super::dispatch_args::{DispatchArgs, PassArgs};
 use super::policy::SortPolicy;
 use crate::device::{
@@ -210,7 +210,7 @@ impl DigitHistogram {
             begin_bit: self.config.begin_bit,
             end_bit: self.config.end_bit,
             max_row: recorder.device().capabilities().max_workgroup_count[0],
-            result: self.config.output().number(),
+            result: self.config.result(),
         };
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let levels = (scratch, layout.levels);
@@ -244,8 +244,8 @@ impl DigitHistogram {
         scratch.slice(layout.bins + layout.index(pass, portion) * size, size).addresses()
     }
 
-    /// Records the copy of the result to the caller's arrays, for an odd number of passes that ran. Records nothing for
-    /// a double buffer, and for an argsort, whose last pass writes the caller's array.
+    /// Records the copy of the result to the caller's arrays: in place it runs after an odd number of passes that ran.
+    /// Records nothing for a form without a copy, and for an argsort, whose last pass writes the caller's array.
     pub(super) fn record_copy(
         &self,
         recorder: &mut Recorder<'_>,
@@ -253,9 +253,7 @@ impl DigitHistogram {
         layout: &DigitHistogramLayout,
         arrays: &Arrays,
     ) -> Result<()> {
-        if self.config.output() != Output::InPlace {
-            return Ok(());
-        }
+        let Some(arrays) = arrays.of_copy().filter(|_| !self.config.is_argsort()) else { return Ok(()) };
         let copy = self.dispatch_args(scratch, layout).nth(self.dispatches(layout));
         let push = CopyPush {
             keys: arrays.keys,

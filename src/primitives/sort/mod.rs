@@ -44,7 +44,7 @@ pub type SortPlan = Plan<Sort>;
 /// |---|---|---|---|
 /// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort read |
 /// | `values` | `count * value_size` | COMPUTE_SHADER read; of an argsort write | COMPUTE_SHADER write |
-/// | `keys_alt`, `values_alt` of a double buffer | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `keys_alt`, `values_alt`: double buffer, output | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER write | COMPUTE_SHADER write, DRAW_INDIRECT read |
 ///
@@ -54,7 +54,8 @@ pub type SortPlan = Plan<Sort>;
 /// |---|---|
 /// | keys that one workgroup holds | none |
 /// | alternate buffers | the keys, and the values of pairs; for an argsort twice the keys, and the indices |
-/// | a double buffer | none for alternate buffers |
+/// | a double buffer, a sort that destroys its input | none for alternate buffers |
+/// | a sort out of place | alternate buffers for more than one pass |
 /// | passes of three kernels | a word per digit and tile, and the scratch of their scan |
 /// | `onesweep` | a word per digit and tile |
 /// | histogram and dispatch arguments | a small amount per pass |
@@ -65,12 +66,14 @@ pub type SortPlan = Plan<Sort>;
 /// | before the passes | a fill, a barrier, the histogram, a barrier; for an indirect count a dispatch and a barrier more |
 /// | a pass of three kernels | count, the dispatches of a scan, scatter, with barriers |
 /// | a pass of `onesweep` | an indirect dispatch per portion, with barriers |
-/// | after the passes | a barrier, and a copy that runs after an odd number of passes; not for a double buffer or argsort |
+/// | after the passes | a barrier, and a copy that runs after an odd number of passes that ran; only in place |
+/// | a sort that destroys its input | after an even number of passes a barrier and a copy |
 ///
 /// A `count` of 0 or 1 and an empty bit range record nothing; except that an argsort of at least one key writes its
-/// indices. At most [`SortPlan::max_count`] keys. The result is in `keys` and `values`, or in the alternate
-/// buffers if [`SortPlan::is_result_in_alt`]; of an argsort in `values`, with `keys` unchanged. Stable: keys that agree in the bits of the
-/// configuration keep their order.
+/// indices, and a sort out of place its output. At most [`SortPlan::max_count`] keys. The result is in `keys` and
+/// `values`; out of place in `keys_alt` and `values_alt`; of a double buffer there if [`SortPlan::is_result_in_alt`];
+/// of an argsort in `values`, with `keys` unchanged. Stable: keys that agree in the bits of the configuration keep their
+/// order.
 #[derive(Debug)]
 pub struct Sort {
     single_workgroup: Option<SingleWorkgroup>,
@@ -106,7 +109,7 @@ impl Sort {
 /// Whether there is nothing to record: the order cannot change, and no indices are written.
 fn records_nothing(config: &SortConfig, count: u64) -> bool {
     let is_in_order = count == 1 || config.bit_count() == 0;
-    count == 0 || is_in_order && !config.is_argsort()
+    count == 0 || is_in_order && !config.is_argsort() && !config.has_output()
 }
 
 impl Config for SortConfig {
@@ -220,6 +223,6 @@ impl SortPlan {
     pub fn is_result_in_alt(&self, max_count: u64) -> bool {
         let config = self.config();
         let passes = self.primitive.passes(max_count).filter(|_| !records_nothing(config, max_count));
-        config.is_double_buffered && passes.is_some_and(|passes| !passes.pass_count().is_multiple_of(2))
+        config.is_double_buffered() && passes.is_some_and(|passes| !passes.pass_count().is_multiple_of(2))
     }
 }

@@ -11,7 +11,7 @@
 //! and each writes the bins of the next. Descriptors are cleared once for all passes: the statuses of a pass are
 //! invalid in the next.
 
-use super::arrays::{AltLayout, Arrays};
+use super::arrays::{AltLayout, Arrays, PassArrays};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
@@ -143,7 +143,7 @@ impl Algorithm<Sort> for Onesweep {
             state,
             state_size,
             portion_state_size,
-            alt: AltLayout::take(cursor, &self.config, count),
+            alt: AltLayout::take(cursor, &self.config, self.passes.count, count),
         }
     }
 
@@ -164,8 +164,7 @@ impl Algorithm<Sort> for Onesweep {
             count,
         )?;
 
-        let arrays = Arrays::new(&self.config, buffers, &layout.alt, count.max());
-        let Arrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays;
+        let arrays = Arrays::new(&self.config, self.passes.count, buffers, &layout.alt, count.max());
         let portions = layout.histogram.portion_count;
         for (pass, portion) in (0..self.passes.count).flat_map(|pass| (0..portions).map(move |p| (pass, p))) {
             if portion == 0 {
@@ -180,6 +179,7 @@ impl Algorithm<Sort> for Onesweep {
             let size = layout.portion_state_size.min(layout.state_size - first);
             let pass_args = self.histogram.pass_args(scratch, &layout.histogram, pass, portion);
             let is_last = portion + 1 == portions;
+            let PassArrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays.of_pass(pass);
             let push = OnesweepPush {
                 keys,
                 keys_alt,

@@ -6,7 +6,7 @@
 //!   copy, after an odd number of passes: alternate ──► primary
 //! ```
 
-use super::arrays::{AltLayout, Arrays};
+use super::arrays::{AltLayout, Arrays, PassArrays};
 use super::config::{SortBuffers, SortConfig};
 use super::digit::Digit;
 use super::digit_histogram::{DigitHistogram, DigitHistogramLayout, PassShape};
@@ -183,7 +183,7 @@ impl Algorithm<Sort> for Passes {
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
         let histogram = self.histogram.layout(cursor, count);
         let zeroed_size = cursor.size;
-        let alt = AltLayout::take(cursor, &self.config, count);
+        let alt = AltLayout::take(cursor, &self.config, self.passes.count, count);
         let counter_count = count.div_ceil(self.passes.tile_items.into()).saturating_mul(self.radix.into());
         let counters = cursor.take(counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
@@ -213,15 +213,12 @@ impl Algorithm<Sort> for Passes {
             count,
         )?;
 
-        let arrays = Arrays::new(&self.config, buffers, &layout.alt, count.max());
-        let Arrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays;
+        let arrays = Arrays::new(&self.config, self.passes.count, buffers, &layout.alt, count.max());
         let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
-        // Arrays in scratch are aligned to 16 bytes.
-        let pass_pipelines = match &self.by_quads {
-            Some(by_quads) if has_quads(&[keys], self.mixed_access, count, 4) => by_quads,
-            _ => &self.by_words,
-        };
+        // Arrays in scratch are aligned to 16 bytes; an array that is not used has address 0.
+        let has_quads = has_quads(&[buffers.keys, buffers.keys_alt], self.mixed_access, count, 4);
+        let pass_pipelines = self.by_quads.as_ref().filter(|_| has_quads).unwrap_or(&self.by_words);
         for pass in 0..self.passes.count {
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);
             let pass_args = self.histogram.pass_args(scratch, &layout.histogram, pass, 0);
@@ -230,6 +227,7 @@ impl Algorithm<Sort> for Passes {
             if pass > 0 {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
+            let PassArrays { keys, keys_alt, keys_alt2, values, values_alt } = arrays.of_pass(pass);
             let push = CountPush { keys, keys_alt, keys_alt2, counts, dispatch_args, shift, digit_mask };
             recorder.dispatch_indirect(&pass_pipelines.count, &push, workgroups)?;
             let counter_count = match max_on_device {

@@ -87,12 +87,15 @@ impl Algorithm<Sort> for SingleWorkgroup {
         (): &(),
         count: Count,
     ) -> Result<()> {
-        let SortBuffers { keys, values, .. } = *buffers;
+        let SortBuffers { keys, values, keys_alt, values_alt, .. } = *buffers;
         let (begin_bit, end_bit) = (self.config.begin_bit, self.config.end_bit);
         let none = AddressRange::default();
-        // An argsort writes indices, and does not change the keys.
-        let (sorted, values, sorted_values) =
-            if self.config.is_argsort() { (none, none, values) } else { (keys, values, values) };
+        let (sorted, values, sorted_values) = match (self.config.is_argsort(), self.config.has_output()) {
+            // An argsort writes indices, and does not change the keys.
+            (true, _) => (none, none, values),
+            (false, true) => (keys_alt, values, values_alt),
+            (false, false) => (keys, values, values),
+        };
         let push = SinglePush {
             keys,
             sorted,

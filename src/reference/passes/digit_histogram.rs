@@ -57,8 +57,8 @@ impl PassArgs {
 pub enum Output {
     /// In the primary buffers; passes whose digit is equal in all keys are skipped.
     InPlace = 0,
-    /// In the buffers that the last pass writes; all passes run.
-    DoubleBuffer = 1,
+    /// Every pass runs, from the primary to the alternate buffers, which the host chooses for each.
+    EveryPass = 1,
     /// The keys are unchanged, and the result is the permutation.
     Indices = 2,
 }
@@ -130,7 +130,7 @@ impl Config {
             bins.iter_mut().for_each(|bin| first += std::mem::replace(bin, first));
             bins
         };
-        let all_run = self.output == Output::DoubleBuffer;
+        let all_run = self.output == Output::EveryPass;
         let mut runs: Vec<bool> = digits.iter().map(|digit| all_run || digit.of(set & clear) != 0).collect();
         // A pass must run to write the permutation.
         if self.output == Output::Indices && !runs.contains(&true) {
@@ -161,7 +161,11 @@ impl Config {
             before += usize::from(is_run);
             left -= usize::from(is_run);
         }
-        let is_copied = self.output == Output::InPlace && before % 2 == 1;
+        let is_copied = match self.output {
+            Output::InPlace => before % 2 == 1,
+            Output::EveryPass => true,
+            Output::Indices => false,
+        };
         let back = (Buffer::Alternate, Buffer::Primary);
         let buffers = PingPong { keys: back, values: back, parity: 0 };
         args.push(PassArgs { tile_count: if is_copied { tile_count } else { 0 }, last_extent, buffers });
@@ -173,8 +177,13 @@ impl Config {
         use Buffer::{Alternate, Other, Primary};
         let (is_even, parity) = (before.is_multiple_of(2), before as u32 % 2);
         let (near, far) = if is_even { (Primary, Alternate) } else { (Alternate, Primary) };
-        if self.output != Output::Indices {
-            return PingPong { keys: (near, far), values: (near, far), parity };
+        match self.output {
+            Output::InPlace => return PingPong { keys: (near, far), values: (near, far), parity },
+            Output::EveryPass => {
+                let buffers = (Primary, Alternate);
+                return PingPong { keys: buffers, values: buffers, parity };
+            }
+            Output::Indices => {}
         }
         let keys = match (before, is_even) {
             (0, _) => (Primary, Alternate),

@@ -3,7 +3,7 @@
 use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
-use crate::primitives::sort::config::{SortBuffers, SortConfig};
+use crate::primitives::sort::config::{Form, SortBuffers, SortConfig};
 use crate::primitives::{Count, Counts, ScratchRequirements, check_disjoint};
 
 /// Configuration of a [`SegmentedSortPlan`](super::SegmentedSortPlan), which sorts each segment independently.
@@ -49,8 +49,10 @@ impl SegmentedSortConfig {
                 reason: "a segmented sort has policies of its own: leave out that of its SortConfig",
             });
         }
-        if self.sort.is_double_buffered {
-            return Err(Error::Unsupported { reason: "a segmented sort has no double buffer" });
+        if self.sort.form != Form::InPlace {
+            return Err(Error::Unsupported {
+                reason: "a segmented sort is in place: it has no double buffer or output",
+            });
         }
         if self.sort.has_large_counts {
             return Err(Error::Unsupported {

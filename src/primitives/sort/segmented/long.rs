@@ -11,7 +11,7 @@ use crate::device::{
 use crate::error::Result;
 use crate::kernels;
 use crate::primitives::scan::{ScanBuffers, ScanConfig, ScanPlan};
-use crate::primitives::sort::arrays::{AltLayout, Arrays};
+use crate::primitives::sort::arrays::{AltLayout, Arrays, PassArrays};
 use crate::primitives::sort::config::{SortBuffers, SortConfig};
 use crate::primitives::sort::digit::Digit;
 use crate::primitives::sort::dispatch_args::DispatchArgs;
@@ -160,7 +160,7 @@ impl Long {
             return ScratchLayout::default();
         }
         let tile_capacity = (count / u64::from(self.tile_items)).saturating_add(capacity);
-        let alt = AltLayout::take(cursor, &self.config, count);
+        let alt = AltLayout::take(cursor, &self.config, self.pass_count, count);
         let segments = cursor.take(capacity.saturating_mul(LONG_SIZE));
         let tiles = cursor.take(tile_capacity.saturating_mul(4));
         let count_count = tile_capacity.saturating_mul(RADIX);
@@ -211,8 +211,8 @@ impl Long {
         let (long_segments, tiles) = (layout.segments(scratch), layout.tiles(scratch));
         let (dispatch_args, workgroups) = (pass_args.words(), pass_args.workgroups());
         let plain = SortBuffers::new(buffers.keys, scratch).values(buffers.values);
-        let Arrays { keys_alt, keys_alt2, values_alt, .. } =
-            Arrays::new(&self.config, &plain, &layout.alt, max_count);
+        let arrays = Arrays::new(&self.config, self.pass_count, &plain, &layout.alt, max_count);
+        let PassArrays { keys_alt, keys_alt2, values_alt, .. } = arrays.of_pass(0);
         let is_argsort = self.config.is_argsort();
 
         let mut keys = buffers.keys;
