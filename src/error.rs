@@ -47,10 +47,19 @@ pub enum Error {
         got: u64,
     },
     /// A policy is inconsistent, or does not fit the configuration.
-    #[error("the policy does not fit: {reason}")]
-    InvalidPolicy {
-        /// The violated condition.
-        reason: &'static str,
+    #[error("the policy does not fit: {0}")]
+    InvalidPolicy(PolicyConflict),
+    /// A number of a configuration is out of range.
+    #[error("{what}: {value} given, {min} to {max} supported")]
+    OutOfRange {
+        /// The number, with its unit.
+        what: &'static str,
+        /// The number given.
+        value: u64,
+        /// Minimum.
+        min: u64,
+        /// Maximum.
+        max: u64,
     },
     /// A configuration or argument is not supported.
     #[error("not supported: {reason}")]
@@ -259,6 +268,101 @@ pub enum Error {
 
 /// `std::result::Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Checks that a number of a configuration is in `range`.
+pub(crate) fn in_range(what: &'static str, value: u32, range: std::ops::RangeInclusive<u32>) -> Result<()> {
+    let (min, max) = range.into_inner();
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::OutOfRange { what, value: value.into(), min: min.into(), max: max.into() })
+}
+
+/// Condition that a policy does not meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyConflict {
+    /// A field is out of range.
+    #[error("{field} is {value}; it is from {min} to {max}")]
+    OutOfRange {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: u32,
+        /// Minimum.
+        min: u32,
+        /// Maximum.
+        max: u32,
+    },
+    /// A field is not a multiple of a number.
+    #[error("{field} is {value}; it is a multiple of {divisor}, {what}")]
+    NotMultiple {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: u32,
+        /// The number.
+        divisor: u32,
+        /// What the number is.
+        what: &'static str,
+    },
+    /// A field is not a power of two.
+    #[error("{field} is {value}; it is a power of two")]
+    NotPowerOfTwo {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: u32,
+    },
+    /// The device has no such subgroups.
+    #[error("subgroup_size is {value}; this device takes powers of two from {min} to {max}, or None")]
+    SubgroupSize {
+        /// The size of the policy.
+        value: u32,
+        /// Minimum.
+        min: u32,
+        /// Maximum; the minimum where the device has one size.
+        max: u32,
+    },
+    /// Fields, or a field and the configuration, exclude each other.
+    #[error("{0}")]
+    Excluded(&'static str),
+}
+
+impl PolicyConflict {
+    /// Checks that a field is in `range`.
+    pub(crate) fn check_range(
+        field: &'static str,
+        value: u32,
+        range: std::ops::RangeInclusive<u32>,
+    ) -> Result<()> {
+        let (min, max) = range.into_inner();
+        let conflict = Self::OutOfRange { field, value, min, max };
+        if (min..=max).contains(&value) { Ok(()) } else { Err(Error::InvalidPolicy(conflict)) }
+    }
+
+    /// Checks that a field is a multiple of `divisor`; `what` is that number.
+    pub(crate) fn check_multiple(
+        field: &'static str,
+        value: u32,
+        divisor: u32,
+        what: &'static str,
+    ) -> Result<()> {
+        let conflict = Self::NotMultiple { field, value, divisor, what };
+        if value.is_multiple_of(divisor) { Ok(()) } else { Err(Error::InvalidPolicy(conflict)) }
+    }
+
+    /// Checks that a field is a power of two.
+    pub(crate) fn check_power_of_two(field: &'static str, value: u32) -> Result<()> {
+        let conflict = Self::NotPowerOfTwo { field, value };
+        if value.is_power_of_two() { Ok(()) } else { Err(Error::InvalidPolicy(conflict)) }
+    }
+
+    /// Checks that `rule` is met.
+    pub(crate) fn check(is_met: bool, rule: &'static str) -> Result<()> {
+        if is_met { Ok(()) } else { Err(Error::InvalidPolicy(Self::Excluded(rule))) }
+    }
+}
 
 /// Checks a value of a policy against a limit of the device.
 pub(crate) fn within(what: &'static str, needed: u32, got: u32) -> Result<()> {

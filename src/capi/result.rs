@@ -97,8 +97,9 @@ fn code(error: &Error) -> VkResult {
         // A success code in an error would be treated as success.
         Error::Vulkan { result, .. } if result.as_raw() < 0 => return *result,
         Error::Vulkan { .. } => return VkResult::ERROR_UNKNOWN,
-        Error::PolicyExceedsLimits { .. } | Error::InvalidPolicy { .. } => SUBSWEEP_ERROR_INVALID_POLICY,
+        Error::PolicyExceedsLimits { .. } | Error::InvalidPolicy(_) => SUBSWEEP_ERROR_INVALID_POLICY,
         Error::Unsupported { .. }
+        | Error::OutOfRange { .. }
         | Error::RowLengthMismatch { .. }
         | Error::ElementMismatch { .. }
         | Error::ValueSizeMismatch { .. }

@@ -7,7 +7,7 @@ use ash::vk;
 use super::identity::DeviceIdentity;
 use super::requirements::EnabledFeatures;
 use super::workarounds::Workarounds;
-use crate::error::{Error, Result, within};
+use crate::error::{Error, PolicyConflict, Result, within};
 
 /// Properties and limits of a device, from which policies are derived.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -185,9 +185,11 @@ impl Capabilities {
             return Ok(None);
         }
         if !size.is_power_of_two() || size < self.min_subgroup_size || !has_choice {
-            return Err(Error::InvalidPolicy {
-                reason: "subgroup_size is a power of two from the device's smallest to its largest, or None",
-            });
+            let (min, max) = match has_choice {
+                true => (self.min_subgroup_size, self.max_subgroup_size),
+                false => (self.subgroup_size, self.subgroup_size),
+            };
+            return Err(Error::InvalidPolicy(PolicyConflict::SubgroupSize { value: size, min, max }));
         }
         within("lanes in a subgroup", size, self.max_subgroup_size)?;
         within("subgroups in a workgroup", workgroup_size.div_ceil(size), self.max_workgroup_subgroups)?;

@@ -11,7 +11,7 @@ use ash::vk;
 
 use super::logical::Device;
 use super::registry::Key;
-use crate::error::{Error, Result, within};
+use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 
 /// Specialization of a kernel.
@@ -98,9 +98,7 @@ impl Pipeline {
     ) -> Result<Self> {
         device.check()?;
         let capabilities = device.capabilities();
-        if options.workgroup_size == 0 {
-            return Err(Error::InvalidPolicy { reason: "a workgroup has at least one invocation" });
-        }
+        PolicyConflict::check_range("workgroup_size", options.workgroup_size, 1..=u32::MAX)?;
         within("invocations in a workgroup", options.workgroup_size, capabilities.max_workgroup_invocations)?;
         let subgroup_size =
             capabilities.requested_subgroup_size(options.subgroup_size, options.workgroup_size)?;

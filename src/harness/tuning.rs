@@ -4,7 +4,7 @@ use super::cases::{Case, PolicyName, ScanCase, SortCase, SortValues, Work};
 use super::inputs::Input;
 use crate::ElementType;
 use crate::device::Capabilities;
-use crate::error::{Error, Result};
+use crate::error::{Error, PolicyConflict, Result};
 use crate::scan::{ScanAlgorithm, ScanPolicy, ScanTuning, WorkgroupScan};
 use crate::sort::{Matching, Ranking, SortAlgorithm, SortPolicy, can_be_row, measured_row};
 
@@ -253,12 +253,12 @@ impl TunedShape {
                 policy.check(&sort.config(), capabilities)?;
                 if !can_be_row(&policy, capabilities) {
                     let reason = "offsets of 64 bits, for which a row of the table has room, do not fit";
-                    return Err(Error::InvalidPolicy { reason });
+                    return Err(Error::InvalidPolicy(PolicyConflict::Excluded(reason)));
                 }
                 Work::Sort(SortCase { algorithm, tried: Some(policy), ..sort })
             }
             Self::Scan { algorithm, workgroup_size, words_per_invocation, packs_per_run } => {
-                let invalid = |reason| Err(Error::InvalidPolicy { reason });
+                let invalid = |reason| Err(Error::InvalidPolicy(PolicyConflict::Excluded(reason)));
                 if packs_per_run == 0 || !words_per_invocation.is_multiple_of(4 * packs_per_run) {
                     return invalid("runs of so many quads do not divide an invocation's words");
                 }

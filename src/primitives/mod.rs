@@ -17,7 +17,7 @@ pub use plan::{Config, Counts, Max, Plan, Primitive};
 use ash::vk;
 
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result, within};
+use crate::error::{Error, PolicyConflict, Result, within};
 
 /// Number of elements, on the host or on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,10 +209,21 @@ fn check_disjoint(
 
 /// Checks a workgroup size: a multiple of 32, since kernels size shared arrays for subgroups of 4 lanes.
 fn check_workgroup(workgroup_size: u32, capabilities: &Capabilities) -> Result<()> {
-    if workgroup_size == 0 || !workgroup_size.is_multiple_of(32) {
-        return Err(Error::InvalidPolicy { reason: "workgroup_size is a multiple of 32" });
-    }
+    PolicyConflict::check_range("workgroup_size", workgroup_size, 32..=u32::MAX)?;
+    PolicyConflict::check_multiple("workgroup_size", workgroup_size, 32, "8 subgroups of 4 lanes")?;
     within("invocations in a workgroup", workgroup_size, capabilities.max_workgroup_invocations)
+}
+
+/// Checks a workgroup of whole subgroups; returns the largest subgroup size that it may have.
+fn check_subgroups(
+    workgroup_size: u32,
+    subgroup_size: Option<u32>,
+    capabilities: &Capabilities,
+) -> Result<u32> {
+    check_workgroup(workgroup_size, capabilities)?;
+    let lanes = capabilities.widest_subgroup(subgroup_size, workgroup_size)?;
+    PolicyConflict::check_multiple("workgroup_size", workgroup_size, lanes, "the subgroup size")?;
+    Ok(lanes)
 }
 
 #[cfg(test)]

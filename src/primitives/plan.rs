@@ -171,7 +171,8 @@ impl<P: Primitive> Plan<P> {
     /// Creates all pipelines that a recording may need.
     ///
     /// # Errors
-    /// [`Unsupported`](crate::Error::Unsupported) for a configuration that no device supports;
+    /// [`Unsupported`](crate::Error::Unsupported) and [`OutOfRange`](crate::Error::OutOfRange) for a configuration that
+    /// no device supports;
     /// [`MissingFeature`](crate::Error::MissingFeature) if this one lacks a feature for it;
     /// [`InvalidPolicy`](crate::Error::InvalidPolicy) and [`PolicyExceedsLimits`](crate::Error::PolicyExceedsLimits) for
     /// a policy that is inconsistent or does not fit the configuration or the device; and those of

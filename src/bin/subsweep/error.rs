@@ -197,7 +197,7 @@ fn of_library(error: &subsweep::Error) -> Exit {
         // type.
         E::Unsupported { .. } => Exit::NoDevice,
         // Options that contradict each other.
-        E::InvalidPolicy { .. } => Exit::Usage,
+        E::InvalidPolicy(_) | E::OutOfRange { .. } => Exit::Usage,
         E::OutOfDeviceMemory { .. } | E::OutOfHostMemory { .. } | E::TooManyElements { .. } => Exit::Failed,
         E::DeviceLost { .. } | E::TimedOut { .. } => Exit::Failed,
         E::Vulkan { result, .. } => of_vulkan(*result),
@@ -239,7 +239,7 @@ mod tests {
             (E::NoMatchingDevice { wanted: "9".into(), found: "0 (a)".into() }, 3),
             (E::MissingFeature { device: "old".into(), missing: "Vulkan 1.2".into() }, 3),
             (E::PolicyExceedsLimits { what: "bytes of shared memory", needed: 2, got: 1 }, 3),
-            (E::InvalidPolicy { reason: "" }, 2),
+            (E::InvalidPolicy(subsweep::error::PolicyConflict::Excluded("")), 2),
             (E::TooManyElements { count: 1 << 32, max: (1 << 32) - 1, what: "one sort" }, 4),
             (E::OutOfDeviceMemory { needed: Some(1), what: "a buffer" }, 4),
             (E::OutOfHostMemory { needed: None, what: "vkCreateFence" }, 4),

@@ -2,7 +2,7 @@
 
 use super::policy::GatherPolicy;
 use crate::device::{AddressRange, BufferRange};
-use crate::error::{Error, Result};
+use crate::error::{Result, in_range};
 use crate::primitives::{Count, ScratchRequirements, check_disjoint};
 
 /// Configuration of a [`GatherPlan`](super::GatherPlan).
@@ -46,10 +46,7 @@ impl GatherConfig {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        if (1..=Self::MAX_WORDS).contains(&self.words_per_element) {
-            return Ok(());
-        }
-        Err(Error::Unsupported { reason: "a gather takes elements of 1 to 2^28 words" })
+        in_range("words per element of a gather", self.words_per_element, 1..=Self::MAX_WORDS)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::config::GatherConfig;
 use crate::device::Capabilities;
-use crate::error::{Error, Result};
+use crate::error::{PolicyConflict, Result};
 use crate::primitives::{Choice, check_workgroup};
 
 /// Policy of a gather. A tile is as many whole elements as fit `workgroup_size * accesses_per_invocation` accesses of
@@ -49,10 +49,7 @@ impl GatherPolicy {
         check_workgroup(self.workgroup_size, capabilities)?;
         capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         // Compilers do not unroll longer loops.
-        if (1..=32).contains(&self.accesses_per_invocation) {
-            return Ok(());
-        }
-        Err(Error::InvalidPolicy { reason: "accesses_per_invocation is from 1 to 32" })
+        PolicyConflict::check_range("accesses_per_invocation", self.accesses_per_invocation, 1..=32)
     }
 }
 

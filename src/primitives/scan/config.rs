@@ -4,7 +4,7 @@ use super::custom::CustomOperator;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, in_range};
 use crate::primitives::{Count, ElementType, Number, ScratchRequirements, check_disjoint};
 
 /// Inclusive or exclusive scan.
@@ -216,11 +216,7 @@ impl ScanConfig {
     /// # Errors
     /// [`Error::Unsupported`] if no device does, [`Error::MissingFeature`] if this one lacks a feature.
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
-        if !(1..=Self::MAX_COLUMNS).contains(&self.columns) {
-            return Err(Error::Unsupported {
-                reason: "a scan takes 1 to 16 columns; scan the table in parts",
-            });
-        }
+        in_range("columns of a scan", self.columns, 1..=Self::MAX_COLUMNS)?;
         if let Some(operator) = self.custom {
             if self.columns != 1 {
                 return Err(Error::Unsupported {

@@ -1,6 +1,6 @@
 //! Custom operators.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, in_range};
 use crate::kernels::{self, Define, Kernel};
 
 /// Kernels with the interfaces of a custom operator's modules.
@@ -85,9 +85,7 @@ impl CustomOperator {
 
     /// Checks the interfaces of the modules.
     pub(super) fn check(&self, is_segmented: bool) -> Result<()> {
-        if !(1..=Self::MAX_ELEMENT_WORDS).contains(&self.element_words) {
-            return Err(Error::Unsupported { reason: "a custom operator's elements are of 1 to 16 words" });
-        }
+        in_range("words per element of a custom operator", self.element_words, 1..=Self::MAX_ELEMENT_WORDS)?;
         // With segments, shared elements have a head of one word.
         let shared_words = self.element_words + u32::from(is_segmented);
         let same = |kernel: &Kernel, model| kernel.is_variant_of(model, shared_words);

@@ -7,7 +7,7 @@ use super::config::{ScanConfig, ScanKind};
 use super::operator::RowShape;
 use super::tuning::{ScanTuning, single_pass};
 use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
-use crate::error::{Error, Result, within};
+use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::{Choice, check_workgroup};
 
@@ -185,15 +185,17 @@ impl ScanPolicy {
     }
 
     pub(crate) fn check(&self, config: &ScanConfig, capabilities: &Capabilities) -> Result<()> {
-        let invalid = |reason| Err(Error::InvalidPolicy { reason });
-        if self.workgroup_size == 0 || self.items_per_invocation == 0 || self.items_per_run == 0 {
-            return invalid("workgroup_size, items_per_invocation and items_per_run are at least 1");
+        let require = PolicyConflict::check;
+        for (field, value) in [
+            ("workgroup_size", self.workgroup_size),
+            ("items_per_invocation", self.items_per_invocation),
+            ("items_per_run", self.items_per_run),
+            ("the number of elements in a tile", self.tile_items()),
+        ] {
+            PolicyConflict::check_range(field, value, 1..=1 << 20)?;
         }
-        if let Some(reason) = self.algorithm.refusal(config) {
-            return invalid(reason);
-        }
-        if self.tile_items() > 1 << 20 {
-            return invalid("a tile is at most 2^20 elements");
+        if let Some(rule) = self.algorithm.refusal(config) {
+            return Err(Error::InvalidPolicy(PolicyConflict::Excluded(rule)));
         }
         check_workgroup(self.workgroup_size, capabilities)?;
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
@@ -212,63 +214,57 @@ impl ScanPolicy {
             None => 0,
         };
         let shared_size = shared_elements.saturating_mul(element_size).saturating_add(more_size);
-        if self.fixed_tree && self.algorithm != ScanAlgorithm::Chained {
-            return invalid(
-                "fixed_tree is for the chained scan; the other algorithms always add in a fixed order",
-            );
-        }
+        require(
+            !self.fixed_tree || self.algorithm == ScanAlgorithm::Chained,
+            "fixed_tree is for the chained scan; the other algorithms always add in a fixed order",
+        )?;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)?;
         match self.sums {
             SumsPlacement::Scratch => {
-                if !self.workgroup_size.is_multiple_of(lanes) {
-                    return invalid("workgroup_size is a multiple of the subgroup size");
+                let (items, run) = (self.items_per_invocation, self.items_per_run);
+                PolicyConflict::check_multiple(
+                    "workgroup_size",
+                    self.workgroup_size,
+                    lanes,
+                    "the subgroup size",
+                )?;
+                if self.algorithm.needs_power_of_two() {
+                    PolicyConflict::check_power_of_two("workgroup_size", self.workgroup_size)?;
                 }
-                if self.algorithm.needs_power_of_two() && !self.workgroup_size.is_power_of_two() {
-                    return invalid("workgroup_size is a power of two for this algorithm");
-                }
-                if self.algorithm.has_one_run() && self.items_per_run != self.items_per_invocation {
-                    return invalid("items_per_run is items_per_invocation for this algorithm");
-                }
+                let rule = "items_per_run is items_per_invocation for this algorithm";
+                require(!self.algorithm.has_one_run() || run == items, rule)?;
                 if self.algorithm.workgroup_scan().is_none() {
-                    return match self.items_per_invocation {
-                        1 => Ok(()),
-                        _ => invalid("items_per_invocation is 1 for this algorithm"),
-                    };
+                    return PolicyConflict::check_range("items_per_invocation", items, 1..=1);
                 }
-                if !self.items_per_run.is_multiple_of(shape.items_per_pack()) {
-                    return invalid("items_per_run is a multiple of the elements in 16-byte quads");
-                }
-                if !self.items_per_invocation.is_multiple_of(self.items_per_run) {
-                    return invalid("items_per_run divides items_per_invocation");
-                }
-                if config.segments.is_some() && self.items_per_invocation > 32 {
-                    return invalid("a scan of segments takes at most 32 items per invocation");
+                let pack_items = shape.items_per_pack();
+                PolicyConflict::check_multiple("items_per_run", run, pack_items, "the elements of a quad")?;
+                PolicyConflict::check_multiple("items_per_invocation", items, run, "items_per_run")?;
+                if config.segments.is_some() {
+                    PolicyConflict::check_range("items_per_invocation", items, 1..=32)?;
                 }
             }
             SumsPlacement::LastRow => {
-                if (Self { subgroup_size: None, ..*self }) != Self::seed() {
-                    return invalid(
-                        "sums in the last row come with the seed's chunks only: ScanPolicy::seed()",
-                    );
-                }
-                if config.kind != ScanKind::Inclusive {
-                    return invalid(
-                        "the seed's scan is inclusive; use the default policy for an exclusive one",
-                    );
-                }
-                if config.is_out_of_place {
-                    return invalid("the seed's scan is in place only; use the default policy out of place");
-                }
-                if !config.is_plain() {
-                    return invalid(
-                        "the seed's scan is forward, without initial value, segments or counts on the device",
-                    );
-                }
-                if !config.is_sum_of_u32() || config.column_count() > Self::MAX_SEED_COLUMNS {
-                    return invalid(
-                        "the seed's scan sums up to 4 columns of u32; use the default policy for others",
-                    );
-                }
+                let is_seed = (Self { subgroup_size: None, ..*self }) == Self::seed();
+                require(
+                    is_seed,
+                    "sums in the last row come with the seed's chunks only: ScanPolicy::seed()",
+                )?;
+                require(
+                    config.kind == ScanKind::Inclusive,
+                    "the seed's scan is inclusive; use the default policy for an exclusive one",
+                )?;
+                require(
+                    !config.is_out_of_place,
+                    "the seed's scan is in place only; use the default policy out of place",
+                )?;
+                require(
+                    config.is_plain(),
+                    "the seed's scan is forward, without initial value, segments or counts on the device",
+                )?;
+                require(
+                    config.is_sum_of_u32() && config.column_count() <= Self::MAX_SEED_COLUMNS,
+                    "the seed's scan sums up to 4 columns of u32; use the default policy for others",
+                )?;
             }
         }
         Ok(())

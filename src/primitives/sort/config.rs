@@ -3,7 +3,7 @@
 use super::SortPlan;
 use super::policy::{SortAlgorithm, SortPolicy};
 use crate::device::{AddressRange, BufferRange};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, in_range};
 use crate::kernels::Define;
 use crate::primitives::{Count, ElementType, ScratchRequirements, check_disjoint};
 
@@ -272,14 +272,8 @@ impl SortConfig {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        if self.begin_bit > self.end_bit || self.end_bit > self.key.bits() {
-            return Err(Error::Unsupported {
-                reason: match self.key.bits() {
-                    32 => "the bit range of a sort of 32-bit keys lies within 0..32",
-                    _ => "the bit range of a sort of 64-bit keys lies within 0..64",
-                },
-            });
-        }
+        in_range("the last bit of a sort", self.end_bit, 0..=self.key.bits())?;
+        in_range("the first bit of a sort", self.begin_bit, 0..=self.end_bit)?;
         if self.form != Form::InPlace && self.is_argsort() {
             let reason = "an argsort has no double buffer or output of keys: it does not change the keys";
             return Err(Error::Unsupported { reason });

@@ -5,9 +5,9 @@ use std::fmt;
 use super::config::SortConfig;
 use super::tuning::SortTuning;
 use crate::device::Capabilities;
-use crate::error::{Error, Result, within};
+use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
-use crate::primitives::{Choice, check_workgroup};
+use crate::primitives::{Choice, check_subgroups, check_workgroup};
 
 /// Sort algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -139,22 +139,17 @@ impl TileShape {
         subgroup_size: Option<u32>,
         capabilities: &Capabilities,
     ) -> Result<()> {
-        let invalid = |reason| Err(Error::InvalidPolicy { reason });
-        check_workgroup(self.workgroup_size, capabilities)?;
-        let lanes = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;
-        if !(1..=64).contains(&self.items_per_invocation) {
-            return invalid("items_per_invocation is from 1 to 64");
-        }
-        if !self.workgroup_size.is_multiple_of(lanes) {
-            return invalid("workgroup_size is a multiple of the subgroup size");
-        }
+        let lanes = check_subgroups(self.workgroup_size, subgroup_size, capabilities)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=64)?;
         let radix = 1 << radix_bits;
-        if self.workgroup_size < radix && !radix.is_multiple_of(self.workgroup_size) {
-            return invalid("workgroup_size divides the number of digits, or is larger");
-        }
-        if matching.by_shared_masks && lanes > Matching::MAX_MASK_LANES {
-            return invalid("lanes match by shared masks in subgroups of up to 32 lanes");
-        }
+        PolicyConflict::check(
+            self.workgroup_size >= radix || radix.is_multiple_of(self.workgroup_size),
+            "workgroup_size divides the number of digits, or is larger",
+        )?;
+        PolicyConflict::check(
+            !matching.by_shared_masks || lanes <= Matching::MAX_MASK_LANES,
+            "lanes match by shared masks in subgroups of up to 32 lanes",
+        )?;
         let tables = self.max_subgroups(subgroup_size, capabilities) << radix_bits;
         let ranking_words = if matching.by_shared_masks { 2 * tables } else { tables };
         let shared_size = self.tile_items().max(ranking_words) * 4
@@ -169,19 +164,11 @@ impl TileShape {
         subgroup_size: Option<u32>,
         capabilities: &Capabilities,
     ) -> Result<()> {
-        let invalid = |reason| Err(Error::InvalidPolicy { reason });
-        check_workgroup(self.workgroup_size, capabilities)?;
-        let lanes = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;
-        if !(4..=252).contains(&self.items_per_invocation) || !self.items_per_invocation.is_multiple_of(4) {
-            return invalid("items_per_invocation is a multiple of 4, from 4 to 252");
-        }
+        check_subgroups(self.workgroup_size, subgroup_size, capabilities)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 4..=252)?;
+        PolicyConflict::check_multiple("items_per_invocation", self.items_per_invocation, 4, "a quad")?;
         // Counters of a tile have 16 bits.
-        if self.tile_items() > 65_532 {
-            return invalid("a tile is at most 65532 keys");
-        }
-        if !self.workgroup_size.is_multiple_of(lanes) {
-            return invalid("workgroup_size is a multiple of the subgroup size");
-        }
+        PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=65_532)?;
         let counters = (1 << radix_bits) / 2 * self.workgroup_size;
         let shared_size =
             self.tile_items().max(counters) * 4 + shared_tables_size(radix_bits, self.workgroup_size);
@@ -260,14 +247,11 @@ pub struct SortPolicy {
 
 /// Checks the policy of the scan of counts.
 pub(super) fn check_scan_of_counts(policy: &ScanPolicy, config: &ScanConfig) -> Result<()> {
-    if let Some(reason) = policy.algorithm.refusal(config) {
-        return Err(Error::InvalidPolicy { reason });
+    if let Some(rule) = policy.algorithm.refusal(config) {
+        return Err(Error::InvalidPolicy(PolicyConflict::Excluded(rule)));
     }
-    if policy.algorithm == ScanAlgorithm::Chained {
-        let reason = "counts are scanned in place, which the chained scan does not do";
-        return Err(Error::InvalidPolicy { reason });
-    }
-    Ok(())
+    let is_in_place = policy.algorithm != ScanAlgorithm::Chained;
+    PolicyConflict::check(is_in_place, "counts are scanned in place, which the chained scan does not do")
 }
 
 impl SortPolicy {
@@ -403,46 +387,39 @@ impl SortPolicy {
     }
 
     pub(crate) fn check(&self, config: &SortConfig, capabilities: &Capabilities) -> Result<()> {
-        let invalid = |reason| Err(Error::InvalidPolicy { reason });
+        let require = PolicyConflict::check;
         check_scan_of_counts(&self.scan, &ScanConfig::exclusive())?;
         if let Some(shape) = self.single_workgroup {
             shape.check(SortAlgorithm::SingleWorkgroup.radix_bits(), self.subgroup_size, capabilities)?;
         }
-        if config.has_large_counts && self.algorithm != SortAlgorithm::Onesweep {
-            return invalid("large counts require onesweep");
-        }
+        let is_onesweep = self.algorithm == SortAlgorithm::Onesweep;
+        require(!config.has_large_counts || is_onesweep, "large counts require onesweep")?;
         if self.algorithm == SortAlgorithm::SingleWorkgroup {
-            return match self.single_workgroup {
-                Some(_) => Ok(()),
-                None => invalid("single_workgroup is required for this algorithm"),
-            };
+            return require(
+                self.single_workgroup.is_some(),
+                "single_workgroup is required for this algorithm",
+            );
         }
         within("keys of a portion", self.portion_items, Self::MAX_PORTION_ITEMS)?;
         let radix_bits = self.algorithm.radix_bits();
         match self.ranking {
-            Ranking::CounterScan if radix_bits > 4 => {
-                invalid("counters rank digits of up to 4 bits; digits of 8 are ranked by Ranking::Match")
-            }
-            Ranking::CounterScan => self.tile_shape().check(radix_bits, self.subgroup_size, capabilities),
-            Ranking::Match(_) if radix_bits < 8 => {
-                invalid("matching lanes rank digits of 8 bits: those of radix-8bit and onesweep")
-            }
-            Ranking::Match(matching)
-                if matching.has_early_counts && self.algorithm != SortAlgorithm::Onesweep =>
-            {
-                invalid("early counts require onesweep")
+            Ranking::CounterScan => {
+                let rule = "counters rank digits of up to 4 bits; digits of 8 are ranked by Ranking::Match";
+                require(radix_bits <= 4, rule)?;
+                self.tile_shape().check(radix_bits, self.subgroup_size, capabilities)
             }
             Ranking::Match(matching) => {
+                let rule = "matching lanes rank digits of 8 bits: those of radix-8bit and onesweep";
+                require(radix_bits >= 8, rule)?;
+                require(!matching.has_early_counts || is_onesweep, "early counts require onesweep")?;
                 let (shape, offset_words) = (self.tile_shape(), config.offset_words());
                 shape.check_matched(radix_bits, offset_words, matching, self.subgroup_size, capabilities)
             }
-            Ranking::Ballot(_) if !self.algorithm.is_of_seed() => {
-                invalid("ballots rank by radix-2bit and radix-4bit alone, which are the seed's algorithms")
-            }
             Ranking::Ballot(_) => {
-                if (self.workgroup_size, self.items_per_invocation) != (32, 8) {
-                    return invalid("ballot ranking comes with the seed's chunks only: SortPolicy::seed()");
-                }
+                let rule = "ballots rank by radix-2bit and radix-4bit alone, which are the seed's algorithms";
+                require(self.algorithm.is_of_seed(), rule)?;
+                let rule = "ballot ranking comes with the seed's chunks only: SortPolicy::seed()";
+                require((self.workgroup_size, self.items_per_invocation) == (32, 8), rule)?;
                 check_workgroup(self.workgroup_size, capabilities)?;
                 capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size).map(|_| ())
             }

@@ -4,11 +4,11 @@ use std::fmt;
 
 use super::config::SegmentedSortConfig;
 use crate::device::Capabilities;
-use crate::error::{Error, Result};
+use crate::error::{PolicyConflict, Result};
 use crate::primitives::scan::{ScanConfig, ScanPolicy};
 use crate::primitives::sort::policy::{Matching, SortAlgorithm, TileShape, check_scan_of_counts};
 use crate::primitives::sort::tuning::SortTuning;
-use crate::primitives::{Choice, check_workgroup};
+use crate::primitives::{Choice, check_subgroups};
 
 /// Cluster of neighbouring lanes of a subgroup that holds a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,25 +33,12 @@ impl ClusterShape {
     }
 
     fn check(&self, subgroup_size: Option<u32>, capabilities: &Capabilities) -> Result<()> {
-        let invalid = |reason| Err(Error::InvalidPolicy { reason });
-        check_workgroup(self.workgroup_size, capabilities)?;
-        let widest = capabilities.widest_subgroup(subgroup_size, self.workgroup_size)?;
-        if !self.workgroup_size.is_multiple_of(widest) {
-            return invalid("workgroup_size is a multiple of the subgroup size");
-        }
-        if !self.lanes.is_power_of_two() || self.lanes > fewest_lanes(subgroup_size, capabilities) {
-            return invalid("the lanes of a cluster are a power of two, and of one subgroup");
-        }
-        if !(1..=16).contains(&self.items_per_invocation) {
-            return invalid("a lane of a cluster takes 1 to 16 keys");
-        }
-        Ok(())
+        check_subgroups(self.workgroup_size, subgroup_size, capabilities)?;
+        let fewest_lanes = subgroup_size.unwrap_or(capabilities.min_subgroup_size);
+        PolicyConflict::check_power_of_two("lanes", self.lanes)?;
+        PolicyConflict::check_range("lanes", self.lanes, 1..=fewest_lanes)?;
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=16)
     }
-}
-
-/// Minimum subgroup size.
-fn fewest_lanes(subgroup_size: Option<u32>, capabilities: &Capabilities) -> u32 {
-    subgroup_size.unwrap_or(capabilities.min_subgroup_size)
 }
 
 /// Policy of a segmented sort. The number of keys determines the size class of a segment.
@@ -133,22 +120,17 @@ impl SegmentedSortPolicy {
     }
 
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
-        let invalid = |reason| Err(Error::InvalidPolicy { reason });
         check_scan_of_counts(&self.scan, &ScanConfig::exclusive().counts_on_device())?;
         self.cluster.check(self.subgroup_size, capabilities)?;
         for shape in &self.workgroups {
             shape.check(Self::WORKGROUP_RADIX_BITS, self.subgroup_size, capabilities)?;
         }
-        if self.matching.has_early_counts {
-            return invalid("early counts require onesweep");
-        }
+        PolicyConflict::check(!self.matching.has_early_counts, "early counts require onesweep")?;
         self.tile.check_matched(Self::TILE_RADIX_BITS, 1, self.matching, self.subgroup_size, capabilities)?;
-        if !self.max_extents().is_sorted_by(|shorter, longer| shorter < longer) {
-            return invalid(
-                "a cluster holds fewer keys than the small workgroup, and that fewer than the large one",
-            );
-        }
-        Ok(())
+        PolicyConflict::check(
+            self.max_extents().is_sorted_by(|shorter, longer| shorter < longer),
+            "a cluster holds fewer keys than the small workgroup, and that fewer than the large one",
+        )
     }
 }
 
