@@ -2,7 +2,7 @@
 
 #include "sort/segments.glsl"
 
-// A tile of all keys or of a long segment.
+// A tile of a long segment, or of all keys as the only one.
 struct PassTile {
     // The index of the segment's first key, and of the tile's.
     uint begin;

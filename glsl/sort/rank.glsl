@@ -1,6 +1,6 @@
 // Ranking of a tile's keys by a digit: `rank_by_match.glsl` with RANK_BY_MATCH, else `rank_by_counters.glsl`.
 //
-// A ranking defines the functions declared here, which are called in this order, and
+// A ranking defines the functions declared here, which are called in this order, and declares
 //
 //   s_tile        shared memory of at least a tile of words, which it uses from count_tile to rank_tile
 //   bin_first[k]  the rank of the first key of the invocation's bin `k`, after rank_tile
