@@ -21,9 +21,11 @@ use std::thread;
 use std::time::Duration;
 
 pub use device_choice::DeviceSelector;
+pub use gather::PreparedGather;
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
-pub use scan::ScanInputs;
+pub use scan::{PreparedScan, ScanInputs};
+pub use sort::PreparedSort;
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};
@@ -235,6 +237,11 @@ impl Gpu {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).time_recording(record) }
     }
+}
+
+/// Values in pages that the system clears when they are first written.
+fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
+    bytemuck::try_zeroed_vec(count).map_err(|()| out_of_host_memory(count.saturating_mul(size_of::<T>()) as u64))
 }
 
 fn out_of_host_memory(size: u64) -> Error {
