@@ -241,7 +241,8 @@ impl Gpu {
 
 /// Values in pages that the system clears when they are first written.
 fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
-    bytemuck::try_zeroed_vec(count).map_err(|()| out_of_host_memory(count.saturating_mul(size_of::<T>()) as u64))
+    bytemuck::try_zeroed_vec(count)
+        .map_err(|()| out_of_host_memory(count.saturating_mul(size_of::<T>()) as u64))
 }
 
 fn out_of_host_memory(size: u64) -> Error {

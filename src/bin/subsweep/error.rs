@@ -180,7 +180,7 @@ fn of(error: &anyhow::Error) -> Exit {
 fn of_input(problem: &InputProblem) -> Exit {
     match problem {
         // The machine lacks the memory; the input itself is valid.
-        InputProblem::Table(TableError::Memory { .. }) | InputProblem::LargeReport { .. } => Exit::Failed,
+        InputProblem::Table(TableError::Memory { .. }) => Exit::Failed,
         _ => Exit::Usage,
     }
 }

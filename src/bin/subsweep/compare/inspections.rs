@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde::Serialize;
 use subsweep::harness::{InspectedDevice, InspectionComparison, PipelineComparison, PipelineSummary};
 
-use crate::args::CompareArgs;
+use super::CompareArgs;
 use crate::error::Ended;
 use crate::files::Source;
-use crate::files::output::print_text;
+use crate::files::output::{print_text, to_json};
 use crate::inspect::short;
 use crate::reports::{Format, Reports};
 use crate::words::{counted, escaped};
@@ -57,9 +57,7 @@ pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Res
     outputs.commit_rendered(|_| {
         let document =
             Document { inspection_comparison_schema: 1, comparisons: &comparisons, unpaired: &unpaired };
-        let mut json = serde_json::to_vec_pretty(&document)?;
-        json.push(b'\n');
-        Ok(json)
+        Ok(to_json(&document)?.into_bytes())
     })
 }
 

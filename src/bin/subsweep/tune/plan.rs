@@ -7,7 +7,8 @@ use subsweep::device::Capabilities;
 use subsweep::harness::{BenchOptions, SortValues, TunedAxes, TunedInput, TunedShape};
 
 use super::sweep::reason;
-use crate::args::{Common, PolicyKind, TuneArgs, TunedPrimitive};
+use super::{TuneArgs, TunedPrimitive};
+use crate::args::Common;
 use crate::device::DeviceChoice;
 use crate::error::Ended;
 use crate::policy::{self, Algorithm};
@@ -32,7 +33,7 @@ const FINALISTS_PER_ROW: usize = 3;
 
 /// Refuses options that contradict each other.
 pub fn check(args: &TuneArgs, common: &Common) -> Result<(), Ended> {
-    if !matches!(common.policy, None | Some(PolicyKind::Default)) {
+    if common.seed().is_some() {
         return Err(Ended::usage("tune tries policies of its own; leave out --policy"));
     }
     if args.is_static || matches!(common.device, DeviceChoice::Gpus(_)) {
