@@ -21,11 +21,9 @@ use std::thread;
 use std::time::Duration;
 
 pub use device_choice::DeviceSelector;
-pub use gather::PreparedGather;
 pub use instance::{Candidate, Instance};
 pub use memory::GpuBuffer;
-pub use scan::{PreparedScan, ScanInputs};
-pub use sort::PreparedSort;
+pub use scan::ScanInputs;
 
 use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
 use crate::error::{Error, Result};
@@ -33,7 +31,7 @@ use crate::primitives::{Config, Plan};
 use memory::Memory;
 use plan_cache::PlanCache;
 use submit::Submitter;
-use transfer::STAGING_SIZE;
+use transfer::{OnError, STAGING_SIZE};
 
 /// Options of [`Gpu::open`].
 #[derive(Clone, Default)]
@@ -236,6 +234,37 @@ impl Gpu {
     ) -> Result<f64> {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).time_recording(record) }
+    }
+}
+
+/// A plan with slices, ready to run, such as a sort of [`Gpu::prepare_sort`].
+pub struct Prepared<'a> {
+    device_size: u64,
+    run: Box<dyn FnOnce(OnError) -> Result<()> + 'a>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(device_size: u64, run: impl FnOnce(OnError) -> Result<()> + 'a) -> Self {
+        Self { device_size, run: Box::new(run) }
+    }
+
+    /// Bytes of device memory that [`Self::run`] allocates.
+    pub fn device_size(&self) -> u64 {
+        self.device_size
+    }
+
+    /// Uploads, submits, waits, and reads the result back into the slices. On error a part of them may have been
+    /// replaced.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::allocate`], [`Gpu::read`] and [`Gpu::submit`].
+    pub fn run(self) -> Result<()> {
+        (self.run)(OnError::Undefined)
+    }
+
+    /// As [`Self::run`]; on error the slices are unchanged.
+    fn run_or_keep(self) -> Result<()> {
+        (self.run)(OnError::Unchanged)
     }
 }
 

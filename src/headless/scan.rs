@@ -1,12 +1,9 @@
 //! Scan on slices.
 
-use std::sync::Arc;
-
-use super::transfer::OnError;
-use super::{Gpu, scratch_range};
+use super::{Gpu, Prepared, scratch_range};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
-use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanPlan};
+use crate::scan::{InitialValue, ScanBuffers, ScanConfig};
 
 /// Optional inputs of a scan.
 #[derive(Debug, Clone, Copy)]
@@ -61,26 +58,26 @@ impl Gpu {
     /// As [`Self::scan_with`], for values of any type as 32-bit words in memory order.
     ///
     /// # Errors
-    /// Those of [`Self::prepare_scan`] and [`PreparedScan::run`].
+    /// Those of [`Self::prepare_scan`] and [`Prepared::run`].
     pub fn scan_words(
         &self,
         config: ScanConfig,
         words: &mut [u32],
         inputs: ScanInputs<'_, u32>,
     ) -> Result<()> {
-        self.prepare_scan(config, words, inputs)?.finish(OnError::Unchanged)
+        self.prepare_scan(config, words, inputs)?.run_or_keep()
     }
 
     /// Prepares [`Self::scan_words`]: creates the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`].
+    /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan).
     pub fn prepare_scan<'a>(
         &'a self,
         mut config: ScanConfig,
         words: &'a mut [u32],
         inputs: ScanInputs<'a, u32>,
-    ) -> Result<PreparedScan<'a>> {
+    ) -> Result<Prepared<'a>> {
         let mut initial = InitialValue::Identity;
         if let Some(row) = inputs.initial {
             initial = InitialValue::host(row)?;
@@ -96,58 +93,29 @@ impl Gpu {
         }
         let count = word_count / row_words;
         let scratch_size = plan.scratch_requirements(count).size;
-        Ok(PreparedScan { gpu: self, plan, words, initial, segments: inputs.segments, count, scratch_size })
-    }
-}
-
-/// A scan of a slice, ready to run: of [`Gpu::prepare_scan`].
-pub struct PreparedScan<'a> {
-    gpu: &'a Gpu,
-    plan: Arc<ScanPlan>,
-    words: &'a mut [u32],
-    initial: InitialValue,
-    segments: &'a [u32],
-    count: u64,
-    scratch_size: u64,
-}
-
-impl PreparedScan<'_> {
-    /// Bytes of device memory that [`Self::run`] allocates.
-    pub fn device_size(&self) -> u64 {
-        let tables = if self.plan.scans_in_place() { 1 } else { 2 };
-        let size = tables * size_of_val(self.words) as u64 + size_of_val(self.segments) as u64;
-        size.saturating_add(self.scratch_size)
-    }
-
-    /// Scans, and reads the result back into the slice. On error a part of it may have been replaced.
-    ///
-    /// # Errors
-    /// Those of [`Gpu::allocate`], [`Gpu::read`] and [`Gpu::submit`].
-    pub fn run(self) -> Result<()> {
-        self.finish(OnError::Undefined)
-    }
-
-    fn finish(self, on_error: OnError) -> Result<()> {
-        let Self { gpu, plan, words, initial, segments, count, scratch_size } = self;
-        if count == 0 {
-            return Ok(());
-        }
-        let (size, segments_size) = (size_of_val(words) as u64, size_of_val(segments) as u64);
-        let table = gpu.allocate(size)?;
-        let begins = gpu.allocate_scratch(segments_size)?;
-        let scratch = gpu.allocate_scratch(scratch_size)?;
-        let out_of_place = if plan.scans_in_place() { None } else { Some(gpu.allocate(size)?) };
-        gpu.upload(&table, 0, words)?;
-        if let Some(begins) = &begins {
-            gpu.upload(begins, 0, segments)?;
-        }
-        let result = out_of_place.as_ref().unwrap_or(&table);
-        let (source, destination) = (table.range().addresses(), result.range().addresses());
-        let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch))
-            .initial(initial)
-            .segments(scratch_range(&begins).slice(0, segments_size).addresses());
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        gpu.read_back(&mut [(result, words)], on_error)
+        let (size, segments_size) = (size_of_val(words) as u64, size_of_val(inputs.segments) as u64);
+        let tables = if plan.scans_in_place() { 1 } else { 2 };
+        let device_size = (tables * size + segments_size).saturating_add(scratch_size);
+        Ok(Prepared::new(device_size, move |on_error| {
+            if count == 0 {
+                return Ok(());
+            }
+            let table = self.allocate(size)?;
+            let segments = self.allocate_scratch(segments_size)?;
+            let scratch = self.allocate_scratch(scratch_size)?;
+            let out_of_place = if plan.scans_in_place() { None } else { Some(self.allocate(size)?) };
+            self.upload(&table, 0, words)?;
+            if let Some(segments) = &segments {
+                self.upload(segments, 0, inputs.segments)?;
+            }
+            let result = out_of_place.as_ref().unwrap_or(&table);
+            let (source, destination) = (table.range().addresses(), result.range().addresses());
+            let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch))
+                .initial(initial)
+                .segments(scratch_range(&segments).slice(0, segments_size).addresses());
+            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+            self.read_back(&mut [(result, words)], on_error)
+        }))
     }
 }

@@ -1,13 +1,11 @@
 //! Segmented sort on slices.
 
-use super::sort::{
-    Keys, PreparedSort, SortOrSegments, check_keys, check_pairs, check_value_size, check_words, with_words,
-};
-use super::transfer::OnError;
-use super::{Gpu, zeroed};
+use super::sort::{Keys, check_keys, check_pairs, check_value_size, check_words, with_words};
+use super::{Gpu, Prepared, zeroed};
+use crate::device::Recorder;
 use crate::error::{Error, Result};
 use crate::primitives::Number;
-use crate::sort::SegmentedSortConfig;
+use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig, SortBuffers};
 
 impl Gpu {
     /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
@@ -78,7 +76,7 @@ impl Gpu {
     /// keys unchanged.
     ///
     /// # Errors
-    /// Those of [`Self::prepare_segmented_sort`] and [`PreparedSort::run`].
+    /// Those of [`Self::prepare_segmented_sort`] and [`Prepared::run`].
     pub fn segmented_sort_words(
         &self,
         config: impl Into<SegmentedSortConfig>,
@@ -86,7 +84,7 @@ impl Gpu {
         values: &mut [u32],
         segments: &[u32],
     ) -> Result<()> {
-        self.prepare_segmented_sort(config, keys, values, segments)?.finish(OnError::Unchanged)
+        self.prepare_segmented_sort(config, keys, values, segments)?.run_or_keep()
     }
 
     /// Prepares [`Self::segmented_sort_words`], as [`Self::prepare_sort`] does for a sort.
@@ -102,7 +100,7 @@ impl Gpu {
         keys: &'a mut [u32],
         values: &'a mut [u32],
         segments: &'a [u32],
-    ) -> Result<PreparedSort<'a>> {
+    ) -> Result<Prepared<'a>> {
         self.prepare_segments(config.into(), Keys::Sorted(keys), values, segments)
     }
 
@@ -112,15 +110,19 @@ impl Gpu {
         keys: Keys<'a>,
         values: &'a mut [u32],
         segments: &'a [u32],
-    ) -> Result<PreparedSort<'a>> {
+    ) -> Result<Prepared<'a>> {
         let count = check_words(config.sort(), keys.words(), values)?;
         check_segments(segments, count)?;
         let plan = self.plan(config)?;
         let counts = (count, segments.len() as u64);
         plan.check_count(counts)?;
         let scratch_size = plan.scratch_requirements(counts).size;
-        let plan = SortOrSegments::Segments(plan, segments);
-        Ok(PreparedSort { gpu: self, plan, config: *config.sort(), keys, values, count, scratch_size })
+        let record = move |recorder: &mut Recorder<'_>, buffers: &SortBuffers, begins| {
+            let SortBuffers { keys, values, scratch } = *buffers;
+            let buffers = SegmentedSortBuffers::new(keys, begins, scratch).values(values);
+            plan.record(recorder, &buffers, counts)
+        };
+        Ok(self.sort_by(*config.sort(), keys, values, Some(segments), scratch_size, record))
     }
 }
 

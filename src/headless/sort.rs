@@ -1,29 +1,10 @@
 //! Sort on slices.
 
-use std::sync::Arc;
-
-use super::transfer::OnError;
-use super::{Gpu, scratch_range, zeroed};
+use super::{Gpu, Prepared, scratch_range, zeroed};
+use crate::device::{AddressRange, Recorder};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
-use crate::sort::{SegmentedSortBuffers, SegmentedSortPlan, SortBuffers, SortConfig, SortPlan};
-
-/// A sort of slices, ready to run: of [`Gpu::prepare_sort`] or [`Gpu::prepare_segmented_sort`].
-pub struct PreparedSort<'a> {
-    pub(super) gpu: &'a Gpu,
-    pub(super) plan: SortOrSegments<'a>,
-    pub(super) config: SortConfig,
-    pub(super) keys: Keys<'a>,
-    pub(super) values: &'a mut [u32],
-    pub(super) count: u64,
-    pub(super) scratch_size: u64,
-}
-
-/// The plan of a [`PreparedSort`].
-pub(super) enum SortOrSegments<'a> {
-    Sort(Arc<SortPlan>),
-    Segments(Arc<SegmentedSortPlan>, &'a [u32]),
-}
+use crate::sort::{SortBuffers, SortConfig};
 
 /// The words of keys, which an argsort only reads.
 pub(super) enum Keys<'a> {
@@ -37,77 +18,6 @@ impl Keys<'_> {
             Self::Sorted(words) => words,
             Self::Read(words) => words,
         }
-    }
-}
-
-impl PreparedSort<'_> {
-    /// Bytes of device memory that [`Self::run`] allocates.
-    pub fn device_size(&self) -> u64 {
-        let begins_size = match self.plan {
-            SortOrSegments::Sort(_) => 0,
-            SortOrSegments::Segments(_, begins) => size_of_val(begins) as u64,
-        };
-        let elements_size = self.count.saturating_mul(self.config.key_size() + self.config.value_size());
-        elements_size.saturating_add(begins_size).saturating_add(self.scratch_size)
-    }
-
-    /// Sorts, and reads the result back into the slices. On error a part of them may have been replaced.
-    ///
-    /// # Errors
-    /// Those of [`Gpu::allocate`], [`Gpu::read`] and [`Gpu::submit`].
-    pub fn run(self) -> Result<()> {
-        self.finish(OnError::Undefined)
-    }
-
-    pub(super) fn finish(self, on_error: OnError) -> Result<()> {
-        let Self { gpu, plan, config, keys, values, count, scratch_size } = self;
-        if count == 0 {
-            return Ok(());
-        }
-        let keys_on_device = gpu.allocate(size_of_val(keys.words()) as u64)?;
-        let values_on_device = gpu.allocate_scratch(size_of_val(values) as u64)?;
-        let scratch = gpu.allocate_scratch(scratch_size)?;
-        let begins = match plan {
-            SortOrSegments::Sort(_) => None,
-            SortOrSegments::Segments(_, begins) => Some(gpu.allocate(size_of_val(begins) as u64)?),
-        };
-        gpu.upload(&keys_on_device, 0, keys.words())?;
-        if let (Some(buffer), false) = (&values_on_device, config.is_argsort()) {
-            gpu.upload(buffer, 0, values)?;
-        }
-        if let (SortOrSegments::Segments(_, words), Some(buffer)) = (&plan, &begins) {
-            gpu.upload(buffer, 0, words)?;
-        }
-        let keys_range = keys_on_device.range().addresses();
-        let values_range = scratch_range(&values_on_device).slice(0, size_of_val(values) as u64).addresses();
-        let scratch = scratch_range(&scratch);
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe {
-            gpu.submit(|recorder| match &plan {
-                SortOrSegments::Sort(plan) => {
-                    let buffers = SortBuffers::new(keys_range, scratch).values(values_range);
-                    plan.record(recorder, &buffers, count)
-                }
-                SortOrSegments::Segments(plan, words) => {
-                    // A buffer for no segments has one word.
-                    let begins = scratch_range(&begins).slice(0, size_of_val(*words) as u64).addresses();
-                    let buffers = SegmentedSortBuffers::new(keys_range, begins, scratch).values(values_range);
-                    plan.record(recorder, &buffers, (count, words.len() as u64))
-                }
-            })
-        }?;
-        let sorted = match keys {
-            Keys::Sorted(keys) if !config.is_argsort() => Some((&keys_on_device, keys)),
-            _ => None,
-        };
-        let moved = values_on_device.as_ref().map(|buffer| (buffer, &mut *values));
-        gpu.read_back(&mut sorted.into_iter().chain(moved).collect::<Vec<_>>(), on_error)?;
-        if let (SortOrSegments::Segments(_, begins), true) = (&plan, config.is_argsort()) {
-            let first = begins.first().map_or(values.len(), |&first| first as usize);
-            // The device writes no indices for keys before the first segment.
-            values[..first].iter_mut().zip(0..).for_each(|(value, index)| *value = index);
-        }
-        Ok(())
     }
 }
 
@@ -161,9 +71,9 @@ impl Gpu {
     /// unchanged.
     ///
     /// # Errors
-    /// Those of [`Self::prepare_sort`] and [`PreparedSort::run`].
+    /// Those of [`Self::prepare_sort`] and [`Prepared::run`].
     pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
-        self.prepare_sort(config, keys, values)?.finish(OnError::Unchanged)
+        self.prepare_sort(config, keys, values)?.run_or_keep()
     }
 
     /// Prepares [`Self::sort_words`]: creates the plan, and computes the size of the memory, before any is allocated.
@@ -171,13 +81,13 @@ impl Gpu {
     /// # Errors
     /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
-    /// [`SortPlan`].
+    /// [`SortPlan`](crate::sort::SortPlan).
     pub fn prepare_sort<'a>(
         &'a self,
         config: SortConfig,
         keys: &'a mut [u32],
         values: &'a mut [u32],
-    ) -> Result<PreparedSort<'a>> {
+    ) -> Result<Prepared<'a>> {
         self.prepare(config, Keys::Sorted(keys), values)
     }
 
@@ -186,13 +96,64 @@ impl Gpu {
         config: SortConfig,
         keys: Keys<'a>,
         values: &'a mut [u32],
-    ) -> Result<PreparedSort<'a>> {
+    ) -> Result<Prepared<'a>> {
         let count = check_words(&config, keys.words(), values)?;
         let plan = self.plan(config.large_counts_for(count))?;
         plan.check_count(count)?;
         let scratch_size = plan.scratch_requirements(count).size;
-        let plan = SortOrSegments::Sort(plan);
-        Ok(PreparedSort { gpu: self, plan, config, keys, values, count, scratch_size })
+        Ok(self.sort_by(config, keys, values, None, scratch_size, move |recorder, buffers, _| {
+            plan.record(recorder, buffers, count)
+        }))
+    }
+
+    /// A sort by the commands of `record`, which takes the range of `segments` on the device.
+    pub(super) fn sort_by<'a>(
+        &'a self,
+        config: SortConfig,
+        keys: Keys<'a>,
+        values: &'a mut [u32],
+        segments: Option<&'a [u32]>,
+        scratch_size: u64,
+        record: impl Fn(&mut Recorder<'_>, &SortBuffers, AddressRange) -> Result<()> + 'a,
+    ) -> Prepared<'a> {
+        let [keys_size, values_size, begins_size] =
+            [keys.words(), values, segments.unwrap_or_default()].map(|words| size_of_val(words) as u64);
+        let device_size = (keys_size + values_size + begins_size).saturating_add(scratch_size);
+        Prepared::new(device_size, move |on_error| {
+            if keys_size == 0 {
+                return Ok(());
+            }
+            let keys_on_device = self.allocate(keys_size)?;
+            let values_on_device = self.allocate_scratch(values_size)?;
+            let scratch = self.allocate_scratch(scratch_size)?;
+            // A buffer for no segments has one word.
+            let begins = segments.map(|_| self.allocate(begins_size)).transpose()?;
+            self.upload(&keys_on_device, 0, keys.words())?;
+            if let (Some(buffer), false) = (&values_on_device, config.is_argsort()) {
+                self.upload(buffer, 0, values)?;
+            }
+            if let (Some(buffer), Some(segments)) = (&begins, segments) {
+                self.upload(buffer, 0, segments)?;
+            }
+            let values_range = scratch_range(&values_on_device).slice(0, values_size).addresses();
+            let buffers = SortBuffers::new(keys_on_device.range().addresses(), scratch_range(&scratch));
+            let buffers = buffers.values(values_range);
+            let begins = scratch_range(&begins).slice(0, begins_size).addresses();
+            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+            unsafe { self.submit(|recorder| record(recorder, &buffers, begins)) }?;
+            let sorted = match keys {
+                Keys::Sorted(keys) if !config.is_argsort() => Some((&keys_on_device, keys)),
+                _ => None,
+            };
+            let moved = values_on_device.as_ref().map(|buffer| (buffer, &mut *values));
+            self.read_back(&mut sorted.into_iter().chain(moved).collect::<Vec<_>>(), on_error)?;
+            if let (Some(segments), true) = (segments, config.is_argsort()) {
+                let first = segments.first().map_or(values.len(), |&first| first as usize);
+                // The device writes no indices for keys before the first segment.
+                values[..first].iter_mut().zip(0..).for_each(|(value, index)| *value = index);
+            }
+            Ok(())
+        })
     }
 }
 

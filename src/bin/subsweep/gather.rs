@@ -13,7 +13,7 @@ use crate::command::Run;
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
-use crate::words::Spinner;
+use crate::words::Progress;
 
 /// Gather rows by their indices
 ///
@@ -42,26 +42,25 @@ impl Run for GatherArgs {
             return Err(Ended::usage("standard input is one table; name a file for --indices").into());
         }
         let destination = self.files.destination();
-        let table = {
-            let _spinner = Spinner::new(format_args!("reading {source}"));
-            files::read(&source, self.files.element, &TAKEN)?
-        };
+        let table = files::read(&source, self.files.element, &TAKEN)?;
         let words = row_words(&source, &table)?;
-        let indices = {
-            let _spinner = Spinner::new(format_args!("reading {indices_source}"));
-            files::read_row_numbers(&indices_source, "give it indices, or an .npy file that has none")?
-        };
+        let instead = "give it indices, or an .npy file that has none";
+        let indices = files::read_row_numbers(&indices_source, instead)?;
         check_indices(&indices_source, &indices, table.shape.rows())?;
         let output = Output::prepare(&destination, "-o", &[&source, &indices_source])?;
 
         let gpu = device::open(common)?;
-        let gathered = {
-            let _spinner = Spinner::new(format_args!("gathering {} rows", indices.len()));
+        let count = indices.len() * words as usize;
+        let needed = Some(4 * count as u64);
+        let mut gathered = bytemuck::try_zeroed_vec(count)
+            .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "the result" })?;
+        {
+            let _spinner = Progress::of_one(format_args!("gathering {} rows", indices.len()));
             let config = GatherConfig::elements(words);
-            let gather = gpu.prepare_gather(config, &table.words, &indices)?;
+            let gather = gpu.prepare_gather(config, &table.words, &indices, &mut gathered)?;
             device::check_memory(&gpu, gather.device_size(), "the table, its indices and the result")?;
-            gather.run()?
-        };
+            gather.run()?;
+        }
         let shape = match table.shape {
             Shape::Flat { .. } => Shape::Flat { count: indices.len() },
             Shape::Grid { columns, .. } => Shape::Grid { rows: indices.len(), columns },

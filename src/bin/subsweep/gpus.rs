@@ -3,13 +3,11 @@
 //! The program starts itself again through [`CompileOnlyGpu::command`] with the same arguments. The environment
 //! variable [`CHILD`] makes the child use the only device that it finds.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::num::NonZeroUsize;
 use std::process::{self, Child, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
 use anyhow::{Context as _, Result};
@@ -110,21 +108,20 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) ->
     let child_count = cores.min(gpus.len());
     let share = NonZeroUsize::new(cores.div_ceil(child_count)).unwrap_or(NonZeroUsize::MIN);
     let progress = match gpus {
-        [gpu] => Progress::of_one(format!("gpu:{}", gpu.name)),
+        [gpu] => Progress::of_one(format_args!("gpu:{}", gpu.name)),
         _ => Progress::new(gpus.len()).ticking(),
     };
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
-    let work = |sender: mpsc::Sender<(usize, Ran)>| {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(gpu) = gpus.get(at) else { break };
+    // A channel for each GPU, as results are printed in the order of `gpus`.
+    let (senders, receivers): (Vec<_>, Vec<_>) = gpus.iter().map(|_| mpsc::channel()).unzip();
+    let jobs = Mutex::new(gpus.iter().zip(senders));
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some((gpu, sender)) = next() {
             progress.show(format!("gpu:{}", gpu.name));
             let ran = run_one(gpu, share, stdin, &progress);
             progress.end();
-            if sender.send((at, ran)).is_err() {
-                break;
-            }
+            // Nothing is received after an error of printing.
+            let _ = sender.send(ran);
         }
     };
     let joins_json = gpus.len() > 1 && command.prints_json();
@@ -132,11 +129,14 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) ->
     let mut printer = Printer { command, gpus, progress: &progress, json, failures };
     thread::scope(|scope| {
         for _ in 0..child_count {
-            let sender = sender.clone();
-            scope.spawn(|| work(sender));
+            scope.spawn(work);
         }
-        drop(sender);
-        printer.print_all(receiver).inspect_err(|_| next.store(gpus.len(), Ordering::Relaxed))
+        let printed = receivers
+            .into_iter()
+            .enumerate()
+            .try_for_each(|(at, receiver)| receiver.recv().map_or(Ok(()), |ran| printer.print(at, ran)));
+        // After an error no child is started.
+        printed.inspect_err(|_| while next().is_some() {})
     })?;
     printer.finish()
 }
@@ -239,20 +239,8 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    /// Receives results, and prints each device once those before it are printed.
-    fn print_all(&mut self, receiver: mpsc::Receiver<(usize, Ran)>) -> Result<()> {
-        let (mut waiting, mut next) = (BTreeMap::new(), 0);
-        for (at, ran) in receiver {
-            waiting.insert(at, ran);
-            while let Some(ran) = waiting.remove(&next) {
-                self.print_one(next, ran)?;
-                next += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn print_one(&mut self, at: usize, ran: Ran) -> Result<()> {
+    /// Prints the output for a GPU.
+    fn print(&mut self, at: usize, ran: Ran) -> Result<()> {
         let gpu = self.gpus[at];
         // With one GPU the child's output is complete.
         let stdout = match &ran.reason {
@@ -296,25 +284,7 @@ fn elements(array: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::args::Cli;
-
-    #[test]
-    fn only_compiling_commands_take_compile_only_gpus() {
-        let need_of = |line: &str| {
-            let cli = Cli::try_parse_from(["subsweep"].into_iter().chain(line.split(' '))).unwrap();
-            cli.command.unwrap().need()
-        };
-        for line in ["scan a", "sort a", "gather a --indices b", "verify", "bench"] {
-            assert_eq!(need_of(line), Need::Hardware, "{line}");
-        }
-        for line in ["inspect", "devices", "tune sort"] {
-            assert_eq!(need_of(line), Need::Compiler, "{line}");
-        }
-        assert_eq!(need_of("compare a b"), Need::Nothing);
-    }
 
     #[test]
     fn arrays_of_several_children_are_joined() {

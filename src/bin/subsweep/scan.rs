@@ -14,9 +14,8 @@ use crate::args::{Common, Files, PolicyKind};
 use crate::command::Run;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
-use crate::number::Number;
-use crate::words::Spinner;
-use crate::{device, policy, segments};
+use crate::words::Progress;
+use crate::{device, number, policy, segments};
 
 /// Scan an array, or each column of a table: prefix sums, or another operation
 ///
@@ -67,10 +66,7 @@ impl Run for ScanArgs {
             return Err(Ended::usage("standard input is one table; name a file for --segments").into());
         }
         let destination = self.files.destination();
-        let mut table = {
-            let _spinner = Spinner::new(format_args!("reading {source}"));
-            files::read(&source, self.files.element, &TAKEN)?
-        };
+        let mut table = files::read(&source, self.files.element, &TAKEN)?;
         check_operator(operator, table.element)?;
         let columns = check_columns(&source, &table)?;
         check_seed(common, operator, &table)?;
@@ -96,7 +92,8 @@ impl Run for ScanArgs {
         let gpu = device::open(common)?;
         let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
         {
-            let _spinner = Spinner::new(format_args!("scanning {} elements", table.shape.element_count()));
+            let _spinner =
+                Progress::of_one(format_args!("scanning {} elements", table.shape.element_count()));
             let segments = segments.as_deref().unwrap_or_default();
             let inputs = ScanInputs { initial: initial.as_deref(), segments };
             let scan = gpu.prepare_scan(config, &mut table.words, inputs)?;
@@ -131,8 +128,8 @@ fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> 
 
 /// The initial value `text` for every column.
 fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
-    let number = Number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
-    Ok(number.words().repeat(table.shape.columns()))
+    let words = number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
+    Ok(words.repeat(table.shape.columns()))
 }
 
 fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), Ended> {

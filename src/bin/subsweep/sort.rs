@@ -14,7 +14,7 @@ use crate::command::Run;
 use crate::error::Ended;
 use crate::files::input::InputProblem;
 use crate::files::{self, Destination, Output, Source};
-use crate::words::Spinner;
+use crate::words::Progress;
 use crate::{device, policy, segments};
 
 /// Sort an array, stable, keys alone or with values
@@ -74,13 +74,8 @@ impl Run for SortArgs {
         let mut keys = read_keys(&source, self, common)?;
         check_bits(self, keys.element)?;
         let count = keys.shape.rows();
-        let mut values_table = match &values {
-            Some(Values { source, .. }) => {
-                let _spinner = Spinner::new(format_args!("reading {source}"));
-                Some(files::read_values(source, count as u64)?)
-            }
-            None => None,
-        };
+        let mut values_table =
+            values.as_ref().map(|values| files::read_values(&values.source, count as u64)).transpose()?;
         let segments = segments_source
             .as_ref()
             .map(|source| segments::read(source, "sort", count, "keys"))
@@ -97,7 +92,7 @@ impl Run for SortArgs {
         let gpu = device::open(common)?;
         let mut indices = vec![0; if self.argsort { count } else { 0 }];
         {
-            let _spinner = Spinner::new(format_args!("sorting {count} keys"));
+            let _spinner = Progress::of_one(format_args!("sorting {count} keys"));
             let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
             let sort = match &segments {
                 Some(segments) => gpu.prepare_segmented_sort(config, &mut keys.words, values, segments)?,
@@ -135,7 +130,6 @@ fn read_keys(source: &Source, args: &SortArgs, common: &Common) -> Result<Table>
     };
     let max_count = if narrow.is_some() { SortPlan::MAX_COUNT } else { u64::MAX };
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
-    let _spinner = Spinner::new(format_args!("reading {source}"));
     files::read(source, args.files.element, &taken).map_err(|error| match (&error.problem, narrow) {
         (InputProblem::Table(TableError::TooMany { max }), Some(option)) => Ended::usage(format!(
             "{source}: {option} takes up to {max} keys, and there are more; leave it out, or split them"

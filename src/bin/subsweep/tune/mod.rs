@@ -101,14 +101,7 @@ impl Run for TuneArgs {
     fn run(&self, common: &Common) -> Result<()> {
         check(self, common)?;
         device::check_one(&common.device, "tune")?;
-        let instance = device::instance()?;
-        let mut devices = device::choose(&instance, &common.device)?;
-        if devices.len() > 1 {
-            let text =
-                format!("tune runs on one device, and {} lists several; name one", device::choice_origin());
-            return Err(Ended::usage(text).into());
-        }
-        let device = devices.swap_remove(0);
+        let device = device::choose_one(common, "tune")?;
         if self.is_static || device.gpu.is_some() {
             let opened = device.candidate.open_to_compile()?;
             opened.set_pipeline_threads(gpus::compiler_threads());
@@ -143,6 +136,16 @@ fn sweep(args: &TuneArgs, common: &Common, device: &Numbered, measure: Measure<'
     let text = if args.json { to_json(&report)? } else { report.to_string() };
     print(&text)?;
     Ok(sweep.tally.verdict(&rows)?)
+}
+
+/// The items without duplicates, in order.
+fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut distinct, item| {
+        if !distinct.contains(&item) {
+            distinct.push(item);
+        }
+        distinct
+    })
 }
 
 fn parse_value_size(text: &str) -> Result<u32, String> {
