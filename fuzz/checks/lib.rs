@@ -1,5 +1,5 @@
-//! The contract of every reader of untrusted bytes, checked on one input: no panic, memory bounded by the input's size,
-//! errors of one printable line, and the same result for a file and a stream.
+//! The contract of every reader of untrusted bytes, checked on one input: no panic, errors of one printable line, for
+//! tables and modules memory bounded by the input's size, and for tables the same result of a file and a stream.
 //!
 //! The fuzz targets and `tests/hostile` share this.
 
@@ -28,13 +28,6 @@ pub fn file_bound(size: usize) -> usize {
 /// reallocated.
 pub fn stream_bound(size: usize) -> usize {
     WORDS_SIZE + HEADER_SIZE + CHUNK_SIZE + 3 * size
-}
-
-/// Maximum memory for a report of `size` bytes. The worst case are unknown fields of a device's section, which serde
-/// holds as a tree: an array in an array takes 128 bytes for two brackets. An error that quotes misplaced text, with up
-/// to six characters per byte in a buffer that doubles, takes less.
-pub fn report_bound(size: usize) -> usize {
-    WORDS_SIZE + 64 * size
 }
 
 /// Maximum memory for a module of `size` bytes: its words, and an index of its instructions in tables that double. The
@@ -162,7 +155,7 @@ fn check_raw(table: &Table, bytes: &[u8]) {
 
 /// Reads a report, and checks that writing and reading it gives the same report.
 pub fn report(bytes: &[u8]) -> Result<Report, ReportError> {
-    let read = memory::within(report_bound(bytes.len()), bytes, || Report::from_json(bytes));
+    let read = Report::from_json(bytes);
     match &read {
         Ok(report) => {
             let written = report.to_json().expect("a report can be written");
@@ -173,9 +166,9 @@ pub fn report(bytes: &[u8]) -> Result<Report, ReportError> {
     read
 }
 
-/// Reads an inspection, and checks that writing and reading it gives the same one. Memory is bounded as for a report.
+/// Reads an inspection, and checks that writing and reading it gives the same one.
 pub fn inspection(bytes: &[u8]) -> Result<Vec<InspectedDevice>, ReportError> {
-    let read = memory::within(report_bound(bytes.len()), bytes, || InspectedDevice::all_from_json(bytes));
+    let read = InspectedDevice::all_from_json(bytes);
     match &read {
         Ok(devices) => {
             let written = serde_json::to_vec(devices).expect("an inspection can be written");

@@ -1,6 +1,6 @@
 //! Gather on slices.
 
-use super::{Gpu, out_of_host_memory};
+use super::{Gpu, Prepared, zeroed};
 use crate::error::{Error, Result};
 use crate::gather::{GatherBuffers, GatherConfig};
 use crate::primitives::Number;
@@ -18,44 +18,66 @@ impl Gpu {
                 reason: "an element is a whole number of values, and that of the configuration is not",
             });
         }
-        let words = self.gather_words(config, bytemuck::cast_slice(source), indices)?;
-        let mut values = Vec::new();
-        values
-            .try_reserve_exact(words.len() / N::TYPE.words() as usize)
-            .map_err(|_| out_of_host_memory(size_of_val(&*words) as u64))?;
-        // A word's alignment may be less than a value's.
-        let bytes: &[u8] = bytemuck::cast_slice(&words);
-        values.extend(bytes.chunks_exact(size_of::<N>()).map(bytemuck::pod_read_unaligned::<N>));
+        let values_per_element = (config.words_per_element() / N::TYPE.words()) as usize;
+        let mut values = zeroed(indices.len().saturating_mul(values_per_element))?;
+        let (source, result) = (bytemuck::cast_slice(source), bytemuck::cast_slice_mut(&mut values));
+        self.prepare_gather(config, source, indices, result)?.run()?;
         Ok(values)
     }
 
     /// As [`Self::gather`], for values of any type as 32-bit words in memory order.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if the source is not whole elements, and the errors of
-    /// [`GatherPlan`](crate::gather::GatherPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
+    /// [`Error::OutOfHostMemory`], and those of [`Self::prepare_gather`] and [`Prepared::run`].
     pub fn gather_words(&self, config: GatherConfig, source: &[u32], indices: &[u32]) -> Result<Vec<u32>> {
+        let mut words = zeroed(indices.len().saturating_mul(config.words_per_element() as usize))?;
+        self.prepare_gather(config, source, indices, &mut words)?.run()?;
+        Ok(words)
+    }
+
+    /// Prepares [`Self::gather_words`] into `result`: creates the plan, and computes the size of the memory, before any
+    /// is allocated.
+    ///
+    /// # Errors
+    /// [`Error::RowLengthMismatch`], in words, if the source is not whole elements, [`Error::ValueCountMismatch`], in
+    /// words, if the result is not an element for each index, and the errors of
+    /// [`GatherPlan`](crate::gather::GatherPlan).
+    pub fn prepare_gather<'a>(
+        &'a self,
+        config: GatherConfig,
+        source: &'a [u32],
+        indices: &'a [u32],
+        result: &'a mut [u32],
+    ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
         let (value_count, columns) = (source.len() as u64, config.words_per_element());
         if !value_count.is_multiple_of(columns.into()) {
             return Err(Error::RowLengthMismatch { value_count, columns });
         }
         let count = indices.len() as u64;
-        if count == 0 {
-            return Ok(Vec::new());
+        let (key_count, value_count) = (count.saturating_mul(columns.into()), result.len() as u64);
+        if key_count != value_count {
+            return Err(Error::ValueCountMismatch { key_count, value_count });
         }
-        let size = count.saturating_mul(config.element_size());
-        let table = self.allocate(size_of_val(source) as u64)?;
-        let index_buffer = self.allocate(size_of_val(indices) as u64)?;
-        let result = self.allocate(size)?;
-        self.upload(&table, 0, source)?;
-        self.upload(&index_buffer, 0, indices)?;
-        // A buffer for an empty source has one word.
-        let table = table.range().slice(0, size_of_val(source) as u64).addresses();
-        let buffers = GatherBuffers::new(table, index_buffer.range().addresses(), result.range().addresses());
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        let word_count = usize::try_from(size / 4).map_err(|_| out_of_host_memory(size))?;
-        self.read(&result, word_count)
+        let [source_size, indices_size, result_size] =
+            [source, indices, result].map(|words| size_of_val(words) as u64);
+        let device_size = (source_size + indices_size).saturating_add(result_size);
+        Ok(Prepared::new(device_size, move |on_error| {
+            if count == 0 {
+                return Ok(());
+            }
+            let table = self.allocate(source_size)?;
+            let index_buffer = self.allocate(indices_size)?;
+            let gathered = self.allocate(result_size)?;
+            self.upload(&table, 0, source)?;
+            self.upload(&index_buffer, 0, indices)?;
+            // A buffer for an empty source has one word.
+            let table = table.range().slice(0, source_size).addresses();
+            let buffers =
+                GatherBuffers::new(table, index_buffer.range().addresses(), gathered.range().addresses());
+            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+            self.read_back(&mut [(&gathered, result)], on_error)
+        }))
     }
 }

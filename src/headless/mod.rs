@@ -31,7 +31,7 @@ use crate::primitives::{Config, Plan};
 use memory::Memory;
 use plan_cache::PlanCache;
 use submit::Submitter;
-use transfer::STAGING_SIZE;
+use transfer::{OnError, STAGING_SIZE};
 
 /// Options of [`Gpu::open`].
 #[derive(Clone, Default)]
@@ -235,6 +235,43 @@ impl Gpu {
         // SAFETY: as the caller promises.
         unsafe { lock(&self.submitter).time_recording(record) }
     }
+}
+
+/// A plan with slices, ready to run, such as a sort of [`Gpu::prepare_sort`].
+pub struct Prepared<'a> {
+    device_size: u64,
+    run: Box<dyn FnOnce(OnError) -> Result<()> + 'a>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(device_size: u64, run: impl FnOnce(OnError) -> Result<()> + 'a) -> Self {
+        Self { device_size, run: Box::new(run) }
+    }
+
+    /// Bytes of device memory that [`Self::run`] allocates.
+    pub fn device_size(&self) -> u64 {
+        self.device_size
+    }
+
+    /// Uploads, submits, waits, and reads the result back into the slices. On error a part of them may have been
+    /// replaced.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::allocate`], [`Gpu::read`] and [`Gpu::submit`].
+    pub fn run(self) -> Result<()> {
+        (self.run)(OnError::Undefined)
+    }
+
+    /// As [`Self::run`]; on error the slices are unchanged.
+    fn run_or_keep(self) -> Result<()> {
+        (self.run)(OnError::Unchanged)
+    }
+}
+
+/// Values in pages that the system clears when they are first written.
+fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
+    bytemuck::try_zeroed_vec(count)
+        .map_err(|()| out_of_host_memory(count.saturating_mul(size_of::<T>()) as u64))
 }
 
 fn out_of_host_memory(size: u64) -> Error {

@@ -1,6 +1,6 @@
 //! Scan on slices.
 
-use super::{Gpu, scratch_range};
+use super::{Gpu, Prepared, scratch_range};
 use crate::error::{Error, Result};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig};
@@ -22,7 +22,8 @@ impl<N> Default for ScanInputs<'_, N> {
 
 impl Gpu {
     /// Scans `values` in place: a row-major table with the configuration's columns. Elements of a custom operator are
-    /// rows of words, of any 32-bit type. Allocates host memory of the same size; on error `values` is unchanged.
+    /// rows of words, of any 32-bit type. More than 16 MiB are staged in host memory of the same size: on error `values`
+    /// is unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type (u32 stands for any type of 32 bits), and
@@ -57,14 +58,26 @@ impl Gpu {
     /// As [`Self::scan_with`], for values of any type as 32-bit words in memory order.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan), [`Self::allocate`],
-    /// [`Self::read`] and [`Self::submit`].
+    /// Those of [`Self::prepare_scan`] and [`Prepared::run`].
     pub fn scan_words(
         &self,
-        mut config: ScanConfig,
+        config: ScanConfig,
         words: &mut [u32],
         inputs: ScanInputs<'_, u32>,
     ) -> Result<()> {
+        self.prepare_scan(config, words, inputs)?.run_or_keep()
+    }
+
+    /// Prepares [`Self::scan_words`]: creates the plan, and computes the size of the memory, before any is allocated.
+    ///
+    /// # Errors
+    /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan).
+    pub fn prepare_scan<'a>(
+        &'a self,
+        mut config: ScanConfig,
+        words: &'a mut [u32],
+        inputs: ScanInputs<'a, u32>,
+    ) -> Result<Prepared<'a>> {
         let mut initial = InitialValue::Identity;
         if let Some(row) = inputs.initial {
             initial = InitialValue::host(row)?;
@@ -79,25 +92,30 @@ impl Gpu {
             return Err(Error::RowLengthMismatch { value_count, columns });
         }
         let count = word_count / row_words;
-        if count == 0 {
-            return Ok(());
-        }
-        let table = self.allocate(size_of_val(words) as u64)?;
-        let segments = self.allocate_scratch(size_of_val(inputs.segments) as u64)?;
-        if let Some(segments) = &segments {
-            self.upload(segments, 0, inputs.segments)?;
-        }
-        let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
-        self.upload(&table, 0, words)?;
-        let out_of_place =
-            if plan.scans_in_place() { None } else { Some(self.allocate(size_of_val(words) as u64)?) };
-        let result = out_of_place.as_ref().unwrap_or(&table);
-        let (source, destination) = (table.range().addresses(), result.range().addresses());
-        let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch))
-            .initial(initial)
-            .segments(scratch_range(&segments).slice(0, size_of_val(inputs.segments) as u64).addresses());
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        self.download(result, words)
+        let scratch_size = plan.scratch_requirements(count).size;
+        let (size, segments_size) = (size_of_val(words) as u64, size_of_val(inputs.segments) as u64);
+        let tables = if plan.scans_in_place() { 1 } else { 2 };
+        let device_size = (tables * size + segments_size).saturating_add(scratch_size);
+        Ok(Prepared::new(device_size, move |on_error| {
+            if count == 0 {
+                return Ok(());
+            }
+            let table = self.allocate(size)?;
+            let segments = self.allocate_scratch(segments_size)?;
+            let scratch = self.allocate_scratch(scratch_size)?;
+            let out_of_place = if plan.scans_in_place() { None } else { Some(self.allocate(size)?) };
+            self.upload(&table, 0, words)?;
+            if let Some(segments) = &segments {
+                self.upload(segments, 0, inputs.segments)?;
+            }
+            let result = out_of_place.as_ref().unwrap_or(&table);
+            let (source, destination) = (table.range().addresses(), result.range().addresses());
+            let buffers = ScanBuffers::new(source, destination, scratch_range(&scratch))
+                .initial(initial)
+                .segments(scratch_range(&segments).slice(0, segments_size).addresses());
+            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+            unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+            self.read_back(&mut [(result, words)], on_error)
+        }))
     }
 }

@@ -1,15 +1,16 @@
 //! Segmented sort on slices.
 
-use super::Gpu;
-use super::sort::{Sorted, check_keys, check_value_count, check_value_size, check_words, whole, words_of};
+use super::sort::{Keys, check_keys, check_pairs, check_value_size, check_words, with_words};
+use super::{Gpu, Prepared, zeroed};
+use crate::device::Recorder;
 use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig, SortBuffers};
 
 impl Gpu {
     /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
-    /// segment ends where the next begins, and the last with the keys. Allocates host memory of the same size; on error
-    /// `keys` is unchanged.
+    /// segment ends where the next begins, and the last with the keys. More than 16 MiB are staged in host memory of the
+    /// same size: on error `keys` is unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if it
@@ -26,8 +27,8 @@ impl Gpu {
         self.segmented_sort_words(config, bytemuck::cast_slice_mut(keys), &mut [], segments)
     }
 
-    /// Sorts each segment of `keys` in place, and permutes `values` likewise. Allocates host memory of the same size;
-    /// on error both are unchanged.
+    /// Sorts each segment of `keys` in place, and permutes `values` likewise. More than 16 MiB together are staged in
+    /// host memory of the same size: on error both are unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
@@ -41,19 +42,10 @@ impl Gpu {
         segments: &[u32],
     ) -> Result<()> {
         let config = config.into();
-        check_keys::<N>(config.sort())?;
-        if config.sort().is_argsort() {
-            return Err(Error::Unsupported {
-                reason: "an argsort takes no values: Gpu::segmented_argsort makes them",
-            });
-        }
-        check_value_size(config.sort(), size_of::<V>() as u64)?;
-        check_value_count(keys.len() as u64, values.len() as u64)?;
-        let key_words: &mut [u32] = bytemuck::cast_slice_mut(keys);
-        let sorted = self.sorted_in_segments(config, key_words, &words_of(values)?, segments)?;
-        sorted.replace_keys(key_words);
-        bytemuck::cast_slice_mut::<V, u8>(values).copy_from_slice(bytemuck::cast_slice(&sorted.values));
-        Ok(())
+        let reason = "an argsort takes no values: Gpu::segmented_argsort makes them";
+        check_pairs::<N, V>(config.sort(), reason)?;
+        let keys = bytemuck::cast_slice_mut(keys);
+        with_words(values, |values| self.segmented_sort_words(config, keys, values, segments))
     }
 
     /// Returns the permutation that sorts each segment: indices into all of `keys`; `i` at index `i` for keys in no
@@ -73,7 +65,10 @@ impl Gpu {
         if !config.sort().is_argsort() {
             return Err(Error::Unsupported { reason: "Gpu::segmented_argsort takes a SortConfig::argsort" });
         }
-        Ok(self.sorted_in_segments(config, bytemuck::cast_slice(keys), &[], segments)?.values)
+        let mut indices = zeroed(keys.len())?;
+        let keys = Keys::Read(bytemuck::cast_slice(keys));
+        self.prepare_segments(config, keys, &mut indices, segments)?.run()?;
+        Ok(indices)
     }
 
     /// As [`Self::segmented_sort_pairs`], for keys and values of any type and size as 32-bit words in memory order.
@@ -81,10 +76,7 @@ impl Gpu {
     /// keys unchanged.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
-    /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
-    /// [`Error::SegmentOutOfPlace`] if segments do not begin in ascending order and within the keys, and the errors of
-    /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
+    /// Those of [`Self::prepare_segmented_sort`] and [`Prepared::run`].
     pub fn segmented_sort_words(
         &self,
         config: impl Into<SegmentedSortConfig>,
@@ -92,42 +84,45 @@ impl Gpu {
         values: &mut [u32],
         segments: &[u32],
     ) -> Result<()> {
-        let config = config.into();
-        check_words(config.sort(), keys, values)?;
-        let sorted = self.sorted_in_segments(config, keys, values, segments)?;
-        sorted.replace_keys(keys);
-        values.copy_from_slice(&sorted.values);
-        Ok(())
+        self.prepare_segmented_sort(config, keys, values, segments)?.run_or_keep()
     }
 
-    fn sorted_in_segments(
-        &self,
+    /// Prepares [`Self::segmented_sort_words`], as [`Self::prepare_sort`] does for a sort.
+    ///
+    /// # Errors
+    /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
+    /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
+    /// [`Error::SegmentOutOfPlace`] if segments do not begin in ascending order and within the keys, and the errors of
+    /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan).
+    pub fn prepare_segmented_sort<'a>(
+        &'a self,
+        config: impl Into<SegmentedSortConfig>,
+        keys: &'a mut [u32],
+        values: &'a mut [u32],
+        segments: &'a [u32],
+    ) -> Result<Prepared<'a>> {
+        self.prepare_segments(config.into(), Keys::Sorted(keys), values, segments)
+    }
+
+    fn prepare_segments<'a>(
+        &'a self,
         config: SegmentedSortConfig,
-        keys: &[u32],
-        values: &[u32],
-        segments: &[u32],
-    ) -> Result<Sorted> {
-        let count = whole(keys, config.sort().key_size())?;
+        keys: Keys<'a>,
+        values: &'a mut [u32],
+        segments: &'a [u32],
+    ) -> Result<Prepared<'a>> {
+        let count = check_words(config.sort(), keys.words(), values)?;
         check_segments(segments, count)?;
         let plan = self.plan(config)?;
-        let segment_count = segments.len() as u64;
-        // Checked before memory is allocated.
-        plan.check_count((count, segment_count))?;
-        let begins = self.allocate(size_of_val(segments) as u64)?;
-        self.upload(&begins, 0, segments)?;
-        let begins = begins.range().slice(0, size_of_val(segments) as u64).addresses();
-        let scratch_size = plan.scratch_requirements((count, segment_count)).size;
-        let mut sorted = self.sorted_by(config.sort(), keys, values, scratch_size, |recorder, buffers| {
+        let counts = (count, segments.len() as u64);
+        plan.check_count(counts)?;
+        let scratch_size = plan.scratch_requirements(counts).size;
+        let record = move |recorder: &mut Recorder<'_>, buffers: &SortBuffers, begins| {
             let SortBuffers { keys, values, scratch, .. } = *buffers;
             let buffers = SegmentedSortBuffers::new(keys, begins, scratch).values(values);
-            plan.record(recorder, &buffers, (count, segment_count))
-        })?;
-        if config.sort().is_argsort() {
-            let first = segments.first().map_or(sorted.values.len(), |&first| first as usize);
-            // The device writes no indices for keys before the first segment.
-            sorted.values[..first].iter_mut().zip(0..).for_each(|(value, index)| *value = index);
-        }
-        Ok(sorted)
+            plan.record(recorder, &buffers, counts)
+        };
+        Ok(self.sort_by(*config.sort(), keys, values, Some(segments), scratch_size, record))
     }
 }
 

@@ -1,32 +1,29 @@
 //! Sort on slices.
 
-use std::borrow::Cow;
-
-use super::{Gpu, scratch_range};
-use crate::device::Recorder;
+use super::{Gpu, Prepared, scratch_range, zeroed};
+use crate::device::{AddressRange, Recorder};
 use crate::error::{Error, Result};
 use crate::primitives::Number;
 use crate::sort::{SortBuffers, SortConfig};
 
-/// Result of a sort, before it replaces the caller's slices.
-pub(super) struct Sorted {
-    /// `None` for an argsort.
-    keys: Option<Vec<u32>>,
-    /// Values or indices; empty for keys alone.
-    pub(super) values: Vec<u32>,
+/// The words of keys, which an argsort only reads.
+pub(super) enum Keys<'a> {
+    Sorted(&'a mut [u32]),
+    Read(&'a [u32]),
 }
 
-impl Sorted {
-    pub(super) fn replace_keys(&self, keys: &mut [u32]) {
-        if let Some(sorted) = &self.keys {
-            keys.copy_from_slice(sorted);
+impl Keys<'_> {
+    pub(super) fn words(&self) -> &[u32] {
+        match self {
+            Self::Sorted(words) => words,
+            Self::Read(words) => words,
         }
     }
 }
 
 impl Gpu {
-    /// Sorts `keys` in place. Allocates host memory of the same size; on error `keys` is unchanged. For more than 2^32
-    /// - 1 keys [`SortConfig::large_counts`] is set automatically.
+    /// Sorts `keys` in place. More than 16 MiB are staged in host memory of the same size: on error `keys` is unchanged.
+    /// For more than 2^32 - 1 keys [`SortConfig::large_counts`] is set automatically.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if they are not of the configuration's type, [`Error::ValueSizeMismatch`] if it is
@@ -37,8 +34,8 @@ impl Gpu {
         self.sort_words(config, bytemuck::cast_slice_mut(keys), &mut [])
     }
 
-    /// Sorts `keys` in place, and permutes `values` likewise. Allocates host memory of the same size; on error both are
-    /// unchanged.
+    /// Sorts `keys` in place, and permutes `values` likewise. More than 16 MiB together are staged in host memory of the
+    /// same size: on error both are unchanged.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if the
@@ -49,17 +46,8 @@ impl Gpu {
         keys: &mut [N],
         values: &mut [V],
     ) -> Result<()> {
-        check_keys::<N>(&config)?;
-        if config.is_argsort() {
-            return Err(Error::Unsupported { reason: "an argsort takes no values: Gpu::argsort makes them" });
-        }
-        check_value_size(&config, size_of::<V>() as u64)?;
-        check_value_count(keys.len() as u64, values.len() as u64)?;
-        let key_words: &mut [u32] = bytemuck::cast_slice_mut(keys);
-        let sorted = self.sorted(config, key_words, &words_of(values)?)?;
-        sorted.replace_keys(key_words);
-        bytemuck::cast_slice_mut::<V, u8>(values).copy_from_slice(bytemuck::cast_slice(&sorted.values));
-        Ok(())
+        check_pairs::<N, V>(&config, "an argsort takes no values: Gpu::argsort makes them")?;
+        with_words(values, |values| self.sort_words(config, bytemuck::cast_slice_mut(keys), values))
     }
 
     /// Returns the permutation that sorts `keys`: the first is the index of the least key, or, descending, of the
@@ -73,7 +61,9 @@ impl Gpu {
         if !config.is_argsort() {
             return Err(Error::Unsupported { reason: "Gpu::argsort takes a SortConfig::argsort" });
         }
-        Ok(self.sorted(config, bytemuck::cast_slice(keys), &[])?.values)
+        let mut indices = zeroed(keys.len())?;
+        self.prepare(config, Keys::Read(bytemuck::cast_slice(keys)), &mut indices)?.run()?;
+        Ok(indices)
     }
 
     /// As [`Self::sort_pairs`], for keys and values of any type and size as 32-bit words in memory order. `values` is
@@ -81,62 +71,91 @@ impl Gpu {
     /// unchanged.
     ///
     /// # Errors
+    /// Those of [`Self::prepare_sort`] and [`Prepared::run`].
+    pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
+        self.prepare_sort(config, keys, values)?.run_or_keep()
+    }
+
+    /// Prepares [`Self::sort_words`]: creates the plan, and computes the size of the memory, before any is allocated.
+    ///
+    /// # Errors
     /// [`Error::RowLengthMismatch`] if the words are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
-    /// [`SortPlan`](crate::sort::SortPlan), [`Self::allocate`], [`Self::read`] and [`Self::submit`].
-    pub fn sort_words(&self, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> Result<()> {
-        check_words(&config, keys, values)?;
-        let sorted = self.sorted(config, keys, values)?;
-        sorted.replace_keys(keys);
-        values.copy_from_slice(&sorted.values);
-        Ok(())
+    /// [`SortPlan`](crate::sort::SortPlan).
+    pub fn prepare_sort<'a>(
+        &'a self,
+        config: SortConfig,
+        keys: &'a mut [u32],
+        values: &'a mut [u32],
+    ) -> Result<Prepared<'a>> {
+        self.prepare(config, Keys::Sorted(keys), values)
     }
 
-    /// The result of [`Self::sort_words`].
-    fn sorted(&self, config: SortConfig, keys: &[u32], values: &[u32]) -> Result<Sorted> {
-        let count = whole(keys, config.key_size())?;
+    fn prepare<'a>(
+        &'a self,
+        config: SortConfig,
+        keys: Keys<'a>,
+        values: &'a mut [u32],
+    ) -> Result<Prepared<'a>> {
+        // Slices are sorted in place, whatever the form of a recording.
+        let config = config.in_place();
+        let count = check_words(&config, keys.words(), values)?;
         let plan = self.plan(config.large_counts_for(count))?;
-        // Checked before memory is allocated.
         plan.check_count(count)?;
         let scratch_size = plan.scratch_requirements(count).size;
-        self.sorted_by(&config, keys, values, scratch_size, |recorder, buffers| {
+        Ok(self.sort_by(config, keys, values, None, scratch_size, move |recorder, buffers, _| {
             plan.record(recorder, buffers, count)
-        })
+        }))
     }
 
-    /// Sorts on the device with the commands of `record`. Keys and values are both read back before the caller replaces
-    /// either. An argsort ignores `values`.
-    pub(super) fn sorted_by(
-        &self,
-        config: &SortConfig,
-        keys: &[u32],
-        values: &[u32],
+    /// A sort by the commands of `record`, which takes the range of `segments` on the device.
+    pub(super) fn sort_by<'a>(
+        &'a self,
+        config: SortConfig,
+        keys: Keys<'a>,
+        values: &'a mut [u32],
+        segments: Option<&'a [u32]>,
         scratch_size: u64,
-        record: impl FnOnce(&mut Recorder<'_>, &SortBuffers) -> Result<()>,
-    ) -> Result<Sorted> {
-        let count = whole(keys, config.key_size())?;
-        if count == 0 {
-            return Ok(Sorted { keys: None, values: Vec::new() });
-        }
-        let on_device = self.allocate(size_of_val(keys) as u64)?;
-        let values_size = count * config.value_size();
-        let values_on_device = self.allocate_scratch(values_size)?;
-        let scratch = self.allocate_scratch(scratch_size)?;
-        self.upload(&on_device, 0, keys)?;
-        if let (Some(buffer), false) = (&values_on_device, config.is_argsort()) {
-            self.upload(buffer, 0, values)?;
-        }
-        let values_range = scratch_range(&values_on_device).slice(0, values_size).addresses();
-        let buffers = SortBuffers::new(on_device.range().addresses(), scratch_range(&scratch));
-        let buffers = buffers.values(values_range);
-        // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| record(recorder, &buffers)) }?;
-        let keys = if config.is_argsort() { None } else { Some(self.read(&on_device, keys.len())?) };
-        let values = match &values_on_device {
-            Some(buffer) => self.read(buffer, (values_size / 4) as usize)?,
-            None => Vec::new(),
-        };
-        Ok(Sorted { keys, values })
+        record: impl Fn(&mut Recorder<'_>, &SortBuffers, AddressRange) -> Result<()> + 'a,
+    ) -> Prepared<'a> {
+        let [keys_size, values_size, begins_size] =
+            [keys.words(), values, segments.unwrap_or_default()].map(|words| size_of_val(words) as u64);
+        let device_size = (keys_size + values_size + begins_size).saturating_add(scratch_size);
+        Prepared::new(device_size, move |on_error| {
+            if keys_size == 0 {
+                return Ok(());
+            }
+            let keys_on_device = self.allocate(keys_size)?;
+            let values_on_device = self.allocate_scratch(values_size)?;
+            let scratch = self.allocate_scratch(scratch_size)?;
+            // A buffer for no segments has one word.
+            let begins = segments.map(|_| self.allocate(begins_size)).transpose()?;
+            self.upload(&keys_on_device, 0, keys.words())?;
+            if let (Some(buffer), false) = (&values_on_device, config.is_argsort()) {
+                self.upload(buffer, 0, values)?;
+            }
+            if let (Some(buffer), Some(segments)) = (&begins, segments) {
+                self.upload(buffer, 0, segments)?;
+            }
+            let values_range = scratch_range(&values_on_device).slice(0, values_size).addresses();
+            let buffers = SortBuffers::new(keys_on_device.range().addresses(), scratch_range(&scratch));
+            let buffers = buffers.values(values_range);
+            let begins = scratch_range(&begins).slice(0, begins_size).addresses();
+            // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
+            unsafe { self.submit(|recorder| record(recorder, &buffers, begins)) }?;
+            let sorted = match keys {
+                Keys::Sorted(keys) if !config.is_argsort() => Some((&keys_on_device, keys)),
+                _ => None,
+            };
+            let moved = values_on_device.as_ref().map(|buffer| (buffer, &mut *values));
+            self.read_back(&mut sorted.into_iter().chain(moved).collect::<Vec<_>>(), on_error)?;
+            if let (Some(segments), true) = (segments, config.is_argsort()) {
+                let first = segments.first().map_or(values.len(), |&first| first as usize);
+                // The device writes no indices for keys before the first segment.
+                values[..first].iter_mut().zip(0..).for_each(|(value, index)| *value = index);
+            }
+            Ok(())
+        })
     }
 }
 
@@ -145,8 +164,13 @@ pub(super) fn check_keys<N: Number>(config: &SortConfig) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::ElementMismatch { expected, got }) }
 }
 
-pub(super) fn check_value_count(key_count: u64, value_count: u64) -> Result<()> {
-    if key_count == value_count { Ok(()) } else { Err(Error::ValueCountMismatch { key_count, value_count }) }
+/// Checks the types of pairs; `reason` is the error's for an argsort.
+pub(super) fn check_pairs<N: Number, V>(config: &SortConfig, reason: &'static str) -> Result<()> {
+    check_keys::<N>(config)?;
+    if config.is_argsort() {
+        return Err(Error::Unsupported { reason });
+    }
+    check_value_size(config, size_of::<V>() as u64)
 }
 
 pub(super) fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
@@ -154,17 +178,23 @@ pub(super) fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::ValueSizeMismatch { expected, got }) }
 }
 
-/// Checks that there is a whole value for each whole key, or no value for keys alone.
-pub(super) fn check_words(config: &SortConfig, keys: &[u32], values: &[u32]) -> Result<()> {
+/// Number of keys. Checks that there is a whole value for each whole key, or no value for keys alone.
+pub(super) fn check_words(config: &SortConfig, keys: &[u32], values: &[u32]) -> Result<u64> {
+    if config.value_size() == 0 && !values.is_empty() {
+        check_value_size(config, 4)?;
+    }
+    let key_count = whole(keys, config.key_size())?;
     match config.value_size() {
-        0 if values.is_empty() => Ok(()),
-        0 => check_value_size(config, 4),
-        size => check_value_count(whole(keys, config.key_size())?, whole(values, size)?),
+        0 => Ok(key_count),
+        size => match whole(values, size)? {
+            value_count if value_count == key_count => Ok(key_count),
+            value_count => Err(Error::ValueCountMismatch { key_count, value_count }),
+        },
     }
 }
 
 /// Number of elements of `size` bytes in `words`.
-pub(super) fn whole(words: &[u32], size: u64) -> Result<u64> {
+fn whole(words: &[u32], size: u64) -> Result<u64> {
     let (word_count, columns) = (words.len() as u64, (size / 4) as u32);
     if word_count.is_multiple_of(columns.into()) {
         Ok(word_count / u64::from(columns))
@@ -173,16 +203,18 @@ pub(super) fn whole(words: &[u32], size: u64) -> Result<u64> {
     }
 }
 
-/// Converts values of whole words to words; copies them if they are not aligned.
-pub(super) fn words_of<V: bytemuck::Pod>(values: &[V]) -> Result<Cow<'_, [u32]>> {
-    if let Ok(words) = bytemuck::try_cast_slice(values) {
-        return Ok(Cow::Borrowed(words));
+/// Calls `sort` with values of whole words as words, or with a copy that replaces them if they are not aligned.
+pub(super) fn with_words<V: bytemuck::Pod>(
+    values: &mut [V],
+    sort: impl FnOnce(&mut [u32]) -> Result<()>,
+) -> Result<()> {
+    if let Ok(words) = bytemuck::try_cast_slice_mut(values) {
+        return sort(words);
     }
-    let (bytes, mut words) = (bytemuck::cast_slice::<V, u8>(values), Vec::new());
-    words
-        .try_reserve_exact(bytes.len() / 4)
-        .map_err(|_| Error::OutOfHostMemory { needed: Some(bytes.len() as u64), what: "the values" })?;
-    let (chunks, _) = bytes.as_chunks();
-    words.extend(chunks.iter().copied().map(u32::from_ne_bytes));
-    Ok(Cow::Owned(words))
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
+    let mut words: Vec<u32> = zeroed(bytes.len() / 4)?;
+    bytemuck::cast_slice_mut(&mut words).copy_from_slice(bytes);
+    sort(&mut words)?;
+    bytes.copy_from_slice(bytemuck::cast_slice(&words));
+    Ok(())
 }

@@ -299,21 +299,14 @@ fn read_npy(
         Some(held) if held > needed => return Err(TableError::Extra { needed }),
         _ => {}
     }
-    let (words, held) = read_words(&mut reader, payload_size, file_size.is_some(), memory_size)?;
-    if held < payload_size {
-        return Err(match file_size {
-            Some(_) => TableError::Changed,
-            None => TableError::Ended { held: header_size + held, needed },
-        });
+    match read_payload(Bytes { reader, file_size, memory_size }, payload_size)? {
+        (_, held, _) if held < payload_size => Err(TableError::Ended { held: header_size + held, needed }),
+        (_, _, true) => Err(TableError::Extra { needed }),
+        (words, ..) => Ok(Table { format: Format::Npy, element, shape, words }),
     }
-    if goes_on(&mut reader)? {
-        return Err(if file_size.is_some() { TableError::Changed } else { TableError::Extra { needed } });
-    }
-    Ok(Table { format: Format::Npy, element, shape, words })
 }
 
 fn read_raw(bytes: Bytes<impl Read>, element: ElementType, max_count: u64) -> Result<Table, TableError> {
-    let Bytes { mut reader, file_size, memory_size } = bytes;
     let check = |size: u64| {
         check_count(size, element, max_count)?;
         match size % element.size() as u64 {
@@ -321,41 +314,42 @@ fn read_raw(bytes: Bytes<impl Read>, element: ElementType, max_count: u64) -> Re
             _ => Err(TableError::PartialElement { size, element }),
         }
     };
-    file_size.map_or(Ok(()), check)?;
+    bytes.file_size.map_or(Ok(()), check)?;
     // A stream may be endless: one element beyond the maximum is enough to refuse it.
     let max_size =
-        file_size.unwrap_or_else(|| max_count.saturating_add(1).saturating_mul(element.size() as u64));
-    let (words, held) = read_words(&mut reader, max_size, file_size.is_some(), memory_size)?;
-    if file_size.is_some_and(|size| held < size) {
-        return Err(TableError::Changed);
-    }
+        bytes.file_size.unwrap_or(max_count.saturating_add(1).saturating_mul(element.size() as u64));
+    let (words, held, _) = read_payload(bytes, max_size)?;
     check(held)?;
-    if goes_on(&mut reader)? {
-        return Err(TableError::Changed);
-    }
     let count = size_of_val(words.as_slice()) / element.size();
     Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count }, words })
 }
 
 fn read_raw_values(bytes: Bytes<impl Read>, count: u64) -> Result<Table, TableError> {
-    let Bytes { mut reader, file_size, memory_size } = bytes;
     let size_of_all = |element: ElementType| count.saturating_mul(element.size() as u64);
     let check = |size: u64, goes_on: bool| {
         let types = [ElementType::U32, ElementType::U64].into_iter();
         let mut fitting = types.filter(|&element| size_of_all(element) == size && !goes_on);
         fitting.next().ok_or(TableError::ValueSize { size, goes_on, count })
     };
-    if let Some(size) = file_size {
+    if let Some(size) = bytes.file_size {
         check(size, false)?;
     }
-    let max_size = file_size.unwrap_or(size_of_all(ElementType::U64));
-    let (words, held) = read_words(&mut reader, max_size, file_size.is_some(), memory_size)?;
-    let goes_on = goes_on(&mut reader)?;
-    if file_size.is_some_and(|size| held < size || goes_on) {
-        return Err(TableError::Changed);
-    }
+    let max_size = bytes.file_size.unwrap_or(size_of_all(ElementType::U64));
+    let (words, held, goes_on) = read_payload(bytes, max_size)?;
     let element = check(held, goes_on)?;
     Ok(Table { format: Format::Raw, element, shape: Shape::Flat { count: count as usize }, words })
+}
+
+/// Reads up to `max_size` bytes; returns them with their number, and whether the reader goes on. A file of known size
+/// has as many and no more.
+fn read_payload(bytes: Bytes<impl Read>, max_size: u64) -> Result<(Vec<u32>, u64, bool), TableError> {
+    let Bytes { mut reader, file_size, memory_size } = bytes;
+    let (words, held) = read_words(&mut reader, max_size, file_size.is_some(), memory_size)?;
+    let goes_on = read_full(&mut reader, &mut [0])? > 0;
+    if file_size.is_some() && (held < max_size || goes_on) {
+        return Err(TableError::Changed);
+    }
+    Ok((words, held, goes_on))
 }
 
 /// Reads up to `max_size` bytes; returns them with their number. An incomplete last word is padded with zeros. If
@@ -401,10 +395,6 @@ fn read_words(
 
 fn check_count(size: u64, element: ElementType, max: u64) -> Result<(), TableError> {
     if size / element.size() as u64 > max { Err(TableError::TooMany { max }) } else { Ok(()) }
-}
-
-fn goes_on(reader: &mut impl Read) -> Result<bool, TableError> {
-    Ok(read_full(reader, &mut [0])? > 0)
 }
 
 #[cfg(test)]

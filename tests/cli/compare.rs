@@ -39,6 +39,11 @@ fn compare(arguments: &[&str]) -> Ended {
     run(without_drivers(&mut subsweep([&["compare"], arguments].concat())))
 }
 
+/// Compares with a limit of 10 %.
+fn gate(base: &str, new: &str) -> Ended {
+    compare(&[base, new, "--fail-on-regression", "10"])
+}
+
 #[test]
 fn reports_are_compared_case_by_case() {
     let folder = Folder::new();
@@ -60,7 +65,7 @@ fn reports_are_compared_case_by_case() {
             "{text}"
         );
         assert!(text.contains("the same device, driver, machine, build, policies and samples"), "{text}");
-        let document: serde_json::Value = serde_json::from_slice(&folder.read("comparison.json")).unwrap();
+        let document: Value = serde_json::from_slice(&folder.read("comparison.json")).unwrap();
         let comparison = &document["comparisons"][0];
         for field in comparison.as_object().unwrap().keys() {
             assert!(include_str!("../../docs/reports.md").contains(&format!("`{field}`")), "{field}");
@@ -90,7 +95,7 @@ fn reports_are_compared_case_by_case() {
     assert_eq!(compare(&[&base, &slower, "--tolerance", "25", "--fail-on-regression", "10"]).code, 1);
     // The base with each of the others; with the report on standard output the text goes to standard error.
     let ended = compare(&[&base, &same, &slower, "--json", "-"]);
-    let document: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!(document["comparisons"].as_array().unwrap().len(), 2);
     assert!(ended.stderr.contains("SLOWER"), "{}", ended.stderr);
     // The page has the verdicts, and both reports.
@@ -144,22 +149,18 @@ fn wrong_or_missing_cases_are_printed_and_fail_the_gate() {
         text.contains("1 WRONG in the new report, such as scan:") && text.contains("1 in the base alone"),
         "{text}"
     );
-    compare(&[&base, &wrong, "--fail-on-regression", "10"])
-        .refused_with_words(1, "1 of the base's cases gave a wrong result, such as scan:");
+    gate(&base, &wrong).refused_with_words(1, "1 of the base's cases gave a wrong result, such as scan:");
     let cut_short = changed("cut.json", |report| report.complete = false);
     assert_eq!(compare(&[&base, &cut_short]).code, 0);
-    compare(&[&base, &cut_short, "--fail-on-regression", "10"])
-        .refused_with_words(2, "cut.json: is not complete");
-    compare(&[&cut_short, &base, "--fail-on-regression", "10"])
-        .refused_with_words(2, "cut.json: is not complete");
+    gate(&base, &cut_short).refused_with_words(2, "cut.json: is not complete");
+    gate(&cut_short, &base).refused_with_words(2, "cut.json: is not complete");
     let all_wrong = changed("all.json", |report| {
         let device = &mut report.devices[0];
         device.verified = device.measured.drain(..).map(|measured| failed(measured.id)).collect();
     });
-    compare(&[&base, &all_wrong, "--fail-on-regression", "10"])
-        .refused_with_words(1, "of the base's cases gave a wrong result, such as scan:");
+    gate(&base, &all_wrong).refused_with_words(1, "of the base's cases gave a wrong result, such as scan:");
     let fewer = changed("fewer.json", |report| drop(report.devices[0].measured.pop()));
-    compare(&[&base, &fewer, "--fail-on-regression", "10"])
+    gate(&base, &fewer)
         .refused_with_words(2, "the new report has no time for 1 of the base's cases, such as scan:");
     // Too few samples for a verdict, however much slower.
     let few = changed("few.json", |report| {
@@ -169,16 +170,15 @@ fn wrong_or_missing_cases_are_printed_and_fail_the_gate() {
         }
     });
     let slow = folder.file("slow.json", steady(&measured, 10.0));
-    assert_eq!(compare(&[&base, &slow, "--fail-on-regression", "10"]).code, 1);
-    compare(&[&few, &slow, "--fail-on-regression", "10"]).refused_with_words(2, "have too few samples");
+    assert_eq!(gate(&base, &slow).code, 1);
+    gate(&few, &slow).refused_with_words(2, "have too few samples");
     // A wrong result comes before missing cases.
     let wrong_and_cut = changed("both.json", |report| {
         let device = &mut report.devices[0];
         device.verified.push(failed(device.measured.remove(0).id));
         report.complete = false;
     });
-    compare(&[&base, &wrong_and_cut, "--fail-on-regression", "10"])
-        .refused_with_words(1, "1 of the base's cases gave a wrong result");
+    gate(&base, &wrong_and_cut).refused_with_words(1, "1 of the base's cases gave a wrong result");
     let two = changed("two.json", |report| {
         let mut other = report.devices[0].clone();
         other.name = "other\u{1b}[2J".into();
@@ -190,9 +190,9 @@ fn wrong_or_missing_cases_are_printed_and_fail_the_gate() {
         text.contains(r"two.json: other\u{1b}[2J") && text.contains("nothing to compare with: "),
         "{text}"
     );
-    compare(&[&two, &base, "--fail-on-regression", "10"])
+    gate(&two, &base)
         .refused_with_words(2, r"base.json: lacks the base's device other\u{1b}[2J; measure it as well");
-    assert_eq!(compare(&[&base, &two, "--fail-on-regression", "10"]).code, 0);
+    assert_eq!(gate(&base, &two).code, 0);
 }
 
 /// Several devices are compared with those of the same driver; a single one with any.
@@ -213,9 +213,8 @@ fn a_gate_pairs_devices_by_driver() {
     };
     let (base, other) = (with("base.json", &["RADV"]), with("other.json", &["NVK"]));
     assert_eq!(compare(&[&base, &other]).code, 0);
-    assert_eq!(compare(&[&base, &base, "--fail-on-regression", "10"]).code, 0);
-    compare(&[&base, &other, "--fail-on-regression", "10"])
-        .refused_with_words(2, "other.json: has no device of the driver of RADV, but NVK");
+    assert_eq!(gate(&base, &base).code, 0);
+    gate(&base, &other).refused_with_words(2, "other.json: has no device of the driver of RADV, but NVK");
     // Devices of one report differ by design; the first with times is the base.
     let mut report = Report::from_json(&folder.read("base.json")).unwrap();
     assert_eq!(compare(&[&base, "--fail-on-regression", "10"]).code, 0);

@@ -4,10 +4,9 @@ use ::subsweep::scan::ScanAlgorithm;
 
 use super::*;
 
-fn device() -> serde_json::Value {
+fn device() -> Value {
     let ended = run(&mut subsweep(["devices", "--json"]));
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    let devices: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let devices = ended.json();
     devices[0].clone()
 }
 
@@ -17,8 +16,7 @@ fn devices_are_listed_for_people_and_for_programs() {
     assert_eq!(device["index"], 0);
     assert_eq!(device["usable"], true);
     let ended = run(&mut subsweep(["devices"]));
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    let text = String::from_utf8(ended.stdout).unwrap();
+    let text = ended.text();
     let name = device["name"].as_str().unwrap();
     assert!(text.starts_with(&format!("0: {name}\n")), "{text}");
     for field in ["device_uuid", "driver_uuid", "api_version"] {
@@ -61,7 +59,7 @@ fn devices_are_listed_for_people_and_for_programs() {
 #[test]
 fn the_policy_of_the_options_is_printed() {
     let ended = run(&mut subsweep(["devices", "--algorithm", "radix-2bit", "--policy", "seed", "--json"]));
-    let devices: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let devices: Value = serde_json::from_slice(&ended.stdout).unwrap();
     let policies = &devices[0]["policies"];
     assert!(
         policies["sort"]["policy"].as_str().unwrap().starts_with("radix-2bit: workgroup 32"),
@@ -73,7 +71,7 @@ fn the_policy_of_the_options_is_printed() {
 #[test]
 fn a_device_is_selected_by_index_name_uuid_or_driver() {
     let device = device();
-    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
     let (name, uuid, driver) =
         (text(&device["name"]), text(&device["device_uuid"]), text(&device["driver"]["name"]));
     let selectors = [
@@ -142,8 +140,7 @@ fn algorithms_are_listed_with_or_without_a_command() {
 #[test]
 fn help_names_every_command_and_code() {
     let ended = run(without_drivers(&mut subsweep(["--help"])));
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    let text = String::from_utf8(ended.stdout).unwrap();
+    let text = ended.text();
     let commands = ["devices", "scan", "sort", "gather", "verify", "bench", "inspect"];
     for word in commands.into_iter().chain(["Examples:", "Exit codes:", "SUBSWEEP_DEVICE"]) {
         assert!(text.contains(word), "{word}: {text}");
@@ -165,7 +162,7 @@ fn a_device_with_too_few_lanes_is_listed_and_refused() {
         eprintln!("SKIPPED: no lavapipe, whose lanes can be chosen");
         return;
     }
-    let devices: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let devices: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!(devices[0]["usable"], false);
     assert_eq!(devices[0]["reason"], "it lacks subgroups of 4 to 128 lanes (it has 2)");
     let folder = Folder::new();
@@ -206,7 +203,7 @@ fn a_broken_driver_fails_its_self_test() {
         eprintln!("SKIPPED: no lavapipe, which can be broken");
         return;
     }
-    let devices: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let devices: Value = serde_json::from_slice(&listed.stdout).unwrap();
     let verdict = devices[0]["self_test"].as_str().unwrap();
     assert!(verdict.starts_with("FAILED: "), "{verdict}");
     assert!(devices[0]["workarounds"].as_array().unwrap().contains(&"LANES_END_AT_16".into()));

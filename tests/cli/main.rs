@@ -27,10 +27,13 @@ mod streams;
 mod suites;
 mod tunes;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
+use children::{Missing, is_gate_on};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The outcome of a run.
@@ -53,14 +56,20 @@ fn without_drivers(command: &mut Command) -> &mut Command {
     command.env("VK_DRIVER_FILES", "/nowhere").env("VK_ICD_FILENAMES", "/nowhere")
 }
 
+/// The variables that select one driver.
+type Environment = Result<Vec<(&'static str, OsString)>, Missing>;
+
+/// The environment of a driver. A missing driver is reported as a skip, or fails where drivers are required.
+fn found(environment: Environment) -> Option<Vec<(&'static str, OsString)>> {
+    let Err(Missing { what, is_failure }) = environment else { return environment.ok() };
+    assert!(!is_failure, "{what}");
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {what}");
+    None
+}
+
 /// Runs the command to its end.
 fn run(command: &mut Command) -> Ended {
-    let output = command.output().expect("the program starts");
-    Ended {
-        code: output.status.code().expect("no signal ended it"),
-        stdout: output.stdout,
-        stderr: String::from_utf8(output.stderr).expect("words are UTF-8"),
-    }
+    command.output().expect("the program starts").into()
 }
 
 /// Runs the command to its end, with `input` in a pipe as standard input.
@@ -71,16 +80,34 @@ fn run_with(command: &mut Command, input: &[u8]) -> Ended {
     std::thread::scope(|scope| {
         // The program may close the pipe before its end.
         scope.spawn(move || drop(stdin.write_all(input)));
-        let output = child.wait_with_output().expect("the program ends");
-        Ended {
+        child.wait_with_output().expect("the program ends").into()
+    })
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
             code: output.status.code().expect("no signal ended it"),
             stdout: output.stdout,
             stderr: String::from_utf8(output.stderr).expect("words are UTF-8"),
         }
-    })
+    }
 }
 
 impl Ended {
+    /// Expects success without any words, and returns standard output as text.
+    #[track_caller]
+    fn text(self) -> String {
+        assert_eq!((self.code, self.stderr.as_str()), (0, ""));
+        String::from_utf8(self.stdout).expect("text is UTF-8")
+    }
+
+    /// As [`Self::text`], parsed as JSON.
+    #[track_caller]
+    fn json(self) -> Value {
+        serde_json::from_str(&self.text()).expect("JSON")
+    }
+
     /// Expects success, and nothing on standard error except the device's name.
     #[track_caller]
     fn done(self) -> Vec<u8> {

@@ -19,16 +19,9 @@ fn inputs_that_are_no_table() {
     let four = bytes(&[1, 2, 3, 4]);
     let files: &[(&[u8], &str)] = &[
         (&npy("<u4", "(4,)", &four[..15]), "ended after 143 of 144 bytes"),
-        (&npy("<u4", "(4,)", &four)[..100], "ended after 100 of"),
-        (&npy("<u4", "(4,)", &bytes(&[1, 2, 3, 4, 5])), "goes on after the 144 bytes"),
-        (&npy("<u4", "(4611686018427387904,)", &four), "more than any file can hold"),
         (&npy("<c8", "(2,)", &four), "elements of type <c8, and u32"),
-        (&npy("<u2", "(8,)", &four), "elements of type <u2, and u32"),
-        (&npy(">u4", "(4,)", &four), "big-endian elements (>u4)"),
-        (&npy("<u4", "()", &four[..4]), "0 dimensions"),
         (&npy("<u4", "(1, 2, 2)", &four), "3 dimensions"),
         (&four, "is not an .npy file"),
-        (b"", "is empty"),
     ];
     for (bytes, what) in files {
         let input = folder.file("in", bytes);
@@ -64,21 +57,10 @@ fn inputs_that_cannot_be_read() {
 #[test]
 fn tables_of_a_shape_that_the_command_does_not_take() {
     let folder = Folder::new();
-    let mut by_columns = npy("<u4", "(2, 2)", &[0; 16]);
-    let order = by_columns.windows(5).position(|window| window == b"False").unwrap();
-    by_columns[order..order + 5].copy_from_slice(b"True ");
-    let files: [(&[u8], &str, &str); 4] = [
-        (&npy("<u4", "(2, 17)", &[0; 136]), "(2, 17)", "has 17 columns, and 1 to 16 are scanned"),
-        (&npy("<u4", "(3, 4)", &[0; 16]), "(3, 4)", "ended after 144 of 176 bytes"),
-        (&npy("<u4", "(4, 0)", b""), "(4, 0)", "a table without columns"),
-        (&by_columns, "(2, 2)", "by columns (fortran_order)"),
-    ];
-    for (bytes, shape, what) in files {
-        let input = folder.file("in", bytes);
-        refused(&folder, &["scan", &input], what);
-        let what = format!("has 2 dimensions, shape {shape}, and one is taken; save a.reshape(-1)");
-        refused(&folder, &["sort", &input], &what);
-    }
+    let input = folder.file("in", npy("<u4", "(2, 17)", &[0; 136]));
+    refused(&folder, &["scan", &input], "has 17 columns, and 1 to 16 are scanned");
+    let what = "has 2 dimensions, shape (2, 17), and one is taken; save a.reshape(-1)";
+    refused(&folder, &["sort", &input], what);
 }
 
 #[test]
@@ -100,15 +82,10 @@ fn operators_of_unsupported_types() {
 fn invalid_segments_of_sorts() {
     let folder = Folder::new();
     let input = folder.file("in.npy", npy("<u4", "(4,)", &[0; 16]));
-    let files: [(&[u8], &str); 5] = [
-        (
-            &npy("<u4", "(3,)", &bytes(&[0, 3, 2])),
-            "segments are not ascending: 2 at index 2 comes after 3; sort them",
-        ),
+    let files: [(&[u8], &str); 3] = [
+        (&bytes(&[0, 3, 2]), "segments are not ascending: 2 at index 2 comes after 3; sort them"),
         (&bytes(&[0, 5]), "a segment begins at 5, and there are 4 keys"),
-        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
         (b"", "is empty; leave out --segments to sort all at once"),
-        (&[0; 3], "no multiple of the 4 bytes of a u32"),
     ];
     for (bytes, what) in files {
         let segments = folder.file("segments", bytes);
@@ -145,18 +122,13 @@ fn invalid_initial_values_and_segments() {
     ] {
         refused(&folder, &["scan", input, "--init", init], what);
     }
-    let files: [(&[u8], &str); 8] = [
-        (
-            &npy("<u4", "(3,)", &bytes(&[0, 3, 2])),
-            "segments are not ascending: 2 at index 2 comes after 3; sort them",
-        ),
+    let files: [(&[u8], &str); 6] = [
+        (&bytes(&[0, 3, 2]), "segments are not ascending: 2 at index 2 comes after 3; sort them"),
         (&npy("<u4", "(2,)", &bytes(&[0, 5])), "a segment begins at 5, and there are 4 rows"),
         (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
-        (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
         (&npy("<i4", "(1,)", &[0; 4]), "elements of type <i4, and u32 is taken"),
-        (b"", "is empty; leave out --segments"),
+        (b"", "is empty; leave out --segments to scan all at once"),
         (&[0; 3], "no multiple of the 4 bytes of a u32"),
-        (&npy("<u4", "(4,)", &[0; 12]), "ended after 140 of 144 bytes"),
     ];
     for (bytes, what) in files {
         let segments = folder.file("segments", bytes);
@@ -180,15 +152,10 @@ fn invalid_initial_values_and_segments() {
 fn invalid_indices() {
     let folder = Folder::new();
     let table = folder.file("in.npy", npy("<f8", "(4, 2)", &[0; 64]));
-    let files: [(&[u8], &str); 8] = [
+    let files: [(&[u8], &str); 3] = [
         (&bytes(&[0, 3, 4, 9]), "index 4 at position 2 is out of range: the table has 4 rows; leave it out"),
         (&bytes(&[u32::MAX]), "index 4294967295 at position 0 is out of range"),
-        (&npy("<u4", "(2,)", &bytes(&[3, 8])), "index 8 at position 1 is out of range"),
-        (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
         (&npy("<i8", "(1,)", &[0; 8]), "elements of type <i8, and u32 is taken"),
-        (&npy("<i4", "(1,)", &[0; 4]), "elements of type <i4, and u32 is taken"),
-        (&[0; 3], "no multiple of the 4 bytes of a u32"),
-        (&npy("<u4", "(4,)", &[0; 12]), "ended after 140 of 144 bytes"),
     ];
     for (bytes, what) in files {
         let indices = folder.file("indices", bytes);
@@ -227,20 +194,11 @@ fn values_that_do_not_match_their_keys() {
         refused(&folder, &arguments, what);
         assert_eq!(folder.read("values_out"), b"before");
     };
-    let files: [(&[u8], &str); 9] = [
-        (&npy("<u4", "(3,)", &[0; 12]), "holds 3 values, and there are 4 keys"),
-        (&npy("<f8", "(5,)", &[0; 40]), "holds 5 values, and there are 4 keys"),
-        (&npy("<u4", "(2, 2)", &[0; 16]), "2 dimensions"),
-        (&npy("<u2", "(4,)", &[0; 8]), "elements of type <u2"),
-        (&npy("<u4", "(4,)", &[0; 12]), "ended after 140 of 144 bytes"),
-        (&[0; 12], "holds 12 bytes, and values of 4 or 8 for each of 4 keys are taken"),
-        (&[0; 20], "holds 20 bytes"),
-        (&[0; 33], "holds 33 bytes"),
-        (b"", "holds 0 bytes"),
-    ];
-    for (bytes, what) in files {
-        with(&folder.file("values", bytes), what);
-    }
+    with(&folder.file("values", npy("<u4", "(3,)", &[0; 12])), "holds 3 values, and there are 4 keys");
+    with(
+        &folder.file("values", [0; 12]),
+        "holds 12 bytes, and values of 4 or 8 for each of 4 keys are taken",
+    );
     // A pipe is read only as far as its content could be valid.
     let arguments = ["sort", &keys, "--values", "-", "--values-output", &values_output];
     for (size, what) in [(12, "holds 12 bytes, and"), (36, "holds 32 bytes and more, and")] {
@@ -495,7 +453,7 @@ fn more_elements_than_the_device_has_memory() {
         run(command)
     };
     let stdout = on_device(&mut subsweep(["devices", "--json", "--device", "0"])).stdout;
-    let devices: serde_json::Value = serde_json::from_slice(&stdout).unwrap();
+    let devices: Value = serde_json::from_slice(&stdout).unwrap();
     let limits = &devices[0]["limits"];
     let [heap, allocation] =
         ["largest_heap_size", "max_allocation_size"].map(|limit| limits[limit].as_u64().unwrap());

@@ -1,6 +1,6 @@
 //! Segmented sorts of files, compared with sorts of the standard library.
 
-use super::sorts::{Keys, TYPES};
+use super::sorts::{Keys, TYPES, gathered};
 use super::{Folder, bytes, npy, random, run, run_with, subsweep, words};
 
 /// Segment offsets: segments of every size class, empty ones, and keys before the first.
@@ -26,10 +26,6 @@ fn indices(count: usize, begins: &[u32], compare: impl Fn(usize, usize) -> std::
         indices[begin as usize..end as usize].sort_by(|&a, &b| compare(a, b));
     }
     indices
-}
-
-fn gathered(payload: &[u8], size: usize, indices: &[usize]) -> Vec<u8> {
-    indices.iter().flat_map(|&index| &payload[index * size..][..size]).copied().collect()
 }
 
 /// Keys in an array, their segment offsets, and their permutation.

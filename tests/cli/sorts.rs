@@ -89,7 +89,7 @@ impl Keys {
 }
 
 /// Elements of `size` bytes, gathered by `indices`.
-fn gathered(payload: &[u8], size: usize, indices: &[usize]) -> Vec<u8> {
+pub fn gathered(payload: &[u8], size: usize, indices: &[usize]) -> Vec<u8> {
     indices.iter().flat_map(|&index| &payload[index * size..][..size]).copied().collect()
 }
 

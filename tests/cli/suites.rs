@@ -5,9 +5,9 @@ use ::subsweep::scan::{ScanAlgorithm, WorkgroupScan};
 
 use super::*;
 
-fn report(bytes: &[u8]) -> serde_json::Value {
+fn report(bytes: &[u8]) -> Value {
     Report::from_json(bytes).expect("what is written is read back");
-    let report: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+    let report: Value = serde_json::from_slice(bytes).unwrap();
     assert_eq!(report["schema"], 2);
     assert_eq!(report["complete"], true);
     assert_eq!(report["devices"].as_array().unwrap().len(), 1);
@@ -64,8 +64,7 @@ fn cases_are_listed() {
     }
     let list = |arguments: &[&str]| {
         let ended = run(&mut subsweep(["verify", "--list"].iter().chain(arguments)));
-        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-        let text = String::from_utf8(ended.stdout).unwrap();
+        let text = ended.text();
         text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
     };
     let [quick, normal, full] = [list(&["--quick"]), list(&[]), list(&["--full"])];
@@ -119,8 +118,7 @@ fn cases_are_measured() {
     let json = folder.argument("report.json");
     let filter = "scan*columns=1*algorithm=reduce-then-scan;policy=default*n=65536;";
     let ended = run(&mut subsweep(["bench", "--quick", "--filter", filter, "--json", &json]));
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    let text = String::from_utf8(ended.stdout).unwrap();
+    let text = ended.text();
     assert!(text.contains(" 65536 ") && text.contains("1 measured, 0 wrong, 0 not supported"), "{text}");
     let device = report(&folder.read("report.json"));
     let measured = &device["measured"][0];
@@ -184,14 +182,13 @@ fn the_textbook_preset_compares_every_scan_algorithm() {
     let folder = Folder::new();
     let json = folder.argument("report.json");
     let ended = run(&mut subsweep(["bench", "--quick", "--preset", "textbook", "--json", &json]));
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    let text = String::from_utf8(ended.stdout).unwrap();
+    let text = ended.text();
     let device = report(&folder.read("report.json"));
     let measured = device["measured"].as_array().unwrap();
     // The expected table, by the report.
     let find = |algorithm: ScanAlgorithm, count: &str| {
         let parts = [format!(";algorithm={algorithm};"), format!(";n={count};")];
-        let is_it = |case: &&serde_json::Value| {
+        let is_it = |case: &&Value| {
             let id = case["id"].as_str().unwrap();
             parts.iter().all(|part| id.contains(part))
         };
@@ -225,7 +222,7 @@ fn the_textbook_preset_compares_every_scan_algorithm() {
         assert_eq!(find(algorithm, "65536")["traffic_size"], moved, "{algorithm}");
     }
     let mut all = ScanAlgorithm::ALL.map(ScanAlgorithm::name).to_vec();
-    let is_scan = |case: &&serde_json::Value| case["id"].as_str().unwrap().starts_with("scan:");
+    let is_scan = |case: &&Value| case["id"].as_str().unwrap().starts_with("scan:");
     assert_eq!(measured.iter().filter(is_scan).count(), all.len() * counts.len());
     let claims = text.lines().skip_while(|line| !line.starts_with("  times as fast")).skip(1);
     let claims = claims.take_while(|line| !line.is_empty());
@@ -243,13 +240,12 @@ fn the_claims_of_tutorial_13_are_measured() {
     let json = folder.argument("report.json");
     let preset = ["bench", "--quick", "--preset", "tutorial-13", "--json", &json];
     let ended = run(&mut subsweep(preset.iter().chain(&["--filter", "n=4096;"])));
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    let text = String::from_utf8(ended.stdout).unwrap();
+    let text = ended.text();
     let device = report(&folder.read("report.json"));
     let measured = device["measured"].as_array().unwrap();
     assert_eq!(measured.len(), 6);
     let median = |part: &str| {
-        let is_it = |case: &&serde_json::Value| case["id"].as_str().unwrap().contains(part);
+        let is_it = |case: &&Value| case["id"].as_str().unwrap().contains(part);
         let case = measured.iter().find(is_it).expect("every sort that is compared");
         case["time"]["median_ns"].as_f64().unwrap()
     };
@@ -307,30 +303,17 @@ fn wrong_results_end_with_1() {
     let ended = run(&mut command);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let cases = report(&ended.stdout)["verified"].clone();
-    let is_it = |case: &serde_json::Value| case["id"] == failure["id"] && case["outcome"] == "fail";
+    let is_it = |case: &Value| case["id"] == failure["id"] && case["outcome"] == "fail";
     assert!(cases.as_array().unwrap().iter().any(is_it), "{cases}");
 }
 
 #[test]
-fn a_filter_without_a_case_is_an_error_of_usage() {
-    for command in ["verify", "bench"] {
-        let ended = run(&mut subsweep([command, "--filter", "no such case"]));
-        assert_eq!(ended.code, 2, "{}", ended.stderr);
-        assert!(ended.stderr.contains("no case has 'no such case' in its id"), "{}", ended.stderr);
-        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
-    }
-}
-
-#[test]
-fn a_report_that_cannot_be_written_is_refused_and_an_old_one_kept() {
+fn an_old_report_is_kept_without_a_device() {
     let folder = Folder::new();
     let old = folder.file("report.json", "before");
     let mut command = subsweep(["verify", "--quick", "--json", &old]);
     run(without_drivers(&mut command)).refused(3, "no Vulkan device");
     assert_eq!(folder.read("report.json"), b"before");
-    let nowhere = folder.argument("nowhere/report.json");
-    let mut command = subsweep(["bench", "--quick", "--json", &nowhere]);
-    run(without_drivers(&mut command)).refused(2, "no file can be made in its directory");
     assert_eq!(folder.names(), ["report.json"]);
 }
 
@@ -345,26 +328,9 @@ fn a_report_of_an_interrupted_run_is_marked_incomplete() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&folder.read("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&folder.read("report.json")).unwrap();
     assert_eq!(report["complete"], false);
     assert!(!report["devices"][0]["verified"].as_array().unwrap().is_empty());
-}
-
-#[test]
-fn each_device_has_a_section() {
-    let ended = run(&mut subsweep([
-        "verify",
-        "--quick",
-        "--filter",
-        "gather*n=259;",
-        "--device",
-        "all",
-        "--json",
-        "-",
-    ]));
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
-    assert!(!report["devices"].as_array().unwrap().is_empty());
 }
 
 #[test]
@@ -372,7 +338,7 @@ fn devices_run_in_the_given_order() {
     let filter = ["verify", "--quick", "--filter", "sort*n=257;input=uniform", "--json", "-"];
     let ended = run(&mut subsweep(filter.iter().chain(&["--device", "0, 0"])));
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let report: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
     let [first, second] = &report["devices"].as_array().unwrap()[..] else { panic!("{report}") };
     assert_eq!(first["device_uuid"], second["device_uuid"]);
     let ended = run(&mut subsweep(filter.iter().chain(&["--device", "0,no such device"])));

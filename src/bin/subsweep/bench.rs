@@ -3,11 +3,12 @@
 mod comparison;
 mod scaling;
 
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use subsweep::device::Capabilities;
 use subsweep::harness::units::{duration, scaled};
 use subsweep::harness::{
@@ -17,22 +18,67 @@ use subsweep::harness::{
 };
 use subsweep::headless::Gpu;
 
-use crate::args::{BenchArgs, Common, Preset};
+use crate::args::{Common, parse_percent};
+use crate::command::Run;
 use crate::reports::Format;
-use crate::suite::{self, Suite, Tally};
+use crate::suite::{self, Suite, SuiteArgs, Tally};
 use crate::words::Progress;
 use comparison::{Comparison, TEXTBOOK, TUTORIAL_13};
 use scaling::Scaling;
 
-/// Measures devices.
-pub fn run(args: &BenchArgs, common: &Common) -> Result<()> {
-    let outputs = [
-        (Format::Json, &args.suite.json),
-        (Format::Csv, &args.csv),
-        (Format::Markdown, &args.markdown),
-        (Format::Html, &args.html),
-    ];
-    suite::run(&args.suite, &outputs, common, |suite, opened| on_device(suite, &opened.gpu, args))
+/// Measure devices, each case beside a copy of as many bytes
+///
+/// Each case is verified first, and is not measured if its result is wrong. Times are medians of GPU time, or of
+/// wall-clock time where a device has no timestamps, with the interquartile range. Bytes are those of the elements that
+/// the algorithm has to read and write.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+
+    /// Measure the cases of a preset instead, and answer its question
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub preset: Option<Preset>,
+
+    /// Also write the measurements as CSV, one on a line, times in nanoseconds; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<OsString>,
+
+    /// Also write tables as Markdown; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<OsString>,
+
+    /// Also write a self-contained HTML page with figures and tables; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<OsString>,
+
+    /// Increase every time by PERCENT, to try a comparison
+    #[arg(long, value_name = "PERCENT", hide = true, default_value_t = 0.0, value_parser = parse_percent, allow_hyphen_values = true)]
+    pub slow_down: f64,
+}
+
+/// A set of cases that answers a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// Every algorithm on u32: which scan is fastest? Do fewer operations, wider digits or a single pass pay?
+    Textbook,
+    /// The claims of tutorial 13 about its sort: are 4 bits faster than 2, and packed counters than bin by bin?
+    #[value(name = "tutorial-13")]
+    Tutorial13,
+    /// Every algorithm from 2^8 elements on: what are the fixed cost and the cost of each element?
+    Scaling,
+}
+
+impl Run for BenchArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        let outputs = [
+            (Format::Json, &self.suite.json),
+            (Format::Csv, &self.csv),
+            (Format::Markdown, &self.markdown),
+            (Format::Html, &self.html),
+        ];
+        suite::run(&self.suite, &outputs, common, |suite, opened| on_device(suite, &opened.gpu, self))
+    }
 }
 
 /// Admits cases that fit into the machine's memory, and reports others as not supported.

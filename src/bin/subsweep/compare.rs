@@ -3,10 +3,12 @@
 mod inspections;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::Result;
+use clap::Args;
 use serde::Serialize;
 use subsweep::harness::page::{Titled, page, verdicts};
 use subsweep::harness::units::{duration, interval};
@@ -15,13 +17,49 @@ use subsweep::harness::{
     without_count,
 };
 
-use crate::args::{Common, CompareArgs};
+use crate::args::{Common, parse_percent};
+use crate::command::{Need, Run};
 use crate::device;
 use crate::error::Ended;
-use crate::files::output::print_text;
+use crate::files::output::{print_text, to_json};
 use crate::files::{Compared, Source, read_compared};
 use crate::reports::{Format, Reports};
 use crate::words::escaped;
+
+/// Compare reports of bench, case by case, or inspections, pipeline by pipeline
+///
+/// Files that `inspect --json` wrote are compared pipeline by pipeline: registers, spills, occupancy, instructions and
+/// cycles that differ. All that follows is about reports.
+///
+/// The first report is the base of every other; with a single report its first device is the base. Differences in
+/// device, driver, machine, build, policies and samples are printed first. A case is FASTER or SLOWER where its time
+/// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
+/// by a bootstrap interval, at 95 %, of the ratio of medians. A group is judged alike by its geometric mean. Between
+/// runs on one machine, device and driver, the median change of the copies' times is attributed to the machine. compare
+/// opens no device, and refuses --device, --algorithm and --policy.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Reports of bench or inspections of inspect, written with --json; - is standard input
+    #[arg(required = true, value_name = "REPORT")]
+    pub reports: Vec<OsString>,
+
+    /// The difference of times, in percent, that still counts as the same [default: 5]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
+    pub tolerance: Option<f64>,
+
+    /// Exit with 1 if a case has become wrong, or a case, a group or all together are slower by more than PERCENT;
+    /// with 2 if a report is incomplete, lacks a device or a case of the base, or has too few samples
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
+    pub fail_on_regression: Option<f64>,
+
+    /// Write the comparison as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<OsString>,
+
+    /// Write a page with the verdicts, and all reports in the same figures; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<OsString>,
+}
 
 /// The document of `--json`. Its field names are stable.
 #[derive(Debug, Serialize)]
@@ -48,35 +86,41 @@ impl Unpaired<'_> {
     }
 }
 
-/// Compares files of one kind: reports or inspections.
-pub fn run(args: &CompareArgs, common: &Common) -> Result<()> {
-    device::check_none("compare")?;
-    if common.algorithm.is_some() || common.policy.is_some() {
-        return Err(
-            Ended::usage("compare takes reports as they are; leave --algorithm and --policy out").into()
-        );
-    }
-    let sources: Vec<Source> = args.reports.iter().cloned().map(Source::from).collect();
-    if sources.iter().filter(|source| **source == Source::Stdin).count() > 1 {
-        return Err(Ended::usage("only one report can come from standard input; name files").into());
-    }
-    let (mut reports, mut inspections) = (Vec::new(), Vec::new());
-    for source in &sources {
-        let title = source.to_string();
-        match read_compared(source)? {
-            Compared::Report(report) => reports.push(Named { title, report: *report }),
-            Compared::Inspection(devices) => inspections.push(inspections::Named { title, devices }),
+impl Run for CompareArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        device::check_none("compare")?;
+        if common.algorithm.is_some() || common.policy.is_some() {
+            return Err(Ended::usage(
+                "compare takes reports as they are; leave --algorithm and --policy out",
+            )
+            .into());
+        }
+        let sources: Vec<Source> = self.reports.iter().cloned().map(Source::from).collect();
+        if sources.iter().filter(|source| **source == Source::Stdin).count() > 1 {
+            return Err(Ended::usage("only one report can come from standard input; name files").into());
+        }
+        let (mut reports, mut inspections) = (Vec::new(), Vec::new());
+        for source in &sources {
+            let title = source.to_string();
+            match read_compared(source)? {
+                Compared::Report(report) => reports.push(Named { title, report: *report }),
+                Compared::Inspection(devices) => inspections.push(inspections::Named { title, devices }),
+            }
+        }
+        let inputs: Vec<&Source> = sources.iter().collect();
+        match (&reports[..], &inspections[..]) {
+            (_, []) => compare_reports(&reports, self, &inputs),
+            ([], _) => inspections::run(&inspections, self, &inputs),
+            ([report, ..], [inspection, ..]) => Err(Ended::usage(format!(
+                "{} is a report and {} an inspection; compare like with like",
+                report.title, inspection.title
+            ))
+            .into()),
         }
     }
-    let inputs: Vec<&Source> = sources.iter().collect();
-    match (&reports[..], &inspections[..]) {
-        (_, []) => compare_reports(&reports, args, &inputs),
-        ([], _) => inspections::run(&inspections, args, &inputs),
-        ([report, ..], [inspection, ..]) => Err(Ended::usage(format!(
-            "{} is a report and {} an inspection; compare like with like",
-            report.title, inspection.title
-        ))
-        .into()),
+
+    fn need(&self) -> Need {
+        Need::Nothing
     }
 }
 
@@ -107,9 +151,7 @@ fn compare_reports(reports: &[Named], args: &CompareArgs, inputs: &[&Source]) ->
         _ => {
             let unpaired = unpaired.iter().map(Unpaired::name).collect();
             let document = Document { comparison_schema: 1, comparisons: &comparisons, unpaired };
-            let mut json = serde_json::to_vec_pretty(&document)?;
-            json.push(b'\n');
-            Ok(json)
+            Ok(to_json(&document)?.into_bytes())
         }
     })?;
     match args.fail_on_regression {

@@ -161,17 +161,11 @@ impl Numbered {
 
 /// Refuses `all` for a command that has one result.
 pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
-    match choice {
-        DeviceChoice::All => {
-            Err(Ended::usage(format!("{command} runs on one device, and {} says all; name one", choice_origin())))
-        }
-        // A text with commas may be the name of one device.
-        DeviceChoice::Unset
-        | DeviceChoice::One(_)
-        | DeviceChoice::Listed { .. }
-        // Compile-only GPUs were refused earlier.
-        | DeviceChoice::Gpus(_) => Ok(()),
+    // A text with commas may be the name of one device.
+    if *choice != DeviceChoice::All {
+        return Ok(());
     }
+    Err(Ended::usage(format!("{command} runs on one device, and {} says all; name one", choice_origin())))
 }
 
 /// An instance without layers.
@@ -237,22 +231,27 @@ pub fn choose(instance: &Arc<Instance>, choice: &DeviceChoice) -> Result<Vec<Num
     })
 }
 
+/// The chosen device, for a command that runs on one.
+///
+/// # Errors
+/// There is no device, none matches, or several are listed.
+pub fn choose_one(common: &Common, command: &str) -> Result<Numbered> {
+    // `check_one` has refused `all`.
+    let mut devices = choose(&instance()?, &common.device)?;
+    if devices.len() > 1 {
+        let origin = choice_origin();
+        let text = format!("{command} runs on one device, and {origin} lists several; name one");
+        return Err(Ended::usage(text).into());
+    }
+    Ok(devices.swap_remove(0))
+}
+
 /// Opens the chosen device, and prints its name to standard error.
 ///
 /// # Errors
 /// There is no device, none matches, it lacks a requirement, or its driver fails.
 pub fn open(common: &Common) -> Result<CachedGpu> {
-    let instance = instance()?;
-    // `check_one` has refused `all`.
-    let mut devices = choose(&instance, &common.device)?;
-    if devices.len() > 1 {
-        return Err(Ended::usage(format!(
-            "this command runs on one device, and {} lists several; name one",
-            choice_origin()
-        ))
-        .into());
-    }
-    let Numbered { index, candidate, .. } = devices.swap_remove(0);
+    let Numbered { index, candidate, .. } = choose_one(common, "this command")?;
     let gpu = CachedGpu::open(candidate, !common.no_pipeline_cache)?;
     words::print_line(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)

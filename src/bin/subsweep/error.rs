@@ -180,7 +180,7 @@ fn of(error: &anyhow::Error) -> Exit {
 fn of_input(problem: &InputProblem) -> Exit {
     match problem {
         // The machine lacks the memory; the input itself is valid.
-        InputProblem::Table(TableError::Memory { .. }) | InputProblem::LargeReport { .. } => Exit::Failed,
+        InputProblem::Table(TableError::Memory { .. }) => Exit::Failed,
         _ => Exit::Usage,
     }
 }
@@ -254,6 +254,7 @@ mod tests {
             assert_eq!(of(&error) as u8, code, "{error}");
             assert_eq!(of(&error.context("on the way")) as u8, code);
         }
+        assert_eq!(of(&anyhow::anyhow!("untyped")), Exit::Usage);
     }
 
     #[test]
@@ -303,18 +304,5 @@ mod tests {
         ] {
             assert_eq!(one_line(text), line);
         }
-    }
-
-    #[test]
-    fn file_errors_exit_with_usage_except_for_memory() {
-        let input = |problem| anyhow::Error::from(InputError { input: "in".into(), problem });
-        assert_eq!(of(&input(InputProblem::Directory)), Exit::Usage);
-        assert_eq!(of(&input(TableError::Memory { size: 1 }.into())), Exit::Failed);
-        let output = OutputError { output: "out".into(), problem: OutputProblem::Terminal };
-        assert_eq!(of(&output.into()), Exit::Usage);
-        assert_eq!(of(&Ended::usage("no").into()), Exit::Usage);
-        assert_eq!(of(&Ended::wrong("no").into()), Exit::Wrong);
-        assert_eq!(of(&Ended::unable("no").into()), Exit::NoDevice);
-        assert_eq!(of(&anyhow::anyhow!("untyped")), Exit::Usage);
     }
 }

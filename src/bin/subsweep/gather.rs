@@ -1,56 +1,72 @@
 //! `subsweep gather`: rows of a table by their indices.
 
+use std::ffi::OsString;
+
 use anyhow::Result;
+use clap::Args;
 use subsweep::ElementType;
 use subsweep::gather::GatherConfig;
 use subsweep::table::{Shape, Table, Taken};
 
-use crate::args::{Common, GatherArgs, PolicyKind};
+use crate::args::{Common, Files};
+use crate::command::Run;
 use crate::device;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
-use crate::words::Spinner;
+use crate::words::Progress;
+
+/// Gather rows by their indices
+///
+/// Equals a[indices] in numpy, for an array or a table of rows: row i of the output is row indices[i] of the input. A
+/// row may occur more than once, or not at all. The output has the format, type and columns of the input, and a row for
+/// each index.
+#[derive(Debug, Args)]
+pub struct GatherArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The indices of the rows, from 0: an .npy file of u32, or raw u32; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub indices: OsString,
+}
 
 // The device's memory limits the count; it is checked once the device is open.
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
-/// Gathers a file's rows.
-pub fn run(args: &GatherArgs, common: &Common) -> Result<()> {
-    check(common)?;
-    let source = args.files.source();
-    let indices_source = Source::from(args.indices.clone());
-    if source == Source::Stdin && indices_source == Source::Stdin {
-        return Err(Ended::usage("standard input is one table; name a file for --indices").into());
-    }
-    let destination = args.files.destination();
-    let table = {
-        let _spinner = Spinner::new(format_args!("reading {source}"));
-        files::read(&source, args.files.element, &TAKEN)?
-    };
-    let words = row_words(&source, &table)?;
-    let indices = {
-        let _spinner = Spinner::new(format_args!("reading {indices_source}"));
-        files::read_row_numbers(&indices_source, "give it indices, or an .npy file that has none")?
-    };
-    check_indices(&indices_source, &indices, table.shape.rows())?;
-    let output = Output::prepare(&destination, "-o", &[&source, &indices_source])?;
+impl Run for GatherArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        check(common)?;
+        let source = self.files.source();
+        let indices_source = Source::from(self.indices.clone());
+        if source == Source::Stdin && indices_source == Source::Stdin {
+            return Err(Ended::usage("standard input is one table; name a file for --indices").into());
+        }
+        let destination = self.files.destination();
+        let table = files::read(&source, self.files.element, &TAKEN)?;
+        let words = row_words(&source, &table)?;
+        let instead = "give it indices, or an .npy file that has none";
+        let indices = files::read_row_numbers(&indices_source, instead)?;
+        check_indices(&indices_source, &indices, table.shape.rows())?;
+        let output = Output::prepare(&destination, "-o", &[&source, &indices_source])?;
 
-    let gpu = device::open(common)?;
-    let gathered = {
-        let _spinner = Spinner::new(format_args!("gathering {} rows", indices.len()));
-        let config = GatherConfig::elements(words);
-        let result_size = (indices.len() as u64).saturating_mul(config.element_size());
-        let size = size_of_val(&*table.words) as u64 + size_of_val(&*indices) as u64;
-        // The result is in device memory, and again in the buffer for the readback.
-        let size = size.saturating_add(result_size.saturating_mul(2));
-        device::check_memory(&gpu, size, "the table, its indices and the result")?;
-        gpu.gather_words(config, &table.words, &indices)?
-    };
-    let shape = match table.shape {
-        Shape::Flat { .. } => Shape::Flat { count: indices.len() },
-        Shape::Grid { columns, .. } => Shape::Grid { rows: indices.len(), columns },
-    };
-    Ok(output.commit(&Table { shape, words: gathered, ..table })?)
+        let gpu = device::open(common)?;
+        let count = indices.len() * words as usize;
+        let needed = Some(4 * count as u64);
+        let mut gathered = bytemuck::try_zeroed_vec(count)
+            .map_err(|()| subsweep::Error::OutOfHostMemory { needed, what: "the result" })?;
+        {
+            let _spinner = Progress::of_one(format_args!("gathering {} rows", indices.len()));
+            let config = GatherConfig::elements(words);
+            let gather = gpu.prepare_gather(config, &table.words, &indices, &mut gathered)?;
+            device::check_memory(&gpu, gather.device_size(), "the table, its indices and the result")?;
+            gather.run()?;
+        }
+        let shape = match table.shape {
+            Shape::Flat { .. } => Shape::Flat { count: indices.len() },
+            Shape::Grid { columns, .. } => Shape::Grid { rows: indices.len(), columns },
+        };
+        Ok(output.commit(&Table { shape, words: gathered, ..table })?)
+    }
 }
 
 /// Refuses options without meaning for a gather.
@@ -60,7 +76,7 @@ fn check(common: &Common) -> Result<(), Ended> {
         let name = algorithm.name();
         return Err(Ended::usage(format!("gather has no algorithms to choose from; leave out {name}")));
     }
-    if matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin)) {
+    if common.seed().is_some() {
         return Err(Ended::usage("the seed has no gather; leave out --policy"));
     }
     Ok(())

@@ -3,23 +3,21 @@
 //! The program starts itself again through [`CompileOnlyGpu::command`] with the same arguments. The environment
 //! variable [`CHILD`] makes the child use the only device that it finds.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::num::NonZeroUsize;
 use std::process::{self, Child, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
 use anyhow::{Context as _, Result};
 use subsweep::harness::gpus::{CompileOnlyGpu, NotSetUp, is_noise};
 
-use crate::args::{Command, Common};
+use crate::args::Common;
+use crate::command::{Command, Need};
 use crate::error::{Ended, Exit};
 use crate::files::output::print;
 use crate::words::{self, Progress};
-use crate::{device, devices, inspect, tune};
 
 /// Environment variable of a child: the GPU's name.
 const CHILD: &str = "SUBSWEEP_GPU_CHILD";
@@ -29,28 +27,6 @@ const THREADS: &str = "SUBSWEEP_GPU_THREADS";
 
 /// Environment variable of a child: the parent's process id.
 const PARENT: &str = "SUBSWEEP_GPU_PARENT";
-
-/// What a command needs of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Need {
-    /// No device.
-    Nothing,
-    /// A compiler or properties: a compile-only GPU suffices.
-    Compiler,
-    /// A device that runs kernels.
-    Hardware,
-}
-
-/// The need of each command; the only table of commands that take compile-only GPUs.
-fn need(command: &Command) -> Need {
-    match command {
-        Command::Compare(_) => Need::Nothing,
-        Command::Devices(_) | Command::Inspect(_) | Command::Tune(_) => Need::Compiler,
-        Command::Scan(_) | Command::Sort(_) | Command::Gather(_) | Command::Verify(_) | Command::Bench(_) => {
-            Need::Hardware
-        }
-    }
-}
 
 /// The GPU of this process, if it is a child.
 pub fn of_child() -> Option<&'static CompileOnlyGpu> {
@@ -104,32 +80,16 @@ pub fn list() -> Result<()> {
 /// # Errors
 /// The command runs kernels, a GPU is not set up, or a child fails.
 pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common) -> Option<Result<()>> {
-    match (need(command), gpus) {
-        (Need::Nothing, _) => None,
-        (Need::Hardware, _) => Some(Err(Ended::usage(format!(
+    match command.need() {
+        Need::Nothing => None,
+        Need::Hardware => Some(Err(Ended::usage(format!(
             "gpu: devices only compile, and {} has to run; name a device of subsweep devices",
             command.name()
         ))
         .into())),
-        (Need::Compiler, [_, _, ..]) if matches!(command, Command::Tune(_)) => {
-            let text =
-                format!("tune takes one device, and {} lists several; name one", device::choice_origin());
-            Some(Err(Ended::usage(text).into()))
+        Need::Compiler => {
+            Some(command.check_for_children(common).and_then(|stdin| run_all(gpus, command, &stdin)))
         }
-        (Need::Compiler, gpus) => {
-            Some(check(command, common).and_then(|module| run_all(gpus, command, &module)))
-        }
-    }
-}
-
-/// Checks the arguments once, before any child. Returns the standard input of each child: a module, or nothing.
-fn check(command: &Command, common: &Common) -> Result<Vec<u8>> {
-    match command {
-        Command::Inspect(args) => {
-            Ok(inspect::check(args, common)?.map(|module| module.bytes).unwrap_or_default())
-        }
-        Command::Tune(args) => Ok(tune::check(args, common).map(|()| Vec::new())?),
-        _ => Ok(Vec::new()),
     }
 }
 
@@ -148,33 +108,35 @@ fn run_all(gpus: &[&'static CompileOnlyGpu], command: &Command, stdin: &[u8]) ->
     let child_count = cores.min(gpus.len());
     let share = NonZeroUsize::new(cores.div_ceil(child_count)).unwrap_or(NonZeroUsize::MIN);
     let progress = match gpus {
-        [gpu] => Progress::of_one(format!("gpu:{}", gpu.name)),
+        [gpu] => Progress::of_one(format_args!("gpu:{}", gpu.name)),
         _ => Progress::new(gpus.len()).ticking(),
     };
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
-    let work = |sender: mpsc::Sender<(usize, Ran)>| {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(gpu) = gpus.get(at) else { break };
+    // A channel for each GPU, as results are printed in the order of `gpus`.
+    let (senders, receivers): (Vec<_>, Vec<_>) = gpus.iter().map(|_| mpsc::channel()).unzip();
+    let jobs = Mutex::new(gpus.iter().zip(senders));
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some((gpu, sender)) = next() {
             progress.show(format!("gpu:{}", gpu.name));
             let ran = run_one(gpu, share, stdin, &progress);
             progress.end();
-            if sender.send((at, ran)).is_err() {
-                break;
-            }
+            // Nothing is received after an error of printing.
+            let _ = sender.send(ran);
         }
     };
-    let joins_json = gpus.len() > 1 && prints_json(command);
+    let joins_json = gpus.len() > 1 && command.prints_json();
     let (json, failures) = (joins_json.then(Vec::new), Vec::new());
     let mut printer = Printer { command, gpus, progress: &progress, json, failures };
     thread::scope(|scope| {
         for _ in 0..child_count {
-            let sender = sender.clone();
-            scope.spawn(|| work(sender));
+            scope.spawn(work);
         }
-        drop(sender);
-        printer.print_all(receiver).inspect_err(|_| next.store(gpus.len(), Ordering::Relaxed))
+        let printed = receivers
+            .into_iter()
+            .enumerate()
+            .try_for_each(|(at, receiver)| receiver.recv().map_or(Ok(()), |ran| printer.print(at, ran)));
+        // After an error no child is started.
+        printed.inspect_err(|_| while next().is_some() {})
     })?;
     printer.finish()
 }
@@ -277,24 +239,12 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    /// Receives results, and prints each device once those before it are printed.
-    fn print_all(&mut self, receiver: mpsc::Receiver<(usize, Ran)>) -> Result<()> {
-        let (mut waiting, mut next) = (BTreeMap::new(), 0);
-        for (at, ran) in receiver {
-            waiting.insert(at, ran);
-            while let Some(ran) = waiting.remove(&next) {
-                self.print_one(next, ran)?;
-                next += 1;
-            }
-        }
-        Ok(())
-    }
-
-    fn print_one(&mut self, at: usize, ran: Ran) -> Result<()> {
+    /// Prints the output for a GPU.
+    fn print(&mut self, at: usize, ran: Ran) -> Result<()> {
         let gpu = self.gpus[at];
         // With one GPU the child's output is complete.
         let stdout = match &ran.reason {
-            Some(reason) if self.gpus.len() > 1 => refusal(gpu, reason, self.command)?,
+            Some(reason) if self.gpus.len() > 1 => self.command.refusal(gpu, reason)?,
             _ => ran.stdout,
         };
         if let Some(reason) = ran.reason {
@@ -325,22 +275,6 @@ impl Printer<'_> {
     }
 }
 
-fn prints_json(command: &Command) -> bool {
-    match command {
-        Command::Inspect(args) => args.json,
-        Command::Devices(args) => args.json,
-        _ => false,
-    }
-}
-
-/// The output for a GPU that could not be inspected: its name and the reason.
-fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, command: &Command) -> Result<String> {
-    match command {
-        Command::Devices(args) => devices::refusal(gpu, reason, args),
-        _ => inspect::refusal(gpu, reason, prints_json(command)),
-    }
-}
-
 /// The text between the brackets of a JSON array that this program has printed.
 fn elements(array: &str) -> &str {
     let trimmed = array.trim();
@@ -350,25 +284,7 @@ fn elements(array: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::args::Cli;
-
-    #[test]
-    fn only_compiling_commands_take_compile_only_gpus() {
-        let need_of = |line: &str| {
-            let cli = Cli::try_parse_from(["subsweep"].into_iter().chain(line.split(' '))).unwrap();
-            need(&cli.command.unwrap())
-        };
-        for line in ["scan a", "sort a", "gather a --indices b", "verify", "bench"] {
-            assert_eq!(need_of(line), Need::Hardware, "{line}");
-        }
-        for line in ["inspect", "devices", "tune sort"] {
-            assert_eq!(need_of(line), Need::Compiler, "{line}");
-        }
-        assert_eq!(need_of("compare a b"), Need::Nothing);
-    }
 
     #[test]
     fn arrays_of_several_children_are_joined() {

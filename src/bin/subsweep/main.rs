@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod cache;
+mod command;
 mod compare;
 mod device;
 mod devices;
@@ -29,7 +30,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use args::{Cli, Command};
+use args::Cli;
 use device::DeviceChoice;
 use files::output::{OutputProblem, of_stdout};
 
@@ -68,7 +69,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         return gpus::list();
     }
     device::check_not_empty(&common.device)?;
-    if cli.command.as_ref().is_some_and(Command::runs_drivers) {
+    if cli.command.as_ref().is_some_and(|command| command.runs_drivers()) {
         // SAFETY: the process still has a single thread.
         unsafe { cache::separate_shader_caches(!common.no_pipeline_cache) };
     }
@@ -80,15 +81,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     }
     match &cli.command {
         None => Err(error::Ended::usage("a command is missing; subsweep --help lists them").into()),
-        Some(Command::Devices(args)) => devices::run(args, common),
-        Some(Command::Scan(args)) => scan::run(args, common),
-        Some(Command::Sort(args)) => sort::run(args, common),
-        Some(Command::Gather(args)) => gather::run(args, common),
-        Some(Command::Verify(args)) => verify::run(args, common),
-        Some(Command::Bench(args)) => bench::run(args, common),
-        Some(Command::Compare(args)) => compare::run(args, common),
-        Some(Command::Inspect(args)) => inspect::run(args, common),
-        Some(Command::Tune(args)) => tune::run(args, common),
+        Some(command) => command.run(common),
     }
 }
 

@@ -2,45 +2,34 @@
 
 use subsweep::ElementType;
 
-/// A number of an element type, as words in memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Number(Vec<u32>);
-
-impl Number {
-    /// Parses `text` as a number of type `element`.
-    pub fn parse(text: &str, element: ElementType) -> Result<Self, String> {
-        let refuse = |what: &str| format!("'{}' is no {element}; it is {what}", shown(text));
-        let whole = |least: i128, greatest: i128| {
-            text.parse::<i128>()
-                .ok()
-                .filter(|value| (least..=greatest).contains(value))
-                .ok_or_else(|| refuse(&format!("a whole number from {least} to {greatest}")))
-        };
-        let is_infinite = text.trim_start_matches(['+', '-']).starts_with(['i', 'I']);
-        let finite = |is_finite: bool| is_finite || is_infinite || text.to_ascii_lowercase().contains("nan");
-        let a_number = "a number that it can hold, such as 1.5, -2e3 or inf";
-        let words = match element {
-            ElementType::U32 => vec![whole(0, u32::MAX.into())? as u32],
-            ElementType::I32 => vec![whole(i32::MIN.into(), i32::MAX.into())? as u32],
-            ElementType::U64 => two_words(whole(0, u64::MAX.into())? as u64),
-            ElementType::I64 => two_words(whole(i64::MIN.into(), i64::MAX.into())? as u64),
-            ElementType::F32 => {
-                let value = text.parse::<f32>().ok().filter(|value| finite(value.is_finite()));
-                vec![value.ok_or_else(|| refuse(a_number))?.to_bits()]
-            }
-            ElementType::F64 => {
-                let value = text.parse::<f64>().ok().filter(|value| finite(value.is_finite()));
-                two_words(value.ok_or_else(|| refuse(a_number))?.to_bits())
-            }
-            _ => return Err(refuse("of a type that is not known here")),
-        };
-        Ok(Self(words))
-    }
-
-    /// The words, low word first.
-    pub fn words(&self) -> &[u32] {
-        &self.0
-    }
+/// Parses `text` as a number of type `element`, into words in memory order.
+pub fn parse(text: &str, element: ElementType) -> Result<Vec<u32>, String> {
+    let refuse = |what: &str| format!("'{}' is no {element}; it is {what}", shown(text));
+    let whole = |least: i128, greatest: i128| {
+        text.parse::<i128>()
+            .ok()
+            .filter(|value| (least..=greatest).contains(value))
+            .ok_or_else(|| refuse(&format!("a whole number from {least} to {greatest}")))
+    };
+    let is_infinite = text.trim_start_matches(['+', '-']).starts_with(['i', 'I']);
+    let finite = |is_finite: bool| is_finite || is_infinite || text.to_ascii_lowercase().contains("nan");
+    let a_number = "a number that it can hold, such as 1.5, -2e3 or inf";
+    let words = match element {
+        ElementType::U32 => vec![whole(0, u32::MAX.into())? as u32],
+        ElementType::I32 => vec![whole(i32::MIN.into(), i32::MAX.into())? as u32],
+        ElementType::U64 => two_words(whole(0, u64::MAX.into())? as u64),
+        ElementType::I64 => two_words(whole(i64::MIN.into(), i64::MAX.into())? as u64),
+        ElementType::F32 => {
+            let value = text.parse::<f32>().ok().filter(|value| finite(value.is_finite()));
+            vec![value.ok_or_else(|| refuse(a_number))?.to_bits()]
+        }
+        ElementType::F64 => {
+            let value = text.parse::<f64>().ok().filter(|value| finite(value.is_finite()));
+            two_words(value.ok_or_else(|| refuse(a_number))?.to_bits())
+        }
+        _ => return Err(refuse("of a type that is not known here")),
+    };
+    Ok(words)
 }
 
 /// Text escaped to one line and cut to 40 characters.
@@ -60,14 +49,13 @@ mod tests {
 
     #[test]
     fn numbers_are_of_their_type() {
-        let words = |text, element| Number::parse(text, element).map(|number| number.0);
-        assert_eq!(words("4294967295", ElementType::U32), Ok(vec![u32::MAX]));
-        assert_eq!(words("-1", ElementType::I32), Ok(vec![u32::MAX]));
-        assert_eq!(words("-2", ElementType::I64), Ok(vec![u32::MAX - 1, u32::MAX]));
-        assert_eq!(words("18446744073709551615", ElementType::U64), Ok(vec![u32::MAX, u32::MAX]));
-        assert_eq!(words("1.5", ElementType::F32), Ok(vec![0x3fc0_0000]));
-        assert_eq!(words("-inf", ElementType::F32), Ok(vec![0xff80_0000]));
-        assert_eq!(words("1", ElementType::F64), Ok(vec![0, 0x3ff0_0000]));
+        assert_eq!(parse("4294967295", ElementType::U32), Ok(vec![u32::MAX]));
+        assert_eq!(parse("-1", ElementType::I32), Ok(vec![u32::MAX]));
+        assert_eq!(parse("-2", ElementType::I64), Ok(vec![u32::MAX - 1, u32::MAX]));
+        assert_eq!(parse("18446744073709551615", ElementType::U64), Ok(vec![u32::MAX, u32::MAX]));
+        assert_eq!(parse("1.5", ElementType::F32), Ok(vec![0x3fc0_0000]));
+        assert_eq!(parse("-inf", ElementType::F32), Ok(vec![0xff80_0000]));
+        assert_eq!(parse("1", ElementType::F64), Ok(vec![0, 0x3ff0_0000]));
         for (text, element) in [
             ("-1", ElementType::U32),
             ("4294967296", ElementType::U32),
@@ -77,9 +65,9 @@ mod tests {
             ("1e400", ElementType::F64),
             ("one", ElementType::F64),
         ] {
-            assert!(words(text, element).is_err(), "{text} as {element}");
+            assert!(parse(text, element).is_err(), "{text} as {element}");
         }
-        let why = words(&"a\nb".repeat(1000), ElementType::U32).unwrap_err();
+        let why = parse(&"a\nb".repeat(1000), ElementType::U32).unwrap_err();
         assert!(!why.contains('\n') && why.len() < 200, "{why}");
     }
 }

@@ -28,9 +28,7 @@ impl Algorithm {
             Self::Sort(algorithm) => algorithm.name(),
         }
     }
-}
 
-impl Algorithm {
     fn summary(self) -> &'static str {
         match self {
             Self::Scan(algorithm) => algorithm.summary(),
@@ -93,12 +91,7 @@ fn not_of_seed(policy: &str, name: &str) -> Ended {
 
 /// Refuses a scan's algorithm, and one that the seed lacks.
 pub fn check_sort(common: &Common) -> Result<(), Ended> {
-    let of_seed = match common.policy {
-        Some(PolicyKind::Seed) => Some(PolicyName::Seed),
-        Some(PolicyKind::SeedBinByBin) => Some(PolicyName::SeedBinByBin),
-        Some(PolicyKind::Default) | None => None,
-    };
-    match (common.algorithm, of_seed) {
+    match (common.algorithm, common.seed()) {
         (Some(Algorithm::Sort(algorithm)), Some(policy)) if !algorithm.is_of_seed() => {
             Err(not_of_seed(policy.name(), algorithm.name()))
         }
@@ -115,33 +108,37 @@ pub fn of_scan(common: &Common, capabilities: &Capabilities, config: &ScanConfig
         Some(Algorithm::Scan(algorithm)) => Some(algorithm),
         Some(Algorithm::Sort(_)) | None => None,
     };
-    match (common.policy, asked) {
-        (None | Some(PolicyKind::Default), None) => ScanPolicy::choose(capabilities, config),
-        (None | Some(PolicyKind::Default), Some(algorithm)) => Choice {
-            policy: ScanPolicy::tuned(algorithm, capabilities, config),
-            reason: "it is asked for with --algorithm, tuned for the device",
-        },
-        (Some(PolicyKind::Seed), _) => {
-            Choice { policy: ScanPolicy::seed(), reason: "it is asked for with --policy seed" }
+    match (common.seed(), asked) {
+        (None, None) => ScanPolicy::choose(capabilities, config),
+        (None, Some(algorithm)) => {
+            Choice { policy: ScanPolicy::tuned(algorithm, capabilities, config), reason: ASKED }
         }
         // The seed's scans have no bins.
-        (Some(PolicyKind::SeedBinByBin), _) => Choice {
+        (Some(PolicyName::SeedBinByBin), _) => Choice {
             policy: ScanPolicy::seed(),
             reason: "it is the seed's, asked for with --policy seed-bin-by-bin",
         },
+        (Some(seed), _) => Choice { policy: ScanPolicy::seed(), reason: asked_seed(seed) },
+    }
+}
+
+/// The reason for the tuned policy of `--algorithm`.
+const ASKED: &str = "it is asked for with --algorithm, tuned for the device";
+
+/// The reason for a policy of the seed.
+fn asked_seed(seed: PolicyName) -> &'static str {
+    match seed {
+        PolicyName::SeedBinByBin => "it is asked for with --policy seed-bin-by-bin",
+        _ => "it is asked for with --policy seed",
     }
 }
 
 /// The option, if one is given, whose sort does not support 2^32 keys.
 pub fn without_large_counts(common: &Common) -> Option<String> {
-    match (common.policy, common.algorithm) {
-        (_, Some(Algorithm::Sort(SortAlgorithm::Onesweep))) => None,
-        (_, Some(algorithm)) => Some(format!("--algorithm {}", algorithm.name())),
-        (Some(PolicyKind::Seed), None) => Some(format!("--policy {}", PolicyName::Seed.name())),
-        (Some(PolicyKind::SeedBinByBin), None) => {
-            Some(format!("--policy {}", PolicyName::SeedBinByBin.name()))
-        }
-        (Some(PolicyKind::Default) | None, None) => None,
+    match common.algorithm {
+        Some(Algorithm::Sort(SortAlgorithm::Onesweep)) => None,
+        Some(algorithm) => Some(format!("--algorithm {}", algorithm.name())),
+        None => common.seed().map(|seed| format!("--policy {}", seed.name())),
     }
 }
 
@@ -151,23 +148,15 @@ pub fn of_sort(common: &Common, capabilities: &Capabilities, config: &SortConfig
         Some(Algorithm::Sort(algorithm)) => Some(algorithm),
         Some(Algorithm::Scan(_)) | None => None,
     };
-    let of_seed = |name: PolicyName| {
-        let own = asked.filter(|algorithm| algorithm.is_of_seed());
-        name.sort(capabilities, own.unwrap_or(SortAlgorithm::Radix4Bit), config)
-    };
-    match (common.policy, asked) {
-        (None | Some(PolicyKind::Default), None) => SortPolicy::choose(capabilities, config),
-        (None | Some(PolicyKind::Default), Some(algorithm)) => Choice {
-            policy: SortPolicy::tuned(algorithm, capabilities, config),
-            reason: "it is asked for with --algorithm, tuned for the device",
-        },
-        (Some(PolicyKind::Seed), _) => {
-            Choice { policy: of_seed(PolicyName::Seed), reason: "it is asked for with --policy seed" }
+    match (common.seed(), asked) {
+        (None, None) => SortPolicy::choose(capabilities, config),
+        (None, Some(algorithm)) => {
+            Choice { policy: SortPolicy::tuned(algorithm, capabilities, config), reason: ASKED }
         }
-        (Some(PolicyKind::SeedBinByBin), _) => Choice {
-            policy: of_seed(PolicyName::SeedBinByBin),
-            reason: "it is asked for with --policy seed-bin-by-bin",
-        },
+        (Some(seed), _) => {
+            let own = asked.filter(|algorithm| algorithm.is_of_seed()).unwrap_or(SortAlgorithm::Radix4Bit);
+            Choice { policy: seed.sort(capabilities, own, config), reason: asked_seed(seed) }
+        }
     }
 }
 

@@ -1,76 +1,107 @@
 //! `subsweep scan`: scans of an array or of a table's columns.
 
+use std::ffi::OsString;
+
 use anyhow::Result;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use subsweep::ElementType;
 use subsweep::headless::ScanInputs;
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
 use subsweep::table::{Table, Taken};
 
-use crate::args::{Common, PolicyKind, ScanArgs};
+use crate::args::{Common, Files, PolicyKind};
+use crate::command::Run;
 use crate::error::Ended;
 use crate::files::{self, Output, Source};
-use crate::number::Number;
-use crate::words::Spinner;
-use crate::{device, policy, segments};
+use crate::words::Progress;
+use crate::{device, number, policy, segments};
+
+/// Scan an array, or each column of a table: prefix sums, or another operation
+///
+/// Equals numpy.cumsum(a, axis=0, dtype=a.dtype): element i becomes the sum of elements 0 to i. --op selects another
+/// operation, as ufunc.accumulate does. Integer sums and products wrap; floats are rounded in another order than
+/// numpy's. --reverse gives the scan of a[::-1], reversed again. A table has 1 to 16 columns, and each is scanned by
+/// itself. The output has the format, type and shape of the input.
+#[derive(Debug, Args)]
+pub struct ScanArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// The operation; and, or and xor take integers only
+    #[arg(long, default_value_t, value_parser = operators())]
+    pub op: ScanOperator,
+
+    /// Exclude each element from its own result: the first result is the identity, such as 0 for a sum
+    #[arg(long)]
+    pub exclusive: bool,
+
+    /// The initial value of every column and segment: a number of the elements' type
+    #[arg(long, value_name = "V", allow_hyphen_values = true)]
+    pub init: Option<String>,
+
+    /// Scan from the last element to the first
+    #[arg(long)]
+    pub reverse: bool,
+
+    /// Scan each segment by itself: FILE has the first row of each as u32, ascending; row 0 always begins a segment
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<OsString>,
+}
 
 // The device's memory limits the count; it is checked once the device is open.
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
 
-/// Scans a file's columns.
-pub fn run(args: &ScanArgs, common: &Common) -> Result<()> {
-    let kind = if args.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
-    let operator = ScanOperator::from(args.op);
-    check(kind, args, common)?;
-    if let Some(element) = args.files.element {
-        check_operator(operator, element)?;
-    }
-    let source = args.files.source();
-    let segments_source = args.segments.clone().map(Source::from);
-    if source == Source::Stdin && segments_source == Some(Source::Stdin) {
-        return Err(Ended::usage("standard input is one table; name a file for --segments").into());
-    }
-    let destination = args.files.destination();
-    let mut table = {
-        let _spinner = Spinner::new(format_args!("reading {source}"));
-        files::read(&source, args.files.element, &TAKEN)?
-    };
-    check_operator(operator, table.element)?;
-    let columns = check_columns(&source, &table)?;
-    check_seed(common, operator, &table)?;
-    let initial = args.init.as_deref().map(|text| initial_row(text, &table)).transpose()?;
-    let segments = segments_source
-        .as_ref()
-        .map(|source| segments::read(source, "scan", table.shape.rows(), "rows"))
-        .transpose()?;
-    let mut config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
-    if args.reverse {
-        config = config.reverse();
-    }
-    if segments.is_some() {
-        config = config.segments(SegmentsBy::Offsets);
-    }
-    if initial.is_some() {
-        config = config.with_initial();
-    }
-    policy::check_config(common, &config)?;
-    let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
-    let output = Output::prepare(&destination, "-o", &inputs)?;
+impl Run for ScanArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        let kind = if self.exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
+        let operator = self.op;
+        check(kind, self, common)?;
+        if let Some(element) = self.files.element {
+            check_operator(operator, element)?;
+        }
+        let source = self.files.source();
+        let segments_source = self.segments.clone().map(Source::from);
+        if source == Source::Stdin && segments_source == Some(Source::Stdin) {
+            return Err(Ended::usage("standard input is one table; name a file for --segments").into());
+        }
+        let destination = self.files.destination();
+        let mut table = files::read(&source, self.files.element, &TAKEN)?;
+        check_operator(operator, table.element)?;
+        let columns = check_columns(&source, &table)?;
+        check_seed(common, operator, &table)?;
+        let initial = self.init.as_deref().map(|text| initial_row(text, &table)).transpose()?;
+        let segments = segments_source
+            .as_ref()
+            .map(|source| segments::read(source, "scan", table.shape.rows(), "rows"))
+            .transpose()?;
+        let mut config = ScanConfig::new(kind).element(table.element).operator(operator).columns(columns);
+        if self.reverse {
+            config = config.reverse();
+        }
+        if segments.is_some() {
+            config = config.segments(SegmentsBy::Offsets);
+        }
+        if initial.is_some() {
+            config = config.with_initial();
+        }
+        policy::check_config(common, &config)?;
+        let inputs: Vec<_> = std::iter::once(&source).chain(&segments_source).collect();
+        let output = Output::prepare(&destination, "-o", &inputs)?;
 
-    let gpu = device::open(common)?;
-    let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
-    {
-        let _spinner = Spinner::new(format_args!("scanning {} elements", table.shape.element_count()));
-        let scratch_size = gpu.plan(config)?.scratch_requirements(table.shape.rows() as u64).size;
-        // In device memory, and again in the buffer for the readback.
-        let copies = if gpu.plan(config)?.scans_in_place() { 2 } else { 3 };
-        let size = copies * size_of_val(table.words.as_slice()) as u64;
-        let size = size + segments.as_deref().map_or(0, size_of_val) as u64;
-        device::check_memory(&gpu, size.saturating_add(scratch_size), "the table and its scratch")?;
-        let inputs =
-            ScanInputs { initial: initial.as_deref(), segments: segments.as_deref().unwrap_or_default() };
-        gpu.scan_words(config, &mut table.words, inputs)?;
+        let gpu = device::open(common)?;
+        let config = config.policy(policy::of_scan(common, gpu.capabilities(), &config).policy);
+        {
+            let _spinner =
+                Progress::of_one(format_args!("scanning {} elements", table.shape.element_count()));
+            let segments = segments.as_deref().unwrap_or_default();
+            let inputs = ScanInputs { initial: initial.as_deref(), segments };
+            let scan = gpu.prepare_scan(config, &mut table.words, inputs)?;
+            device::check_memory(&gpu, scan.device_size(), "the table and its scratch")?;
+            scan.run()?;
+        }
+        Ok(output.commit(&table)?)
     }
-    Ok(output.commit(&table)?)
 }
 
 /// Refuses options that contradict each other.
@@ -97,8 +128,8 @@ fn check(kind: ScanKind, args: &ScanArgs, common: &Common) -> Result<(), Ended> 
 
 /// The initial value `text` for every column.
 fn initial_row(text: &str, table: &Table) -> Result<Vec<u32>, Ended> {
-    let number = Number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
-    Ok(number.words().repeat(table.shape.columns()))
+    let words = number::parse(text, table.element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
+    Ok(words.repeat(table.shape.columns()))
 }
 
 fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), Ended> {
@@ -130,5 +161,25 @@ fn check_columns(source: &Source, table: &Table) -> Result<u32, Ended> {
     u32::try_from(columns).ok().filter(|columns| *columns <= ScanConfig::MAX_COLUMNS).ok_or_else(|| {
         let max = ScanConfig::MAX_COLUMNS;
         Ended::usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))
+    })
+}
+
+/// Parses the name of an operator.
+fn operators() -> impl TypedValueParser<Value = ScanOperator> {
+    let value = |operator: ScanOperator| {
+        let help = match operator {
+            ScanOperator::Add => "Sums",
+            ScanOperator::Mul => "Products",
+            ScanOperator::Min => "Minima; NaN propagates",
+            ScanOperator::Max => "Maxima; NaN propagates",
+            ScanOperator::And => "Bitwise and",
+            ScanOperator::Or => "Bitwise or",
+            ScanOperator::Xor => "Bitwise exclusive or",
+            _ => "",
+        };
+        PossibleValue::new(operator.name()).help(help)
+    };
+    PossibleValuesParser::new(ScanOperator::ALL.map(value)).try_map(|name| {
+        ScanOperator::ALL.into_iter().find(|operator| operator.name() == name).ok_or("it is no operator")
     })
 }

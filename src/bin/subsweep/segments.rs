@@ -4,12 +4,10 @@ use anyhow::Result;
 
 use crate::error::Ended;
 use crate::files::{self, Source};
-use crate::words::Spinner;
 
 /// Reads segment offsets, which ascend and are at most `count`. `verb` and `things` are words of the command for
 /// its errors.
 pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
-    let _spinner = Spinner::new(format_args!("reading {source}"));
     let begins = files::read_row_numbers(source, &format!("leave out --segments to {verb} all at once"))?;
     if let Some(i) = (1..begins.len()).find(|&i| begins[i] < begins[i - 1]) {
         let (before, after) = (begins[i - 1], begins[i]);

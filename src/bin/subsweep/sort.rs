@@ -1,16 +1,58 @@
 //! `subsweep sort`: sorts of keys or pairs, and argsorts.
 
+use std::ffi::OsString;
+use std::ops::Range;
+
 use anyhow::Result;
+use clap::Args;
 use subsweep::ElementType;
-use subsweep::sort::{SegmentedSortConfig, SortConfig, SortPlan, ValueSize};
+use subsweep::sort::{SortConfig, SortPlan, ValueSize};
 use subsweep::table::{Shape, Table, TableError, Taken};
 
-use crate::args::{Common, PolicyKind, SortArgs};
+use crate::args::{Common, Files};
+use crate::command::Run;
 use crate::error::Ended;
 use crate::files::input::InputProblem;
 use crate::files::{self, Destination, Output, Source};
-use crate::words::Spinner;
+use crate::words::Progress;
 use crate::{device, policy, segments};
+
+/// Sort an array, stable, keys alone or with values
+///
+/// Keys are in numeric order. Floats are in the order of Rust's total_cmp: NaNs of negative sign, -inf, -0, +0, +inf,
+/// NaNs of positive sign (numpy puts every NaN last and treats -0 as +0). Equal keys keep their order in either
+/// direction. The output has the format and type of the input, which has one dimension.
+#[derive(Debug, Args)]
+pub struct SortArgs {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Sort from the greatest key to the least
+    #[arg(long)]
+    pub descending: bool,
+
+    /// Compare only bits B to E - 1 of each key, bit 0 being the lowest, in the unsigned integer that has the key's
+    /// order; fewer bits take less time [default: all]
+    #[arg(long, value_name = "B:E", value_parser = parse_bits)]
+    pub bits: Option<Range<u32>>,
+
+    /// Move the values in FILE along with the keys: an .npy file, or raw, 4 or 8 bytes for each key
+    #[arg(long, value_name = "FILE")]
+    pub values: Option<OsString>,
+
+    /// Write the values here, in the format and type of --values; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub values_output: Option<OsString>,
+
+    /// Write the permutation instead of the keys, as u32: a[result] is sorted
+    #[arg(long)]
+    pub argsort: bool,
+
+    /// Sort each segment by itself: FILE has the first index of each as u32, ascending; keys before the first
+    /// segment are not moved. With --argsort the result holds indices into the whole array
+    #[arg(long, value_name = "FILE")]
+    pub segments: Option<OsString>,
+}
 
 /// Source and destination of the values.
 struct Values {
@@ -18,80 +60,64 @@ struct Values {
     destination: Destination,
 }
 
-/// Sorts a file's keys, or writes their permutation.
-pub fn run(args: &SortArgs, common: &Common) -> Result<()> {
-    device::check_one(&common.device, "sort")?;
-    policy::check_sort(common)?;
-    let source = args.files.source();
-    let destination = args.files.destination();
-    let values = check_values(args, &source, &destination)?;
-    let segments_source = check_segments(args, common, &source, values.as_ref())?;
-    if let Some(element) = args.files.element {
-        check_bits(args, element)?;
-    }
-    let mut keys = read_keys(&source, args, common)?;
-    check_bits(args, keys.element)?;
-    let count = keys.shape.rows();
-    let mut values_table = match &values {
-        Some(Values { source, .. }) => {
-            let _spinner = Spinner::new(format_args!("reading {source}"));
-            Some(files::read_values(source, count as u64)?)
+impl Run for SortArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        device::check_one(&common.device, "sort")?;
+        policy::check_sort(common)?;
+        let source = self.files.source();
+        let destination = self.files.destination();
+        let values = check_values(self, &source, &destination)?;
+        let segments_source = check_segments(self, common, &source, values.as_ref())?;
+        if let Some(element) = self.files.element {
+            check_bits(self, element)?;
         }
-        None => None,
-    };
-    let segments =
-        segments_source.as_ref().map(|source| segments::read(source, "sort", count, "keys")).transpose()?;
-    let config = config(args, &keys, values_table.as_ref())?;
-    let values_source = values.as_ref().map(|values| &values.source);
-    let sources: Vec<_> = std::iter::once(&source).chain(values_source).chain(&segments_source).collect();
-    let output = Output::prepare(&destination, "-o", &sources)?;
-    let values_output = values
-        .as_ref()
-        .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
-        .transpose()?;
+        let mut keys = read_keys(&source, self, common)?;
+        check_bits(self, keys.element)?;
+        let count = keys.shape.rows();
+        let mut values_table =
+            values.as_ref().map(|values| files::read_values(&values.source, count as u64)).transpose()?;
+        let segments = segments_source
+            .as_ref()
+            .map(|source| segments::read(source, "sort", count, "keys"))
+            .transpose()?;
+        let config = config(self, &keys, values_table.as_ref())?;
+        let values_source = values.as_ref().map(|values| &values.source);
+        let sources: Vec<_> = std::iter::once(&source).chain(values_source).chain(&segments_source).collect();
+        let output = Output::prepare(&destination, "-o", &sources)?;
+        let values_output = values
+            .as_ref()
+            .map(|values| Output::prepare(&values.destination, "--values-output", &sources))
+            .transpose()?;
 
-    let gpu = device::open(common)?;
-    let mut indices = Vec::new();
-    {
-        let _spinner = Spinner::new(format_args!("sorting {count} keys"));
-        // In device memory, and again in the buffer for the readback.
-        let size = 2 * count as u64 * (config.key_size() + config.value_size());
-        let check = |scratch_size: u64| {
-            device::check_memory(&gpu, size.saturating_add(scratch_size), "the keys and their scratch")
-        };
-        match &segments {
-            Some(segments) => {
-                let (segment_count, segments_size) = (segments.len() as u64, size_of_val(&**segments) as u64);
-                let plan = gpu.plan(SegmentedSortConfig::from(config))?;
-                let scratch = plan.scratch_requirements((count as u64, segment_count));
-                check(scratch.size.saturating_add(segments_size))?;
-                indices.resize(if args.argsort { count } else { 0 }, 0);
-                let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
-                gpu.segmented_sort_words(config, &mut keys.words, values, segments)?;
+        let gpu = device::open(common)?;
+        let mut indices = vec![0; if self.argsort { count } else { 0 }];
+        {
+            let _spinner = Progress::of_one(format_args!("sorting {count} keys"));
+            let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
+            let sort = match &segments {
+                Some(segments) => gpu.prepare_segmented_sort(config, &mut keys.words, values, segments)?,
+                None => {
+                    let config = config.large_counts_for(count as u64);
+                    let config = config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy);
+                    gpu.prepare_sort(config, &mut keys.words, values)
+                        .map_err(|error| too_many(common, error))?
+                }
+            };
+            device::check_memory(&gpu, sort.device_size(), "the keys and their scratch")?;
+            sort.run()?;
+        }
+        match (values_output, values_table) {
+            (Some(values_output), Some(values)) => {
+                files::commit_both((output, &keys), (values_output, &values))?;
             }
-            None => {
-                let config = config.large_counts_for(count as u64);
-                let config = config.policy(policy::of_sort(common, gpu.capabilities(), &config).policy);
-                let plan = gpu.plan(config)?;
-                check_algorithm(common, plan.max_count(), count as u64)?;
-                check(plan.scratch_requirements(count as u64).size)?;
-                indices.resize(if args.argsort { count } else { 0 }, 0);
-                let values = values_table.as_mut().map_or(&mut indices, |table| &mut table.words);
-                gpu.sort_words(config, &mut keys.words, values)?;
+            _ if self.argsort => {
+                let (element, shape) = (ElementType::U32, Shape::Flat { count });
+                output.commit(&Table { format: keys.format, element, shape, words: indices })?;
             }
+            _ => output.commit(&keys)?,
         }
+        Ok(())
     }
-    match (values_output, values_table) {
-        (Some(values_output), Some(values)) => {
-            files::commit_both((output, &keys), (values_output, &values))?;
-        }
-        _ if args.argsort => {
-            let (element, shape) = (ElementType::U32, Shape::Flat { count });
-            output.commit(&Table { format: keys.format, element, shape, words: indices })?;
-        }
-        _ => output.commit(&keys)?,
-    }
-    Ok(())
 }
 
 /// Reads the keys; some options limit their count to 32 bits.
@@ -104,7 +130,6 @@ fn read_keys(source: &Source, args: &SortArgs, common: &Common) -> Result<Table>
     };
     let max_count = if narrow.is_some() { SortPlan::MAX_COUNT } else { u64::MAX };
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
-    let _spinner = Spinner::new(format_args!("reading {source}"));
     files::read(source, args.files.element, &taken).map_err(|error| match (&error.problem, narrow) {
         (InputProblem::Table(TableError::TooMany { max }), Some(option)) => Ended::usage(format!(
             "{source}: {option} takes up to {max} keys, and there are more; leave it out, or split them"
@@ -160,7 +185,7 @@ fn check_segments(
             algorithm.name()
         )));
     }
-    if matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin)) {
+    if common.seed().is_some() {
         return Err(Ended::usage("the seed has no --segments; leave out one of --policy and --segments"));
     }
     let others = std::iter::once(source).chain(values.map(|values| &values.source));
@@ -170,14 +195,15 @@ fn check_segments(
     Ok(Some(segments))
 }
 
-/// Refuses more keys than the chosen algorithm supports on this device.
-fn check_algorithm(common: &Common, max_count: u64, count: u64) -> Result<(), Ended> {
-    match common.algorithm {
-        Some(algorithm) if count > max_count => Err(Ended::usage(format!(
-            "--algorithm {} sorts up to {max_count} keys on this device, and there are {count}; leave it out",
+/// The error of a plan; more keys than the chosen algorithm supports on this device are an error of usage.
+fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
+    match (common.algorithm, error) {
+        (Some(algorithm), subsweep::Error::TooManyElements { count, max, .. }) => Ended::usage(format!(
+            "--algorithm {} sorts up to {max} keys on this device, and there are {count}; leave it out",
             algorithm.name()
-        ))),
-        _ => Ok(()),
+        ))
+        .into(),
+        (_, error) => error.into(),
     }
 }
 
@@ -204,4 +230,26 @@ fn config(args: &SortArgs, keys: &Table, values: Option<&Table>) -> Result<SortC
         Some(bits) => config.bits(bits.clone()),
         None => config,
     })
+}
+
+fn parse_bits(text: &str) -> Result<Range<u32>, String> {
+    let parse = |text: &str| text.parse::<u32>().ok().filter(|bit| *bit <= u64::BITS);
+    text.split_once(':')
+        .and_then(|(begin, end)| Some(parse(begin)?..parse(end)?))
+        .filter(|bits| bits.start <= bits.end)
+        .ok_or_else(|| "it is two numbers B:E with 0 <= B <= E <= 64, such as 8:16".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_lie_in_a_key_and_in_order() {
+        assert_eq!(parse_bits("0:64"), Ok(0..64));
+        assert_eq!(parse_bits("8:8"), Ok(8..8));
+        for text in ["", ":", "8", "8:", ":8", "9:8", "0:65", "-1:8", "0:8:16", "a:b", "0:99999999999"] {
+            assert!(parse_bits(text).is_err(), "{text}");
+        }
+    }
 }

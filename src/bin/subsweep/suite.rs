@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use clap::Args;
 use subsweep::Error;
 use subsweep::device::Capabilities;
 use subsweep::harness::{Case, DeviceReport, Effort, Report};
 use subsweep::headless::{Candidate, Gpu};
 
-use crate::args::{Common, PolicyKind, SuiteArgs};
+use crate::args::Common;
 use crate::cache::CachedGpu;
 use crate::device::{self, Numbered};
 use crate::error::Ended;
@@ -18,6 +19,37 @@ use crate::files::output::{OutputError, print, print_text};
 use crate::pattern::matches;
 use crate::reports::{Format, Reports};
 use crate::words::{self, escaped};
+
+/// The cases of a suite and the destination of its report.
+#[derive(Debug, Args)]
+pub struct SuiteArgs {
+    /// Only cases whose id contains PATTERN, in which * matches any text: sort, columns=4, radix-2bit*n=1048576
+    #[arg(long, value_name = "PATTERN")]
+    pub filter: Option<String>,
+
+    /// Fewer cases: verify takes a covering set of up to 65537 elements, bench less than a minute on a CPU driver
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+
+    /// All cases, including the largest; takes much longer
+    #[arg(long)]
+    pub full: bool,
+
+    /// Write a report as JSON, valid after each case and complete at the end; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<OsString>,
+}
+
+impl SuiteArgs {
+    /// The effort in use.
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.full) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            (false, false) => Effort::Normal,
+        }
+    }
+}
 
 /// Counts of cases by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -218,11 +250,7 @@ impl Patterns {
     fn new(args: &SuiteArgs, common: &Common) -> Self {
         let option = |option: &str, name: &str| (format!(";{option}={name};"), format!("--{option} {name}"));
         let algorithm = common.algorithm.map(|algorithm| option("algorithm", algorithm.name()));
-        let policy = common.policy.map(|policy| match policy {
-            PolicyKind::Default => option("policy", "default"),
-            PolicyKind::Seed => option("policy", "seed"),
-            PolicyKind::SeedBinByBin => option("policy", "seed-bin-by-bin"),
-        });
+        let policy = common.policy.map(|policy| option("policy", policy.name().name()));
         Self { filter: args.filter.clone(), options: algorithm.into_iter().chain(policy).collect() }
     }
 

@@ -4,35 +4,63 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anyhow::Result;
+use clap::Args;
 use subsweep::device::PipelineCounts;
 use subsweep::harness::{Outcome, SelfTest, VerifiedCase, verify_cases};
 use subsweep::headless::Gpu;
 
-use crate::args::{Common, VerifyArgs};
+use crate::args::Common;
 use crate::bench;
+use crate::command::Run;
 use crate::reports::Format;
-use crate::suite::{self, Opened, Suite, Tally};
+use crate::suite::{self, Opened, Suite, SuiteArgs, Tally};
 use crate::words::{Progress, escaped};
 use crate::workers::{Event, Workers};
+
+/// Verify devices, case by case
+///
+/// Every case of the table runs twice, in buffers with guard ranges, and is compared with a sequential loop on the CPU.
+/// --quick takes a covering set of cases: every kernel of default plans, and every pair of values of the parameters
+/// (type, order, in place or not, alignment, indirect count, input and others), in up to 65537 elements. Without it the
+/// cases are every specialization of a kernel that a policy can choose. Cases that a device does not support are
+/// counted and listed. Exits with 1 if any case is wrong.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+
+    /// Print the ids of the cases, one on a line, and run nothing
+    #[arg(long, conflicts_with = "json")]
+    pub list: bool,
+
+    /// Also measure a scan and sorts of 1048576 elements, and end with a short table
+    #[arg(long, conflicts_with = "list")]
+    pub measure: bool,
+}
 
 /// Limit of printed failures and of printed reasons; a report names all of them.
 const MAX_LISTED: usize = 20;
 
-/// Verifies devices against the reference.
-pub fn run(args: &VerifyArgs, common: &Common) -> Result<()> {
-    let VerifyArgs { suite, list, measure } = args;
-    if *list {
-        return suite::list(suite, common, verify_cases);
-    }
-    suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {
-        let tally = on_device(suite, opened)?;
-        if !*measure {
-            return Ok(tally);
+impl Run for VerifyArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        let VerifyArgs { suite, list, measure } = self;
+        if *list {
+            return suite::list(suite, common, verify_cases);
         }
-        let (measured, table) = bench::first_look(suite, &opened.gpu)?;
-        suite.print(&format!("\n{}{table}", summary(&opened.gpu, tally)))?;
-        Ok(Tally { wrong: tally.wrong + measured.wrong, ..tally })
-    })
+        suite::run(suite, &[(Format::Json, &suite.json)], common, |suite, opened| {
+            let tally = on_device(suite, opened)?;
+            if !*measure {
+                return Ok(tally);
+            }
+            let (measured, table) = bench::first_look(suite, &opened.gpu)?;
+            suite.print(&format!("\n{}{table}", summary(&opened.gpu, tally)))?;
+            Ok(Tally { wrong: tally.wrong + measured.wrong, ..tally })
+        })
+    }
+
+    fn runs_drivers(&self) -> bool {
+        !self.list
+    }
 }
 
 fn on_device(suite: &mut Suite, opened: &Opened) -> Result<Tally> {

@@ -30,28 +30,6 @@ pub fn print(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// A spinner with a text, shown on a terminal until dropped.
-#[derive(Debug)]
-pub struct Spinner(ProgressBar);
-
-impl Spinner {
-    /// A spinner for work of unknown length.
-    pub fn new(what: impl fmt::Display) -> Self {
-        let bar = ProgressBar::new_spinner().with_message(what.to_string());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(100));
-        Self(bar)
-    }
-}
-
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
-
 /// A progress bar, shown on a terminal until dropped.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
@@ -67,8 +45,8 @@ impl Progress {
     }
 
     /// A spinner for a single step: its name and the elapsed time.
-    pub fn of_one(name: String) -> Self {
-        let bar = ProgressBar::new(1).with_message(name);
+    pub fn of_one(name: impl fmt::Display) -> Self {
+        let bar = ProgressBar::new(1).with_message(name.to_string());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
             bar.set_style(style);
         }
@@ -89,12 +67,6 @@ impl Progress {
 
     /// Counts a step as ended.
     pub fn end(&self) {
-        self.0.inc(1);
-    }
-
-    /// Shows and counts the next step.
-    pub fn begin(&self, name: &str) {
-        self.0.set_message(name.to_owned());
         self.0.inc(1);
     }
 

@@ -115,8 +115,7 @@ impl Report {
     ///
     /// Unknown fields are skipped: within a schema fields are only added, and only optional ones. Known fields must be
     /// present and consistent: every outcome is one of three, no case of a device was measured twice, every time is
-    /// finite and not negative, and every summary and rate follows from its samples. Memory is at most 24 times the
-    /// length of `json`, and stack is used only for a report's own nesting.
+    /// finite and not negative, and every summary and rate follows from its samples. The caller limits the length.
     ///
     /// # Errors
     /// The first problem found.

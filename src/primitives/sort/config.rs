@@ -146,6 +146,12 @@ impl SortConfig {
         self
     }
 
+    /// The result replaces the input: the default.
+    pub const fn in_place(mut self) -> Self {
+        self.form = Form::InPlace;
+        self
+    }
+
     /// Sorts between two buffers of the caller, as CUB's `DoubleBuffer`: [`SortBuffers::keys`] and
     /// [`SortBuffers::keys_alt`], and likewise the values. The result is in the one that the last pass writes:
     /// [`SortPlan::is_result_in_alt`]. Saves the copy after an odd number of passes, and the alternate buffers in

@@ -27,52 +27,34 @@ pub struct Claim {
 /// Claims of textbooks and later papers: Kogge and Stone take fewer steps, Brent and Kung fewer operations;
 /// subgroup operations beat both; one pass moves less than two; wider digits take fewer passes.
 pub const TEXTBOOK: &[Claim] = &[
-    Claim {
-        text: "two buffers over one",
-        faster: "reduce-then-scan/kogge-stone-double-buffered",
-        slower: "reduce-then-scan/kogge-stone",
-    },
-    Claim {
-        text: "fewer operations over fewer steps",
-        faster: "reduce-then-scan/brent-kung",
-        slower: "reduce-then-scan/kogge-stone",
-    },
-    Claim {
-        text: "Sklansky over Kogge-Stone",
-        faster: "reduce-then-scan/sklansky",
-        slower: "reduce-then-scan/kogge-stone",
-    },
-    Claim {
-        text: "all invocations over one",
-        faster: "reduce-then-scan/kogge-stone",
-        slower: "reduce-then-scan/sequential",
-    },
-    Claim {
-        text: "subgroups over Kogge-Stone",
-        faster: "reduce-then-scan",
-        slower: "reduce-then-scan/kogge-stone",
-    },
-    Claim { text: "single pass over two, scan", faster: "chained", slower: "reduce-then-scan" },
-    Claim { text: "4 bits over 2", faster: "radix-4bit", slower: "radix-2bit" },
-    Claim { text: "8 bits over 4", faster: "radix-8bit", slower: "radix-4bit" },
-    Claim { text: "single pass over two, sort", faster: "onesweep", slower: "radix-8bit" },
+    claim(
+        "two buffers over one",
+        ["reduce-then-scan/kogge-stone-double-buffered", "reduce-then-scan/kogge-stone"],
+    ),
+    claim(
+        "fewer operations over fewer steps",
+        ["reduce-then-scan/brent-kung", "reduce-then-scan/kogge-stone"],
+    ),
+    claim("Sklansky over Kogge-Stone", ["reduce-then-scan/sklansky", "reduce-then-scan/kogge-stone"]),
+    claim("all invocations over one", ["reduce-then-scan/kogge-stone", "reduce-then-scan/sequential"]),
+    claim("subgroups over Kogge-Stone", ["reduce-then-scan", "reduce-then-scan/kogge-stone"]),
+    claim("single pass over two, scan", ["chained", "reduce-then-scan"]),
+    claim("4 bits over 2", ["radix-4bit", "radix-2bit"]),
+    claim("8 bits over 4", ["radix-8bit", "radix-4bit"]),
+    claim("single pass over two, sort", ["onesweep", "radix-8bit"]),
 ];
 
 /// Claims of the C-for-Metal tutorial 13 about its sort.
 pub const TUTORIAL_13: &[Claim] = &[
-    Claim { text: "4 bits over 2, seed", faster: "radix-4bit, seed", slower: "radix-2bit, seed" },
-    Claim { text: "4 bits over 2, tuned", faster: "radix-4bit", slower: "radix-2bit" },
-    Claim {
-        text: "packed over bin by bin, 4 bits",
-        faster: "radix-4bit, seed",
-        slower: "radix-4bit, seed-bin-by-bin",
-    },
-    Claim {
-        text: "packed over bin by bin, 2 bits",
-        faster: "radix-2bit, seed",
-        slower: "radix-2bit, seed-bin-by-bin",
-    },
+    claim("4 bits over 2, seed", ["radix-4bit, seed", "radix-2bit, seed"]),
+    claim("4 bits over 2, tuned", ["radix-4bit", "radix-2bit"]),
+    claim("packed over bin by bin, 4 bits", ["radix-4bit, seed", "radix-4bit, seed-bin-by-bin"]),
+    claim("packed over bin by bin, 2 bits", ["radix-2bit, seed", "radix-2bit, seed-bin-by-bin"]),
 ];
+
+const fn claim(text: &'static str, [faster, slower]: [&'static str; 2]) -> Claim {
+    Claim { text, faster, slower }
+}
 
 /// A measurement reduced to the printed numbers.
 #[derive(Debug, Clone, Copy)]
@@ -206,21 +188,12 @@ mod tests {
 
     #[test]
     fn claims_are_printed_as_speedups() {
-        const CLAIMS: &[Claim] = &[
-            Claim { text: "small over large", faster: "small", slower: "large" },
-            Claim { text: "large over none", faster: "large", slower: "none" },
-        ];
+        const CLAIMS: &[Claim] =
+            &[claim("small over large", ["small", "large"]), claim("large over none", ["large", "none"])];
         let mut comparison = Comparison::new(CLAIMS);
-        comparison
-            .tables
-            .entry("scan".to_owned())
-            .or_default()
-            .insert("small".to_owned(), [(1 << 4, Ok(cell(30.0)))].into());
-        comparison
-            .tables
-            .entry("scan".to_owned())
-            .or_default()
-            .insert("large".to_owned(), [(1 << 4, Ok(cell(20.0)))].into());
+        let table = comparison.tables.entry("scan".to_owned()).or_default();
+        table.insert("small".to_owned(), [(1 << 4, Ok(cell(30.0)))].into());
+        table.insert("large".to_owned(), [(1 << 4, Ok(cell(20.0)))].into());
         let text = comparison.to_string();
         let expected = [
             "",

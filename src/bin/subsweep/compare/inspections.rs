@@ -6,11 +6,11 @@ use anyhow::Result;
 use serde::Serialize;
 use subsweep::harness::{InspectedDevice, InspectionComparison, PipelineComparison, PipelineSummary};
 
-use crate::args::CompareArgs;
+use super::CompareArgs;
 use crate::error::Ended;
 use crate::files::Source;
-use crate::files::output::print_text;
-use crate::inspect::short;
+use crate::files::output::{print_text, to_json};
+use crate::inspect::text::{COLUMNS, Column, number, short};
 use crate::reports::{Format, Reports};
 use crate::words::{counted, escaped};
 
@@ -57,9 +57,7 @@ pub fn run(inspections: &[Named], args: &CompareArgs, inputs: &[&Source]) -> Res
     outputs.commit_rendered(|_| {
         let document =
             Document { inspection_comparison_schema: 1, comparisons: &comparisons, unpaired: &unpaired };
-        let mut json = serde_json::to_vec_pretty(&document)?;
-        json.push(b'\n');
-        Ok(json)
+        Ok(to_json(&document)?.into_bytes())
     })
 }
 
@@ -113,19 +111,10 @@ fn devices_with_pipelines(inspection: &Named) -> Result<Vec<&InspectedDevice>, E
     Ok(devices)
 }
 
-/// A heading, and the number of a pipeline under it.
-type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
-
-const COLUMNS: [Column; 8] = [
-    ("registers", |summary| summary.registers),
-    ("spills", |summary| summary.spills),
-    ("to registers", |summary| summary.register_spills),
-    ("scratch", |summary| summary.scratch_size),
-    ("occupancy", |summary| summary.occupancy),
-    ("workgroups", |summary| summary.workgroups),
-    ("instructions", |summary| summary.instructions),
-    ("cycles", |summary| summary.latency.or(summary.inverse_throughput)),
-];
+/// The columns of the table of `inspect` that are compared.
+fn columns() -> impl Iterator<Item = Column> + Clone {
+    COLUMNS.into_iter().filter(|(heading, _)| !["scalar", "code", "shared"].contains(heading))
+}
 
 /// A comparison as text.
 fn text(comparison: &InspectionComparison) -> String {
@@ -143,28 +132,17 @@ fn text(comparison: &InspectionComparison) -> String {
 
 /// Writes a line for each pipeline; changed ones have a star and show the old number.
 fn table(text: &mut String, pipelines: &[PipelineComparison]) {
-    let mut rows = vec![
-        ["kernel".to_owned()]
-            .into_iter()
-            .chain(COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()))
-            .chain(["specialization".to_owned()])
-            .collect::<Vec<_>>(),
-    ];
+    let headings = columns().map(|(heading, _)| heading.to_owned());
+    let mut rows = vec![row("kernel".to_owned(), headings, "specialization".to_owned())];
     for one in pipelines {
         let (base, new) = (&one.base.summary, &one.new.summary);
-        let numbers = COLUMNS.iter().map(|(_, value)| change(number(value(base)), number(value(new))));
+        let numbers = columns().map(|(_, value)| change(number(value(base)), number(value(new))));
         let lanes = change(one.base.lanes.to_string(), one.new.lanes.to_string());
         let shapes = shape(&short(&one.base.specialization), &short(&one.new.specialization));
         let kernel = escaped(&change(one.base.kernel.clone(), one.kernel.clone()));
-        rows.push(
-            [kernel]
-                .into_iter()
-                .chain(numbers)
-                .chain([escaped(&format!("{shapes}, {lanes} lanes"))])
-                .collect(),
-        );
+        rows.push(row(kernel, numbers, escaped(&format!("{shapes}, {lanes} lanes"))));
     }
-    let last = COLUMNS.len() + 1;
+    let last = rows[0].len() - 1;
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<_> = (0..last).map(width).collect();
     let marks = std::iter::once(" ")
@@ -178,8 +156,8 @@ fn table(text: &mut String, pipelines: &[PipelineComparison]) {
     }
 }
 
-fn number(value: Option<u64>) -> String {
-    value.map_or("-".into(), |value| value.to_string())
+fn row(first: String, numbers: impl Iterator<Item = String>, last: String) -> Vec<String> {
+    [first].into_iter().chain(numbers).chain([last]).collect()
 }
 
 fn change(base: String, new: String) -> String {

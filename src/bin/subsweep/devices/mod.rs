@@ -6,37 +6,55 @@ mod text;
 use std::fmt::Write;
 
 use anyhow::Result;
+use clap::Args;
 use subsweep::harness::gpus::CompileOnlyGpu;
 
-use crate::args::{Common, DevicesArgs};
+use crate::args::Common;
+use crate::command::{Need, Run};
 use crate::device::{self, DeviceChoice};
-use crate::files::output::print;
+use crate::files::output::{print, to_json};
 use report::DeviceReport;
 
-/// The output for a compile-only GPU that could not be inspected: its name and the reason.
-pub fn refusal(gpu: &'static CompileOnlyGpu, reason: &str, args: &DevicesArgs) -> Result<String> {
-    let report = DeviceReport::refused(gpu, reason);
-    if args.json {
-        return Ok(serde_json::to_string_pretty(&[report])? + "\n");
-    }
-    Ok(text::block(&report))
+/// List the devices and their policies
+///
+/// For each: driver, versions, UUIDs, the relevant limits and features, and the chosen policies with the reason. An
+/// unusable device is listed with the requirements that it lacks.
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    /// Print a JSON array; sizes are in bytes
+    #[arg(long)]
+    pub json: bool,
 }
 
-/// Lists the devices.
-pub fn run(args: &DevicesArgs, common: &Common) -> Result<()> {
-    let instance = device::instance()?;
-    let devices = match &common.device {
-        DeviceChoice::Unset => device::list(&instance)?,
-        choice => device::choose(&instance, choice)?,
-    };
-    let reports: Vec<_> = devices.iter().map(|device| DeviceReport::new(device, common)).collect();
-    if args.json {
-        return Ok(print(&(serde_json::to_string_pretty(&reports)? + "\n"))?);
+impl Run for DevicesArgs {
+    fn run(&self, common: &Common) -> Result<()> {
+        let instance = device::instance()?;
+        let devices = match &common.device {
+            DeviceChoice::Unset => device::list(&instance)?,
+            choice => device::choose(&instance, choice)?,
+        };
+        let reports: Vec<_> = devices.iter().map(|device| DeviceReport::new(device, common)).collect();
+        if self.json {
+            return Ok(print(&to_json(&reports)?)?);
+        }
+        let mut text = String::new();
+        for (at, report) in reports.iter().enumerate() {
+            let blank = if at > 0 { "\n" } else { "" };
+            write!(text, "{blank}{}", text::block(report))?;
+        }
+        Ok(print(&text)?)
     }
-    let mut text = String::new();
-    for (at, report) in reports.iter().enumerate() {
-        let blank = if at > 0 { "\n" } else { "" };
-        write!(text, "{blank}{}", text::block(report))?;
+
+    fn need(&self) -> Need {
+        Need::Compiler
     }
-    Ok(print(&text)?)
+
+    fn prints_json(&self) -> bool {
+        self.json
+    }
+
+    fn refusal(&self, gpu: &'static CompileOnlyGpu, reason: &str) -> Result<String> {
+        let report = DeviceReport::refused(gpu, reason);
+        Ok(if self.json { to_json(&[report])? } else { text::block(&report) })
+    }
 }

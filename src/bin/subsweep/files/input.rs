@@ -8,6 +8,7 @@ use subsweep::harness::{InspectedDevice, Report, ReportError};
 use subsweep::table::{Bytes, ElementType, Table, TableError, Taken};
 
 use super::{Source, memory, streams};
+use crate::words::Progress;
 
 /// Reads all of `source`, by [`Table::read`].
 pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Result<Table, InputError> {
@@ -24,6 +25,7 @@ fn read_by(
     read_stream: impl FnOnce(Bytes<StdinLock<'_>>) -> Result<Table, TableError>,
     read_file: impl FnOnce(Bytes<File>) -> Result<Table, TableError>,
 ) -> Result<Table, InputError> {
+    let _spinner = Progress::of_one(format_args!("reading {source}"));
     let memory_size = memory::available().unwrap_or(u64::MAX);
     let table = match source {
         Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
@@ -56,25 +58,26 @@ pub fn read_row_numbers(source: &Source, instead: &str) -> Result<Vec<u32>, Inpu
     Ok(table.words)
 }
 
-/// Reads `source`, at most `max_size + 1` bytes.
-pub fn read_bytes(source: &Source, max_size: u64) -> Result<Vec<u8>, InputError> {
-    read_all(source, |stream| {
-        let mut bytes = Vec::new();
-        stream.take(max_size + 1).read_to_end(&mut bytes).map_err(InputProblem::Read)?;
-        Ok(bytes)
-    })
+/// Reads all of `source`, at most `max_size` bytes; `what` is the remedy of more.
+pub fn read_bytes(source: &Source, max_size: u64, what: &'static str) -> Result<Vec<u8>, InputError> {
+    let bytes = read_start(source, max_size + 1)?;
+    if bytes.len() as u64 > max_size {
+        let problem = InputProblem::TooLarge { max_size, what };
+        return Err(InputError { input: source.to_string(), problem });
+    }
+    Ok(bytes)
 }
 
-fn read_all<T>(
-    source: &Source,
-    read: impl FnOnce(&mut dyn Read) -> Result<T, InputProblem>,
-) -> Result<T, InputError> {
-    let all = match source {
+/// Reads the first `size` bytes of `source`, or all.
+fn read_start(source: &Source, size: u64) -> Result<Vec<u8>, InputError> {
+    let mut bytes = Vec::new();
+    let read = match source {
         Source::Stdin if streams::is_stdin_closed() => Err(InputProblem::Closed),
-        Source::Stdin => read(&mut io::stdin().lock()),
-        Source::File(path) => open(path).and_then(|(mut file, _)| read(&mut file)),
+        Source::Stdin => io::stdin().lock().take(size).read_to_end(&mut bytes).map_err(InputProblem::Read),
+        Source::File(path) => open(path)
+            .and_then(|(file, _)| file.take(size).read_to_end(&mut bytes).map_err(InputProblem::Read)),
     };
-    all.map_err(|problem| InputError { input: source.to_string(), problem })
+    read.map(|_| bytes).map_err(|problem| InputError { input: source.to_string(), problem })
 }
 
 /// Input of `compare`.
@@ -89,27 +92,14 @@ pub enum Compared {
 /// Reads all of `source`: a JSON object as a report, by [`Report::from_json`], and an array as an inspection, by
 /// [`InspectedDevice::all_from_json`].
 pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
-    /// Bytes of memory that the parser may allocate for each byte of the file, and that byte.
-    const GROWTH: u64 = 25;
-    let max_size = memory::available().unwrap_or(u64::MAX) / GROWTH;
-    /// Bytes that suffice to recognize an object, before all of a large file is read.
-    const HEAD: u64 = 4096;
-    read_all(source, |stream| {
-        let mut json = Vec::new();
-        stream.take(HEAD).read_to_end(&mut json).map_err(InputProblem::Read)?;
-        let first = json.trim_ascii_start().first().copied();
-        if first.is_some_and(|byte| byte != b'{' && byte != b'[') {
-            Report::from_json(&json)?;
-        }
-        stream.take(max_size.saturating_add(1)).read_to_end(&mut json).map_err(InputProblem::Read)?;
-        if json.len() as u64 > max_size {
-            return Err(InputProblem::LargeReport { max_size });
-        }
-        Ok(match first {
-            Some(b'[') => Compared::Inspection(InspectedDevice::all_from_json(&json)?),
-            _ => Compared::Report(Box::new(Report::from_json(&json)?)),
-        })
-    })
+    /// Hundreds of times the size of a report of every case.
+    const MAX_SIZE: u64 = 64 << 20;
+    let json = read_bytes(source, MAX_SIZE, "a report or an inspection")?;
+    let compared = match json.trim_ascii_start().first() {
+        Some(b'[') => InspectedDevice::all_from_json(&json).map(Compared::Inspection),
+        _ => Report::from_json(&json).map(|report| Compared::Report(Box::new(report))),
+    };
+    compared.map_err(|error| InputError { input: source.to_string(), problem: error.into() })
 }
 
 /// An input error: one line with the file's name and the remedy.
@@ -149,11 +139,13 @@ pub enum InputProblem {
     /// The content is not a valid report.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// A report larger than the memory allows.
-    #[error("has more than {max_size} bytes, more than there is memory for; end other programs")]
-    LargeReport {
-        /// The size in bytes that the memory allows.
+    /// A larger file than any of its kind.
+    #[error("has more than {max_size} bytes; name {what}")]
+    TooLarge {
+        /// The limit in bytes.
         max_size: u64,
+        /// The kind.
+        what: &'static str,
     },
 }
 
@@ -189,8 +181,6 @@ mod tests {
                 path.display()
             )
         );
-        assert!(matches!(read_path(folder.path()).unwrap_err().problem, InputProblem::Directory));
-        assert!(matches!(read_path(&folder.path().join("none")).unwrap_err().problem, InputProblem::Open(_)));
         let error = read_path(&folder.path().join("two\nlines")).unwrap_err().to_string();
         assert!(!error.contains('\n'), "{error}");
     }

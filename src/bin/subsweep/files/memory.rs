@@ -8,7 +8,6 @@ pub fn available() -> Option<u64> {
     of_system().into_iter().chain(of_group()).min()
 }
 
-#[cfg(target_os = "linux")]
 fn of_system() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let free = size_in(&text, "MemAvailable:")?;
@@ -16,21 +15,18 @@ fn of_system() -> Option<u64> {
 }
 
 /// A field of `/proc/meminfo`, in bytes.
-#[cfg(target_os = "linux")]
 fn size_in(text: &str, field: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The least free memory of the control groups of this process, version 1 or 2.
-#[cfg(target_os = "linux")]
 fn of_group() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     room_in_groups(&groups, std::path::Path::new("/sys/fs/cgroup"))
 }
 
 /// The least free memory of the groups that `/proc/self/cgroup` lists, mounted at `root`.
-#[cfg(target_os = "linux")]
 fn room_in_groups(groups: &str, root: &std::path::Path) -> Option<u64> {
     use std::path::Path;
 
@@ -50,7 +46,6 @@ fn room_in_groups(groups: &str, root: &std::path::Path) -> Option<u64> {
 }
 
 /// File names of a control group version.
-#[cfg(target_os = "linux")]
 struct Names {
     limit: &'static str,
     usage: &'static str,
@@ -58,18 +53,15 @@ struct Names {
     cache: [&'static str; 2],
 }
 
-#[cfg(target_os = "linux")]
 const VERSION_1: Names = Names {
     limit: "memory.limit_in_bytes",
     usage: "memory.usage_in_bytes",
     cache: ["total_inactive_file", "total_active_file"],
 };
-#[cfg(target_os = "linux")]
 const VERSION_2: Names =
     Names { limit: "memory.max", usage: "memory.current", cache: ["inactive_file", "active_file"] };
 
 /// The free memory under a control group's limit, if it has one.
-#[cfg(target_os = "linux")]
 fn room(group: &std::path::Path, names: &Names) -> Option<u64> {
     let read = |name: &str| std::fs::read_to_string(group.join(name)).ok();
     let limit = read(names.limit)?.trim().parse::<u64>().ok()?;
@@ -82,17 +74,7 @@ fn room(group: &std::path::Path, names: &Names) -> Option<u64> {
     Some(limit.saturating_sub(usage.saturating_sub(cache)))
 }
 
-#[cfg(not(target_os = "linux"))]
-fn of_system() -> Option<u64> {
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn of_group() -> Option<u64> {
-    None
-}
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -10,10 +10,19 @@ use std::path::{Path, PathBuf};
 
 mod identity;
 pub mod input;
+#[cfg(target_os = "linux")]
 pub mod memory;
 pub mod output;
 mod streams;
 mod unfinished;
+
+#[cfg(not(target_os = "linux"))]
+pub mod memory {
+    /// The size is not known here.
+    pub fn available() -> Option<u64> {
+        None
+    }
+}
 
 pub use input::{Compared, read, read_bytes, read_compared, read_row_numbers, read_values};
 pub use output::{Output, commit_both};

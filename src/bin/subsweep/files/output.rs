@@ -4,10 +4,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use same_file::Handle;
+use serde::Serialize;
 use subsweep::table::Table;
 use tempfile::NamedTempFile;
 
-use super::identity::FileId;
+use super::identity;
 use super::unfinished::{self, Unfinished};
 use super::{Destination, Source, streams};
 use crate::words;
@@ -100,18 +102,28 @@ impl Output {
 impl Destination {
     /// Whether both destinations are the same file, pipe or socket. Neither is opened.
     pub fn is_same_file_as(&self, other: &Self) -> bool {
-        let is_one = |a: Option<FileId>, b| a.is_some() && a == b;
+        let is_one_file = |a: Option<Handle>, b| a.is_some() && a == b;
         let is_one_path = |a: Option<PathBuf>, b| a.is_some() && a == b;
-        is_one(FileId::of_destination(self), FileId::of_destination(other))
-            || is_one_path(self.new_path(), other.new_path())
+        is_one_path(self.resolved(), other.resolved()) || is_one_file(self.handle(), other.handle())
     }
 
-    /// The resolved path of a file that does not exist yet, if its folder does.
-    fn new_path(&self) -> Option<PathBuf> {
+    /// The file, if it exists and is no pipe or device.
+    fn handle(&self) -> Option<Handle> {
         match self {
-            Self::File(path) if !fs::exists(path).ok()? => resolved(&follow(path).ok()?),
-            Self::File(_) | Self::Stdout => None,
+            Self::File(path) => identity::of_path(path),
+            Self::Stdout => identity::of_stdout(),
         }
+    }
+
+    /// The canonical path of a file or pipe, which need not exist, if its folder does; none for a device such as
+    /// `/dev/null`.
+    fn resolved(&self) -> Option<PathBuf> {
+        let Self::File(path) = self else { return None };
+        let path = follow(path).ok()?;
+        if identity::is_character_device(&path) {
+            return None;
+        }
+        Some(fs::canonicalize(folder_of(&path)).ok()?.join(path.file_name()?))
     }
 }
 
@@ -151,6 +163,11 @@ pub fn print(text: &str) -> Result<(), OutputError> {
         write(&mut io::stdout().lock(), &[text.as_bytes()])
     };
     written.map_err(of_stdout)
+}
+
+/// JSON for people as well, with an end of line.
+pub fn to_json(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// Refuses a closed standard output: another file may have its descriptor.
@@ -267,7 +284,7 @@ fn prepare_stdout(sources: &[&Source]) -> Result<Target, OutputProblem> {
     if io::stdout().is_terminal() {
         return Err(OutputProblem::Terminal);
     }
-    refuse_input(FileId::of_stdout(), sources)?;
+    refuse_input(identity::of_stdout(), sources)?;
     Ok(Target::Stdout)
 }
 
@@ -291,7 +308,7 @@ fn prepare_descriptor(number: i32, sources: &[&Source]) -> Result<Target, Output
     if file.is_terminal() {
         return Err(OutputProblem::Terminal);
     }
-    refuse_input(FileId::of_file(&file), sources)?;
+    refuse_input(identity::of_file(&file), sources)?;
     Ok(Target::Special(file))
 }
 
@@ -303,7 +320,7 @@ fn prepare_file(path: &Path, option: &'static str, sources: &[&Source]) -> Resul
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Err(OutputProblem::Directory),
         Ok(metadata) => {
-            refuse_input(FileId::of_path(path), sources)?;
+            refuse_input(identity::of_path(path), sources)?;
             // A rename needs permission on the directory only; this checks that the file itself is writable.
             let file = OpenOptions::new().write(true).open(path).map_err(OutputProblem::Existing)?;
             if file.is_terminal() {
@@ -377,9 +394,9 @@ impl RegularFile {
     }
 }
 
-fn refuse_input(output: Option<FileId>, sources: &[&Source]) -> Result<(), OutputProblem> {
+fn refuse_input(output: Option<Handle>, sources: &[&Source]) -> Result<(), OutputProblem> {
     let Some(output) = output else { return Ok(()) };
-    match sources.iter().find(|source| FileId::of_source(source).as_ref() == Some(&output)) {
+    match sources.iter().find(|source| identity::of_source(source).as_ref() == Some(&output)) {
         Some(source) => Err(OutputProblem::IsInput { input: source.to_string() }),
         None => Ok(()),
     }
@@ -398,11 +415,6 @@ fn follow(path: &Path) -> Result<PathBuf, OutputProblem> {
         }
     }
     Ok(path)
-}
-
-/// The canonical path of a file that need not exist, if its folder does.
-fn resolved(path: &Path) -> Option<PathBuf> {
-    Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?))
 }
 
 fn folder_of(path: &Path) -> &Path {

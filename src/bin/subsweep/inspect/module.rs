@@ -6,7 +6,7 @@ use anyhow::Result;
 use subsweep::Error;
 use subsweep::harness::{ForeignModule, Inspection};
 
-use crate::args::InspectArgs;
+use super::InspectArgs;
 use crate::device::Numbered;
 use crate::error::Ended;
 use crate::files::{Source, read_bytes};
@@ -33,10 +33,8 @@ pub fn read(file: &OsString, args: &InspectArgs) -> Result<Module> {
     let source = Source::from(file.clone());
     let name = source.to_string();
     let refused = |what: String| Ended::usage(format!("{name}: {what}"));
-    let bytes = read_bytes(if gpus::of_child().is_some() { &Source::Stdin } else { &source }, MAX_SIZE)?;
-    if bytes.len() as u64 > MAX_SIZE {
-        return Err(refused(format!("has more than {MAX_SIZE} bytes; name a SPIR-V module")).into());
-    }
+    let readable = if gpus::of_child().is_some() { &Source::Stdin } else { &source };
+    let bytes = read_bytes(readable, MAX_SIZE, "a SPIR-V module")?;
     let parsed = ForeignModule::from_bytes(&bytes).map_err(|error| refused(error.to_string()))?;
     parsed.specialize(args.entry.as_deref(), &args.constant).map_err(|error| refused(error.to_string()))?;
     Ok(Module { name, bytes, parsed })

@@ -23,11 +23,7 @@ pub fn check(common: &Common) -> Result<(), Ended> {
 /// The plans to inspect: the library's choices on the device for several kinds of work, and every algorithm on the
 /// simplest work. One algorithm or policy selects its own plans for the same work.
 pub fn all(common: &Common, capabilities: &Capabilities) -> Vec<PlanConfig> {
-    let policy = match common.policy {
-        None | Some(PolicyKind::Default) => PolicyName::Default,
-        Some(PolicyKind::Seed) => PolicyName::Seed,
-        Some(PolicyKind::SeedBinByBin) => PolicyName::SeedBinByBin,
-    };
+    let policy = common.policy.map_or(PolicyName::Default, PolicyKind::name);
     match common.algorithm {
         Some(Algorithm::Scan(algorithm)) => scans(capabilities, Some(algorithm), policy),
         Some(Algorithm::Sort(algorithm)) => sorts(capabilities, Some(algorithm), policy),

@@ -4,10 +4,13 @@ use std::fmt::Write;
 
 use subsweep::harness::{InspectedDevice, InspectedPipeline, PipelineSummary};
 
-/// A heading, and the number of a pipeline under it.
-type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
+use crate::words::counted;
 
-const COLUMNS: [Column; 11] = [
+/// A heading, and the number of a pipeline under it.
+pub type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);
+
+/// The columns of a table of pipelines.
+pub const COLUMNS: [Column; 11] = [
     ("registers", |summary| summary.registers),
     ("scalar", |summary| summary.scalar_registers),
     ("spills", |summary| summary.spills),
@@ -31,7 +34,7 @@ pub fn block(report: &InspectedDevice) -> String {
     for reason in &report.inspection.not_supported {
         let _ = writeln!(text, "  not supported: {reason}");
     }
-    let _ = writeln!(text, "  {}: {}", counted(pipelines.len()), spills(pipelines));
+    let _ = writeln!(text, "  {}: {}", counted(pipelines.len(), "pipeline"), spills(pipelines));
     let arrays = names(pipelines, |pipeline| pipeline.summary.has_array_in_memory());
     if !arrays.is_empty() {
         let keep = if arrays.len() == 1 { "keeps" } else { "keep" };
@@ -66,7 +69,8 @@ fn reported(lanes: u32) -> Option<u64> {
     Some(u64::from(lanes)).filter(|lanes| *lanes > 0)
 }
 
-fn number(value: Option<u64>) -> String {
+/// The number, or a dash.
+pub fn number(value: Option<u64>) -> String {
     value.map_or("-".into(), |value| value.to_string())
 }
 
@@ -82,10 +86,6 @@ fn unnamed_statistics(text: &mut String, pipeline: &InspectedPipeline) {
         let statistics = executable.statistics.iter().map(|one| format!("{} {}", one.name, one.value));
         let _ = writeln!(text, "    {}: {}", executable.name, statistics.collect::<Vec<_>>().join(", "));
     }
-}
-
-fn counted(count: usize) -> String {
-    if count == 1 { "1 pipeline".into() } else { format!("{count} pipelines") }
 }
 
 /// The pipelines that spill, as text.

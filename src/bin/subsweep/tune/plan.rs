@@ -7,7 +7,8 @@ use subsweep::device::Capabilities;
 use subsweep::harness::{BenchOptions, SortValues, TunedAxes, TunedInput, TunedShape};
 
 use super::sweep::reason;
-use crate::args::{Common, PolicyKind, TuneArgs, TunedPrimitive};
+use super::{TuneArgs, TunedPrimitive, distinct};
+use crate::args::Common;
 use crate::device::DeviceChoice;
 use crate::error::Ended;
 use crate::policy::{self, Algorithm};
@@ -32,7 +33,7 @@ const FINALISTS_PER_ROW: usize = 3;
 
 /// Refuses options that contradict each other.
 pub fn check(args: &TuneArgs, common: &Common) -> Result<(), Ended> {
-    if !matches!(common.policy, None | Some(PolicyKind::Default)) {
+    if common.seed().is_some() {
         return Err(Ended::usage("tune tries policies of its own; leave out --policy"));
     }
     if args.is_static || matches!(common.device, DeviceChoice::Gpus(_)) {
@@ -192,15 +193,10 @@ fn inputs(args: &TuneArgs, is_sort: bool, capabilities: &Capabilities) -> Vec<Tu
     let mut inputs = Vec::new();
     for &element in &elements {
         for values in values.iter().map(|&size| values_of(size)) {
-            for &count in &counts {
-                let input = TunedInput { element, values, count };
-                if !inputs.contains(&input) {
-                    inputs.push(input);
-                }
-            }
+            inputs.extend(counts.iter().map(|&count| TunedInput { element, values, count }));
         }
     }
-    inputs
+    distinct(inputs)
 }
 
 fn values_of(size: u32) -> SortValues {
@@ -213,19 +209,12 @@ fn values_of(size: u32) -> SortValues {
 
 fn axes(args: &TuneArgs, common: &Common, is_sort: bool) -> TunedAxes {
     let chosen = |given: &[u32], quick: &[u32], normal: &[u32], full: Vec<u32>| -> Vec<u32> {
-        let numbers = match (given.is_empty(), args.quick, args.full) {
+        distinct(match (given.is_empty(), args.quick, args.full) {
             (false, ..) => given.to_vec(),
             (true, true, _) => quick.to_vec(),
             (true, false, false) => normal.to_vec(),
             (true, false, true) => full,
-        };
-        let mut once = Vec::new();
-        for number in numbers {
-            if !once.contains(&number) {
-                once.push(number);
-            }
-        }
-        once
+        })
     };
     let items = if is_sort {
         chosen(&args.items, &[8, 16], &[4, 8, 12, 16, 20, 24], (4..=32).step_by(2).collect())

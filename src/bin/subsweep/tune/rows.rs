@@ -3,6 +3,8 @@
 use serde::Serialize;
 use subsweep::harness::{Measurement, TunedInput, TunedShape};
 
+use super::distinct;
+
 /// The result of a shape on an input.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
@@ -88,12 +90,7 @@ impl Rows {
 
     /// Ranks families by their best shape for each kind of keys or elements.
     pub fn new(families: &[TunedShape], figures: &[Figure], inputs: &[TunedInput]) -> Self {
-        let mut kinds: Vec<[u32; 2]> = Vec::new();
-        for input in inputs {
-            if !kinds.contains(&input.words()) {
-                kinds.push(input.words());
-            }
-        }
+        let kinds = distinct(inputs.iter().map(TunedInput::words));
         let row = |family: &TunedShape| {
             let own: Vec<Figure> =
                 figures.iter().filter(|figure| figure.shape.family() == *family).copied().collect();

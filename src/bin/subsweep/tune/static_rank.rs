@@ -21,7 +21,7 @@ pub fn figure_of(
 ) -> Result<Figure, String> {
     let names: Vec<_> = names.collect();
     let mut instructions = 0;
-    let (mut workgroups, mut registers) = (None, None);
+    let (mut workgroups, mut registers) = (None::<u64>, None);
     for kernel in shape.hot_kernels() {
         let own = || inspection.pipelines.iter().filter(|pipeline| is_of(pipeline, kernel, &names));
         // A histogram has a subgroup size of its own.
@@ -36,7 +36,7 @@ pub fn figure_of(
             return Err("registers go to memory".to_owned());
         }
         instructions += main_path.instructions.ok_or("the driver tells no instructions")?;
-        workgroups = least(workgroups, whole.workgroups);
+        workgroups = workgroups.into_iter().chain(whole.workgroups).min();
         registers = whole.registers.max(registers);
     }
     let instructions = instructions as f64 / f64::from(shape.items(tuned));
@@ -59,13 +59,6 @@ fn is_of(pipeline: &InspectedPipeline, kernel: &str, names: &[String]) -> bool {
 fn of_quads<'a>(pipelines: impl Iterator<Item = &'a InspectedPipeline>) -> Option<PipelineSummary> {
     let takes_quads = |pipeline: &&InspectedPipeline| pipeline.specialization.contains("QUAD_ACCESS=1");
     pipelines.max_by_key(takes_quads).map(|pipeline| pipeline.summary)
-}
-
-fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use subsweep::harness::{
 };
 use subsweep::headless::Gpu;
 
+use super::distinct;
 use super::plan::Plan;
 use super::rows::{Figure, Rows};
 use super::static_rank::figure_of;
@@ -149,7 +150,8 @@ impl<'a> Sweep<'a> {
                 let best = seen.iter().take(self.plan.finalist_count()).map(|figure| figure.shape);
                 // The current shape, for comparison.
                 let current = seen.iter().map(|figure| figure.shape).filter(|shape| *shape == current);
-                let finalists = with_siblings(best.chain(current).collect(), |shape| self.siblings(shape));
+                let siblings = |shape: TunedShape| std::iter::once(shape).chain(self.siblings(&shape));
+                let finalists = distinct(best.chain(current).flat_map(siblings));
                 self.measure(&finalists, 0, self.plan.rounds(), "the best")?
             }
             // Another compilation gives the same result.
@@ -203,7 +205,7 @@ impl<'a> Sweep<'a> {
             .filter(|shape| families.contains(&shape.family()))
             .collect();
         shapes.extend(families.iter().flat_map(|family| self.siblings(family)));
-        with_siblings(shapes, |_| Vec::new())
+        distinct(shapes)
     }
 
     fn measure(
@@ -270,7 +272,7 @@ impl<'a> Sweep<'a> {
         pipelines.retain(is_hot);
         pipelines.add_main_paths(device, &[])?;
         let progress = Progress::new(pipelines.len());
-        let inspection = pipelines.compile(device, |name| progress.begin(name))?;
+        let inspection = pipelines.compile(device, |name| progress.begin_all(name, 1))?;
         drop(progress);
         if !inspection.has_statistics() && !taken.is_empty() {
             let device = capabilities.identity.name.clone();
@@ -311,16 +313,6 @@ pub fn reason(error: &Error) -> String {
         Error::PolicyExceedsLimits { what, got, .. } => format!("more {what} than the device's {got}"),
         error => error.to_string(),
     }
-}
-
-/// The shapes without duplicates, in order, each followed by its siblings.
-fn with_siblings(
-    shapes: Vec<TunedShape>,
-    siblings: impl Fn(&TunedShape) -> Vec<TunedShape>,
-) -> Vec<TunedShape> {
-    let mut seen = HashSet::new();
-    let all = shapes.iter().flat_map(|shape| std::iter::once(*shape).chain(siblings(shape)));
-    all.filter(|shape| seen.insert(*shape)).collect()
 }
 
 #[cfg(test)]

@@ -31,29 +31,6 @@ fn names_in(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_table_is_written_as_numpy_writes_it_or_raw() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("out");
-    prepare(&path).unwrap().commit(&grid()).unwrap();
-    assert_eq!(fs::read(&path).unwrap(), GRID);
-    prepare(&path).unwrap().commit(&Table { format: Format::Raw, ..grid() }).unwrap();
-    assert_eq!(fs::read(&path).unwrap(), GRID[128..]);
-    assert_eq!(names_in(folder.path()), ["out"]);
-}
-
-#[test]
-fn without_a_commit_nothing_changes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("out");
-    drop(prepare(&path).unwrap());
-    assert!(names_in(folder.path()).is_empty());
-    fs::write(&path, "before").unwrap();
-    drop(prepare(&path).unwrap());
-    assert_eq!(fs::read(&path).unwrap(), b"before");
-    assert_eq!(names_in(folder.path()), ["out"]);
-}
-
-#[test]
 fn a_failed_commit_keeps_the_old_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
@@ -66,18 +43,6 @@ fn a_failed_commit_keeps_the_old_file() {
     assert!(error.to_string().starts_with(&format!("{}: could not be written (", path.display())), "{error}");
     assert_eq!(names_in(folder.path()), ["out"]);
     assert_eq!(names_in(&path), ["inside"]);
-}
-
-#[test]
-fn two_tables_are_both_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
-    fs::write(&second, "before").unwrap();
-    let raw = Table { format: Format::Raw, ..grid() };
-    commit_both((prepare(&first).unwrap(), &grid()), (prepare(&second).unwrap(), &raw)).unwrap();
-    assert_eq!(fs::read(&first).unwrap(), GRID);
-    assert_eq!(fs::read(&second).unwrap(), GRID[128..]);
-    assert_eq!(names_in(folder.path()), ["first", "second"]);
 }
 
 #[test]
@@ -132,22 +97,6 @@ fn one_file_is_recognized_under_several_names() {
         let null = Destination::File("/dev/null".into());
         assert!(!null.is_same_file_as(&null));
     }
-}
-
-#[test]
-fn paths_that_take_no_file_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let inside = |name: &str| folder.path().join(name);
-    fs::write(inside("file"), "before").unwrap();
-    let refusal = |path: &Path| prepare(path).unwrap_err().problem;
-    assert!(matches!(refusal(folder.path()), OutputProblem::Directory));
-    assert!(matches!(refusal(&inside("none/")), OutputProblem::NoFile));
-    assert!(matches!(refusal(Path::new("")), OutputProblem::NoName { option: "-o" }));
-    assert!(matches!(refusal(&inside("none/out")), OutputProblem::Folder(_)));
-    assert!(matches!(refusal(&inside("file/out")), OutputProblem::Unreachable(_)));
-    let message = refusal(&inside("none/out")).to_string();
-    assert!(!message.contains(".subsweep-"), "{message}");
-    assert_eq!(names_in(folder.path()), ["file"]);
 }
 
 #[test]
@@ -257,18 +206,6 @@ mod unix {
         prepare(&path).unwrap().commit(&grid()).unwrap();
         assert_eq!(reader.join().unwrap(), GRID);
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
-    }
-
-    #[test]
-    fn a_closed_reader_is_a_broken_pipe() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pipe");
-        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-        // Another process: a descriptor of this one could be inherited by a child of another test.
-        let mut reader = Command::new("sh").args(["-c", ": <\"$0\""]).arg(&path).spawn().unwrap();
-        let output = prepare(&path).unwrap();
-        assert!(reader.wait().unwrap().success());
-        assert!(matches!(output.commit(&grid()).unwrap_err().problem, OutputProblem::BrokenPipe));
     }
 
     /// Run only by the next test, in a process of its own.
